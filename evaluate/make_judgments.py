@@ -1,0 +1,157 @@
+"""The judge stage: relevance of the pooled passages, each answer by itself, and games between the agents.
+
+Every record owed is listed first, as an error; a judgment takes its place. Two rounds of calls: relevance and pointwise
+together, then the games, which are given the passages judged very relevant. Files are written when all is there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from evaluate.judge import Docket, ask, complete
+from evaluate.material import Material, read_material
+from evaluate.pairs import pairs_of
+from evaluate.pairwise import IDENTICAL, Evidence, Pairing, game_of
+from evaluate.panel import Panel, panel_of
+from evaluate.pointwise import Answered, unjudged_answer
+from evaluate.relevance import VERY_RELEVANT, Pooled, qrels_of, unjudged_relevance
+from ragassay.calls import Caller
+from ragassay.config import Judge as JudgeSettings
+from ragassay.files import plain, write_qrels, write_records
+from ragassay.records import Answer, Game, Judgment
+from ragassay.workspace import StageOutcome, Workspace
+
+NOT_JUDGED = "not judged"
+
+PLUMBING_MODELS = ("local:smollm2-135m",)
+"""Models that are there to try the plumbing."""
+
+
+def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
+    """Write `relevance.jsonl`, `qrels.trec`, `pointwise.jsonl` and `games.jsonl`.
+
+    Raises InputError for unusable files or settings, and what the caller raises; nothing is written then.
+    """
+    settings = workspace.experiment.judge
+    material, panel = read_material(workspace), panel_of(workspace, caller)
+    relevance, pointwise = _judge_passages_and_answers(material, panel, settings, caller)
+    games = _judge_games(material, panel, settings, relevance, caller)
+    write_records(workspace.relevance, relevance)
+    write_qrels(workspace.qrels, qrels_of(relevance))
+    write_records(workspace.pointwise, pointwise)
+    write_records(workspace.games, games)
+    return _outcome(settings.model, {"relevance judgments": relevance, "answer judgments": pointwise, "games": games})
+
+
+def _judge_passages_and_answers(
+    material: Material, panel: Panel, settings: JudgeSettings, caller: Caller
+) -> tuple[list[Judgment], list[Judgment]]:
+    pooled, answered = list(_pooled(material)), list(_answered(material))
+    dockets: list[Docket[Pooled, Judgment] | Docket[Answered, Judgment]] = [Docket(panel.relevance, pooled)]
+    dockets += [Docket(judge, answered) for judge in panel.pointwise]
+    passages, *answers = ask(caller, dockets)
+    return (
+        complete(_owed_relevance(material, settings.model), passages),
+        complete(_owed_pointwise(material, settings), [row for rows in answers for row in rows]),
+    )
+
+
+def _judge_games(
+    material: Material, panel: Panel, settings: JudgeSettings, relevance: Sequence[Judgment], caller: Caller
+) -> list[Game]:
+    """Both orders of every pair. A missing answer costs no call, nor do two identical answers, which are a tie."""
+    pairings = list(_pairings(material, settings, relevance))
+    open_games = [p for p in pairings if _settled(p, settings.model) is None]
+    dockets = [
+        Docket(panel.first_a, [p for p in open_games if p.first == "a"]),
+        Docket(panel.first_b, [p for p in open_games if p.first == "b"]),
+    ]
+    first_a, first_b = ask(caller, dockets)
+    owed = [_settled(p, settings.model) or game_of(p, settings.model, error=NOT_JUDGED) for p in pairings]
+    return complete(owed, first_a + first_b)
+
+
+def _owed_relevance(material: Material, model: str) -> list[Judgment]:
+    return [
+        unjudged_relevance(query.id, id, model, NOT_JUDGED if id in material.passages else _unknown(id))
+        for query in material.queries
+        for id in material.pool(query.id)
+    ]
+
+
+def _unknown(passage_id: str) -> str:
+    return f"passage '{plain(passage_id)}' is not in the corpus"
+
+
+def _pooled(material: Material) -> Iterator[Pooled]:
+    for query in material.queries:
+        for id in material.pool(query.id):
+            if id in material.passages:
+                yield Pooled(query, material.passages[id])
+
+
+def _owed_pointwise(material: Material, settings: JudgeSettings) -> list[Judgment]:
+    return [
+        unjudged_answer(query.id, agent, settings.model, criterion, _why_unjudged(material.answers[query.id, agent]))
+        for query in material.queries
+        for agent in material.agents
+        for criterion in settings.criteria
+    ]
+
+
+def _why_unjudged(answer: Answer) -> str:
+    return NOT_JUDGED if answer.error is None else f"no answer to judge: {answer.error}"
+
+
+def _answered(material: Material) -> Iterator[Answered]:
+    for query in material.queries:
+        for agent in material.agents:
+            answer = material.answers[query.id, agent]
+            if answer.error is None:
+                yield Answered(query, answer, material.known(answer.passages))
+
+
+def _pairings(material: Material, settings: JudgeSettings, relevance: Sequence[Judgment]) -> Iterator[Pairing]:
+    """Every order of every game owed: by query, pair, and whose answer is first."""
+    evidence: dict[str, list[Evidence]] = defaultdict(list)
+    for judgment in relevance:
+        if judgment.label == VERY_RELEVANT:
+            evidence[judgment.query_id].append(Evidence(material.passages[judgment.subject], judgment.reason))
+    for query in material.queries:
+        known = tuple(evidence[query.id])
+        for a, b in pairs_of(material.agents, settings.games, settings.seed, query.id):
+            answers = material.answers[query.id, a], material.answers[query.id, b]
+            yield Pairing(query, *answers, "a", known)
+            yield Pairing(query, *answers, "b", known)
+
+
+def _settled(pairing: Pairing, model: str) -> Game | None:
+    """The row of a game that needs no judge, or None."""
+    errors = [f"{answer.agent}: {answer.error}" for answer in (pairing.a, pairing.b) if answer.error is not None]
+    if errors:
+        return game_of(pairing, model, error=f"no answer to judge: {'; '.join(errors)}")
+    if pairing.a.answer == pairing.b.answer:
+        return game_of(pairing, model, winner="tie", reason=IDENTICAL)
+    return None
+
+
+def _outcome(model: str, files: Mapping[str, Sequence[Judgment | Game]]) -> StageOutcome:
+    notices = [notice for kind, rows in files.items() if (notice := _failures(kind, rows))]
+    if model in PLUMBING_MODELS:
+        notices.insert(0, f"{model} judged: it is there to try the plumbing, and its judgments are worthless")
+    return StageOutcome(
+        notices=tuple(notices),
+        n_records=sum(len(rows) for rows in files.values()),
+        n_failed=sum(row.error is not None for rows in files.values() for row in rows),
+    )
+
+
+def _failures(kind: str, rows: Sequence[Judgment | Game]) -> str | None:
+    """How many of `rows` failed, and the commonest error (of equal ones the first in the alphabet)."""
+    errors = Counter(row.error for row in rows if row.error is not None)
+    if not errors:
+        return None
+    commonest, count = min(errors.items(), key=lambda item: (-item[1], item[0]))
+    said = plain(commonest if len(commonest) <= 200 else f"{commonest[:200]}…")
+    return f"{errors.total()} of {len(rows)} {kind} failed; the commonest error ({count} times): {said}"

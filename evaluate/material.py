@@ -1,0 +1,70 @@
+"""What the judges are given: the queries, and for each the agents' answers and the pool of their passages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from ragassay.errors import InputError
+from ragassay.files import plain, read_records
+from ragassay.records import Answer, Passage, Query
+from ragassay.workspace import Workspace
+
+R = TypeVar("R", Query, Passage)
+
+
+@dataclass(frozen=True)
+class Material:
+    """`answers` has one for every (query id, agent): an answer that is not on record is one with an error."""
+
+    queries: tuple[Query, ...]
+    agents: tuple[str, ...]
+    passages: dict[str, Passage]
+    answers: dict[tuple[str, str], Answer]
+
+    def pool(self, query_id: str) -> list[str]:
+        """The ids of the passages that at least one agent retrieved for the query, sorted, so that no agent leads."""
+        return sorted({id for agent in self.agents for id in self.answers[query_id, agent].passages})
+
+    def known(self, ids: tuple[str, ...]) -> tuple[Passage, ...]:
+        """The passages of `ids` that the corpus has, in that order, each once."""
+        return tuple(self.passages[id] for id in dict.fromkeys(ids) if id in self.passages)
+
+
+def read_material(workspace: Workspace) -> Material:
+    """Read what the stages before have written. Raises InputError with the file and line."""
+    queries = tuple(_by_id(workspace.queries, Query).values())
+    if not queries:
+        raise InputError("holds no query", file=workspace.queries, remedy="run `ragassay questions` first")
+    agents = workspace.experiment.agent_names()
+    passages = _by_id(workspace.passages, Passage)
+    answers = {
+        (query.id, agent): Answer(query_id=query.id, agent=agent, answer=None, error="the agent's file has no answer")
+        for query in queries
+        for agent in agents
+    }
+    for agent in agents:
+        answers |= _answers_of(workspace, agent, {query.id for query in queries})
+    return Material(queries, agents, passages, answers)
+
+
+def _by_id(path: Path, kind: type[R]) -> dict[str, R]:
+    records: dict[str, R] = {}
+    for record in read_records(path, kind):
+        if record.id in records:
+            raise InputError(f"has '{plain(record.id)}' twice", file=path, remedy="give each an id of its own")
+        records[record.id] = record
+    return records
+
+
+def _answers_of(workspace: Workspace, agent: str, query_ids: set[str]) -> dict[tuple[str, str], Answer]:
+    """An agent's answers to the queries asked; what it says about others is not owed."""
+    path = workspace.answers(agent)
+    answers: dict[tuple[str, str], Answer] = {}
+    for answer in read_records(path, Answer):
+        if (answer.query_id, agent) in answers:
+            raise InputError(f"has two answers to query '{plain(answer.query_id)}'", file=path)
+        if answer.query_id in query_ids:
+            answers[answer.query_id, agent] = answer.model_copy(update={"agent": agent})
+    return answers

@@ -1,0 +1,87 @@
+"""Ranking measures a query, through ir_measures (MacAvaney, Macdonald and Ounis, ECIR 2022), failures kept apart.
+
+ir_measures counts a passage without a label as not relevant. That is right for people's qrels; for a judge it would
+turn a judgment that failed into a label. Here a query's value is known only where no label that the missing judgment
+might have given would change it, and otherwise it failed. A query for which nothing was retrieved scores 0; one whose
+retrieval failed has no value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.files import Qrels, Rankings, plain
+
+Values = dict[str, float | None]
+"""Query id to the measure's value; None where it failed."""
+
+HIGHEST_LABEL = 2
+OFFERED = ("nDCG@10", "RR@10", "RR(rel=2)@5", "P@5", "R@100", "R(rel=1)@100", "AP", "Success@5", "Judged@10")
+
+
+def parse(spelling: str) -> Any:
+    """The ir_measures measure of this spelling (`RR(rel=2)@5`). Raises InputError, naming some that there are."""
+    import ir_measures
+
+    try:
+        measure = ir_measures.parse_measure(spelling)
+        cutoff = measure.params.get("cutoff")
+        averaged = type(measure.aggregator()) is type(ir_measures.AP.aggregator())
+        known = averaged and (cutoff is None or cutoff > 0) and ir_measures.DefaultPipeline.supports(measure)
+    except (AssertionError, KeyError, NameError, TypeError, ValueError):
+        known = False
+    if not known:
+        raise InputError(f"'{plain(spelling)}' is not a measure", remedy=f"measures are such as {', '.join(OFFERED)}")
+    return measure
+
+
+def by_query(spelling: str, qrels: Qrels, rankings: Rankings) -> dict[str, float]:
+    """The measure for every query of `qrels`; what has no ranking scores 0, what has no label is not relevant."""
+    import ir_measures
+
+    measure, runs = parse(spelling), {query: dict(ranking) for query, ranking in rankings.items()}
+    if not qrels:
+        return {}
+    return {metric.query_id: float(metric.value) for metric in ir_measures.iter_calc([measure], qrels, runs)}
+
+
+def judged_by_query(
+    spelling: str,
+    queries: Sequence[str],
+    qrels: Qrels,
+    rankings: Mapping[str, Sequence[tuple[str, float]] | None],
+    failed: Mapping[str, Iterable[str]],
+    k: int,
+) -> Values:
+    """The measure for each of `queries`, None where a failure leaves it open.
+
+    rankings: None for a query whose retrieval failed; a query that is absent retrieved nothing. Passages among the first
+    `k` without a label, and those that `failed` names for the query, are open: the value is known only where it is the
+    same for each label they might have. `k` must be the measure's own cutoff.
+    """
+    values: Values = {}
+    settled: dict[str, list[tuple[str, float]]] = {}
+    unsettled: dict[str, list[str]] = {}
+    for query in queries:
+        ranking = rankings.get(query, ())
+        values[query] = None
+        if ranking is not None:
+            settled[query] = list(ranking)[:k]
+            labels = qrels.get(query, {})
+            shown = [passage for passage, _ in settled[query]]
+            unsettled[query] = sorted(p for p in {*shown, *failed.get(query, ())} if p not in labels)
+    lowest = by_query(spelling, _labelled(qrels, unsettled, 0), settled)
+    highest = by_query(spelling, _labelled(qrels, unsettled, HIGHEST_LABEL), settled)
+    for query in settled:
+        # A gain in the first k moves nDCG's ideal as well, so its two ends may meet though the value is open.
+        open_gain = spelling.startswith("nDCG") and any(p in unsettled[query] for p, _ in settled[query])
+        same = abs(highest.get(query, 0.0) - lowest.get(query, 0.0)) < 1e-12
+        values[query] = lowest.get(query, 0.0) if same and not open_gain else None
+    return values
+
+
+def _labelled(qrels: Qrels, unsettled: Mapping[str, Sequence[str]], label: int) -> Qrels:
+    """The qrels of these queries with each open passage given `label`."""
+    return {query: {**qrels.get(query, {}), **dict.fromkeys(passages, label)} for query, passages in unsettled.items()}

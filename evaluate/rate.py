@@ -1,0 +1,109 @@
+"""Rate the agents of a games file: `ragassay rate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ConfigDict, model_validator
+
+from evaluate import bradley_terry, elo
+from evaluate.bootstrap import Resamples, resamples
+from evaluate.verdicts import verdicts
+from evaluate.win_table import Contests, contests, first_shown_wins, flip_rate
+from ragassay.errors import InputError
+from ragassay.files import read_records
+from ragassay.records import Figure, Game
+
+Method = Literal["elo", "bradley-terry"]
+
+
+class AnyonesGame(Game):
+    """A game that somebody else may have written: fields that we do not know are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    @model_validator(mode="after")
+    def _two_agents(self) -> AnyonesGame:
+        if self.agent_a == self.agent_b:
+            raise ValueError(f"agent '{self.agent_a}' plays itself")
+        return self
+
+
+def rate_file(
+    games: Path,
+    method: Method,
+    *,
+    k_factor: float = 16.0,
+    initial: float = 500.0,
+    tournaments: int = 500,
+    seed: int = 7,
+    bootstrap: int = 1000,
+) -> dict[str, Any]:
+    """The ratings of a games file, ready for JSON, with every parameter behind them.
+
+    method, parameters, n_games (lines), n_failed (lines without a winner), n_verdicts (pairs of agents on a query with
+    a winner or a tie), flip_rate, first_shown_wins, ratings (agent to figure, best first) and note (why something is
+    missing, or None). Bradley-Terry adds p_best and converged; it does not use k_factor and tournaments. Intervals are
+    from resampling queries. Raises InputError for a file that cannot be read, or without a game, and for parameters out
+    of range.
+    """
+    _check(k_factor, initial, tournaments, bootstrap)
+    played = read_records(games, AnyonesGame)
+    if not played:
+        raise InputError("has no game", file=games)
+    found = verdicts(played)
+    agents = [name for game in played for name in (game.agent_a, game.agent_b)]
+    draws = resamples([game.query_id for game in played], bootstrap, seed)
+    table = contests(found, agents, draws.queries)
+    rated = _elo(table, draws, k_factor, initial, tournaments) if method == "elo" else _bradley_terry(table, draws, initial)
+    return {
+        "method": method,
+        "n_games": len(played),
+        "n_failed": sum(game.winner is None for game in played),
+        "n_verdicts": len(table.a),
+        "flip_rate": flip_rate(found, draws).dump(),
+        "first_shown_wins": first_shown_wins(played, draws).dump(),
+        **rated,
+    }
+
+
+def _elo(table: Contests, draws: Resamples, k_factor: float, initial: float, tournaments: int) -> dict[str, Any]:
+    settings = elo.EloSettings(k_factor, initial, tournaments, draws.seed)
+    parameters = {"k_factor": k_factor, "initial": initial, "tournaments": tournaments, **_drawn(draws)}
+    idle = [agent for agent in table.agents if not table.games_of(agent)]
+    note = f"not rated, since no game has a verdict: {', '.join(idle)}" if idle else None
+    return {"parameters": parameters, "ratings": _best_first(elo.rate(table, draws, settings)), "note": note}
+
+
+def _bradley_terry(table: Contests, draws: Resamples, initial: float) -> dict[str, Any]:
+    result = bradley_terry.rate(table, draws, initial)
+    return {
+        "parameters": {"initial": initial, "tolerance": bradley_terry.TOLERANCE, **_drawn(draws)},
+        "ratings": _best_first(result.figures),
+        "p_best": result.p_best,
+        "converged": result.converged,
+        "note": result.note,
+    }
+
+
+def _drawn(draws: Resamples) -> dict[str, Any]:
+    return {"seed": draws.seed, "bootstrap": len(draws.weights), "confidence": draws.confidence}
+
+
+def _best_first(figures: dict[str, Figure]) -> dict[str, Any]:
+    def rank(item: tuple[str, Figure]) -> tuple[bool, float, str]:
+        return item[1].value is None, -(item[1].value or 0.0), item[0]
+
+    return {agent: figure.dump() for agent, figure in sorted(figures.items(), key=rank)}
+
+
+def _check(k_factor: float, initial: float, tournaments: int, bootstrap: int) -> None:
+    """Raises InputError naming the first parameter out of range."""
+    for name, value, least in (("tournaments", tournaments, 1), ("bootstrap", bootstrap, 100)):
+        if value < least:
+            raise InputError(f"{name} is {value}", remedy=f"it must be at least {least}")
+    if not 0 < k_factor < float("inf"):
+        raise InputError(f"the K factor is {k_factor}", remedy="it must be above 0")
+    if not abs(initial) < float("inf"):
+        raise InputError(f"the initial rating is {initial}", remedy="it must be a number")

@@ -1,0 +1,132 @@
+"""The report: one self-contained HTML page that says first what to choose and how sure that is.
+
+Every text in it is untrusted: Jinja2 escapes it, and `untrusted` makes control and direction characters visible before
+that. The page loads nothing and runs nothing, and its content security policy holds a browser to that.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from pydantic import ValidationError
+
+from evaluate import plots
+from evaluate.report_evidence import Evidence, query_views, read_evidence
+from evaluate.report_tables import (
+    columns,
+    criteria,
+    label_counts,
+    label_name,
+    label_parts,
+    ledger_totals,
+    ranking_columns,
+    test_rows,
+    usage_rows,
+    usage_total,
+)
+from evaluate.wording import interval, measure_help, measure_name, number, one_line, shown, untrusted
+from ragassay.errors import InputError
+from ragassay.files import first_problem, read_json, write_text
+from ragassay.results import Results
+from ragassay.workspace import StageOutcome, Workspace
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+def report(workspace: Workspace) -> StageOutcome:
+    """Write `report.html` from `results.json` and the files beside it.
+
+    Raises InputError where `results.json` is missing or one of the files is not as the design has it.
+    """
+    results = read_results(workspace.figures)
+    evidence = read_evidence(workspace, results.agents)
+    write_text(workspace.report, render(results, evidence, workspace.experiment.retrieval.k))
+    return StageOutcome(n_records=len(evidence.queries))
+
+
+def read_results(path: Path) -> Results:
+    """The figures of a run. Raises InputError, with what to do, where they are missing or of another layout."""
+    if not path.is_file():
+        raise InputError("there are no figures yet", file=path, remedy="run `ragassay compare` first")
+    try:
+        return Results.model_validate(read_json(path))
+    except ValidationError as error:
+        remedy = "run `ragassay compare` again"
+        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+
+
+def render(results: Results, evidence: Evidence, k: int) -> str:
+    """The page. The same records give the same bytes; `k` passages stand for an answer that names none."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    names = sorted(results.agents)
+    environment.globals |= {
+        "colour": {name: names.index(name) % plots.COLOURS for name in names},
+        "plots": plots,
+        "shown": shown,
+        "number": number,
+        "interval": interval,
+        "measure_name": measure_name,
+        "measure_help": measure_help,
+        "label_name": label_name,
+        "one_line": one_line,
+    }
+    context = _overview(results) | _details(results) | {
+        "r": results,
+        "notices": notices(results, evidence),
+        "queries": query_views(evidence, results.agents, k),
+        "n_queries_shown": len(evidence.queries),
+    }
+    page = environment.get_template("report.html.j2").render(context)
+    return re.sub(r"\n\s*\n+", "\n", page)
+
+
+def notices(results: Results, evidence: Evidence) -> list[str]:
+    """What a reader must know before the verdict: what `compare` noted, then the documents that could not be read."""
+    told = [*results.notices]
+    for doc, error in evidence.unreadable:
+        if not any(doc in notice for notice in told):
+            told.append(f"{one_line(doc)} could not be read and is not in the corpus: {one_line(error)}.")
+    return told
+
+
+def _overview(results: Results) -> dict[str, Any]:
+    elo = [figure for agent in results.agents if (figure := results.elo.get(agent))]
+    strengths = [figure for agent in results.agents if (figure := results.bradley_terry.get(agent))]
+    return {
+        "ranking": ranking_columns(results),
+        "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), item[0])),
+        "total": usage_total(results.usage),
+        "rating_plots": [
+            ("Bradley–Terry strength", results.bradley_terry, plots.scale(strengths), results.bradley_terry_note or ""),
+            ("Elo rating", results.elo, plots.scale(elo), ""),
+        ],
+    }
+
+
+def _details(results: Results) -> dict[str, Any]:
+    return {
+        "retrieval": columns(results.retrieval, results.agents),
+        "people": columns(results.retrieval_people, results.agents),
+        "answer_columns": columns(results.answers, results.agents),
+        "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
+        "relevance_parts": label_parts(results.relevance_labels, results.n_relevance_failed),
+        "tests": test_rows(results.tests),
+        "ledger_totals": ledger_totals(results.ledger),
+        "usage": usage_rows(results.usage),
+    }
+
+
+def _finalize(value: Any) -> Any:
+    """Every text that a template prints passes here, unless it is markup already."""
+    return untrusted(value) if isinstance(value, str) and not isinstance(value, Markup) else value

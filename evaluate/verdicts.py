@@ -1,0 +1,113 @@
+"""Verdicts: what the two orders of each game say together, and whether the winner flipped with the order.
+
+Judges favour a position (Zheng et al. 2023, arXiv:2306.05685, section 3.4), so a pair is judged in both orders and wins
+only where both agree. Where the judge gave probabilities, their mean over the orders decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from ragassay.errors import InputError
+from ragassay.files import plain
+from ragassay.records import Game, Winner
+
+_OTHER: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One judge's verdict on one pair of agents for one query; `agent_a` sorts before `agent_b`.
+
+    winner: "a", "b" or "tie"; None, with `error`, where a row of the game failed.
+    flipped: whether the winner changed with the order; None where an order is missing or failed.
+    n_orders: 1 or 2, the rows it is made from. probability: the mean over both orders of agent_a's being better.
+    """
+
+    query_id: str
+    agent_a: str
+    agent_b: str
+    judge: str
+    winner: Winner | None
+    flipped: bool | None
+    error: str | None
+    n_orders: int
+    probability: float | None = None
+
+
+def verdicts(games: Sequence[Game], margin: float = 0.0) -> list[Verdict]:
+    """The verdict on each pair of rows, ordered by query, agents and judge as they first appear in `games`.
+
+    Rows belong together by query, unordered pair and judge, whichever agent a row calls a. Both orders agree: that
+    winner; they disagree: a tie that flipped; any error: no winner. A row whose other order is not there stands as it
+    is. Where a file repeats a game, the k-th row of one order meets the k-th of the other.
+
+    margin: in probability mode, how far the mean must be from 0.5 for a winner (0 to 0.5).
+    Raises InputError where an agent plays itself.
+    """
+    if not 0 <= margin < 0.5:
+        raise ValueError("margin must be at least 0 and below 0.5")
+    pairs: dict[tuple[str, str, str, str], tuple[list[Game], list[Game]]] = {}
+    for game in map(_sorted, games):
+        orders = pairs.setdefault((game.query_id, game.agent_a, game.agent_b, game.judge), ([], []))
+        orders[game.first == "b"].append(game)
+    return [verdict(first_a, first_b, margin) for orders in pairs.values() for first_a, first_b in zip_longest(*orders)]
+
+
+def verdict(one: Game | None, other: Game | None, margin: float = 0.0) -> Verdict:
+    """The verdict on one pair from its rows, both with agent_a first in the alphabet; one of them may be missing."""
+    rows = [row for row in (one, other) if row is not None]
+    row = rows[0]
+    errors = list(dict.fromkeys(row.error for row in rows if row.error is not None))
+    winners = [row.winner for row in rows if row.winner is not None]
+    both = len(winners) == 2
+    mean = _mean_probability(rows)
+    return Verdict(
+        query_id=row.query_id,
+        agent_a=row.agent_a,
+        agent_b=row.agent_b,
+        judge=row.judge,
+        winner=None if errors else _by_mean(mean, margin) if mean is not None else _by_agreement(winners),
+        flipped=winners[0] != winners[1] if both else None,
+        error="; ".join(errors) or None,
+        n_orders=len(rows),
+        probability=mean,
+    )
+
+
+def winner_of(probability: float, margin: float = 0.0) -> Winner:
+    """a above 0.5 + margin, b below 0.5 - margin, else a tie; the distance from 0.5 is rounded to 9 digits first."""
+    return _by_mean(probability, margin)
+
+
+def _by_mean(probability: float, margin: float) -> Winner:
+    distance = round(probability - 0.5, 9)
+    return "a" if distance > margin else "b" if distance < -margin else "tie"
+
+
+def _by_agreement(winners: Sequence[Winner]) -> Winner:
+    return winners[0] if len(set(winners)) == 1 else "tie"
+
+
+def _mean_probability(rows: Sequence[Game]) -> float | None:
+    given = [row.probability for row in rows if row.probability is not None and row.error is None]
+    return sum(given) / 2 if len(given) == 2 else None
+
+
+def _sorted(game: Game) -> Game:
+    """The same row told from the side of the agent that sorts first."""
+    if game.agent_a == game.agent_b:
+        raise InputError(f"agent '{plain(game.agent_a)}' plays itself in query '{plain(game.query_id)}'")
+    if game.agent_a < game.agent_b:
+        return game
+    return game.model_copy(
+        update={
+            "agent_a": game.agent_b,
+            "agent_b": game.agent_a,
+            "first": _OTHER[game.first],
+            "winner": None if game.winner is None else _OTHER[game.winner],
+            "probability": None if game.probability is None else 1 - game.probability,
+        }
+    )

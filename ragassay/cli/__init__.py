@@ -1,0 +1,57 @@
+"""The command line: `ragassay VERB …`. What a verb needs is imported when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+from ragassay import __version__
+from ragassay.cli.parser import build_parser
+from ragassay.errors import InputError, RagassayError
+from ragassay.text import plain
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb and return its exit status (see `ragassay --help`)."""
+    parser = build_parser(__version__)
+    options = parser.parse_args(arguments)
+    if not hasattr(options, "handler"):
+        parser.print_help()
+        return 2
+    try:
+        _check_packages()
+        return _handler(options)(options)
+    except RagassayError as error:
+        sys.stdout.flush()
+        sys.stderr.write(f"ragassay: {plain(str(error))}\n")
+        return error.exit_status
+    except KeyboardInterrupt:
+        sys.stderr.write("\nragassay: stopped; what was received is kept, run again to go on\n")
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+
+
+def _handler(options: argparse.Namespace):  # type: ignore[no-untyped-def]
+    module, function = options.handler.split(":")
+    return getattr(import_module(module), function)
+
+
+def _check_packages() -> None:
+    """The import name `evaluate` is also Hugging Face's: make sure that the three packages are the ones beside ours."""
+    home = Path(__file__).resolve().parents[2]
+    for name in ("synth", "retrieval", "evaluate"):
+        spec = find_spec(name)
+        origin = Path(spec.origin).resolve() if spec and spec.origin else None
+        if origin is None or origin.parent.parent != home:
+            raise InputError(
+                f"the package '{name}' that Python finds ({origin}) is not ragassay's",
+                remedy="run ragassay in an environment of its own (`make setup`), without the other package",
+            )

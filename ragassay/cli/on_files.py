@@ -1,0 +1,80 @@
+"""`ragassay search`, `score` and `rate`: single steps on plain files, ours or anybody's."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.records import Figure
+
+
+def search(options: argparse.Namespace) -> int:
+    """Rank a BEIR folder's passages for its queries into a TREC run."""
+    from retrieval.search import search_files
+
+    if options.k < 1:
+        raise InputError(f"--k is {options.k}, it must be at least 1")
+    n_queries = search_files(
+        options.corpus,
+        options.queries,
+        options.retriever,
+        embedding=options.embedding,
+        k=options.k,
+        out=options.out,
+        language=options.language,
+        bm25=options.bm25,
+        rrf_k=options.rrf_k,
+        cache=options.cache,
+    )
+    print(f"{options.out}: {n_queries} queries")
+    return 0
+
+
+def score(options: argparse.Namespace) -> int:
+    """Print each measure with its interval and n."""
+    from evaluate.score import score_files
+
+    figures = score_files(options.qrels, options.run, options.measure)
+    _print_figures(figures, {name: figure.dump() for name, figure in figures.items()}, as_json=options.json)
+    return 0
+
+
+def rate(options: argparse.Namespace) -> int:
+    """Print each agent's rating with its interval and n."""
+    from evaluate.rate import rate_file
+
+    result = rate_file(
+        options.games,
+        options.method,
+        k_factor=options.k_factor,
+        initial=options.initial,
+        tournaments=options.tournaments,
+        seed=options.seed,
+        bootstrap=options.bootstrap,
+    )
+    ratings = {name: Figure.model_validate(figure) for name, figure in result["ratings"].items()}
+    _print_figures(ratings, result, as_json=options.json)
+    if result.get("note") and not options.json:
+        print(f"note: {result['note']}")
+    return 0
+
+
+def _print_figures(figures: Mapping[str, Figure], whole: Mapping[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from ragassay.text import plain
+
+    table = Table("", "value", "95% interval", "n", "failed")
+    for name, figure in figures.items():
+        interval = "–" if figure.ci_low is None else f"{figure.ci_low:.4g} to {figure.ci_high:.4g}"
+        value = "–" if figure.value is None else f"{figure.value:.4f}"
+        table.add_row(Text(plain(name)), value, interval, str(figure.n), str(figure.n_failed))
+    Console().print(table)

@@ -1,0 +1,121 @@
+"""`ragassay run` and one verb a stage: run what is stale, say why, keep a manifest."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ragassay.cli.manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
+from ragassay.cli.open_experiment import locked, open_workspace
+from ragassay.cli.stages import Stage, stages
+from ragassay.errors import InputError
+from ragassay.progress import StderrProgress
+from ragassay.text import plain
+from ragassay.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ragassay.reply_cache import ReplyCache
+
+
+def run_all(options: argparse.Namespace) -> int:
+    """Bring every stage up to date, print the ranked table, and return the gravest exit status."""
+    workspace = open_workspace(options)
+    with locked(workspace):
+        runner = Runner(workspace, options)
+        manifests = [runner.bring_up_to_date(stage) for stage in stages()]
+    _say_results(workspace, manifests)
+    return max(manifest.exit_status for manifest in manifests)
+
+
+def run_one(options: argparse.Namespace) -> int:
+    """Bring one stage up to date; what it reads must be there."""
+    workspace = open_workspace(options)
+    stage = next(stage for stage in stages() if stage.name == options.stage)
+    with locked(workspace):
+        manifest = Runner(workspace, options).bring_up_to_date(stage)
+    for notice in manifest.notices:
+        print(f"note: {plain(notice)}")
+    return manifest.exit_status
+
+
+class Runner:
+    """Runs stages of one workspace; the reply cache is read once, when a stage first needs it."""
+
+    def __init__(self, workspace: Workspace, options: argparse.Namespace) -> None:
+        self._workspace = workspace
+        self._ignore_recorded: bool = options.ignore_recorded
+        self._retry_failed: bool = options.retry_failed
+        self._cache: ReplyCache | None = None
+        self._say: Callable[[str], None] = lambda line: print(plain(line), file=sys.stderr, flush=True)
+
+    def bring_up_to_date(self, stage: Stage) -> Manifest:
+        """The stage's manifest, after running it if its inputs, settings or outputs are not as they were."""
+        workspace = self._workspace
+        inputs = self._inputs(stage)
+        settings = stage.settings(workspace.experiment)
+        path = workspace.manifests / f"{stage.name}.json"
+        known = read_manifest(path)
+        reason = why_run(known, inputs, settings, digests(stage.makes(workspace), workspace.results))
+        if known is not None and reason is None and self._retry_failed and known.n_failed:
+            reason = f"{known.n_failed} failed last time"
+        if known is not None and reason is None:
+            self._say(f"{stage.name}: up to date")
+            return known
+        self._say(f"{stage.name}: running ({reason})")
+        return self._run(stage, inputs)
+
+    def _run(self, stage: Stage, inputs: dict[str, str | None]) -> Manifest:
+        from ragassay.calls import Caller
+
+        workspace = self._workspace
+        path = workspace.manifests / f"{stage.name}.json"
+        path.unlink(missing_ok=True)
+        caller = Caller(workspace, stage.name, self._replies(), StderrProgress())
+        try:
+            outcome = stage.run(workspace, caller)
+        finally:
+            caller.close()
+        made = digests(stage.makes(workspace), workspace.results)
+        settings = stage.settings(workspace.experiment)
+        manifest = make_manifest(stage.name, inputs, settings, made, outcome, caller.usage())
+        write_manifest(path, manifest)
+        failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
+        self._say(f"{stage.name}: {manifest.n_records} records{failed}")
+        return manifest
+
+    def _inputs(self, stage: Stage) -> dict[str, str | None]:
+        workspace = self._workspace
+        needs = stage.needs(workspace)
+        for path in needs:
+            if not path.exists():
+                raise InputError(
+                    "is not there yet",
+                    file=path,
+                    remedy=f"`ragassay run {workspace.corpus}` makes everything that `{stage.name}` needs",
+                )
+        return digests([*needs, *stage.uses(workspace)], workspace.results)
+
+    def _replies(self) -> ReplyCache:
+        if self._cache is None:
+            from ragassay.reply_cache import ReplyCache
+
+            shipped = () if self._ignore_recorded else (self._workspace.shipped_replies,)
+            self._cache = ReplyCache(self._workspace.replies, shipped)
+        return self._cache
+
+
+def _say_results(workspace: Workspace, manifests: list[Manifest]) -> None:
+    from rich.console import Console
+
+    from evaluate.terminal import ranked_table
+    from ragassay.files import read_json
+    from ragassay.results import Results
+
+    console = Console()
+    for manifest in manifests:
+        for notice in manifest.notices:
+            console.print(f"note: {plain(notice)}", markup=False, highlight=False)
+    console.print(ranked_table(Results.model_validate(read_json(workspace.figures))))
+    console.print(f"report: {workspace.report}", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,233 @@
+"""The stage graph: what each stage reads, depends on and writes. `ragassay run` and the Makefile both go by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay import __version__
+from ragassay.config import Experiment
+from ragassay.workspace import StageOutcome, Workspace
+
+if TYPE_CHECKING:
+    from ragassay.calls import Caller
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage. `needs` must be there, `uses` may be; `settings` are the tables of experiment.toml that matter."""
+
+    name: str
+    needs: Callable[[Workspace], list[Path]]
+    uses: Callable[[Workspace], list[Path]]
+    settings: Callable[[Experiment], dict[str, Any]]
+    makes: Callable[[Workspace], list[Path]]
+    run: Callable[[Workspace, Caller], StageOutcome]
+
+
+def stages() -> tuple[Stage, ...]:
+    """All stages, in the order in which data moves."""
+    return (_ingest(), _questions(), _retrieve(), _answer(), _judge(), _compare(), _report())
+
+
+def _pdfs(workspace: Workspace) -> list[Path]:
+    from synth.doc_ids import find_documents
+
+    return [workspace.corpus / doc for doc in find_documents(workspace.corpus, workspace.results)]
+
+
+def _settings(experiment: Experiment, *tables: str, models: tuple[str, ...] = ()) -> dict[str, Any]:
+    values: dict[str, Any] = {"ragassay": __version__}
+    for table in tables:
+        for key, value in getattr(experiment, table).model_dump(mode="json").items():
+            values[f"{table}.{key}"] = value
+    for model in models:
+        settings = experiment.settings_of(model)
+        values[f"models.{model}"] = [settings.base_url, settings.temperature, settings.max_tokens]
+    return values
+
+
+def _prompts(package: str, *names: str) -> list[Path]:
+    spec = find_spec(package)
+    if spec is None or spec.origin is None:
+        return []
+    folder = Path(spec.origin).parent / "prompts"
+    return [folder / name for name in names] if names else sorted(folder.glob("*.md"))
+
+
+def _own(workspace: Workspace, *names: str | None) -> list[Path]:
+    return [workspace.corpus / name for name in names if name]
+
+
+def _ingest() -> Stage:
+    def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        del caller
+        from synth.ingest import ingest
+
+        return ingest(workspace)
+
+    return Stage(
+        "ingest",
+        needs=lambda w: [],
+        uses=_pdfs,
+        settings=lambda e: _settings(e, "ingest") | {"corpus.exclude_pages": e.corpus.exclude_pages},
+        makes=lambda w: [w.pages, w.sections, w.passages, w.unreadable],
+        run=run,
+    )
+
+
+def _questions() -> Stage:
+    def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        from synth.make_questions import make_questions
+
+        return make_questions(workspace, caller)
+
+    return Stage(
+        "questions",
+        needs=lambda w: [w.sections],
+        uses=lambda w: [
+            w.expert_questions,
+            w.own_queries,
+            *_prompts("synth"),
+            *_own(w, w.experiment.questions.prompt),
+        ],
+        settings=lambda e: (
+            _settings(e, "questions", models=tuple(sorted(e.questions.quota))) | {"corpus.language": e.corpus.language}
+        ),
+        makes=lambda w: [w.pool, w.rejected, w.queries, w.ledger],
+        run=run,
+    )
+
+
+def _retrieve() -> Stage:
+    def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        from retrieval.rank_queries import rank_queries
+
+        return rank_queries(workspace, caller)
+
+    return Stage(
+        "retrieve",
+        needs=lambda w: [w.passages, w.queries],
+        uses=lambda w: [*_prompts("retrieval", "rewrite.md"), *_own(w, w.experiment.answer.fusion_prompt)],
+        settings=lambda e: (
+            _settings(e, "retrieval", models=(e.answer.model,))
+            | {f"answer.{key}": getattr(e.answer, key) for key in ("model", "agents", "fusion_queries")}
+            | {"corpus.language": e.corpus.language}
+        ),
+        makes=lambda w: [w.rewrites, *(w.rankings(name) for name, _, _ in w.experiment.own_agents())],
+        run=run,
+    )
+
+
+def _answer() -> Stage:
+    def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        from retrieval.answer_queries import answer_queries
+
+        return answer_queries(workspace, caller)
+
+    return Stage(
+        "answer",
+        needs=lambda w: [
+            w.passages,
+            w.queries,
+            *(w.rankings(name) for name, _, _ in w.experiment.own_agents()),
+        ],
+        uses=lambda w: [
+            w.rewrites,
+            *_prompts("retrieval", "answer.md"),
+            *_own(w, w.experiment.answer.prompt, *(agent.path for agent in w.experiment.agent)),
+            *_agent_modules(w),
+        ],
+        settings=lambda e: (
+            _settings(e, "answer", models=(e.answer.model,)) | {"agent": [agent.model_dump() for agent in e.agent]}
+        ),
+        makes=lambda w: [w.answers(name) for name in w.experiment.agent_names()],
+        run=run,
+    )
+
+
+def _agent_modules(workspace: Workspace) -> list[Path]:
+    names = (agent.callable.split(":")[0] for agent in workspace.experiment.agent if agent.callable)
+    return [workspace.corpus / (name.replace(".", "/") + ".py") for name in names]
+
+
+def _judge() -> Stage:
+    def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        from evaluate.make_judgments import make_judgments
+
+        return make_judgments(workspace, caller)
+
+    return Stage(
+        "judge",
+        needs=lambda w: [w.passages, w.queries, *(w.answers(name) for name in w.experiment.agent_names())],
+        uses=lambda w: [
+            *_prompts("evaluate"),
+            *_own(
+                w,
+                w.experiment.judge.relevance_prompt,
+                w.experiment.judge.pointwise_prompt,
+                w.experiment.judge.games_prompt,
+            ),
+        ],
+        settings=lambda e: _settings(e, "judge", models=(e.judge.model,)),
+        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games],
+        run=run,
+    )
+
+
+def _compare() -> Stage:
+    def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        del caller
+        from evaluate.compare import compare
+
+        return compare(workspace)
+
+    return Stage(
+        "compare",
+        needs=lambda w: [w.queries, w.relevance, w.pointwise, w.games, *_answers(w)],
+        uses=lambda w: [
+            w.sections,
+            w.passages,
+            w.ledger,
+            w.own_qrels,
+            *(w.rankings(name) for name in w.experiment.agent_names()),
+            *(w.manifests / f"{name}.json" for name in ("ingest", "questions", "retrieve", "answer", "judge")),
+        ],
+        settings=lambda e: (
+            _settings(e, "compare")
+            | {"retrieval.k": e.retrieval.k, "judge.criteria": e.judge.criteria, "judge.mode": e.judge.mode}
+        ),
+        makes=lambda w: [w.figures],
+        run=run,
+    )
+
+
+def _answers(workspace: Workspace) -> list[Path]:
+    return [workspace.answers(name) for name in workspace.experiment.agent_names()]
+
+
+def _report() -> Stage:
+    def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        del caller
+        from evaluate.report import report
+
+        return report(workspace)
+
+    return Stage(
+        "report",
+        needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
+        uses=lambda w: [w.rewrites, w.unreadable, *_templates()],
+        settings=lambda e: {"ragassay": __version__, "retrieval.k": e.retrieval.k},
+        makes=lambda w: [w.report],
+        run=run,
+    )
+
+
+def _templates() -> list[Path]:
+    spec = find_spec("evaluate")
+    if spec is None or spec.origin is None:
+        return []
+    return sorted(path for path in (Path(spec.origin).parent / "templates").rglob("*") if path.is_file())

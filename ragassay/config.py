@@ -1,0 +1,240 @@
+"""`experiment.toml`: everything about an experiment in one file. An unknown key or a wrong type is an InputError."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from ragassay.errors import InputError
+from ragassay.files import plain, read_text
+from ragassay.records import Id
+
+ModelName = Annotated[str, Field(pattern=r"^[a-z]+:.+$")]
+"""`provider:model`, such as `openai:gpt-4o`."""
+
+Factor = Annotated[str, Field(min_length=1)]
+
+
+class Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Corpus(Table):
+    language: str = "en"
+    exclude_pages: dict[str, str] = {}
+
+
+class Ingest(Table):
+    reader: Literal["pypdf", "pdfium"] = "pypdf"
+    section_tokens: int = Field(2000, ge=50)
+    section_pages: int = Field(10, ge=1)
+    passage_words: int = Field(200, ge=10)
+    passage_overlap_words: int = Field(40, ge=0)
+
+    @model_validator(mode="after")
+    def _overlap_below_length(self) -> Ingest:
+        if self.passage_overlap_words >= self.passage_words:
+            raise ValueError("passage_overlap_words must be smaller than passage_words")
+        return self
+
+
+class Questions(Table):
+    source: Literal["synthetic", "own", "both"] = "synthetic"
+    sections: int = Field(24, ge=1)
+    per_section: int = Field(10, ge=1, le=50)
+    few_shot: int = Field(3, ge=0)
+    seed: int = 7
+    quota: dict[ModelName, Annotated[int, Field(ge=1)]] = {}
+    prompt: str | None = None
+
+
+class Retrieval(Table):
+    engine: Literal["embedded", "opensearch"] = "embedded"
+    url: str | None = None
+    retrievers: tuple[Literal["bm25", "knn", "hybrid"], ...] = Field(("bm25", "knn", "hybrid"), min_length=1)
+    bm25: Literal["bm25s", "rank-bm25"] = "bm25s"
+    embedding: str = "intfloat/multilingual-e5-base"
+    k: int = Field(5, ge=1)
+    rrf_k: int = Field(60, ge=1)
+
+
+class AnswerTable(Table):
+    model: ModelName
+    agents: tuple[Literal["rag", "rag-fusion"], ...] = ("rag", "rag-fusion")
+    fusion_queries: int = Field(4, ge=1)
+    prompt: str | None = None
+    fusion_prompt: str | None = None
+
+
+class Agent(Table):
+    name: Id
+    kind: Literal["file", "python"]
+    path: str | None = None
+    callable: str | None = None
+
+    @model_validator(mode="after")
+    def _has_its_source(self) -> Agent:
+        if self.kind == "file" and not self.path:
+            raise ValueError('kind = "file" needs path')
+        if self.kind == "python" and not re.fullmatch(r"[\w.]+:\w+", self.callable or ""):
+            raise ValueError('kind = "python" needs callable = "module:name"')
+        return self
+
+
+class Judge(Table):
+    model: ModelName
+    mode: Literal["auto", "label", "probability"] = "auto"
+    criteria: tuple[Literal["relevance", "accuracy", "completeness", "precision"], ...] = Field(
+        ("relevance", "accuracy", "completeness", "precision"), min_length=1
+    )
+    games: Literal["all", "adaptive"] = "all"
+    factors: tuple[Factor, ...] = Field(
+        ("comprehensiveness", "correctness", "helpfulness", "completeness", "accuracy", "depth", "level of detail"),
+        min_length=1,
+    )
+    relevance_question: Literal["label", "yes-no"] = "label"
+    yes_threshold: float = Field(0.5, gt=0, lt=1)
+    seed: int = 7
+    relevance_prompt: str | None = None
+    pointwise_prompt: str | None = None
+    games_prompt: str | None = None
+
+    @model_validator(mode="after")
+    def _each_criterion_once(self) -> Judge:
+        if len(set(self.criteria)) < len(self.criteria):
+            raise ValueError("criteria names a criterion twice")
+        return self
+
+
+class Compare(Table):
+    tournaments: int = Field(500, ge=1)
+    bootstrap: int = Field(1000, ge=100)
+    seed: int = 7
+
+
+class Run(Table):
+    max_concurrency: int = Field(32, ge=1, le=1000)
+    max_cost_usd: float | None = Field(20.0, gt=0)
+    retries: int = Field(5, ge=0, le=20)
+
+
+class ModelSettings(Table):
+    """`[models."provider:name"]`. What shapes the reply is in the cache key; the rest is not."""
+
+    base_url: str | None = None
+    temperature: float | None = Field(None, ge=0, le=2)
+    max_tokens: int | None = Field(None, ge=1)
+    timeout_s: float = Field(120.0, gt=0)
+    requests_per_minute: float | None = Field(None, gt=0)
+    requests_per_file: int = Field(1000, ge=1)
+    context_tokens: int = Field(8192, ge=256)
+    threads: int | None = Field(None, ge=1)
+    cache_ram_mib: int = Field(512, ge=0)
+    prices_usd_per_million: dict[Literal["input", "output"], float] | None = None
+
+
+class Experiment(Table):
+    """The whole file. Models are named by the tables that use them; every other key has a default."""
+
+    corpus: Corpus = Corpus()
+    ingest: Ingest = Ingest()
+    questions: Questions = Questions()
+    retrieval: Retrieval = Retrieval()
+    answer: AnswerTable
+    agent: tuple[Agent, ...] = ()
+    judge: Judge
+    compare: Compare = Compare()
+    run: Run = Run()
+    models: dict[ModelName, ModelSettings] = {}
+
+    @model_validator(mode="after")
+    def _names_agree(self) -> Experiment:
+        names = self.agent_names()
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two agents are named '{twice[0]}'")
+        if unused := sorted(set(self.models) - self.model_names()):
+            raise ValueError(f'[models."{unused[0]}"] is a model that no table uses')
+        if self.questions.source != "own" and not self.questions.quota:
+            raise ValueError('questions.quota must name the models that write questions (or set source = "own")')
+        return self
+
+    def own_agents(self) -> tuple[tuple[str, str, str], ...]:
+        """(agent name, retriever, kind) of the built-in variants: `bm25-rag`, `hybrid-rag-fusion`, …"""
+        kinds, retrievers = self.answer.agents, self.retrieval.retrievers
+        return tuple((f"{retriever}-{kind}", retriever, kind) for kind in kinds for retriever in retrievers)
+
+    def agent_names(self) -> tuple[str, ...]:
+        """Every agent that takes part, in the order of the tables."""
+        return tuple(name for name, _, _ in self.own_agents()) + tuple(agent.name for agent in self.agent)
+
+    def model_names(self) -> set[str]:
+        """Every model that some stage would call."""
+        writers = set(self.questions.quota) if self.questions.source != "own" else set()
+        return writers | {self.answer.model, self.judge.model}
+
+    def settings_of(self, model: str) -> ModelSettings:
+        """The model's own table, or the defaults."""
+        return self.models.get(model, ModelSettings())
+
+
+def load_experiment(path: Path) -> Experiment:
+    """Read and check `experiment.toml`.
+
+    Raises InputError naming the file, the line and the key path of the first thing wrong.
+    """
+    text = read_text(path)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise InputError(f"is not TOML ({error})", file=path, line=int(line[1]) if line else None) from None
+    try:
+        return Experiment.model_validate(data)
+    except ValidationError as error:
+        raise _complaint(error, text, path) from None
+
+
+def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
+    problems = error.errors(include_url=False)
+    first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
+    keys = [str(part) for part in first["loc"] if part != "[key]"]
+    name = plain(".".join(keys))
+    if first["type"] == "extra_forbidden":
+        return InputError(f"unknown key '{name}'", file=path, line=_line_of(keys, text), remedy=_known(first["loc"]))
+    if first["type"] == "missing":
+        return InputError(f"'{name}' is missing", file=path, remedy="`ragassay new` writes a commented example")
+    message = str(first["msg"]).removeprefix("Value error, ")
+    if keys and keys[-1].count(":") == 0 and "pattern" in message and "provider" not in name:
+        message += " (a model is named provider:model, such as openai:gpt-4o)" if "model" in name else ""
+    return InputError(plain(f"{name}: {message}" if name else message), file=path, line=_line_of(keys, text))
+
+
+def _known(location: tuple[int | str, ...]) -> str | None:
+    table: Any = Experiment
+    for part in location[:-1]:
+        field = getattr(table, "model_fields", {}).get(part)
+        if field is None:
+            return None
+        table = field.annotation
+    fields = getattr(table, "model_fields", None)
+    return f"known here: {', '.join(fields)}" if fields else None
+
+
+def _line_of(keys: list[str], text: str) -> int | None:
+    """The line where the key path stands, as far as a search by table and key can tell."""
+    best, table = None, ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := re.match(r"\s*\[+([^\]]+)\]+", line):
+            table = header[1].replace('"', "").strip()
+            if keys and table == ".".join(k for k in keys if not k.isdigit()):
+                best = number
+        elif assignment := re.match(r"\s*([\w\"'.:/-]+)\s*=", line):
+            path = [*filter(None, [table]), assignment[1].strip("\"'")]
+            wanted = [k for k in keys if not k.isdigit()]
+            if ".".join(path) == ".".join(wanted[: len(path) + wanted.count(".")]) or path == wanted[: len(path)]:
+                best = number
+    return best

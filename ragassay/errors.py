@@ -1,0 +1,70 @@
+"""Every error ragassay raises.
+
+RagassayError
+├── InputError          the user can mend it: file, line, remedy       exit status 2
+│   └── MissingExtra    a part of the installation is not there
+├── ProviderError       what a model's provider did: worth a retry or not
+├── RepliesMissing      a `file:` model's replies have not come yet    exit status 3
+└── BudgetSpent         the next call would pass the cost limit        exit status 4
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class RagassayError(Exception):
+    """The root: one clause catches everything ragassay raises on purpose."""
+
+    exit_status = 1
+
+
+class InputError(RagassayError):
+    """Something the user gave cannot be used; the message is one sentence that says what to do.
+
+    `file` and `line` (1-based) say where, `remedy` what to do about it.
+    """
+
+    exit_status = 2
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: Path | str | None = None,
+        line: int | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.problem, self.file, self.line, self.remedy = problem, file, line, remedy
+        where = f"{file}:{line}: " if file and line else f"{file}: " if file else ""
+        super().__init__(where + problem + (f"; {remedy}" if remedy else ""))
+
+
+class MissingExtra(InputError):
+    """An optional package is needed and not installed."""
+
+    def __init__(self, need: str, extra: str) -> None:
+        super().__init__(f"{need} needs the extra '{extra}'", remedy="install it with `make setup`")
+
+
+class ProviderError(RagassayError):
+    """A provider did not deliver a reply.
+
+    `retryable` says whether the same request may succeed later; `retry_after_s` is the provider's own wish, in seconds.
+    """
+
+    def __init__(self, message: str, *, retryable: bool, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retryable, self.retry_after_s = retryable, retry_after_s
+
+
+class RepliesMissing(RagassayError):
+    """Requests were written for a model that answers through files, and their replies are not there yet."""
+
+    exit_status = 3
+
+
+class BudgetSpent(RagassayError):
+    """The cost limit is reached; what was received is kept and a later run goes on from there."""
+
+    exit_status = 4

@@ -1,0 +1,220 @@
+"""Building the model that a name stands for: `openai:…`, `anthropic:…`, `local:…`, `file:…`.
+
+Keys are read from the environment here and nowhere else. Everything heavy is imported when a model is first called.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ragassay.config import ModelSettings
+from ragassay.errors import InputError
+from ragassay.request_files import response_format
+from ragassay.requests import Body, Request
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage
+
+    from ragassay.local_model import LocalServer
+
+PROVIDERS = ("openai", "anthropic", "local", "file")
+_KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+_LOCAL_MAX_TOKENS = 1024
+_TOP_LOGPROBS = 20
+
+
+def provider_of(model: str) -> str:
+    """The part before the colon. Raises InputError for a provider that does not exist."""
+    provider = model.split(":", 1)[0]
+    if provider not in PROVIDERS:
+        raise InputError(f"'{model}' has no known provider", remedy=f"a model is named {':…, '.join(PROVIDERS)}:…")
+    return provider
+
+
+def base_url_of(model: str, settings: ModelSettings) -> str | None:
+    """The address that shapes the reply: the user's own, None for the provider's usual one or a server of ours."""
+    provider = provider_of(model)
+    variable = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}.get(provider)
+    return settings.base_url or (os.environ.get(variable) if variable else None) or None
+
+
+def check_model(model: str, settings: ModelSettings) -> None:
+    """Raise InputError where the model cannot be called: an unknown provider, a key or a file that is not there."""
+    provider = provider_of(model)
+    if provider in _KEYS and not settings.base_url and not os.environ.get(_KEYS[provider]):
+        raise InputError(
+            f"{model} needs a key and {_KEYS[provider]} is not set",
+            remedy=f"export {_KEYS[provider]}=…, or name another model in experiment.toml",
+        )
+    if provider == "local":
+        from ragassay.local_model import check_local
+
+        check_local(model)
+
+
+def gives_probabilities(model: str) -> bool:
+    """Whether the model's replies can carry token log-probabilities."""
+    return provider_of(model) in {"openai", "local"}
+
+
+class Endpoint:
+    """A model that can be called: its LangChain chat model, made at the first call, and how it is asked."""
+
+    def __init__(self, model: str, settings: ModelSettings) -> None:
+        self.model, self.settings, self.provider = model, settings, provider_of(model)
+        self._lock = threading.Lock()
+        self._chat: BaseChatModel | None = None
+        self._server: LocalServer | None = None
+
+    def call(self, request: Request) -> Body:
+        """One call, without retries; raises whatever the provider's SDK raises."""
+        from langchain_core.messages import AIMessage
+
+        messages = [(message.role, message.content) for message in request.messages]
+        chat = self.chat()
+        if self.provider == "anthropic" and request.schema:
+            reply = chat.bind_tools([_tool(request)], tool_choice=_tool_choice(request)).invoke(messages)
+        else:
+            reply = chat.bind(**self._options(request)).invoke(messages)
+        if not isinstance(reply, AIMessage):
+            raise TypeError(f"the model gave a {type(reply).__name__}")
+        return body_of(reply, self.model)
+
+    def chat(self) -> BaseChatModel:
+        """The LangChain model; a `local:` one starts its server."""
+        with self._lock:
+            if self._chat is None:
+                self._chat = self._build()
+            return self._chat
+
+    def close(self) -> None:
+        """Stop the server of a `local:` model, if it was started."""
+        if self._server is not None:
+            self._server.stop()
+            self._server = self._chat = None
+
+    def _build(self) -> BaseChatModel:
+        name = self.model.split(":", 1)[1]
+        if self.provider == "anthropic":
+            return _anthropic(name, self.settings, base_url_of(self.model, self.settings))
+        if self.provider == "openai":
+            return _openai(name, self.settings, base_url_of(self.model, self.settings))
+        if self.provider == "local":
+            from ragassay.local_model import start
+
+            self._server = start(self.model, self.settings)
+            return _openai(name, self.settings, self._server.base_url, key="none", max_tokens=_LOCAL_MAX_TOKENS)
+        raise InputError(f"{self.model} is answered through files, not called")
+
+    def _options(self, request: Request) -> dict[str, Any]:
+        extra: dict[str, Any] = {}
+        if request.tokens:
+            options: dict[str, Any] = {"logprobs": True, "top_logprobs": _TOP_LOGPROBS, "max_tokens": 1}
+            return (
+                {**options, "extra_body": {"grammar": _token_grammar(request)}} if self.provider == "local" else options
+            )
+        if request.schema and self.provider == "local":
+            from ragassay.grammar import grammar_for
+
+            extra = {"grammar": grammar_for(request.schema.model_json_schema())}
+        elif request.schema:
+            extra = {"response_format": response_format(request)}
+        return {"extra_body": extra} if extra else {}
+
+
+def body_of(reply: AIMessage, model: str) -> Body:
+    """A LangChain reply as the body of an OpenAI chat completion, which is how replies are kept."""
+    metadata = reply.response_metadata
+    message: dict[str, Any] = {"role": "assistant", "content": _text(reply)}
+    stop = metadata.get("finish_reason") or metadata.get("stop_reason")
+    refusal = reply.additional_kwargs.get("refusal")
+    if refusal or stop == "refusal":
+        message["refusal"] = str(refusal or _text(reply) or "refused")
+    finish = "length" if stop in {"length", "max_tokens"} else "stop"
+    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
+    if metadata.get("logprobs"):
+        choice["logprobs"] = metadata["logprobs"]
+    body: Body = {"object": "chat.completion", "model": metadata.get("model_name") or model, "choices": [choice]}
+    if reply.usage_metadata:
+        cached = (reply.usage_metadata.get("input_token_details") or {}).get("cache_read") or 0
+        body["usage"] = {
+            "prompt_tokens": reply.usage_metadata["input_tokens"],
+            "completion_tokens": reply.usage_metadata["output_tokens"],
+            "prompt_tokens_details": {"cached_tokens": cached},
+        }
+    return body
+
+
+def _text(reply: AIMessage) -> str:
+    import json
+
+    if reply.tool_calls:
+        return json.dumps(reply.tool_calls[0]["args"], ensure_ascii=False)
+    return str(reply.text)
+
+
+def _openai(
+    name: str, settings: ModelSettings, base_url: str | None, key: str | None = None, max_tokens: int | None = None
+) -> BaseChatModel:
+    from langchain_openai import ChatOpenAI
+    from pydantic import SecretStr
+
+    return ChatOpenAI(
+        model=name,
+        api_key=SecretStr(key or os.environ.get("OPENAI_API_KEY") or "none"),
+        base_url=base_url,
+        temperature=settings.temperature,
+        max_tokens=settings.max_tokens or max_tokens,
+        timeout=settings.timeout_s,
+        max_retries=0,
+        rate_limiter=_limiter(settings),
+        use_responses_api=False,
+    )
+
+
+def _anthropic(name: str, settings: ModelSettings, base_url: str | None) -> BaseChatModel:
+    from langchain_anthropic import ChatAnthropic
+    from pydantic import SecretStr
+
+    options: dict[str, Any] = {"max_tokens": settings.max_tokens} if settings.max_tokens else {}
+    return ChatAnthropic(
+        model=name,  # type: ignore[call-arg]
+        api_key=SecretStr(os.environ.get("ANTHROPIC_API_KEY") or "none"),
+        base_url=base_url,
+        temperature=settings.temperature,
+        timeout=settings.timeout_s,
+        max_retries=0,
+        rate_limiter=_limiter(settings),
+        **options,
+    )
+
+
+def _limiter(settings: ModelSettings) -> Any:
+    from langchain_core.rate_limiters import InMemoryRateLimiter
+
+    if settings.requests_per_minute is None:
+        return None
+    per_second = settings.requests_per_minute / 60
+    return InMemoryRateLimiter(
+        requests_per_second=per_second, check_every_n_seconds=min(0.1, 0.5 / per_second), max_bucket_size=1
+    )
+
+
+def _tool(request: Request) -> dict[str, Any]:
+    if request.schema is None:
+        raise ValueError("the request asks for free text")
+    schema = request.schema.model_json_schema()
+    return {"name": request.schema.__name__, "description": "Give the reply through this tool.", "input_schema": schema}
+
+
+def _tool_choice(request: Request) -> str:
+    return request.schema.__name__ if request.schema else ""
+
+
+def _token_grammar(request: Request) -> str:
+    from ragassay.grammar import grammar_for_tokens
+
+    return grammar_for_tokens(request.tokens)

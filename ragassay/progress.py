@@ -1,0 +1,93 @@
+"""Progress of long work, on stderr: how many done, failed, from the cache; the time left; the money spent."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Literal, Protocol, TextIO
+
+Outcome = Literal["done", "cached", "failed"]
+
+
+class Progress(Protocol):
+    """What a stage tells while it works."""
+
+    def start(self, what: str, total: int) -> None: ...
+
+    def advance(self, outcome: Outcome, spent_usd: float | None) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class NoProgress:
+    """Tells nobody."""
+
+    def start(self, what: str, total: int) -> None:
+        del what, total
+
+    def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
+        del outcome, spent_usd
+
+    def stop(self) -> None:
+        return
+
+
+class Counts:
+    """The numbers behind a line of progress; `clock` gives seconds and is a parameter so that tests are exact."""
+
+    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.total, self._clock, self._started = total, clock, clock()
+        self.counts: dict[Outcome, int] = {"done": 0, "cached": 0, "failed": 0}
+        self.spent_usd: float | None = None
+
+    def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
+        self.counts[outcome] += 1
+        if spent_usd is not None:
+            self.spent_usd = spent_usd
+
+    def left_s(self) -> float | None:
+        """Seconds left at the pace so far of what was not cached; None while that is unknown."""
+        worked = self.counts["done"] + self.counts["failed"]
+        left = self.total - worked - self.counts["cached"]
+        elapsed = self._clock() - self._started
+        return left * elapsed / worked if worked and elapsed > 0 else None
+
+    def line(self, what: str) -> str:
+        """`judge: 120/640, 3 failed, 40 from cache, 1:10 left, $0.42`."""
+        done = sum(self.counts.values())
+        parts = [f"{what}: {done}/{self.total}"]
+        parts += [f"{self.counts['failed']} failed"] if self.counts["failed"] else []
+        parts += [f"{self.counts['cached']} from cache"] if self.counts["cached"] else []
+        left = self.left_s()
+        parts += [f"{int(left) // 60}:{int(left) % 60:02d} left"] if left is not None and done < self.total else []
+        parts += [f"${self.spent_usd:.2f}"] if self.spent_usd else []
+        return ", ".join(parts)
+
+
+class StderrProgress:
+    """One line rewritten in place on a terminal; elsewhere a line every `every_s` seconds and one at the end."""
+
+    def __init__(self, stream: TextIO | None = None, every_s: float = 15.0) -> None:
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty()
+        self._every_s = 0.1 if self._live else every_s
+        self._what, self._counts, self._said_at = "", Counts(0), 0.0
+
+    def start(self, what: str, total: int) -> None:
+        self._what, self._counts, self._said_at = what, Counts(total), time.monotonic()
+
+    def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
+        self._counts.advance(outcome, spent_usd)
+        if time.monotonic() - self._said_at >= self._every_s:
+            self._said_at = time.monotonic()
+            self._say(end="\r" if self._live else "\n")
+
+    def stop(self) -> None:
+        if self._counts.total:
+            self._say(end="\n")
+
+    def _say(self, end: str) -> None:
+        clear = "\x1b[2K" if self._live else ""
+        self._stream.write(f"{clear}{self._counts.line(self._what)}{end}")
+        self._stream.flush()

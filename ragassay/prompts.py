@@ -1,0 +1,70 @@
+"""Prompts: Markdown files with Jinja2 places, in two parts divided by a line `## User`.
+
+Documents, questions and replies are put between fences that they cannot close, and are never read as templates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
+from jinja2.sandbox import SandboxedEnvironment
+
+from ragassay.errors import InputError
+from ragassay.files import digest_bytes, read_text
+
+
+class Message(NamedTuple):
+    """One turn of a conversation with a model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+def fence(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> str:
+    """`text` between `<tag>` and `</tag>`; anything in it that would open or close such a fence is broken up."""
+    broken = re.sub(rf"<(?=\s*/?\s*{re.escape(tag)}\b)", "<\u200a", text, flags=re.IGNORECASE)
+    named = "".join(f' {name}="{escape(value)}"' for name, value in (attributes or {}).items())
+    return f"<{tag}{named}>\n{broken.strip()}\n</{tag}>"
+
+
+_environment = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+_environment.globals["fence"] = fence
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt as read from its file; `digest` is the SHA-256 of its text."""
+
+    path: Path
+    system: str
+    user: str
+    digest: str
+
+    @classmethod
+    def load(cls, path: Path) -> Prompt:
+        """Read a prompt. Raises InputError where the file, its `## User` line or its syntax is wrong."""
+        text = read_text(path)
+        parts = re.split(r"^## User[ \t]*\n", text, flags=re.MULTILINE)
+        if len(parts) != 2:
+            raise InputError("a prompt has one line '## User' between its two parts", file=path)
+        for part in parts:
+            try:
+                _environment.parse(part)
+            except TemplateSyntaxError as error:
+                raise InputError(f"is not a Jinja2 template ({error.message})", file=path, line=error.lineno) from None
+        return cls(path, parts[0].strip(), parts[1].strip(), digest_bytes(text.encode()))
+
+    def render(self, values: Mapping[str, Any]) -> tuple[Message, ...]:
+        """The messages with `values` in their places. Raises InputError where the prompt names a value not given."""
+        try:
+            filled = [_environment.from_string(part).render(values).strip() for part in (self.system, self.user)]
+        except TemplateError as error:
+            known = ", ".join(sorted(values))
+            raise InputError(f"cannot be filled ({error})", file=self.path, remedy=f"given here: {known}") from None
+        return Message("system", filled[0]), Message("user", filled[1])

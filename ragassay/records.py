@@ -1,0 +1,161 @@
+"""The records that the stages exchange: one frozen model for a line of each file in `results/NAME/`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+$")]
+
+
+class Record(BaseModel):
+    """A line of a file. Unknown fields are errors; `dump` gives the fields under the names the files use."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def dump(self) -> dict[str, Any]:
+        """The record as plain data, keyed as in the files (`_id`, not `id`)."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+class Page(Record):
+    """`pages.jsonl`: the text of one page. `page` counts from 1."""
+
+    doc: str
+    page: int = Field(ge=1)
+    text: str
+
+
+class Section(Record):
+    """`sections.jsonl`: a long passage that questions are made from; `start` and `end` are character offsets."""
+
+    id: Id = Field(alias="_id")
+    doc: str
+    first_page: int
+    last_page: int
+    start: int
+    end: int
+    text: str
+
+
+class Passage(Record):
+    """`corpus.jsonl` (BEIR): a short passage for retrieval.
+
+    Ours carry `metadata` {doc, first_page, last_page, start, end}; a BEIR collection from elsewhere may carry anything.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    id: str = Field(alias="_id", min_length=1)
+    title: str = ""
+    text: str
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class Query(Record):
+    """`pool.jsonl`, `queries.jsonl` (BEIR): what systems are asked.
+
+    A synthetic one carries `metadata` {model, section, doc, first_page, last_page}; a user's own may carry anything.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+
+    id: str = Field(alias="_id", min_length=1)
+    text: str = Field(min_length=1)
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class Rejected(Record):
+    """`rejected.jsonl`: a question that did not enter the pool, and why."""
+
+    text: str
+    metadata: dict[str, Any]
+    reason: str
+
+
+class Usage(Record):
+    """What one or more calls used; None where it was not measured or has no known price."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class Answer(Record):
+    """`answers/AGENT.jsonl`: exactly one of `answer` and `error` is set. `passages` are ids, best first."""
+
+    query_id: str
+    agent: Id
+    answer: str | None
+    passages: tuple[str, ...] = ()
+    queries: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    latency_s: float | None = None
+    error: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_answer_and_error(self) -> Self:
+        if (self.answer is None) == (self.error is None):
+            raise ValueError("exactly one of answer and error must be set")
+        return self
+
+
+class Judgment(Record):
+    """`relevance.jsonl`, `pointwise.jsonl`: exactly one of `label` and `error` is set.
+
+    `probability` (0 to 1) is what the model gave the label, `expected` the mean label under its distribution; both
+    only where the judge was asked for probabilities.
+    """
+
+    query_id: str
+    subject: str
+    judge: str
+    criterion: str
+    label: float | None
+    reason: str | None = None
+    error: str | None = None
+    probability: float | None = None
+    expected: float | None = None
+
+    @model_validator(mode="after")
+    def _one_of_label_and_error(self) -> Self:
+        if (self.label is None) == (self.error is None):
+            raise ValueError("exactly one of label and error must be set")
+        return self
+
+
+Winner = Literal["a", "b", "tie"]
+
+
+class Game(Record):
+    """`games.jsonl`: one order of a game; `first` says whose answer was shown first. One of `winner`, `error` is set.
+
+    `probability` is that of agent_a's answer being the better one, where the judge was asked for probabilities.
+    """
+
+    query_id: str
+    agent_a: str
+    agent_b: str
+    first: Literal["a", "b"]
+    judge: str = ""
+    winner: Winner | None
+    reason: str | None = None
+    error: str | None = None
+    probability: float | None = None
+
+    @model_validator(mode="after")
+    def _one_of_winner_and_error(self) -> Self:
+        if (self.winner is None) == (self.error is None):
+            raise ValueError("exactly one of winner and error must be set")
+        return self
+
+
+class Figure(Record):
+    """A figure of the report: its value, over how many, how many failed, and its interval (95% unless said)."""
+
+    value: float | None
+    n: int
+    n_failed: int = 0
+    ci_low: float | None = None
+    ci_high: float | None = None

@@ -1,0 +1,150 @@
+"""The reply cache: every reply ever received, in the layout of OpenAI's Batch output, keyed by its request's content.
+
+`results/NAME/replies/*.jsonl` is where replies are appended, whole lines at a time, and where a user puts the replies
+to a `file:` model's requests; `corpora/NAME/replies/*.jsonl.gz` is a recorded run. All of it is read the same way.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.files import json_line
+from ragassay.requests import Body
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A reply from the cache: the body, or the error that a batch or a gateway reported instead."""
+
+    body: Body | None
+    error: str | None
+    latency_s: float | None
+    recorded: bool
+
+
+class ReplyCache:
+    """Replies by key, from any number of folders; new ones are appended to a file of `folder`.
+
+    A last line without its newline is what a killed run left: it is dropped and written over. Any other line that
+    cannot be read is an InputError, since it may hold a reply that was paid for.
+    """
+
+    def __init__(self, folder: Path, shipped: Iterable[Path] = ()) -> None:
+        self._folder, self._lock = folder, threading.Lock()
+        self._replies: dict[str, Stored] = {}
+        self._mended: set[Path] = set()
+        for place in shipped:
+            self._load(place, recorded=True)
+        self._load(folder, recorded=False)
+
+    def __len__(self) -> int:
+        return len(self._replies)
+
+    def get(self, key: str) -> Stored | None:
+        """The reply to the request of that key, if it was ever received."""
+        return self._replies.get(key)
+
+    def put(self, key: str, body: Body, latency_s: float, file: str) -> None:
+        """Keep a reply, on disk before anything else uses it."""
+        line = json_line(output_line(key, body, latency_s))
+        with self._lock:
+            path = self._folder / f"{file}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as stream:
+                if path not in self._mended:
+                    _drop_torn_line(path)
+                    self._mended.add(path)
+                stream.write(line.encode("utf-8", "surrogatepass"))
+            self._replies[key] = Stored(body, None, latency_s, recorded=False)
+
+    def _load(self, folder: Path, *, recorded: bool) -> None:
+        for path in sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")]):
+            for key, stored in read_replies(path, recorded=recorded):
+                known = self._replies.get(key)
+                if known is None or known.body is None or (stored.body is not None and not recorded):
+                    self._replies[key] = stored
+
+
+def output_line(key: str, body: Body, latency_s: float | None = None) -> dict[str, Any]:
+    """One line of OpenAI's Batch output; `latency_s` stands beside it where it was measured."""
+    line: dict[str, Any] = {
+        "id": f"ragassay-{key[:16]}",
+        "custom_id": key,
+        "response": {"status_code": 200, "request_id": "", "body": body},
+        "error": None,
+    }
+    return line if latency_s is None else {**line, "latency_s": round(latency_s, 4)}
+
+
+def read_replies(path: Path, *, recorded: bool = False) -> Iterator[tuple[str, Stored]]:
+    """(custom_id, reply) for each line of a Batch output file, gzipped or not. Raises InputError with the line."""
+    for number, line in _lines(path):
+        yield _read_output_line(line, path, number, recorded=recorded)
+
+
+def _read_output_line(line: str, path: Path, number: int, *, recorded: bool) -> tuple[str, Stored]:
+    """(custom_id, reply) of one line of Batch output. Raises InputError with file and line."""
+    try:
+        data = json.loads(line)
+        key = data["custom_id"]
+        response = data.get("response") or {}
+        status, body, error = response.get("status_code", 200), response.get("body"), data.get("error")
+    except (ValueError, TypeError, KeyError, AttributeError):
+        raise InputError("is not a line of Batch output", file=path, line=number, remedy=_LAYOUT) from None
+    if not isinstance(key, str):
+        raise InputError("custom_id is not text", file=path, line=number, remedy=_LAYOUT)
+    if error or status != 200:
+        return key, Stored(None, f"status {status}: {json.dumps(error or body)[:300]}", None, recorded)
+    if not isinstance(body, dict):
+        raise InputError("response.body is missing", file=path, line=number, remedy=_LAYOUT)
+    return key, Stored(body, None, data.get("latency_s"), recorded)
+
+
+_LAYOUT = 'a line is {"custom_id": …, "response": {"status_code": 200, "body": {"choices": […]}}, "error": null}'
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        text = data.decode("utf-8", "surrogatepass")
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read ({error})", file=path) from None
+    lines = text.split("\n")
+    torn = lines.pop()
+    if torn and _is_json(torn):
+        lines.append(torn)
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield number, line
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except ValueError:
+        return False
+    return True
+
+
+def _drop_torn_line(path: Path) -> None:
+    data_length = path.stat().st_size
+    if not data_length:
+        return
+    with path.open("rb+") as stream:
+        stream.seek(data_length - 1)
+        if stream.read(1) == b"\n":
+            return
+        stream.seek(0)
+        data = stream.read()
+        last = data.rsplit(b"\n", 1)[-1]
+        if _is_json(last.decode("utf-8", "replace")):
+            stream.write(b"\n")
+        else:
+            stream.truncate(data_length - len(last))

@@ -1,0 +1,56 @@
+"""Requests as OpenAI's Batch input, for models that stand behind a wall, a batch queue or a person (`file:NAME`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragassay.config import ModelSettings
+from ragassay.files import json_line, write_text
+from ragassay.requests import Request
+
+
+def input_line(key: str, model: str, settings: ModelSettings, request: Request) -> dict[str, Any]:
+    """One line of OpenAI's Batch input; `custom_id` is the cache key."""
+    body: dict[str, Any] = {
+        "model": model.split(":", 1)[1],
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+    }
+    if settings.temperature is not None:
+        body["temperature"] = settings.temperature
+    if settings.max_tokens is not None:
+        body["max_tokens"] = settings.max_tokens
+    if request.schema:
+        body["response_format"] = response_format(request)
+    return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+
+
+def response_format(request: Request) -> dict[str, Any]:
+    """OpenAI's `response_format` for the request's schema, strict."""
+    if request.schema is None:
+        raise ValueError("the request asks for free text")
+    schema = request.schema.model_json_schema()
+    return {"type": "json_schema", "json_schema": {"name": request.schema.__name__, "strict": True, "schema": schema}}
+
+
+def write_requests(
+    folder: Path, missing: Mapping[str, Sequence[tuple[str, str, Request]]], settings: Mapping[str, ModelSettings]
+) -> list[Path]:
+    """Write (key, model, request) by label to `LABEL-0001.jsonl`, … and remove the label's older files.
+
+    Two labels never share a file: that is how the two orders of a game and the repeats of a request are kept apart.
+    """
+    written = []
+    for label, rows in missing.items():
+        for stale in folder.glob(f"{label}-[0-9][0-9][0-9][0-9].jsonl"):
+            stale.unlink()
+        size = min(settings[model].requests_per_file for _, model, _ in rows)
+        for number, start in enumerate(range(0, len(rows), size), 1):
+            path = folder / f"{label}-{number:04d}.jsonl"
+            lines = (
+                input_line(key, model, settings[model], request) for key, model, request in rows[start : start + size]
+            )
+            write_text(path, "".join(map(json_line, lines)))
+            written.append(path)
+    return written

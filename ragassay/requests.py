@@ -1,0 +1,160 @@
+"""What is asked of a model, what comes back, and the key that names the one by the other's content."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from ragassay.config import ModelSettings
+from ragassay.files import digest_json, first_problem
+from ragassay.prompts import Message
+from ragassay.records import Usage
+
+KEY_VERSION = 1
+"""Changing this, or anything that enters a key, throws away every reply that was paid for."""
+
+Body = dict[str, Any]
+"""A reply as OpenAI's chat completions lay it out, which is how replies of every provider are kept."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to a model.
+
+    `schema` is the structured reply that is asked for; without it the reply is free text. With `tokens` the reply is
+    one of these single tokens, and what is wanted is their probabilities. `sample` tells repeats apart.
+    """
+
+    messages: tuple[Message, ...]
+    schema: type[BaseModel] | None = None
+    tokens: tuple[str, ...] = ()
+    sample: int = 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Requests to one model that may be written to the same request file, `requests/LABEL-0001.jsonl`."""
+
+    label: str
+    model: str
+    requests: tuple[Request, ...]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back: `error`, or else `value` (a schema was asked for), `probabilities` (tokens) or `text`."""
+
+    value: BaseModel | None = None
+    text: str | None = None
+    probabilities: dict[str, float] | None = None
+    usage: Usage = Usage()
+    latency_s: float | None = None
+    error: str | None = None
+
+
+def request_key(model: str, base_url: str | None, settings: ModelSettings, request: Request) -> str:
+    """SHA-256 over everything that shapes the reply, by name, and nothing else.
+
+    In: model, address, temperature, max_tokens, messages, schema, tokens, sample. Out: retries, time-outs, rate
+    limits, concurrency, threads, file sizes, prices.
+    """
+    return digest_json(
+        {
+            "version": KEY_VERSION,
+            "model": model,
+            "base_url": base_url,
+            "temperature": settings.temperature,
+            "max_tokens": settings.max_tokens,
+            "messages": [list(message) for message in request.messages],
+            "schema": request.schema.model_json_schema() if request.schema else None,
+            "tokens": list(request.tokens),
+            "sample": request.sample,
+        }
+    )
+
+
+def ask_again(request: Request, body: Body, problem: str) -> Request:
+    """The second and last try after a reply that did not fit: the same conversation, with what was wrong said."""
+    said = _content(body)[:4000] or "(nothing)"
+    wish = "one JSON object that fits the schema and nothing else" if request.schema else "the answer as plain text"
+    return replace(
+        request,
+        messages=(
+            *request.messages,
+            Message("assistant", said),
+            Message("user", f"That reply cannot be used: {problem}. Reply again, with {wish}."),
+        ),
+    )
+
+
+def read_reply(request: Request, body: Body) -> Reply:
+    """The reply in `body`, checked against what was asked; what does not fit is a Reply with its `error`."""
+    if request.tokens:
+        return _read_probabilities(request.tokens, body)
+    refusal = _message(body).get("refusal")
+    if refusal:
+        return Reply(error=f"the model refused: {_short(refusal)}")
+    text = _content(body)
+    if not text.strip():
+        return Reply(error="the reply is empty")
+    if request.schema is None:
+        return Reply(text=text.strip())
+    if _choice(body).get("finish_reason") == "length":
+        return Reply(error="the reply was cut off at max_tokens")
+    try:
+        return Reply(value=request.schema.model_validate_json(_unfenced(text), strict=True))
+    except ValidationError as error:
+        return Reply(error=f"the reply does not fit the schema: {first_problem(error)}")
+
+
+def usage_of(body: Body) -> tuple[int | None, int | None, int]:
+    """(input tokens, output tokens, cached input tokens) as measured; None where the reply says nothing."""
+    usage = body.get("usage") or {}
+    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    return usage.get("prompt_tokens"), usage.get("completion_tokens"), cached
+
+
+def _read_probabilities(tokens: tuple[str, ...], body: Body) -> Reply:
+    content = (_choice(body).get("logprobs") or {}).get("content") or []
+    if not content:
+        return Reply(error="the reply carries no log-probabilities")
+    mass = dict.fromkeys(tokens, 0.0)
+    named = {token.strip().casefold(): token for token in tokens}
+    for entry in content[0].get("top_logprobs") or []:
+        token = named.get(str(entry["token"]).strip().casefold())
+        if token is not None:
+            mass[token] += math.exp(entry["logprob"])
+    total = sum(mass.values())
+    if not total > 0:
+        return Reply(error=f"none of {', '.join(tokens)} is among the likeliest tokens")
+    return Reply(probabilities={token: value / total for token, value in mass.items()})
+
+
+def _choice(body: Body) -> dict[str, Any]:
+    choices = body.get("choices")
+    return choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+
+
+def _message(body: Body) -> dict[str, Any]:
+    message = _choice(body).get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _content(body: Body) -> str:
+    content = _message(body).get("content")
+    return content if isinstance(content, str) else "" if content is None else json.dumps(content)
+
+
+def _unfenced(text: str) -> str:
+    text = text.strip()
+    if text.startswith("```") and text.endswith("```") and "\n" in text:
+        return text[text.index("\n") : -3]
+    return text
+
+
+def _short(text: object) -> str:
+    return str(text)[:200]

@@ -1,0 +1,141 @@
+"""Where an experiment's files are: the corpus folder the user brings, and the results folder every stage writes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ragassay.config import Experiment
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The paths of one experiment and its settings. `corpus` is the user's folder, `results` is `results/NAME`."""
+
+    corpus: Path
+    results: Path
+    experiment: Experiment
+
+    @property
+    def pages(self) -> Path:
+        return self.results / "pages.jsonl"
+
+    @property
+    def sections(self) -> Path:
+        return self.results / "sections.jsonl"
+
+    @property
+    def passages(self) -> Path:
+        return self.results / "corpus.jsonl"
+
+    @property
+    def unreadable(self) -> Path:
+        """One line a PDF that could not be read: `doc`, `error`."""
+        return self.results / "unreadable.jsonl"
+
+    @property
+    def pool(self) -> Path:
+        return self.results / "pool.jsonl"
+
+    @property
+    def rejected(self) -> Path:
+        return self.results / "rejected.jsonl"
+
+    @property
+    def queries(self) -> Path:
+        return self.results / "queries.jsonl"
+
+    @property
+    def ledger(self) -> Path:
+        """One line a model and document: `model, doc, asked, written, kept, rejected, failed, sampled`."""
+        return self.results / "ledger.jsonl"
+
+    @property
+    def rewrites(self) -> Path:
+        """One line a query: `query_id, queries[], usage, latency_s, error`."""
+        return self.results / "rewrites.jsonl"
+
+    def rankings(self, agent: str) -> Path:
+        return self.results / "rankings" / f"{agent}.trec"
+
+    def answers(self, agent: str) -> Path:
+        return self.results / "answers" / f"{agent}.jsonl"
+
+    @property
+    def relevance(self) -> Path:
+        return self.results / "relevance.jsonl"
+
+    @property
+    def qrels(self) -> Path:
+        return self.results / "qrels.trec"
+
+    @property
+    def pointwise(self) -> Path:
+        return self.results / "pointwise.jsonl"
+
+    @property
+    def games(self) -> Path:
+        return self.results / "games.jsonl"
+
+    @property
+    def figures(self) -> Path:
+        return self.results / "results.json"
+
+    @property
+    def report(self) -> Path:
+        return self.results / "report.html"
+
+    @property
+    def requests(self) -> Path:
+        return self.results / "requests"
+
+    @property
+    def replies(self) -> Path:
+        return self.results / "replies"
+
+    @property
+    def shipped_replies(self) -> Path:
+        return self.corpus / "replies"
+
+    @property
+    def embeddings(self) -> Path:
+        return self.results / "embeddings"
+
+    @property
+    def shipped_embeddings(self) -> Path:
+        return self.corpus / "embeddings"
+
+    @property
+    def manifests(self) -> Path:
+        return self.results / "manifests"
+
+    @property
+    def own_queries(self) -> Path:
+        return self.corpus / "queries.jsonl"
+
+    @property
+    def own_qrels(self) -> Path:
+        return self.corpus / "qrels.tsv"
+
+    @property
+    def expert_questions(self) -> Path:
+        return self.corpus / "questions.txt"
+
+    def prompt_file(self, own: str | None, default: Path) -> Path:
+        """The user's prompt (relative to the corpus folder) or ours."""
+        return self.corpus / own if own else default
+
+
+@dataclass(frozen=True)
+class StageOutcome:
+    """What a stage has to say when it is done.
+
+    `notices` are sentences for the user, the gravest first; `exit_status` is 0, 1 (a smaller set than asked) or 2 (some
+    input could not be used); `n_failed` counts records closed with an error.
+    """
+
+    notices: tuple[str, ...] = ()
+    exit_status: int = 0
+    n_records: int = 0
+    n_failed: int = 0
+    usage: dict[str, dict[str, float | None]] = field(default_factory=dict)

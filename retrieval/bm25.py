@@ -1,0 +1,83 @@
+"""BM25 with Lucene's formula.
+
+    score(q, d) = sum over terms t of q:  ln(1 + (N - n_t + 0.5) / (n_t + 0.5)) · f / (f + k1 · (1 - b + b · l_d / l))
+
+where f is how often t occurs in d, n_t in how many of the N passages it occurs, l_d the terms of d and l their mean.
+Robertson and Zaragoza, The Probabilistic Relevance Framework: BM25 and Beyond (2009), equation 3.15, with the idf that
+Lucene keeps above zero; computed by bm25s (Lù 2024, arXiv:2407.03618), which scores when it indexes.
+
+The reference, rank-bm25's BM25Okapi, has another idf, ln((N - n_t + 0.5) / (n_t + 0.5)), with a floor of a quarter of
+the mean idf under terms that more than half of the passages hold, and a factor k1 + 1. Where terms are rare both rank
+alike; over a few passages of one subject they differ, and its scores can be zero or less, which it does not return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from retrieval.analysis import Analyzer
+from retrieval.ranker import Ranking, best_first
+
+K1, B = 1.2, 0.75
+"""Lucene's defaults."""
+
+DIGITS = 6
+
+
+class Bm25:
+    """BM25 over `texts`, whose ids stand beside them; only passages that share a term with the query are returned.
+
+    Scores are sums in double precision, rounded to 6 decimals; equal scores are in the order of ids.
+    """
+
+    def __init__(self, ids: Sequence[str], texts: Sequence[str], analyze: Analyzer) -> None:
+        self._ids, self._analyze = list(ids), analyze
+        self._vocabulary: dict[str, int] = {}
+        self._index = self._build(analyze(texts))
+
+    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
+        """The at most `k` (1 or more) best passages for each query; none where no term of the query is known."""
+        return [self._ranking(terms, k) for terms in self._analyze(queries)]
+
+    def _build(self, terms: list[list[str]]) -> Any:
+        import bm25s
+
+        number = self._vocabulary.setdefault
+        rows = [[number(term, len(self._vocabulary)) for term in row] for row in terms]
+        if not self._vocabulary:
+            return None
+        index = bm25s.BM25(k1=K1, b=B, method="lucene", dtype="float64", backend="numpy")
+        index.index((rows, self._vocabulary), create_empty_token=False, show_progress=False)
+        return index
+
+    def _ranking(self, terms: list[str], k: int) -> Ranking:
+        known = [self._vocabulary[term] for term in terms if term in self._vocabulary]
+        if not known:
+            return []
+        return _positive(self._ids, self._index.get_scores_from_ids(known), k)
+
+
+class RankBm25:
+    """The reference: BM25Okapi of rank-bm25, with the same terms and parameters as `Bm25`."""
+
+    def __init__(self, ids: Sequence[str], texts: Sequence[str], analyze: Analyzer) -> None:
+        from rank_bm25 import BM25Okapi
+
+        self._ids, self._analyze = list(ids), analyze
+        terms = analyze(texts)
+        self._index = BM25Okapi(terms, k1=K1, b=B) if any(terms) else None
+
+    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
+        """The at most `k` (1 or more) best passages with a score above zero for each query."""
+        if self._index is None:
+            return [[] for _ in queries]
+        return [_positive(self._ids, self._index.get_scores(terms), k) for terms in self._analyze(queries)]
+
+
+def _positive(ids: Sequence[str], scores: npt.NDArray[Any], k: int) -> Ranking:
+    found = np.flatnonzero(scores > 0)
+    return best_first(ids, scores[found], found, k, DIGITS)

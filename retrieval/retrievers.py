@@ -1,0 +1,47 @@
+"""The retrievers of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragassay.errors import InputError
+from ragassay.records import Passage
+from ragassay.workspace import Workspace
+from retrieval.embedding import Embedder, Progress, model_identity
+from retrieval.embedding_cache import EmbeddingCache
+from retrieval.passage_retriever import PassageRetriever
+from retrieval.search import make_rankers
+
+__all__ = ["PassageRetriever", "build_retrievers"]
+
+
+def build_retrievers(
+    workspace: Workspace, passages: Sequence[Passage], progress: Progress | None = None
+) -> dict[str, PassageRetriever]:
+    """The retrievers that `experiment.toml` names, by name, over `passages`.
+
+    The embedding model is loaded when a search needs the vector of a text that neither the corpus folder's nor the
+    results folder's embeddings hold. Raises InputError where `retrieval.k` is larger than the corpus.
+    """
+    settings = workspace.experiment.retrieval
+    if settings.k > len(passages):
+        raise InputError(
+            f"retrieval.k is {settings.k} and the corpus has {len(passages)} passages",
+            remedy="lower it in experiment.toml or add documents",
+        )
+    cache = EmbeddingCache(
+        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
+    )
+    rankers = make_rankers(
+        settings.retrievers,
+        passages,
+        Embedder(settings.embedding, cache, progress=progress),
+        language=workspace.experiment.corpus.language,
+        bm25=settings.bm25,
+        rrf_k=settings.rrf_k,
+    )
+    known = {passage.id: passage for passage in passages}
+    return {
+        name: PassageRetriever(name=name, ranker=ranker, passages=known, k=settings.k)
+        for name, ranker in rankers.items()
+    }

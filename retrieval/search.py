@@ -1,0 +1,104 @@
+"""Search of a folder in BEIR's layout: `corpus.jsonl` and `queries.jsonl` in, a TREC run out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from ragassay.errors import InputError
+from ragassay.files import Rankings, plain, read_records, write_run
+from ragassay.records import Passage, Query
+from retrieval.analysis import make_analyzer
+from retrieval.bm25 import Bm25, RankBm25
+from retrieval.embedding import Embedder, Progress, model_identity
+from retrieval.embedding_cache import EmbeddingCache
+from retrieval.hybrid import Hybrid
+from retrieval.knn import Knn
+from retrieval.ranker import Ranker, indexed_text
+
+R = TypeVar("R", Passage, Query)
+
+RETRIEVERS = ("bm25", "knn", "hybrid")
+
+_BATCH = 512  # queries searched at a time
+
+
+def search_files(
+    corpus: Path,
+    queries: Path,
+    retriever: str,
+    *,
+    embedding: str,
+    k: int,
+    out: Path,
+    language: str = "en",
+    bm25: str = "bm25s",
+    rrf_k: int = 60,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> int:
+    """Rank the passages of `corpus` for every query and write the TREC run `out`, whose tag is the retriever.
+
+    `k` is the depth: a smaller corpus is ranked whole. `embedding` matters to knn and hybrid, whose embeddings are
+    kept in the folder `cache` if one is given. Returns the number of queries. Raises InputError, with nothing written.
+    """
+    if k < 1:
+        raise InputError(f"k is {k}", remedy="give 1 or more")
+    passages = _read_some(corpus, Passage, "passages")
+    asked = _read_some(queries, Query, "queries")
+    embedder = Embedder(embedding, EmbeddingCache(model_identity(embedding), cache), progress=progress)
+    rankers = make_rankers([retriever], passages, embedder, language=language, bm25=bm25, rrf_k=rrf_k)
+    rankings: Rankings = {}
+    for start in range(0, len(asked), _BATCH):
+        batch = asked[start : start + _BATCH]
+        found = rankers[retriever].search([query.text for query in batch], k)
+        rankings.update(zip((query.id for query in batch), found, strict=True))
+    write_run(out, rankings, retriever)
+    return len(asked)
+
+
+def make_rankers(
+    names: Collection[str],
+    passages: Sequence[Passage],
+    embedder: Embedder,
+    *,
+    language: str,
+    bm25: str,
+    rrf_k: int,
+) -> dict[str, Ranker]:
+    """The rankers named (of RETRIEVERS), over title and text; the hybrid shares the other two's indexes.
+
+    Nothing is embedded yet. Raises InputError for another name or an unknown language.
+    """
+    if unknown := sorted(set(names) - set(RETRIEVERS)):
+        raise InputError(f"unknown retriever '{plain(unknown[0])}'", remedy=f"use one of {', '.join(RETRIEVERS)}")
+    ids, texts = [passage.id for passage in passages], [indexed_text(passage) for passage in passages]
+    rankers: dict[str, Ranker] = {}
+    if {"bm25", "hybrid"} & set(names):
+        rankers["bm25"] = _bm25(bm25)(ids, texts, make_analyzer(language))
+    if {"knn", "hybrid"} & set(names):
+        rankers["knn"] = Knn(ids, texts, embedder)
+    if "hybrid" in names:
+        rankers["hybrid"] = Hybrid([rankers["bm25"], rankers["knn"]], rrf_k)
+    return {name: rankers[name] for name in RETRIEVERS if name in names}
+
+
+def _bm25(engine: str) -> type[Bm25] | type[RankBm25]:
+    if engine not in {"bm25s", "rank-bm25"}:
+        raise InputError(f"unknown BM25 engine '{plain(engine)}'", remedy="use bm25s or rank-bm25")
+    return RankBm25 if engine == "rank-bm25" else Bm25
+
+
+def _read_some(path: Path, kind: type[R], what: str) -> list[R]:
+    records = read_records(path, kind)
+    if not records:
+        raise InputError(f"holds no {what}", file=path)
+    seen: set[str] = set()
+    for record in records:
+        if record.id in seen:
+            raise InputError(f"two {what} have the id '{plain(record.id)}'", file=path)
+        if record.id.split() != [record.id]:
+            raise InputError(f"the id '{plain(record.id)}' holds white space, which a TREC run cannot", file=path)
+        seen.add(record.id)
+    return records

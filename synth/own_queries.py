@@ -1,0 +1,53 @@
+"""`queries.jsonl` in the corpus folder (BEIR): queries of the user's own, instead of or beside synthetic ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ragassay.errors import InputError
+from ragassay.files import first_problem, json_line, plain, read_objects
+from ragassay.records import Query
+
+_ID = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def read_own_queries(path: Path) -> list[Query]:
+    """The user's queries in the file's order; fields that are not ours are carried along in `metadata`.
+
+    Raises InputError with the line: no such file, no query, not a query, an id that is used twice or cannot stand in a
+    TREC file, or a text that is blank or not Unicode.
+    """
+    if not path.exists():
+        remedy = 'put queries in BEIR\'s layout there, or set questions.source = "synthetic"'
+        raise InputError("there are no queries", file=path, remedy=remedy)
+    lines: dict[str, int] = {}
+    queries = []
+    for number, value in read_objects(path):
+        query = _parse(value, path, number)
+        if query.id in lines:
+            raise InputError(f"the id '{query.id}' is also that of line {lines[query.id]}", file=path, line=number)
+        lines[query.id] = number
+        queries.append(query)
+    if not queries:
+        raise InputError("has no query", file=path, remedy='write one {"_id": …, "text": …} a line')
+    return queries
+
+
+def _parse(value: dict[str, object], path: Path, line: int) -> Query:
+    try:
+        query = Query.model_validate(value)
+        json_line(value).encode()
+    except ValidationError as error:
+        raise InputError(first_problem(error), file=path, line=line) from None
+    except ValueError:
+        raise InputError("has NaN or half of a surrogate pair in it", file=path, line=line) from None
+    if not query.text.strip():
+        raise InputError("text: is blank", file=path, line=line)
+    if not _ID.fullmatch(query.id):
+        remedy = "use letters, digits, dot, underscore and hyphen"
+        raise InputError(f"the id '{plain(query.id)}' cannot be used", file=path, line=line, remedy=remedy)
+    others = {key: other for key, other in value.items() if key not in {"_id", "id", "text", "metadata"}}
+    return query.model_copy(update={"metadata": {**others, **query.metadata}})

@@ -1,0 +1,136 @@
+"""The two PDF readers: pypdf (the default) and PDFium, behind one small protocol.
+
+Runs in a worker process (see `pdf_worker.py`), so that a reader which crashes or hangs takes no other document along;
+it imports nothing of ragassay, to start quickly.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, Protocol
+
+ReaderName = Literal["pypdf", "pdfium"]
+
+MAX_HEADINGS = 20_000
+MAX_DEPTH = 20
+
+
+class UnreadablePdf(Exception):
+    """A PDF, or a page of one, that cannot be read; the message says why and, where known, what to do."""
+
+
+class OutlineEntry(NamedTuple):
+    """A bookmark: its page (1-based), its depth (1 is the top) and its title."""
+
+    page: int
+    level: int
+    title: str
+
+
+class OpenPdf(Protocol):
+    """An opened document."""
+
+    def page_count(self) -> int:
+        """The number of pages."""
+
+    def page_text(self, page: int) -> str:
+        """The text of a page (1-based) as it was extracted. Raises UnreadablePdf."""
+
+    def outline(self) -> list[OutlineEntry]:
+        """The bookmarks in reading order; empty where there are none or they cannot be read."""
+
+
+def open_pdf(path: str, reader: ReaderName) -> OpenPdf:
+    """Open `path`. Raises UnreadablePdf for a broken file or one that needs a password."""
+    return _Pypdf(path) if reader == "pypdf" else _Pdfium(path)
+
+
+_PASSWORD = "is encrypted and needs a password; save a copy without one (qpdf --decrypt --password=… in.pdf out.pdf)"
+
+
+class _Pypdf:
+    def __init__(self, path: str) -> None:
+        logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of every oddity that it repairs
+        import pypdf
+        from pypdf.errors import FileNotDecryptedError, WrongPasswordError
+
+        try:
+            self._pdf = pypdf.PdfReader(path)
+            self._pages = len(self._pdf.pages)
+        except (FileNotDecryptedError, WrongPasswordError):
+            raise UnreadablePdf(_PASSWORD) from None
+        except Exception as error:
+            raise UnreadablePdf(_broken(error)) from error
+
+    def page_count(self) -> int:
+        return self._pages
+
+    def page_text(self, page: int) -> str:
+        try:
+            return self._pdf.pages[page - 1].extract_text()
+        except Exception as error:
+            raise UnreadablePdf(_reason(error)) from error
+
+    def outline(self) -> list[OutlineEntry]:
+        try:
+            return list(self._walk(self._pdf.outline, 1))[:MAX_HEADINGS]
+        except Exception as error:
+            logging.getLogger(__name__).info("no outline: %s", error)
+            return []
+
+    def _walk(self, entries: list[Any], level: int) -> Iterator[OutlineEntry]:
+        for entry in entries:
+            if isinstance(entry, list):
+                if level < MAX_DEPTH:
+                    yield from self._walk(entry, level + 1)
+                continue
+            index = self._pdf.get_destination_page_number(entry)
+            if index is not None and index >= 0 and entry.title:
+                yield OutlineEntry(index + 1, level, str(entry.title))
+
+
+class _Pdfium:
+    def __init__(self, path: str) -> None:
+        import pypdfium2
+
+        try:
+            self._pdf = pypdfium2.PdfDocument(path)
+        except pypdfium2.PdfiumError as error:
+            if "password" in str(error).lower():
+                raise UnreadablePdf(_PASSWORD) from None
+            raise UnreadablePdf(_broken(error)) from error
+        except OSError as error:
+            raise UnreadablePdf(_broken(error)) from error
+
+    def page_count(self) -> int:
+        return len(self._pdf)
+
+    def page_text(self, page: int) -> str:
+        try:
+            textpage = self._pdf[page - 1].get_textpage()
+            return str(textpage.get_text_bounded())
+        except Exception as error:
+            raise UnreadablePdf(_reason(error)) from error
+
+    def outline(self) -> list[OutlineEntry]:
+        entries = []
+        for bookmark in self._pdf.get_toc(max_depth=MAX_DEPTH):
+            target = bookmark.get_dest()
+            index = target.get_index() if target else None
+            title = bookmark.get_title()
+            if index is not None and title:
+                entries.append(OutlineEntry(index + 1, bookmark.level + 1, title))
+            if len(entries) == MAX_HEADINGS:
+                break
+        return entries
+
+
+def _broken(error: Exception) -> str:
+    return f"is broken or not a PDF ({_reason(error)})"
+
+
+def _reason(error: Exception) -> str:
+    """The error's kind and what it says, on one short line."""
+    said = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -1,0 +1,178 @@
+"""Which of the questions that models wrote enter the pool, and for what reason the others do not."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragassay.files import digest_bytes
+from ragassay.records import Query, Rejected, Section
+from synth.expert_questions import ExpertQuestion
+from synth.near_duplicates import Seen
+from synth.stand_alone import leans_on
+
+LONGEST = 400
+"""Characters of the longest question that is kept."""
+FEWEST_WORDS = 3
+"""Words of the shortest one; in scripts without spaces, twice as many characters."""
+
+_MARK = re.compile(r"[?？؟፧՞⁇⸮\u037e]+(?=[\s\"'’”»›)\]」』*_!？?]|$|[^\x00-\x7f])")
+_GREEK_MARK = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff][\"'»)]?\s?;")
+_REQUEST = re.compile(
+    r"^(?:please |can you |could you )?(?:what|why|how|when|where|which|who|whose|is|are|does|do|did|can|could|should|"
+    r"will|would|has|have|explain|describe|list|compare|show|tell|give|help|outline|summari[sz]e|name|find|provide|"
+    r"wie|was|warum|weshalb|wieso|wann|wo|wozu|womit|wodurch|welche[mnrs]?|wer|wieviele?|erkläre?|beschreibe?|nenne|"
+    r"vergleiche?|zeige?|bitte|comment|pourquoi|quand|où|quel(?:le)?s?|combien|est-ce|peut-on|qu['’]est-ce|expliquez?|"
+    r"décri(?:s|vez)|comparez?|listez?|donnez?|cómo|qué|por qué|cuándo|dónde|cuál(?:es)?|cuánt[oa]s?|quién|expli(?:ca|que)|"
+    r"descri(?:be|ba|va)|compar[ae]|enumer[ae]|como|o que|por que|quando|onde|qua(?:l|is)|quant[oa]s?|quem|liste)\b",
+    re.IGNORECASE,
+)
+_ASIAN_REQUEST = re.compile(r"(?:か|吗|呢|什么|如何|怎么|怎样|为什么|哪|多少|까|나요|가요)")
+_CODE = re.compile(r"^[\[{<`#|]|```|[\]}]$|\"(?:question|questions|fact|text)\"\s*:|\\n|^(?:import|return|def|const|var) ")
+_MACHINE = re.compile(
+    r"<\|?/?(?:im_\w+|system|assistant|user|section|example|s|endoftext|think)\b|\[/?INST\]|^(?:system|assistant|user|human)\s*:|"
+    r"\b(?:ignore|disregard|forget) (?:all |any |the |your |my )*(?:previous|prior|above|earlier|preceding|these) "
+    r"(?:\w+ )?(?:instructions?|prompts?|rules|messages?)|"
+    r"\b(?:reveal|print|repeat|output|show me|tell me) (?:your|the) (?:system )?(?:prompt|instructions)\b|"
+    r"\byou are (?:now )?(?:a |an )?(?:helpful |language |ai )?(?:assistant|chatgpt|model|ai|judge)\b|\bas an ai\b|"
+    r"\bi(?:'m|’m| am) sorry\b|\bi (?:cannot|can['’]t|am unable to) (?:assist|help|provide|generate|create|comply|write|fulfil)|"
+    r"\bhere (?:are|is) (?:\d+ |ten |the |some |your |a )*questions?\b|"
+    r"\b(?:ignorier\w*|ignore[zr]?|ignora|ignoriere) (?:alle|toutes? les|todas las|todas as) \w+",
+    re.IGNORECASE,
+)
+_NUMBERING = re.compile(r"^(?:(?:\d{1,2}[.):]|[-*•–]|(?:Q|Question|Frage|Pregunta|Pergunta)\s?\d*[.:)])\s*)+", re.IGNORECASE)
+_QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A question as a model wrote it about a section; `position` counts from 0 within the reply."""
+
+    text: str
+    model: str
+    section: Section
+    position: int
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """What the pool and the rejected file say of where a question comes from."""
+        section = self.section
+        place = {"doc": section.doc, "first_page": section.first_page, "last_page": section.last_page}
+        return {"model": self.model, "section": section.id, **place}
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """`kept` and `rejected` together hold each candidate once, both in the candidates' order."""
+
+    kept: tuple[Query, ...]
+    rejected: tuple[Rejected, ...]
+
+
+def clean(text: str) -> str:
+    """The question on one line, without a number, a bullet or a pair of quotation marks around it."""
+    text = _NUMBERING.sub("", " ".join(text.split()))
+    while len(text) > 1 and _QUOTES.get(text[0]) == text[-1] and text[-1] not in text[1:-1]:
+        text = text[1:-1].strip()
+    return text
+
+
+def fault_of(text: str) -> str | None:
+    """Why a cleaned question, looked at alone, cannot be a query; None where it can."""
+    if not text:
+        return "empty"
+    if any(unicodedata.category(char) in {"Cc", "Cs", "Co"} or char in "\u202a\u202b\u202d\u202e\ufeff" for char in text):
+        return "control characters or broken text"
+    if len(text) > LONGEST:
+        return f"too long: more than {LONGEST} characters"
+    if _MACHINE.search(text):
+        return "words between a model and its user, not a question"
+    if _CODE.search(text):
+        return "code or data, not a question"
+    if _length_words(text) < FEWEST_WORDS:
+        return f"too short: fewer than {FEWEST_WORDS} words"
+    if not _asks(text):
+        return "not a question"
+    if words := leans_on(text):
+        return f"cannot stand alone: “{words}”"
+    return None
+
+
+def sift(
+    candidates: Sequence[Candidate],
+    experts: Sequence[ExpertQuestion],
+    own: Sequence[Query],
+    *,
+    per_section: int,
+    language: str,
+    seed: int,
+) -> Sifted:
+    """Divide candidates into what the pool takes and what it does not, with the reason.
+
+    Near-duplicates are found in an order drawn by the seed, in which no model comes before the others; it does not
+    depend on which candidates there are, so that one reply more changes nothing among the rest but what it duplicates.
+    Kept ones have unique ids, also unlike those of the user's `own` queries, whose near-duplicates are rejected too.
+    """
+    places = {id(candidate): index for index, candidate in enumerate(candidates)}
+    known = _known(experts, own, language)
+    pool = Seen(language)
+    taken = {query.id for query in own}
+    kept: dict[int, Query] = {}
+    rejected: dict[int, Rejected] = {}
+    for candidate in sorted(candidates, key=lambda candidate: _draw(candidate, seed)):
+        text = clean(candidate.text)
+        reason = _extra(candidate, per_section) or fault_of(text) or known.nearest(text)
+        if reason is None and (earlier := pool.nearest(text)):
+            reason = f"near-duplicate of {earlier}"
+        if reason is None:
+            query = Query(id=_id(text, taken), text=text, metadata=candidate.metadata)
+            taken.add(query.id)
+            pool.add(query.id, text)
+            kept[places[id(candidate)]] = query
+        else:
+            rejected[places[id(candidate)]] = Rejected(
+                text=_writable(candidate.text), metadata=candidate.metadata, reason=reason
+            )
+    return Sifted(tuple(kept[i] for i in sorted(kept)), tuple(rejected[i] for i in sorted(rejected)))
+
+
+def _known(experts: Sequence[ExpertQuestion], own: Sequence[Query], language: str) -> Seen:
+    known = Seen(language)
+    for expert in experts:
+        known.add(f"copy of the expert question in line {expert.line}", expert.text)
+    for query in own:
+        known.add(f"near-duplicate of the user's own query {query.id}", query.text)
+    return known
+
+
+def _extra(candidate: Candidate, per_section: int) -> str | None:
+    return f"more than {per_section} questions in one reply" if candidate.position >= per_section else None
+
+
+def _draw(candidate: Candidate, seed: int) -> tuple[str, str]:
+    origin = f"{seed}:{candidate.model}:{candidate.section.id}:{candidate.position}"
+    return digest_bytes(origin.encode()), origin
+
+
+def _id(text: str, taken: set[str]) -> str:
+    """`q-` and the first ten digits of the text's SHA-256, more where that is taken."""
+    digest = digest_bytes(text.encode())
+    return next(name for length in range(10, 65) if (name := f"q-{digest[:length]}") not in taken)
+
+
+def _asks(text: str) -> bool:
+    found = (_MARK, _GREEK_MARK, _REQUEST, _ASIAN_REQUEST)
+    return any(pattern.search(text) for pattern in found)
+
+
+def _length_words(text: str) -> float:
+    wide = sum(unicodedata.east_asian_width(char) in "WF" or "\u0e00" <= char <= "\u0eff" for char in text)
+    return max(len(text.split()), wide / 2)
+
+
+def _writable(text: str) -> str:
+    """The text as it came, with half surrogate pairs made visible, since UTF-8 cannot hold them."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,146 @@
+"""Verdicts from both orders. The rule is the issue's: where the orders disagree it is a tie, and counts as a flip."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluate.verdicts import verdicts
+from ragassay.errors import InputError
+from ragassay.records import Game
+
+
+def row(first, winner, *, a="bm25", b="knn", query="q1", judge="openai:j", probability=None):
+    error = None if winner else "the provider failed"
+    return Game(
+        query_id=query,
+        agent_a=a,
+        agent_b=b,
+        first=first,
+        judge=judge,
+        winner=winner,
+        error=error,
+        probability=probability,
+    )
+
+
+def mirrored(game):
+    """The same row as another tool may write it, with its agents the other way round."""
+    other = {"a": "b", "b": "a", "tie": "tie", None: None}
+    return game.model_copy(
+        update={
+            "agent_a": game.agent_b,
+            "agent_b": game.agent_a,
+            "first": other[game.first],
+            "winner": other[game.winner],
+            "probability": None if game.probability is None else 1 - game.probability,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("in_order", "in_reverse", "winner", "flipped"),
+    [
+        ("a", "a", "a", False),
+        ("b", "b", "b", False),
+        ("tie", "tie", "tie", False),
+        ("a", "b", "tie", True),
+        ("b", "a", "tie", True),
+        ("a", "tie", "tie", True),
+        ("tie", "b", "tie", True),
+        (None, "a", None, None),
+        ("b", None, None, None),
+        (None, None, None, None),
+    ],
+)
+def test_two_orders_make_one_verdict(in_order, in_reverse, winner, flipped):
+    [verdict] = verdicts([row("a", in_order), row("b", in_reverse)])
+    assert (verdict.winner, verdict.flipped, verdict.n_orders) == (winner, flipped, 2)
+    assert (verdict.error is None) == (winner is not None)
+
+
+@pytest.mark.parametrize("winner", ["a", "b", "tie"])
+def test_a_game_in_one_order_stands_as_it_is(winner):
+    [verdict] = verdicts([row("b", winner)])
+    assert (verdict.winner, verdict.flipped, verdict.n_orders) == (winner, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("p_in_order", "p_in_reverse", "winner", "flipped"),
+    [
+        (0.9, 0.3, "a", True),  # each order prefers whoever is shown first; the mean, 0.6, decides
+        (0.6, 0.1, "b", True),
+        (0.8, 0.7, "a", False),
+        (0.7, 0.3, "tie", True),  # 0.1 + 0.2 style rounding must not decide
+    ],
+)
+def test_with_probabilities_the_mean_of_both_orders_decides(p_in_order, p_in_reverse, winner, flipped):
+    rows = [row("a", "a" if p > 0.5 else "b", probability=p) for p in (p_in_order,)]
+    rows += [row("b", "a" if p > 0.5 else "b", probability=p) for p in (p_in_reverse,)]
+    [verdict] = verdicts(rows)
+    assert (verdict.winner, verdict.flipped) == (winner, flipped)
+    assert verdict.probability == pytest.approx((p_in_order + p_in_reverse) / 2)
+
+
+def test_a_margin_around_one_half_is_a_tie():
+    rows = [row("a", "a", probability=0.58), row("b", "a", probability=0.56)]
+    assert [v.winner for v in verdicts(rows, margin=0.1)] == ["tie"]
+    assert [v.winner for v in verdicts(rows, margin=0.05)] == ["a"]
+
+
+def test_a_failed_order_leaves_no_winner_even_with_the_other_order_s_probability():
+    [verdict] = verdicts([row("a", "a", probability=0.99), row("b", None)])
+    assert verdict.winner is None and verdict.probability is None and verdict.error == "the provider failed"
+
+
+def test_judges_and_queries_are_kept_apart():
+    rows = [row("a", "a"), row("b", "b", judge="openai:other"), row("b", "b", query="q2")]
+    assert [(v.query_id, v.judge, v.winner, v.n_orders) for v in verdicts(rows)] == [
+        ("q1", "openai:j", "a", 1),
+        ("q1", "openai:other", "b", 1),
+        ("q2", "openai:j", "b", 1),
+    ]
+
+
+def test_a_repeated_game_is_a_verdict_of_its_own():
+    rows = [row("a", "a"), row("a", "b"), row("b", "a"), row("b", "b")]
+    assert [v.winner for v in verdicts(rows)] == ["a", "b"]
+
+
+def test_an_agent_that_plays_itself_is_refused():
+    with pytest.raises(InputError, match="plays itself"):
+        verdicts([row("a", "a", b="bm25")])
+
+
+def test_no_games_no_verdicts():
+    assert verdicts([]) == []
+
+
+probabilities = st.none() | st.floats(0, 1)
+game_rows = st.builds(
+    row,
+    st.sampled_from("ab"),
+    st.sampled_from(["a", "b", "tie", None]),
+    a=st.sampled_from(["x", "y"]),
+    b=st.sampled_from(["z", "w"]),
+    query=st.sampled_from(["q1", "q2"]),
+    probability=probabilities,
+)
+
+
+@given(st.lists(game_rows, max_size=12), st.data())
+def test_it_does_not_matter_which_agent_a_row_calls_a(rows, data):
+    turned = [mirrored(game) if data.draw(st.booleans()) else game for game in rows]
+    one, other = verdicts(rows), verdicts(turned)
+    assert [(v.query_id, v.agent_a, v.agent_b, v.winner, v.flipped, v.error) for v in one] == [
+        (v.query_id, v.agent_a, v.agent_b, v.winner, v.flipped, v.error) for v in other
+    ]
+
+
+@given(st.lists(game_rows, max_size=12))
+def test_every_row_is_in_exactly_one_verdict(rows):
+    found = verdicts(rows)
+    assert sum(v.n_orders for v in found) == len(rows)
+    assert all((v.winner is None) == (v.error is not None) for v in found)
+    assert all(v.flipped is None or v.n_orders == 2 for v in found)
