@@ -52,6 +52,8 @@ class LedgerRow(Record):
     rejected: int
     failed: int
     sampled: int
+    unwritten: int = 0
+    extra: int = 0
 
 
 class Verdict(Record):

@@ -22,20 +22,24 @@ FEWEST_WORDS = 3
 _MARK = re.compile(r"[?？؟፧՞⁇⸮\u037e]+(?=[\s\"'’”»›)\]」』*_!？?]|$|[^\x00-\x7f])")
 _GREEK_MARK = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff][\"'»)]?\s?;")
 _REQUEST = re.compile(
-    r"^(?:please |can you |could you )?(?:what|why|how|when|where|which|who|whose|is|are|does|do|did|can|could|should|"
-    r"will|would|has|have|explain|describe|list|compare|show|tell|give|help|outline|summari[sz]e|name|find|provide|"
-    r"wie|was|warum|weshalb|wieso|wann|wo|wozu|womit|wodurch|welche[mnrs]?|wer|wieviele?|erkläre?|beschreibe?|nenne|"
-    r"vergleiche?|zeige?|bitte|comment|pourquoi|quand|où|quel(?:le)?s?|combien|est-ce|peut-on|qu['’]est-ce|expliquez?|"
-    r"décri(?:s|vez)|comparez?|listez?|donnez?|cómo|qué|por qué|cuándo|dónde|cuál(?:es)?|cuánt[oa]s?|quién|expli(?:ca|que)|"
-    r"descri(?:be|ba|va)|compar[ae]|enumer[ae]|como|o que|por que|quando|onde|qua(?:l|is)|quant[oa]s?|quem|liste)\b",
+    r"^(?:please |bitte |merci de |por favor,? |(?:can|could|would) you (?:please )?)*(?:"
+    r"explain|describe|list|compare|show|tell|give|help|outline|summari[sz]e|name|find|provide|walk me|"
+    r"erkläre?n?|beschreiben?|nennen?|vergleichen?|zeigen?|expliquez?|décri(?:s|vez)|comparez?|listez?|donnez?|"
+    r"expli(?:ca|que)|descri(?:be|ba|va)|compar[ae]|enumer[ae]|liste)\b",
     re.IGNORECASE,
 )
-_ASIAN_REQUEST = re.compile(r"(?:か|吗|呢|什么|如何|怎么|怎样|为什么|哪|多少|까|나요|가요)")
+_ASKED_WITHOUT_MARK = re.compile(
+    r"^(?:what|why|how|which|who|whose|wie|was|warum|weshalb|wieso|wozu|womit|wodurch|welche[mnrs]?|wer|wieviele?|"
+    r"comment|pourquoi|quel(?:le)?s?|combien|est-ce|qu['’]est-ce|cómo|qué|por qué|cuál(?:es)?|cuánt[oa]s?|quién|"
+    r"o que|por que|qua(?:l|is)|quant[oa]s?|quem)\b.*[^.!:,;]$",
+    re.IGNORECASE,
+)
+_ASIAN_REQUEST = re.compile(r"か。?$|[吗呢嗎][。]?$|什么|什麼|如何|怎么|怎麼|怎样|哪|多少|(?:까|나요|가요)[.。]?$")
 _CODE = re.compile(r"^[\[{<`#|]|```|[\]}]$|\"(?:question|questions|fact|text)\"\s*:|\\n|^(?:import|return|def|const|var) ")
 _MACHINE = re.compile(
-    r"<\|?/?(?:im_\w+|system|assistant|user|section|example|s|endoftext|think)\b|\[/?INST\]|^(?:system|assistant|user|human)\s*:|"
+    r"<\|\w|</?(?:s|think|im_start|im_end)>|</(?:section|example|system|assistant)>|\[/?INST\]|^(?:system|assistant|user|human)\s*:|"
     r"\b(?:ignore|disregard|forget) (?:all |any |the |your |my )*(?:previous|prior|above|earlier|preceding|these) "
-    r"(?:\w+ )?(?:instructions?|prompts?|rules|messages?)|"
+    r"(?:\w+ )?(?:instructions?|prompts?|messages?)|"
     r"\b(?:reveal|print|repeat|output|show me|tell me) (?:your|the) (?:system )?(?:prompt|instructions)\b|"
     r"\byou are (?:now )?(?:a |an )?(?:helpful |language |ai )?(?:assistant|chatgpt|model|ai|judge)\b|\bas an ai\b|"
     r"\bi(?:'m|’m| am) sorry\b|\bi (?:cannot|can['’]t|am unable to) (?:assist|help|provide|generate|create|comply|write|fulfil)|"
@@ -43,6 +47,7 @@ _MACHINE = re.compile(
     r"\b(?:ignorier\w*|ignore[zr]?|ignora|ignoriere) (?:alle|toutes? les|todas las|todas as) \w+",
     re.IGNORECASE,
 )
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NUMBERING = re.compile(r"^(?:(?:\d{1,2}[.):]|[-*•–]|(?:Q|Question|Frage|Pregunta|Pergunta)\s?\d*[.:)])\s*)+", re.IGNORECASE)
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 
@@ -164,13 +169,12 @@ def _id(text: str, taken: set[str]) -> str:
 
 
 def _asks(text: str) -> bool:
-    found = (_MARK, _GREEK_MARK, _REQUEST, _ASIAN_REQUEST)
+    found = (_MARK, _GREEK_MARK, _REQUEST, _ASKED_WITHOUT_MARK, _ASIAN_REQUEST)
     return any(pattern.search(text) for pattern in found)
 
 
 def _length_words(text: str) -> float:
-    wide = sum(unicodedata.east_asian_width(char) in "WF" or "\u0e00" <= char <= "\u0eff" for char in text)
-    return max(len(text.split()), wide / 2)
+    return max(len(text.split()), len(_UNSPACED.findall(text)) / 2)
 
 
 def _writable(text: str) -> str:

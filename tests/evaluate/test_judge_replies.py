@@ -35,7 +35,7 @@ def pointwise_case(criteria=CRITERIA):
 def pairwise_case(first):
     judge = pairwise.pairwise_judge("openai:j", Prompt.load(pairwise.DEFAULT_PROMPT), ("correctness",), first)
     evidence = (pairwise.Evidence(PASSAGE, "It names the header."),)
-    case = pairwise.Pairing(QUERY, answer("bm25-rag", "of a"), answer("knn-rag", "of b"), first, evidence)
+    case = pairwise.Pairing(QUERY, answer("bm25-rag", "ALPHA"), answer("knn-rag", "BETA"), first, evidence)
     return judge, case
 
 
@@ -152,14 +152,14 @@ def test_the_verdict_is_told_of_the_agents_not_of_the_places(first, verdict, win
 def test_a_game_shows_its_answers_in_its_order_without_names(first):
     judge, case = pairwise_case(first)
     text = "\n".join(message.content for message in judge.request(case).messages)
-    assert (text.index("of a") < text.index("of b")) == (first == "a")
+    assert (text.index("ALPHA") < text.index("BETA")) == (first == "a")
     assert "bm25-rag" not in text and "knn-rag" not in text
-    assert text.index("It names the header.") < min(text.index("of a"), text.index("of b"))
+    assert text.index("It names the header.") < min(text.index("ALPHA"), text.index("BETA"))
 
 
 @pytest.mark.parametrize("schema", [relevance.RelevanceReply, pointwise.Grade, pairwise.PairwiseReply])
 def test_the_reason_comes_before_the_label(schema):
-    assert list(schema.model_json_schema()["properties"])[0] == "reason"
+    assert next(iter(schema.model_json_schema()["properties"])) == "reason"
 
 
 @pytest.mark.parametrize(
