@@ -69,7 +69,7 @@ class Resamples:
         return rounded(value, n, n_failed, low, high)
 
     def interval(self, replicates: Floats, n: int) -> tuple[float | None, float | None]:
-        """The interval from a figure's value in each replicate, with `n` queries behind it; None below two of either."""
+        """The interval from a figure's value in each replicate, `n` queries behind it; None below two of either."""
         if n < 2 or len(replicates) < 2:
             return None, None
         tail = self.tail(n)
@@ -88,8 +88,9 @@ def resamples(queries: Sequence[str], replicates: int, seed: int) -> Resamples:
     """`replicates` draws of as many queries as there are, with replacement. The order of `queries` does not matter."""
     names = tuple(sorted(set(queries)))
     generator = np.random.default_rng(seed)
-    share = np.full(len(names), 1 / max(len(names), 1))
-    weights = generator.multinomial(len(names), share, size=replicates) if names else np.zeros((replicates, 0), np.int64)
+    if not names:
+        return Resamples((), np.zeros((replicates, 0), np.int64), seed)
+    weights = generator.multinomial(len(names), np.full(len(names), 1 / len(names)), size=replicates)
     return Resamples(names, weights.astype(np.int64), seed)
 
 

@@ -38,8 +38,8 @@ class BradleyTerry:
 
     figures: of every agent; value None where there is no finite rating. rated: the agents with a verdict, in the order
     of the arrays' axes. above: (rated, rated) of the whole table: whether row stands above column. above_share: in what
-    share of the resamples. p_best: the share of resamples in which none stood above the agent (divided evenly where that
-    holds of several). converged: whether the iteration met its tolerance. note: why something is missing, or None.
+    share of the resamples. p_best: the share of resamples in which none stood above the agent (divided evenly where
+    that holds of several). converged: whether the iteration met its tolerance. note: why something is missing, or None.
     """
 
     figures: dict[str, Figure]

@@ -57,9 +57,9 @@ def judged_by_query(
 ) -> Values:
     """The measure for each of `queries`, None where a failure leaves it open.
 
-    rankings: None for a query whose retrieval failed; a query that is absent retrieved nothing. Passages among the first
-    `k` without a label, and those that `failed` names for the query, are open: the value is known only where it is the
-    same for each label they might have. `k` must be the measure's own cutoff.
+    rankings: None for a query whose retrieval failed; a query that is absent retrieved nothing. Passages among the
+    first `k` without a label, and those that `failed` names for the query, are open: the value is known only where it
+    is the same for each label they might have. `k` must be the measure's own cutoff.
     """
     values: Values = {}
     settled: dict[str, list[tuple[str, float]]] = {}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import sqrt
-from statistics import fmean, stdev
+from statistics import fmean
 
-from evaluate.bootstrap import rounded
+from evaluate.bootstrap import DIGITS, rounded
 from ragassay.records import Figure
 from ragassay.results import PairedTest
 
@@ -17,30 +16,23 @@ Values = Mapping[str, float | None]
 def paired_test(measure: str, agent_a: str, a: Values, agent_b: str, b: Values, confidence: float = 0.95) -> PairedTest:
     """Student's paired t-test (two-sided) over the queries on which both have a value.
 
-    `difference` is the mean of a - b with its t interval; its n_failed are the queries that one of them lacks. Undefined
-    (t, p and the interval None) below two queries, and where every difference is the same.
+    `difference` is the mean of a - b with its t interval; its n_failed are the queries that one of them lacks.
+    Undefined (t, p and the interval None) below two queries, and where every difference is the same.
     """
     owed = sorted(a.keys() | b.keys())
     gaps = [one - other for q in owed if (one := a.get(q)) is not None and (other := b.get(q)) is not None]
     n, failed = len(gaps), len(owed) - len(gaps)
-    if n < 2 or max(gaps) - min(gaps) < 1e-12:
-        value = round(fmean(gaps), 9) if gaps else None
-        difference = Figure(value=value, n=n, n_failed=failed)
-        return PairedTest(
-            measure=measure, agent_a=agent_a, agent_b=agent_b, difference=difference, t=None, df=n - 1 if n else None, p=None
-        )
-    from scipy.stats import ttest_rel
+    difference = Figure(value=round(fmean(gaps), DIGITS) if gaps else None, n=n, n_failed=failed)
+    t, p = None, None
+    if n >= 2 and max(gaps) - min(gaps) > 1e-12:
+        from scipy.stats import ttest_rel
 
-    result = ttest_rel(gaps, [0.0] * n)
-    ends = result.confidence_interval(confidence)
+        result = ttest_rel(gaps, [0.0] * n)
+        ends = result.confidence_interval(confidence)
+        difference = rounded(fmean(gaps), n, failed, ends.low, ends.high)
+        t, p = round(float(result.statistic), DIGITS), float(f"{result.pvalue:.6g}")
     return PairedTest(
-        measure=measure,
-        agent_a=agent_a,
-        agent_b=agent_b,
-        difference=rounded(fmean(gaps), n, failed, float(ends.low), float(ends.high)),
-        t=round(fmean(gaps) / (stdev(gaps) / sqrt(n)), 9),
-        df=n - 1,
-        p=float(f"{float(result.pvalue):.6g}"),
+        measure=measure, agent_a=agent_a, agent_b=agent_b, difference=difference, t=t, df=n - 1 if n else None, p=p
     )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from math import ceil, floor, log10
 
 from markupsafe import Markup, escape
@@ -67,8 +68,9 @@ def axis_labels(axis: Scale, kind: Kind) -> Markup:
     """The ticks' numbers, to stand under rows drawn on the same scale."""
     anchors = ["start", *["middle"] * (len(axis.ticks) - 2), "end"]
     texts = [
-        f'<text x="{_pc(axis.percent(tick))}" y="12" text-anchor="{anchor}">{escape(number(tick, kind))}</text>'
-        for tick, anchor in zip(axis.ticks, anchors, strict=True)
+        f'<text class="{css}" x="{_pc(axis.percent(tick))}" y="12" text-anchor="{anchor}">'
+        f"{escape(number(tick, kind))}</text>"
+        for tick, anchor, css in zip(axis.ticks, anchors, cycle(("even", "odd")), strict=False)
     ]
     return _svg("ticks", "axis", texts)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,7 +35,7 @@ def rate_file(
     games: Path,
     method: Method,
     *,
-    k_factor: float = 16.0,
+    k_factor: float = 4.0,
     initial: float = 500.0,
     tournaments: int = 500,
     seed: int = 7,
@@ -56,7 +57,8 @@ def rate_file(
     agents = [name for game in played for name in (game.agent_a, game.agent_b)]
     draws = resamples([game.query_id for game in played], bootstrap, seed)
     table = contests(found, agents, draws.queries)
-    rated = _elo(table, draws, k_factor, initial, tournaments) if method == "elo" else _bradley_terry(table, draws, initial)
+    settings = elo.EloSettings(k_factor, initial, tournaments, seed)
+    rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial)
     return {
         "method": method,
         "n_games": len(played),
@@ -68,12 +70,13 @@ def rate_file(
     }
 
 
-def _elo(table: Contests, draws: Resamples, k_factor: float, initial: float, tournaments: int) -> dict[str, Any]:
-    settings = elo.EloSettings(k_factor, initial, tournaments, draws.seed)
-    parameters = {"k_factor": k_factor, "initial": initial, "tournaments": tournaments, **_drawn(draws)}
+def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings) -> dict[str, Any]:
     idle = [agent for agent in table.agents if not table.games_of(agent)]
-    note = f"not rated, since no game has a verdict: {', '.join(idle)}" if idle else None
-    return {"parameters": parameters, "ratings": _best_first(elo.rate(table, draws, settings)), "note": note}
+    return {
+        "parameters": {**asdict(settings), **_drawn(draws)},
+        "ratings": _best_first(elo.rate(table, draws, settings)),
+        "note": f"not rated, since no game has a verdict: {', '.join(idle)}" if idle else None,
+    }
 
 
 def _bradley_terry(table: Contests, draws: Resamples, initial: float) -> dict[str, Any]:

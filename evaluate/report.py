@@ -6,7 +6,6 @@ that. The page loads nothing and runs nothing, and its content security policy h
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -81,14 +80,17 @@ def render(results: Results, evidence: Evidence, k: int) -> str:
         "label_name": label_name,
         "one_line": one_line,
     }
-    context = _overview(results) | _details(results) | {
-        "r": results,
-        "notices": notices(results, evidence),
-        "queries": query_views(evidence, results.agents, k),
-        "n_queries_shown": len(evidence.queries),
-    }
-    page = environment.get_template("report.html.j2").render(context)
-    return re.sub(r"\n\s*\n+", "\n", page)
+    context = (
+        _overview(results)
+        | _details(results)
+        | {
+            "r": results,
+            "notices": notices(results, evidence),
+            "queries": query_views(evidence, results.agents, k),
+            "n_queries_shown": len(evidence.queries),
+        }
+    )
+    return environment.get_template("report.html.j2").render(context)
 
 
 def notices(results: Results, evidence: Evidence) -> list[str]:

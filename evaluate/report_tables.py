@@ -9,6 +9,8 @@ from evaluate.wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure
 from ragassay.records import Figure
 from ragassay.results import Figures, LedgerRow, PairedTest, Results, StageUsage
 
+FAILED = "failed"
+
 
 @dataclass(frozen=True)
 class Column:
@@ -68,13 +70,15 @@ def ranking_columns(results: Results) -> list[Column]:
         _named("Elo", "rating", results.elo, agents, _RATING_HELP["elo"]),
         _named("Games won", "share", results.win_rate, agents, "share of its games an agent won; ties are not wins"),
     ]
-    return table + columns(results.retrieval, agents) + [
-        _column("answered", {a: row.get("answered") for a, row in results.answers.items()}, agents)
-    ]
+    return (
+        table
+        + columns(results.retrieval, agents)
+        + [_column("answered", {a: row.get("answered") for a, row in results.answers.items()}, agents)]
+    )
 
 
 _RATING_HELP = {
-    "bt": "Bradley–Terry strength in Elo points: what makes the games' outcomes most likely; only differences mean something",
+    "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",
     "elo": "Elo rating: the mean of many tournaments with the games in random order; only differences mean something",
 }
 
@@ -82,7 +86,7 @@ _RATING_HELP = {
 def _column(key: str, figures: Mapping[str, Figure | None], agents: Sequence[str]) -> Column:
     kind = kind_of(key)
     name, text = measure_name(key), measure_help(key)
-    return Column(name[:1].upper() + name[1:] if "@" not in name else name, text, _cells(figures, agents, kind))
+    return Column(name if name.startswith("nDCG") else name[:1].upper() + name[1:], text, _cells(figures, agents, kind))
 
 
 def _named(
@@ -109,9 +113,9 @@ def label_counts(results: Results, criterion: str) -> list[Count]:
 
 def label_parts(counts: Mapping[str, int], n_failed: int) -> list[tuple[str, str, int]]:
     """Label counts in the labels' order, then the failures, each with its name and CSS class."""
-    names = sorted({*counts, *LABEL_NAMES}, key=lambda label: (float(label), label))
+    names = sorted({*counts, *LABEL_NAMES} - {FAILED}, key=lambda label: (float(label), label))
     parts = [(label_name(label), f"l{_shade(label)}", counts.get(label, 0)) for label in names]
-    return [*parts, ("failed", "lf", n_failed)]
+    return [*parts, (FAILED, "lf", counts.get(FAILED, n_failed))]
 
 
 def label_name(label: str | float) -> str:
@@ -134,8 +138,8 @@ def test_rows(tests: Iterable[PairedTest]) -> list[TestRow]:
         TestRow(
             measure=measure_name(test.measure),
             names=(test.agent_a, test.agent_b),
-            difference=shown(test.difference, kind_of(test.measure)),
-            t=MISSING if test.t is None else f"{test.t:.2f}".replace("-", "−"),
+            difference=shown(test.difference, "share" if kind_of(test.measure) == "share" else "measure"),
+            t=MISSING if test.t is None else number(test.t, "mean"),
             df=MISSING if test.df is None else f"{test.df}",
             p=MISSING if test.p is None else "< 0.001" if test.p < 0.001 else f"{test.p:.3f}",
         )

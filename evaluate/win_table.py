@@ -90,7 +90,8 @@ def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -
 
 def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> dict[str, Figure]:
     """The share of all an agent's verdicts that it won."""
-    return {name: share([v for v in verdicts if name in (v.agent_a, v.agent_b)], _won_by(name), draws) for name in agents}
+    own = {name: [v for v in verdicts if name in (v.agent_a, v.agent_b)] for name in agents}
+    return {name: share(rows, _won_by(name), draws) for name, rows in own.items()}
 
 
 def win_rate_by_query(verdicts: Sequence[Verdict], agent: str, queries: Sequence[str]) -> dict[str, float | None]:
@@ -132,7 +133,7 @@ def _ratio(rows: Sequence[tuple[str, bool]], n_failed: int, draws: Resamples) ->
 
 
 def _won_by(agent: str) -> Callable[[Verdict], bool]:
-    return lambda v: v.winner is not None and v.winner != "tie" and agent == (v.agent_a if v.winner == "a" else v.agent_b)
+    return lambda v: (v.winner == "a" and v.agent_a == agent) or (v.winner == "b" and v.agent_b == agent)
 
 
 def _score(verdict: Verdict) -> float:

@@ -1,4 +1,4 @@
-"""How the report and the terminal word what they show: figures, measures, labels, and text that is not to be trusted."""
+"""How the report and the terminal word what they show: figures, measures, labels, and untrusted text."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ Kind = Literal["share", "measure", "mean", "rating", "seconds", "usd", "number"]
 Bradley-Terry strengths are shown in too."""
 
 MISSING = "–"
+_DIGITS: dict[Kind, int] = {"share": 1, "measure": 3, "mean": 2, "rating": 0, "seconds": 1, "usd": 4, "number": 0}
+SECTION_RECALL = "R(section)"
 LABEL_NAMES = {"0": "not", "1": "somewhat", "2": "very"}
 
 _JOINERS = re.compile("[\u200c\u200d]+")
@@ -25,7 +27,7 @@ _MEASURE = re.compile(r"(?P<name>[A-Za-z_]+)(?:\(rel=(?P<rel>\d)\))?(?:@(?P<k>\d
 
 @dataclass(frozen=True)
 class Shown:
-    """A figure in words. `why` is set, and `value` is a dash, where there is no value; `interval`, `failed` may be ''."""
+    """A figure in words. Where there is no value, `value` is a dash and `why` the reason. Others may be ''."""
 
     value: str
     interval: str
@@ -52,9 +54,9 @@ def one_line(text: object) -> str:
 
 def number(value: float, kind: Kind) -> str:
     """A value as the report prints it: `62.5%`, `0.412`, `1,042`, `2.5 s`, `$0.0123`; never a minus zero."""
-    digits = {"share": 1, "measure": 3, "mean": 2, "rating": 0, "seconds": 1, "usd": 4 if abs(value) < 1 else 2}.get(kind)
-    if digits is None:
-        digits = 0 if abs(value) >= 100 or value == int(value) else 2
+    digits = _DIGITS[kind]
+    if (kind == "usd" and abs(value) >= 1) or (kind == "number" and value != int(value) and abs(value) < 100):
+        digits = 2
     scaled = round(value * 100 if kind == "share" else value, digits) + 0.0
     text = f"{abs(scaled):,.{digits}f}"
     text = {"share": f"{text}%", "seconds": f"{text} s", "usd": f"${text}"}.get(kind, text)
@@ -62,11 +64,11 @@ def number(value: float, kind: Kind) -> str:
 
 
 def interval(figure: Figure, kind: Kind) -> str:
-    """`[0.35, 0.47]`, or '' where the figure has none."""
+    """`[0.35, 0.47]`, without units, or '' where the figure has none."""
     if figure.value is None or figure.ci_low is None or figure.ci_high is None:
         return ""
-    low, high = number(figure.ci_low, kind), number(figure.ci_high, kind)
-    return f"[{low.removesuffix('%')}, {high}]" if kind == "share" else f"[{low}, {high}]"
+    ends = (number(end, kind).replace("$", "").rstrip("% s") for end in (figure.ci_low, figure.ci_high))
+    return f"[{', '.join(ends)}]"
 
 
 def shown(figure: Figure | None, kind: Kind, absent: str = "") -> Shown:
@@ -98,18 +100,18 @@ def kind_of(key: str) -> Kind:
         return "share"
     if key in {"relevance", "accuracy", "completeness", "precision"}:
         return "mean"
-    return "measure" if "@" in key or "recall" in key else "number"
+    return "measure" if "@" in key else "number"
 
 
 def measure_name(key: str) -> str:
     """The heading for a figure's key: `RR(rel=2)@5` is `MRR@5 very`, `latency_s` is `latency`."""
+    if key.startswith(SECTION_RECALL):
+        return f"section recall{key.removeprefix(SECTION_RECALL)}"
     if not (parts := _MEASURE.fullmatch(key)):
         return one_line(key)
     name, rel, k = parts["name"], parts["rel"], f"@{parts['k']}" if parts["k"] else ""
     if name == "RR":
         return f"MRR{k} {LABEL_NAMES.get(rel or '1', f'label {rel} up')}"
-    if "section" in name:
-        return f"section recall{k}"
     words = re.sub(r"_(s|usd)$", "", name).replace("_", " ")
     return f"{words}{f' {LABEL_NAMES.get(rel, rel)}' if rel else ''}{k}"
 
@@ -128,7 +130,7 @@ def measure_help(key: str) -> str:
 _HELP = {
     "RR@": "mean over queries of 1 / rank of the first passage judged 'somewhat' or 'very' relevant",
     "nDCG": "graded gain of the ranking over that of the best possible order of the judged passages",
-    "section": "share of queries whose source section is among the passages retrieved",
+    SECTION_RECALL: "share of queries whose source section is among the passages retrieved",
     "answered": "share of queries for which the agent gave an answer (failures count against it)",
     "relevance": "mean label, 0 to 2: does the answer address the question?",
     "accuracy": "mean label, 0 to 2: is what it says right, by the passages?",

@@ -84,8 +84,7 @@ class Caller:
         """
         jobs = [[self._job(batch, request) for request in batch.requests] for batch in batches]
         distinct = {job.key: job for row in jobs for job in row}
-        for job in distinct.values():
-            self._settle(job)
+        self.missing(batches)
         self._progress.start(self._stage, len(distinct))
         try:
             self._call([job for job in distinct.values() if job.reply is None], distinct)
@@ -97,6 +96,15 @@ class Caller:
         """What the stage took of each model, replies from the cache included: the same whenever it is run."""
         models = sorted({job.model for job in self._jobs.values()})
         return tuple(self._usage_of_model(model) for model in models)
+
+    def keyed(self, batch: Batch) -> list[tuple[str, Request]]:
+        """(key, request) of a batch."""
+        return [(self._key(batch.model, request), request) for request in batch.requests]
+
+    def missing(self, batches: Sequence[Batch]) -> set[str]:
+        """The keys of the requests whose replies are not at hand yet."""
+        jobs = [self._job(batch, request) for batch in batches for request in batch.requests]
+        return {job.key for job in jobs if job.reply is None and self._settle(job) is not None}
 
     def close(self) -> None:
         """Stop the servers of `local:` models."""

@@ -181,7 +181,7 @@ def _anthropic(name: str, settings: ModelSettings, base_url: str | None) -> Base
 
     options: dict[str, Any] = {"max_tokens": settings.max_tokens} if settings.max_tokens else {}
     return ChatAnthropic(
-        model=name,  # type: ignore[call-arg]
+        model=name,
         api_key=SecretStr(os.environ.get("ANTHROPIC_API_KEY") or "none"),
         base_url=base_url,
         temperature=settings.temperature,

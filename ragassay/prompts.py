@@ -26,9 +26,17 @@ class Message(NamedTuple):
     content: str
 
 
+TAGS = ("answer", "document", "example", "passage", "query", "question", "reason", "section")
+"""What our prompts fence material with."""
+
+_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
+
+
 def fence(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> str:
-    """`text` between `<tag>` and `</tag>`; anything in it that would open or close such a fence is broken up."""
-    broken = re.sub(rf"<(?=\s*/?\s*{re.escape(tag)}\b)", "<\u200a", text, flags=re.IGNORECASE)
+    """`text` between `<tag>` and `</tag>`; whatever in it would open or close one of our fences is broken up."""
+    if tag not in TAGS:
+        raise ValueError(f"{tag} is not one of {', '.join(TAGS)}")
+    broken = _TAG.sub("<\u200a", text)
     named = "".join(f' {name}="{escape(value)}"' for name, value in (attributes or {}).items())
     return f"<{tag}{named}>\n{broken.strip()}\n</{tag}>"
 

@@ -42,7 +42,11 @@ class StageUsage(Record):
 
 
 class LedgerRow(Record):
-    """`ledger.jsonl`: asked = written + failed, written = kept + rejected; `sampled` of the kept are in the set."""
+    """`ledger.jsonl`: asked + extra = written + unwritten + failed, and written = kept + rejected.
+
+    `unwritten` is by how much replies were shorter than asked, `extra` by how much longer; `failed` is what the calls
+    without a reply were to write; `sampled` is what of `kept` is in the test set.
+    """
 
     model: str
     doc: str

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragassay.calls import Caller
+from ragassay.calls import Batch, Caller, Reply, Request
 from ragassay.errors import InputError
 from ragassay.files import read_records, read_run, write_records, write_run
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
-from ragassay.calls import Batch, Reply, Request
+from ragassay.text import plain
 from ragassay.workspace import StageOutcome, Workspace
 from retrieval.answers_file import read_answers
 from retrieval.own_agents import own_rankings

@@ -10,6 +10,7 @@ from ragassay.config import Agent
 from ragassay.errors import InputError
 from ragassay.files import read_objects
 from ragassay.records import Answer, Query
+from ragassay.text import plain
 from ragassay.workspace import Workspace
 from retrieval.own_agents import own_answer
 from retrieval.ragelo_csv import AnswerRow, read_ragelo

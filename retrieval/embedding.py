@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
@@ -126,7 +127,8 @@ def load_encoder(model: str) -> Encoder:
 
     path, local_only = _where(model)
     try:
-        encoder = cast(Encoder, sentence_transformers.SentenceTransformer(path, local_files_only=local_only))
+        with _no_progress_bar():
+            encoder = cast(Encoder, sentence_transformers.SentenceTransformer(path, local_files_only=local_only))
     except ModuleNotFoundError:
         raise
     except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
@@ -134,6 +136,20 @@ def load_encoder(model: str) -> Encoder:
         reason = "the hub cannot be reached and it is not in the local cache" if local_only else plain(first)
         raise _unusable(model, reason) from error
     return encoder
+
+
+@contextmanager
+def _no_progress_bar() -> Iterator[None]:
+    """Without transformers' own progress bar on stderr."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _where(model: str) -> tuple[str, bool]:

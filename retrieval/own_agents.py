@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from ragassay.files import Rankings, first_problem
 from ragassay.records import Answer, Usage
+from ragassay.text import plain
 
 _FIELDS = ("answer", "passages", "queries", "usage", "latency_s", "error")
 

@@ -13,6 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from langchain_core.runnables import Runnable
@@ -22,6 +23,7 @@ from ragassay.config import Agent
 from ragassay.errors import InputError
 from ragassay.files import digest_file, digest_json, json_line, write_text
 from ragassay.records import Answer, Query
+from ragassay.text import plain
 from ragassay.workspace import Workspace
 from retrieval.own_agents import own_answer
 
@@ -56,19 +58,8 @@ def load_python_agent(agent: Agent, workspace: Workspace) -> PythonAgent:
 
     Raises InputError where the module cannot be imported or what it names cannot be called.
     """
-    module_name, _, attribute = str(agent.callable).partition(":")
-    settings = workspace.corpus / "experiment.toml"
-    _check_not_taken(module_name, workspace.corpus, settings)
-    importlib.invalidate_caches()
-    try:
-        module = importlib.import_module(module_name)
-    except (Exception, SystemExit) as error:
-        remedy = f"it is looked for in {workspace.corpus} first, then in this environment"
-        raise InputError(
-            f"agent '{agent.name}': the module {module_name} cannot be imported ({_said(error)})",
-            file=settings,
-            remedy=remedy,
-        ) from error
+    settings, attribute = workspace.corpus / "experiment.toml", str(agent.callable).partition(":")[2]
+    module = _import(agent, workspace.corpus, settings)
     target = getattr(module, attribute, None)
     system = target.invoke if isinstance(target, Runnable) else target
     if not callable(system) or inspect.iscoroutinefunction(system):
@@ -82,6 +73,18 @@ def load_python_agent(agent: Agent, workspace: Workspace) -> PythonAgent:
     code = digest_json([agent.callable, digest_file(Path(source)) if source else None])
     partial = workspace.answers(f"{agent.name}.partial")
     return PythonAgent(agent.name, system, code, partial, workspace.experiment.run.max_concurrency)
+
+
+def _import(agent: Agent, corpus: Path, settings: Path) -> ModuleType:
+    name = str(agent.callable).partition(":")[0]
+    _check_not_taken(name, corpus, settings)
+    importlib.invalidate_caches()
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        problem = f"agent '{agent.name}': the module {name} cannot be imported ({_said(error)})"
+        remedy = f"it is looked for in {corpus} first, then in this environment"
+        raise InputError(problem, file=settings, remedy=remedy) from error
 
 
 def _check_not_taken(module_name: str, corpus: Path, settings: Path) -> None:
@@ -147,8 +150,7 @@ def _fields(given: object) -> dict[str, Any]:
 def _said(error: BaseException) -> str:
     """The kind of an error and the first line of its message, at most 300 characters."""
     lines = str(error).strip().splitlines()
-    said = plain(": ".join([type(error).__name__, *lines[:1]]))[:300]
-    return said.encode("utf-8", "replace").decode()
+    return plain(": ".join([type(error).__name__, *lines[:1]]))[:300]
 
 
 def _kept(partial: Path) -> dict[str, Answer]:

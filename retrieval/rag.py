@@ -13,11 +13,12 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig
+from pydantic import ValidationError
 
+from ragassay.calls import Reply, Request
 from ragassay.errors import InputError
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Answer, Passage, Query, Usage
-from ragassay.calls import Reply, Request
 
 ANSWER_PROMPT = Path(__file__).with_name("prompts") / "answer.md"
 
@@ -137,7 +138,10 @@ def ask_with(model: BaseChatModel) -> Ask:
             if not text:
                 return Reply(usage=usage, latency_s=seconds, error="the reply is empty")
             return Reply(text=text, usage=usage, latency_s=seconds)
-        given: Any = model.with_structured_output(request.schema, include_raw=True).invoke(messages)
+        try:
+            given: Any = model.with_structured_output(request.schema, include_raw=True).invoke(messages)
+        except ValidationError:  # langchain-openai checks the reply before it hands over the raw one
+            return Reply(latency_s=time.perf_counter() - started, error="the reply does not fit the schema")
         usage, seconds = _usage(given["raw"]), time.perf_counter() - started
         if not isinstance(given["parsed"], request.schema):
             return Reply(usage=usage, latency_s=seconds, error="the reply does not fit the schema")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ragassay.errors import InputError
 from ragassay.files import read_text
+from ragassay.text import plain
 
 _QUERY_ID = ("qid", "query_id")
 _TEXT = ("query", "question")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragassay.calls import Caller
+from ragassay.calls import Batch, Caller
 from ragassay.errors import InputError
 from ragassay.files import Rankings, read_records, write_records, write_run
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query
-from ragassay.calls import Batch
+from ragassay.text import plain
 from ragassay.workspace import StageOutcome, Workspace
 from retrieval.rag_fusion import REWRITE_PROMPT, Rewrite, fuse, rewrite_record, rewrite_request
 from retrieval.retrievers import PassageRetriever, build_retrievers
@@ -29,7 +29,6 @@ def rank_queries(workspace: Workspace, caller: Caller) -> StageOutcome:
     if not agents:
         return StageOutcome()
     passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
-    _check_k(workspace, passages)
     retrievers = build_retrievers(workspace, passages)
     rewrites = _rewrite(workspace, queries, caller) if fuses(workspace) else []
     found = _search(retrievers, queries, rewrites, workspace.experiment.retrieval.k)
@@ -58,16 +57,6 @@ def read_queries(workspace: Workspace) -> list[Query]:
 def fuses(workspace: Workspace) -> bool:
     """Whether RAG-Fusion takes part, so that queries are rewritten."""
     return any(kind == "rag-fusion" for _, _, kind in workspace.experiment.own_agents())
-
-
-def _check_k(workspace: Workspace, passages: Sequence[Passage]) -> None:
-    k = workspace.experiment.retrieval.k
-    if k > len(passages):
-        raise InputError(
-            f"retrieval.k is {k} and the corpus has {len(passages)} passages",
-            file=workspace.corpus / "experiment.toml",
-            remedy="make k smaller or add documents",
-        )
 
 
 def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Caller) -> list[Rewrite]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 LEADERS_OF_PAGE = 0.5
 FEWEST_LEADERS = 3
@@ -23,7 +24,11 @@ INDEX_OF_PAGE = 0.3
 FEWEST_ENTRIES = 8
 """An index page lies behind this share of the document and has this share of lines that end in ", 12, 34"."""
 
-_LEADER = re.compile(r"(?:\s?[.·…](?:\s?[.·…]){3,}\s*|\s[.…]{2,}\s+)(?:\d{1,4}|[ivxlc]+)?(?:,\s?\d{1,4})*\s*$", re.IGNORECASE)
+LONGEST_ENTRY = 300
+
+_LEADER = re.compile(
+    r"(?:\s?[.·…](?:\s?[.·…]){3,}\s*|\s[.…]{2,}\s+)(?:\d{1,4}|[ivxlc]+)?(?:,\s?\d{1,4})*\s*$", re.IGNORECASE
+)
 _TITLE = re.compile(r"^(.*[^\W\d_]{2}.*?)[\s.]+(\d{1,4})$")
 _INDEX_ENTRY = re.compile(r".*[^\W\d_]{2}.*,\s?((?:\d{1,4}(?:\s?[-–]\s?\d{1,4})?,\s?)*\d{1,4}(?:\s?[-–]\s?\d{1,4})?)$")
 
@@ -46,20 +51,25 @@ def strip_contents(numbers: Sequence[int], pages: Sequence[str], distances: set[
 
 
 def _without_leaders(page: str, lines: Sequence[str]) -> str:
-    leaders = sum(bool(_LEADER.search(line)) for line in lines)
+    leaders = sum(bool(_is_leader(line)) for line in lines)
     if leaders < FEWEST_LEADERS:
         return page
     if leaders >= LEADERS_OF_PAGE * len(lines):
         return ""
-    return "\n".join(line for line in page.split("\n") if not _LEADER.search(line)).strip("\n")
+    return "\n".join(line for line in page.split("\n") if not _is_leader(line)).strip("\n")
+
+
+def _is_leader(line: str) -> bool:
+    """A row of a table that is nothing but dots is none."""
+    return any(map(str.isalnum, line)) and bool(_LEADER.search(line))
 
 
 def _is_title_list(lines: Sequence[str], found: Mapping[int, str], distances: set[int]) -> bool:
-    titles = [(match[1], int(match[2])) for line in lines if (match := _TITLE.match(line.strip()))]
+    titles = [(match[1], int(match[2])) for line in _ending_in_a_digit(lines) if (match := _TITLE.match(line))]
     if len(titles) < max(FEWEST_TITLES, TITLES_OF_PAGE * len(lines)):
         return False
     pages = [page for _, page in titles]
-    falls = sum(after < before for before, after in zip(pages, pages[1:], strict=False))
+    falls = sum(after < before for before, after in pairwise(pages))
     stand = sum(any(_squashed(title) in found.get(page + d, "") for d in distances) for title, page in titles)
     return falls * 20 <= len(titles) and stand >= TITLES_FOUND * len(titles)
 
@@ -67,9 +77,14 @@ def _is_title_list(lines: Sequence[str], found: Mapping[int, str], distances: se
 def _is_index(lines: Sequence[str], number: int, last: int) -> bool:
     if number < INDEX_BEGINS * last:
         return False
-    entries = [match[1] for line in lines if (match := _INDEX_ENTRY.match(line.strip()))]
+    entries = [match[1] for line in _ending_in_a_digit(lines) if (match := _INDEX_ENTRY.match(line))]
     beyond = sum(int(page) > last for entry in entries for page in re.findall(r"\d+", entry))
     return len(entries) >= max(FEWEST_ENTRIES, INDEX_OF_PAGE * len(lines)) and not beyond
+
+
+def _ending_in_a_digit(lines: Sequence[str]) -> list[str]:
+    """The short lines that may be entries; the patterns are slow on others."""
+    return [line.strip() for line in lines if line.rstrip()[-1].isdigit() and len(line) <= LONGEST_ENTRY]
 
 
 def _squashed(text: str) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Sequence, Set
 from enum import IntEnum
+from itertools import pairwise
 from typing import NamedTuple
 
 SHORT_LINE = 0.7
@@ -29,47 +30,61 @@ class Cut(NamedTuple):
     strength: Strength
 
 
+class Stretch(NamedTuple):
+    """A stretch of text without a hole: (start, end) of each of its words, and the places between them (one fewer)."""
+
+    spans: list[tuple[int, int]]
+    places: list[Cut]
+
+
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_WIDE}][^\w\s]*|[^\s{_WIDE}]{{1,40}}")
 """A word; where a script has no spaces, a character; a longer run without a space is cut."""
 
 _SENTENCE_END = re.compile(r"[.!?…:;]['\"’”)\]»]*$|[。！？；]['\"’”)」』]*$")
-_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:[A-Z]|e\.g|i\.e|etc|cf|vs|Fig|fig|Sec|sec|No|Nr|Dr|Mr|Mrs|Ms|z\.B|d\.h|bzw|ca|approx)\.$")
-_BULLET = re.compile(r"[•▪◦‣–—*\-]\s|\(?\w{1,2}[.)]\s")
-_NUMBERED_HEADING = re.compile(r"(?:\d{1,2}(?:\.\d{1,3}){1,5}\.?|(?:Chapter|Appendix|Section)\s+[\dA-Z]+[.:]?)\s+[^\W\d_<].{2,90}$")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Z]|e\.g|i\.e|etc|cf|vs|Fig|fig|Sec|sec|No|Nr|Dr|Mr|Mrs|Ms|z\.B|d\.h|bzw|ca|approx)\.$"
+)
+_BULLET = re.compile(r"[•▪◦‣–—*\-]\s")
+_COUNTED_ITEM = re.compile(r"[(\[]?\w{1,2}[.)\]]\s")
+_CLOSING = frozenset(")]}>,;.:!?”»’%")
+_NUMBERED_HEADING = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,3}){1,5}\.?|(?:Chapter|Appendix|Section)\s+[\dA-Z]+[.:]?)\s+[^\W\d_<].{2,90}$"
+)
 
 
-def words(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """(start, end) of each word between two offsets."""
-    return [match.span() for match in _WORD.finditer(text, start, end)]
-
-
-def cuts(text: str, spans: list[tuple[int, int]], headings: Set[int]) -> list[Cut]:
-    """The place behind each word but the last, with its strength. `headings` are offsets at which headings begin."""
-    usual = _usual_line_length(text, spans)
-    return [
-        Cut(end, start, _strength(text, before, end, start, headings, usual))
-        for (before, end), (start, _) in zip(spans, spans[1:], strict=False)
+def cut(text: str, start: int, end: int, headings: Set[int] = frozenset()) -> Stretch:
+    """The words between two offsets and the places between them. `headings` are offsets at which headings begin."""
+    spans = [match.span() for match in _WORD.finditer(text, start, end)]
+    usual = _usual_line_length(text[start:end])
+    places = [
+        Cut(before_end, next_start, _strength(text, before, before_end, next_start, headings, usual))
+        for (before, before_end), (next_start, _) in pairwise(spans)
     ]
+    return Stretch(spans, places)
 
 
 def _strength(text: str, word: int, end: int, start: int, headings: Set[int], usual: int) -> Strength:
     between = text[end:start]
-    at_line_end = "\n" in between
-    if at_line_end:
-        line_end = text.find("\n", start)
-        line = text[start : line_end if line_end >= 0 else len(text)]
-        if start in headings or _is_heading(line):
-            return Strength.HEADING
-        if between.count("\n") > 1 or _BULLET.match(line):
-            return Strength.PARAGRAPH
-        ends_short = end - (text.rfind("\n", 0, end) + 1) < SHORT_LINE * usual
-        if _ends_sentence(text, word, end):
-            return Strength.PARAGRAPH if ends_short else Strength.SENTENCE
-        return Strength.LINE
-    if _ends_sentence(text, word, end) and text[end - 1] not in ":;" and not text[start].islower():
+    ends_sentence = _ends_sentence(text, word, end)
+    if "\n" not in between:
+        return Strength.SENTENCE if ends_sentence and _begins_sentence(text, end, start) else Strength.WORD
+    line_end = text.find("\n", start)
+    line = text[start : line_end if line_end >= 0 else len(text)]
+    if start in headings or _is_heading(line):
+        return Strength.HEADING
+    if between.count("\n") > 1 or _BULLET.match(line):
+        return Strength.PARAGRAPH
+    ends_short = end - (text.rfind("\n", 0, end) + 1) < SHORT_LINE * usual
+    if ends_sentence and (ends_short or _COUNTED_ITEM.match(line)):
+        return Strength.PARAGRAPH
+    if ends_sentence:
         return Strength.SENTENCE
-    return Strength.WORD
+    return Strength.WORD if text[start] in _CLOSING and not ends_short else Strength.LINE
+
+
+def _begins_sentence(text: str, end: int, start: int) -> bool:
+    return text[end - 1] not in ":;" and not text[start].islower()
 
 
 def _is_heading(line: str) -> bool:
@@ -82,15 +97,17 @@ def _ends_sentence(text: str, word: int, end: int) -> bool:
     return not _ABBREVIATION.search(text[max(0, word - 1) : end])
 
 
-def _usual_line_length(text: str, spans: list[tuple[int, int]]) -> int:
+def _usual_line_length(text: str) -> int:
     """The length that nine of ten lines do not exceed, in characters."""
-    if not spans:
-        return 0
-    lengths = sorted(len(line) for line in text[spans[0][0] : spans[-1][1]].split("\n"))
+    lengths = sorted(map(len, text.split("\n")))
     return lengths[len(lengths) * 9 // 10]
 
 
-def best(candidates: Iterator[tuple[int, Cut]], wanted: int, tolerance: int) -> int | None:
-    """The index of the best candidate: a stronger cut is worth `tolerance` words of distance from the wanted place."""
-    chosen = max(candidates, key=lambda c: (c[1].strength * tolerance - abs(c[0] - wanted), -c[0]), default=None)
-    return chosen[0] if chosen else None
+def best(cuts: Sequence[Cut], first: int, last: int, wanted: int, tolerance: float) -> int:
+    """The index of the best cut from `first` to `last` (both included, first <= last).
+
+    A cut one step stronger is worth `tolerance` words of distance from the one wanted; of equals the first is taken.
+    A place within a line and a sentence is taken only where there is no other.
+    """
+    places = [i for i in range(first, last + 1) if cuts[i].strength > Strength.WORD] or range(first, last + 1)
+    return max(places, key=lambda i: (cuts[i].strength * tolerance - abs(i - wanted), -i))

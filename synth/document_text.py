@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from synth.cut_points import Stretch, cut
+from synth.page_text import clean_characters
 from synth.pdf_readers import OutlineEntry
 
 MOST_LINES_OF_A_HEADING = 3
+
+_NUMBERING = re.compile(r"(chapter|appendix)?[a-z]?\d*")
 
 
 class Heading(NamedTuple):
@@ -47,24 +50,27 @@ class DocumentText:
         """The number of the page on which the character at `offset` stands."""
         return self.pages[bisect_right(self._starts, offset) - 1][0]
 
-    def page_start(self, index: int) -> int:
-        """The offset at which the page with this index in `pages` begins."""
-        return self._starts[index]
+    def page_start(self, number: int) -> int:
+        """The offset at which the page with this number begins; the text's length where there is no such page."""
+        index = bisect_left(self.pages, number, key=lambda page: page[0])
+        found = index < len(self.pages) and self.pages[index][0] == number
+        return self._starts[index] if found else len(self.text)
 
     @cached_property
-    def stretches(self) -> list[tuple[int, int]]:
-        """(start, end) of each stretch of consecutive pages, without blank space at its ends; empty ones left out."""
-        stretches: list[tuple[int, int]] = []
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Each stretch of consecutive pages that has text, with its words and the places between them."""
+        ends: list[tuple[int, int]] = []
         first = 0
         for index in range(1, len(self.pages) + 1):
             if index == len(self.pages) or self.pages[index][0] != self.pages[index - 1][0] + 1:
-                stretches.append((self._starts[first], self._starts[index - 1] + len(self.pages[index - 1][1])))
+                ends.append((self._starts[first], self._starts[index - 1] + len(self.pages[index - 1][1])))
                 first = index
-        trimmed = (trim(self.text, start, end) for start, end in stretches)
-        return [(start, end) for start, end in trimmed if start < end]
+        headings = frozenset(self.heading_starts)
+        stretches = (cut(self.text, start, end, headings) for start, end in ends)
+        return tuple(stretch for stretch in stretches if stretch.spans)
 
     @cached_property
-    def headings(self) -> list[Heading]:
+    def headings(self) -> tuple[Heading, ...]:
         """The outline's entries in the order of the text; one whose words are not found stands where its page begins.
 
         Entries that point to pages left out are left out too.
@@ -72,15 +78,20 @@ class DocumentText:
         indexes = {number: index for index, (number, _) in enumerate(self.pages)}
         found = []
         for order, entry in enumerate(self.outline):
-            index, title = indexes.get(entry.page), " ".join(entry.title.split())
+            index, title = indexes.get(entry.page), " ".join(clean_characters(entry.title).split())
             if index is not None and title:
                 within = heading_line(self.pages[index][1], title)
                 found.append((self._starts[index] + (within or 0), order, entry.level, title))
-        return [Heading(start, level, title) for start, _, level, title in sorted(found)]
+        return tuple(Heading(start, level, title) for start, _, level, title in sorted(found))
+
+    @cached_property
+    def heading_starts(self) -> tuple[int, ...]:
+        """The offsets at which headings begin, ascending."""
+        return tuple(heading.start for heading in self.headings)
 
     def title_at(self, offset: int) -> str:
         """The nearest heading at or before `offset`, behind the one above it: "Sleep modes > Idle". "" for none."""
-        reached = bisect_right([heading.start for heading in self.headings], offset)
+        reached = bisect_right(self.heading_starts, offset)
         if not reached:
             return ""
         nearest = self.headings[reached - 1]
@@ -95,26 +106,12 @@ def heading_line(page: str, title: str) -> int | None:
     for index, line in enumerate(lines):
         for count in range(1, MOST_LINES_OF_A_HEADING + 1):
             together = _squashed(page[line.start() : lines[min(index + count, len(lines)) - 1].end()])
-            if wanted and together.endswith(wanted) and re.fullmatch(r"(chapter|appendix)?[a-z]?\d*", together[: -len(wanted)]):
+            if wanted and together.endswith(wanted) and _NUMBERING.fullmatch(together[: -len(wanted)]):
                 return line.start()
             if len(together) > len(wanted) + 20:
                 break
     return None
 
 
-def trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """The same stretch without white space at its ends, except for the indentation of its first line."""
-    stretch = text[start:end]
-    if not stretch.strip():
-        return start, start
-    blank = len(stretch) - len(stretch.lstrip())
-    return start + blank, start + len(stretch.rstrip())
-
-
 def _squashed(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
-
-
-def heading_starts(headings: Sequence[Heading]) -> set[int]:
-    """The offsets at which headings begin."""
-    return {heading.start for heading in headings}

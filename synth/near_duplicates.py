@@ -20,11 +20,10 @@ _WIDE = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00
 _WORD = re.compile(rf"[{_WIDE}]+|(?:(?![{_WIDE}])[\w'’])+")
 _NAME = re.compile(r"\d|_|.[A-Z]")
 
-_FUNCTION_WORDS = frozenset(
-    """
-    a an and are as at be been being but by can could did do does doing during for from had has have how i if in into is it
-    its may me might my must of on one or our shall should so some such than that the their them then there these they
-    this those to us was we were what when where which while who whom whose why will with would you your
+_FUNCTION_WORD_LIST = """
+    a an and are as at be been being but by can could did do does doing during for from had has have how i if in into is
+    it its may me might my must of on one or our shall should so some such than that the their them then there these
+    they this those to us was we were what when where which while who whom whose why will with would you your
     aber als am an auf aus bei bin bis das dass dem den der des die dies ein eine einem einen einer eines er es für
     gibt haben hat ich ihr im in ist kann können man mein mit nach oder sich sie sind um und vom von wann warum was
     welche welchem welchen welcher welches wenn wer werden wie wieso wird wir wo worden wurde zu zum zur über
@@ -35,15 +34,15 @@ _FUNCTION_WORDS = frozenset(
     la las lo los me mi o para pero por porque puede pueden puedo qué que quién se ser si son su sus un una y
     ao aos as com como da das de do dos e em entre essa esse esta este eu foi há isso isto já mas meu minha na nas no
     nos o onde os ou para pela pelo pode podem por porque posso qual quais quando quem que se seu sua são um uma é
-    """.split()
-)
+    """
+_FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 """Words that carry no content in questions in English, German, French, Spanish and Portuguese; "not" is content."""
 
 
 class Stemmer(Protocol):
     """What PyStemmer offers."""
 
-    def stemWord(self, word: str) -> str: ...  # noqa: N802
+    def stemWord(self, word: str) -> str: ...
 
 
 @dataclass(frozen=True)

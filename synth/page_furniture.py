@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 ROUNDS = 5
 """How many lines may be peeled off each end of a page."""
@@ -35,38 +36,44 @@ _ROMAN_VALUE = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
 Lines = list[str]
 
 
-def strip_furniture(numbers: Sequence[int], pages: Sequence[str]) -> list[str]:
-    """The pages without running heads, feet and page numbers; `numbers` are their places in the file, from 1.
+class Stripped(NamedTuple):
+    """The pages without furniture, and how far the printed page numbers lie behind the pages' places in the file."""
+
+    pages: list[str]
+    distances: frozenset[int]
+
+
+def strip_furniture(numbers: Sequence[int], pages: Sequence[str]) -> Stripped:
+    """Take running heads, feet and page numbers away; `numbers` are the pages' places in the file, from 1.
 
     Where that would leave most pages empty, the repetition is the text itself, and the pages come back as they were.
     """
     lines = {number: page.split("\n") for number, page in zip(numbers, pages, strict=True)}
+    distances: set[int] = set()
     for at in (0, -1):
         for _ in range(ROUNDS):
+            _drop_blank(lines, at)
+            distances |= _distances(lines, at)
             if not _peel(lines, at):
                 break
     stripped = ["\n".join(page).strip("\n") for page in lines.values()]
     emptied = sum(bool(before.strip()) and not after.strip() for before, after in zip(pages, stripped, strict=True))
-    return list(pages) if emptied * 2 > len(pages) else stripped
+    return Stripped(list(pages) if emptied * 2 > len(pages) else stripped, frozenset(distances))
 
 
-def page_number_distances(numbers: Sequence[int], pages: Sequence[str]) -> set[int]:
-    """How far the printed page numbers lie behind the pages' places in the file, for each way of counting."""
-    lines = {number: page.strip("\n").split("\n") for number, page in zip(numbers, pages, strict=True)}
-    return _distances(lines, 0) | _distances(lines, -1)
+def _drop_blank(pages: Mapping[int, Lines], at: int) -> None:
+    for page in pages.values():
+        while page and not page[at].strip():
+            page.pop(at)
 
 
 def _peel(pages: Mapping[int, Lines], at: int) -> bool:
     """Take the outermost line (`at` 0: first, -1: last) off the pages where it is furniture; whether any went."""
-    for page in pages.values():
-        while page and not page[at].strip():
-            page.pop(at)
     repeated, distances = _repeated(pages, at), _distances(pages, at)
     gone = [
         number
         for number, page in pages.items()
-        if page
-        and (_key(page[at]) in repeated or any(number - n in distances for n, _ in _printed_numbers(page[at])))
+        if page and (_key(page[at]) in repeated or any(number - n in distances for n, _ in _printed_numbers(page[at])))
     ]
     for number in gone:
         pages[number].pop(at)

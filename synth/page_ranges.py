@@ -42,7 +42,9 @@ class ExcludedPages:
             excluded.update(self._pages(name, part, n_pages))
         kept = [page for page in range(1, n_pages + 1) if page not in excluded]
         if n_pages and not kept:
-            raise self._complaint(name, f"excludes all {n_pages} pages", "leave some, or move the PDF out of the folder")
+            raise self._complaint(
+                name, f"excludes all {n_pages} pages", "leave some, or move the PDF out of the folder"
+            )
         return kept
 
     def _pages(self, doc: str, part: str, n_pages: int) -> range:

@@ -53,13 +53,13 @@ class PdfPool:
     """Workers for one reader: `with PdfPool(reader, n) as pool`. They start when first needed."""
 
     reader: ReaderName
-    n_workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    n_workers: int = field(default_factory=lambda: usable_cores())
 
     def __post_init__(self) -> None:
         self._threads = ThreadPoolExecutor(self.n_workers)
         self._closing = threading.Event()
         self._workers = [_Worker() for _ in range(self.n_workers)]
-        self._idle: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
+        self._idle: queue.LifoQueue[_Worker] = queue.LifoQueue()
         for worker in self._workers:
             self._idle.put(worker)
 
@@ -135,6 +135,11 @@ class PdfPool:
             self._idle.put(worker)
 
 
+def usable_cores() -> int:
+    """The cores that this process may use, at least 1."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class _Worker:
     """One worker process, started at the first request and again after it died."""
 
@@ -184,7 +189,7 @@ def _why(status: int) -> str:
 
 def _start() -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+    return subprocess.Popen(
         [sys.executable, "-m", "synth.pdf_worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

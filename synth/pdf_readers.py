@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol
 
 ReaderName = Literal["pypdf", "pdfium"]
@@ -46,7 +47,10 @@ def open_pdf(path: str, reader: ReaderName) -> OpenPdf:
     return _Pypdf(path) if reader == "pypdf" else _Pdfium(path)
 
 
-_PASSWORD = "is encrypted and needs a password; save a copy without one (qpdf --decrypt --password=… in.pdf out.pdf)"
+_BROKEN_OUTLINE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a malformed outline makes pypdf raise, beside its own errors."""
+
+_LOCKED = "is encrypted and needs a password; save a copy without one (qpdf --decrypt --password=… in.pdf out.pdf)"
 
 
 class _Pypdf:
@@ -59,7 +63,7 @@ class _Pypdf:
             self._pdf = pypdf.PdfReader(path)
             self._pages = len(self._pdf.pages)
         except (FileNotDecryptedError, WrongPasswordError):
-            raise UnreadablePdf(_PASSWORD) from None
+            raise UnreadablePdf(_LOCKED) from None
         except Exception as error:
             raise UnreadablePdf(_broken(error)) from error
 
@@ -73,10 +77,11 @@ class _Pypdf:
             raise UnreadablePdf(_reason(error)) from error
 
     def outline(self) -> list[OutlineEntry]:
+        from pypdf.errors import PyPdfError
+
         try:
             return list(self._walk(self._pdf.outline, 1))[:MAX_HEADINGS]
-        except Exception as error:
-            logging.getLogger(__name__).info("no outline: %s", error)
+        except (PyPdfError, *_BROKEN_OUTLINE):
             return []
 
     def _walk(self, entries: list[Any], level: int) -> Iterator[OutlineEntry]:
@@ -98,7 +103,7 @@ class _Pdfium:
             self._pdf = pypdfium2.PdfDocument(path)
         except pypdfium2.PdfiumError as error:
             if "password" in str(error).lower():
-                raise UnreadablePdf(_PASSWORD) from None
+                raise UnreadablePdf(_LOCKED) from None
             raise UnreadablePdf(_broken(error)) from error
         except OSError as error:
             raise UnreadablePdf(_broken(error)) from error
@@ -114,16 +119,20 @@ class _Pdfium:
             raise UnreadablePdf(_reason(error)) from error
 
     def outline(self) -> list[OutlineEntry]:
-        entries = []
+        import pypdfium2
+
+        try:
+            return list(islice(self._walk(), MAX_HEADINGS))
+        except (pypdfium2.PdfiumError, UnicodeDecodeError):
+            return []
+
+    def _walk(self) -> Iterator[OutlineEntry]:
         for bookmark in self._pdf.get_toc(max_depth=MAX_DEPTH):
             target = bookmark.get_dest()
             index = target.get_index() if target else None
             title = bookmark.get_title()
             if index is not None and title:
-                entries.append(OutlineEntry(index + 1, bookmark.level + 1, title))
-            if len(entries) == MAX_HEADINGS:
-                break
-        return entries
+                yield OutlineEntry(index + 1, bookmark.level + 1, title)
 
 
 def _broken(error: Exception) -> str:

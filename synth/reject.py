@@ -35,20 +35,27 @@ _ASKED_WITHOUT_MARK = re.compile(
     re.IGNORECASE,
 )
 _ASIAN_REQUEST = re.compile(r"か。?$|[吗呢嗎][。]?$|什么|什麼|如何|怎么|怎麼|怎样|哪|多少|(?:까|나요|가요)[.。]?$")
-_CODE = re.compile(r"^[\[{<`#|]|```|[\]}]$|\"(?:question|questions|fact|text)\"\s*:|\\n|^(?:import|return|def|const|var) ")
+_CODE = re.compile(
+    r"^[\[{<`#|]|```|[\]}]$|\"(?:question|questions|fact|text)\"\s*:|\\n|^(?:import|return|def|const|var) "
+)
 _MACHINE = re.compile(
-    r"<\|\w|</?(?:s|think|im_start|im_end)>|</(?:section|example|system|assistant)>|\[/?INST\]|^(?:system|assistant|user|human)\s*:|"
+    r"<\|\w|</?(?:s|think|im_start|im_end)>|</(?:section|example|system|assistant)>|\[/?INST\]|"
+    r"^(?:system|assistant|user|human)\s*:|"
     r"\b(?:ignore|disregard|forget) (?:all |any |the |your |my )*(?:previous|prior|above|earlier|preceding|these) "
     r"(?:\w+ )?(?:instructions?|prompts?|messages?)|"
     r"\b(?:reveal|print|repeat|output|show me|tell me) (?:your|the) (?:system )?(?:prompt|instructions)\b|"
     r"\byou are (?:now )?(?:a |an )?(?:helpful |language |ai )?(?:assistant|chatgpt|model|ai|judge)\b|\bas an ai\b|"
-    r"\bi(?:'m|’m| am) sorry\b|\bi (?:cannot|can['’]t|am unable to) (?:assist|help|provide|generate|create|comply|write|fulfil)|"
+    r"\bi(?:'m|’m| am) sorry\b|\bi (?:cannot|can['’]t|am unable to) "
+    r"(?:assist|help|provide|generate|create|comply|write|fulfil)|"
     r"\bhere (?:are|is) (?:\d+ |ten |the |some |your |a )*questions?\b|"
     r"\b(?:ignorier\w*|ignore[zr]?|ignora|ignoriere) (?:alle|toutes? les|todas las|todas as) \w+",
     re.IGNORECASE,
 )
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_NUMBERING = re.compile(r"^(?:(?:\d{1,2}[.):]|[-*•–]|(?:Q|Question|Frage|Pregunta|Pergunta)\s?\d*[.:)])\s*)+", re.IGNORECASE)
+_NUMBERING = re.compile(
+    r"^(?:(?:\d{1,2}[.):]|[-*•–]|(?:Q|Question|Frage|Pregunta|Pergunta)\s?\d*[.:)])\s+)+", re.IGNORECASE
+)
+_DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff"
 _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
@@ -89,7 +96,7 @@ def fault_of(text: str) -> str | None:
     """Why a cleaned question, looked at alone, cannot be a query; None where it can."""
     if not text:
         return "empty"
-    if any(unicodedata.category(char) in {"Cc", "Cs", "Co"} or char in "\u202a\u202b\u202d\u202e\ufeff" for char in text):
+    if any(unicodedata.category(char) in {"Cc", "Cs", "Co"} or char in _DIRECTIONS for char in text):
         return "control characters or broken text"
     if len(text) > LONGEST:
         return f"too long: more than {LONGEST} characters"

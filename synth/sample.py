@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from ragassay.records import Query, Section
 
@@ -19,7 +20,8 @@ def sample_sections(sections: Sequence[Section], n: int, seed: int) -> list[Sect
     for section in sections:
         by_doc[section.doc].append(section)
     shares = _shares(by_doc, n, seed)
-    chosen = {section.id for doc, share in shares.items() for section in _stretches(by_doc[doc], share, f"{seed}:{doc}")}
+    drawn = [_stretches(by_doc[doc], share, f"{seed}:{doc}") for doc, share in shares.items()]
+    chosen = {section.id for some in drawn for section in some}
     return [section for section in sections if section.id in chosen]
 
 
@@ -116,7 +118,7 @@ def _shares(by_doc: Mapping[str, Sequence[Section]], n: int, seed: int) -> dict[
 def _stretches(sections: Sequence[Section], share: int, seed: str) -> list[Section]:
     rng = random.Random(seed)
     edges = [index * len(sections) // share for index in range(share + 1)]
-    return [sections[rng.randrange(start, stop)] for start, stop in zip(edges, edges[1:], strict=False)]
+    return [sections[rng.randrange(start, stop)] for start, stop in pairwise(edges)]
 
 
 def _shuffle_key(seed: int, name: str) -> str:

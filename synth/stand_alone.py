@@ -13,7 +13,9 @@ _PART = (
     r"articles?|listings?|figures?|tables?|diagrams?|illustrations?|examples?|pages?|appendix|footnotes?)"
 )
 _WORK = r"(?:document(?:ation)?|manual|guide|handbook|data ?sheet|book|paper|report|specification|authors?)"
-_TOLD = r"(?:mentioned|described|discussed|shown|listed|given|provided|stated|presented|outlined|defined|explained|noted)"
+_TOLD = (
+    r"(?:mentioned|described|discussed|shown|listed|given|provided|stated|presented|outlined|defined|explained|noted)"
+)
 _THING = (
     r"(?:functions?|registers?|devices?|commands?|options?|macros?|codes?|programs?|values?|parameters?|errors?|"
     r"features?|methods?|approach(?:es)?|settings?|process(?:es)?|tools?|systems?|variables?|steps?|problems?|issues?|"
@@ -28,8 +30,8 @@ _ASKS = r"(?:what|why|how|when|where|which|who)"
 _AUX = r"(?:does|do|did|is|are|was|were|can|could|should|will|would|has|have|must|may|might)"
 _DUMMY = (
     r"(?:that\b|to\b|(?:\w+ly |not |so |still |ever |even |an? |the |any |more |most |less |generally )*"
-    r"[\w-]+ (?:\w+ )?(?:to|that|if|for|when|whether)\b|mean\b|matter\b|take\b|make sense|cost\b|possible|necessary|safe|"
-    r"worth|ok(?:ay)?\b|true\b|called\b|enough\b|better\b)"
+    r"[\w-]+ (?:\w+ )?(?:to|that|if|for|when|whether)\b|mean\b|matter\b|take\b|make sense|cost\b|possible|"
+    r"necessary|safe|worth|ok(?:ay)?\b|true\b|called\b|enough\b|better\b)"
 )
 
 _ENGLISH = (
@@ -43,7 +45,7 @@ _ENGLISH = (
     rf"\b{_TOLD} (?:above|below|earlier|previously|in the|in this)\b(?! (?:release|version|standard)s?\b)"
     rf"(?: (?:\w+ )?{_PART}\b)?{_ENDS}",
     rf"\bthe {_TOLD} {_PART}\b",
-    rf"\bthe (?:passage|excerpt|snippet)\b(?! (?:of|from|to|in|between|through)\b)",
+    r"\bthe (?:passage|excerpt|snippet)\b(?! (?:of|from|to|in|between|through)\b)",
     r"\bthe authors?\b(?! of\b)",
     r"\bthe following\b(?!.*(?::|\n|`))",
     r"\b(?:provided|given|supplied) (?:context|information|text|content)\b",
@@ -71,11 +73,12 @@ _GERMAN = (
     r"^(?:was|wie|warum|wann|wo|wozu) (?:\w+ )?(?:dies|dieses|diese)(?=\s*\?| (?:getan|genutzt|verwendet|gemacht)\b)",
     r"\b(?:abbildung|tabelle|abb\.) \d+",
 )
+_FRENCH_PART = r"(?:texte|passage|section|document|extrait|paragraphe|chapitre|article|figure|tableau|exemple|page)"
 _FRENCH = (
-    r"\b(?:selon|d['’]après|dans|de|par) (?:(?:le|la|les) |l['’])(?:\w+ )?"
-    r"(?:texte|passage|section|document|extrait|paragraphe|chapitre|article|figure|tableau)(?: fourni\w*)?(?=\s*(?:[?.,;:!](?:\s|$)|$|ci-))",
-    r"\b(?:selon|d['’]après) (?:(?:le|la) |l['’])(?:texte|passage|section|document|extrait|paragraphe|chapitre)\b",
-    r"\b(?:ce|cet|cette|ces) (?:texte|passage|section|document|extrait|paragraphe|chapitre|figure|tableau|exemple|page)s?\b",
+    rf"\b(?:selon|d['’]après|dans|de|par) (?:(?:le|la|les) |l['’])(?:\w+ )?{_FRENCH_PART}s?(?: fourni\w*)?"
+    r"(?=\s*(?:[?.,;:!](?:\s|$)|$|ci-))",
+    rf"\b(?:selon|d['’]après) (?:(?:le|la) |l['’]){_FRENCH_PART}\b",
+    rf"\b(?:ce|cet|cette|ces) {_FRENCH_PART}s?\b",
     r"\bci-(?:dessus|dessous)\b",
     r"\b(?:susmentionné|précité|mentionné plus haut|décrit plus haut)",
     r"\b(?:figure|tableau) \d+",

@@ -6,7 +6,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -39,9 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGPIPE
 
 
-def _handler(options: argparse.Namespace):  # type: ignore[no-untyped-def]
+def _handler(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
     module, function = options.handler.split(":")
-    return getattr(import_module(module), function)
+    handler: Callable[[argparse.Namespace], int] = getattr(import_module(module), function)
+    return handler
 
 
 def _check_packages() -> None:

@@ -144,7 +144,10 @@ def _answer() -> Stage:
         settings=lambda e: (
             _settings(e, "answer", models=(e.answer.model,)) | {"agent": [agent.model_dump() for agent in e.agent]}
         ),
-        makes=lambda w: [w.answers(name) for name in w.experiment.agent_names()],
+        makes=lambda w: [
+            *(w.answers(name) for name in w.experiment.agent_names()),
+            *(w.rankings(agent.name) for agent in w.experiment.agent),
+        ],
         run=run,
     )
 

@@ -220,3 +220,35 @@ def test_without_passages_the_prompts_say_so():
     judge, case = pairwise_case("a")
     none = pairwise.Pairing(QUERY, case.a, case.b, "a", ())
     assert "No passage was found to be very relevant" in judge.request(none).messages[1].content
+
+
+def test_the_schemas_are_pinned_since_a_change_throws_paid_replies_away():
+    """Descriptions (the classes' docstrings) are part of what is asked and so of the cache key."""
+    reason = {"title": "Reason", "type": "string"}
+    label = {"title": "Label", "type": "integer", "enum": [0, 1, 2]}
+    common = {"type": "object", "additionalProperties": False}
+    assert relevance.RelevanceReply.model_json_schema() == common | {
+        "title": "RelevanceReply",
+        "description": "One sentence on why, then the label.",
+        "properties": {"reason": reason, "label": label},
+        "required": ["reason", "label"],
+    }
+    assert pairwise.PairwiseReply.model_json_schema() == common | {
+        "title": "PairwiseReply",
+        "description": "Why in one or two sentences, then the better answer: A, B, or C for a tie.",
+        "properties": {"reason": reason, "verdict": {"title": "Verdict", "type": "string", "enum": ["A", "B", "C"]}},
+        "required": ["reason", "verdict"],
+    }
+    grade = common | {
+        "title": "Grade",
+        "description": "One sentence on why, then the label.",
+        "properties": {"reason": reason, "label": label},
+        "required": ["reason", "label"],
+    }
+    assert pointwise.reply_schema(("accuracy",)).model_json_schema() == common | {
+        "$defs": {"Grade": grade},
+        "title": "PointwiseReply",
+        "description": "A grade for each criterion.",
+        "properties": {"accuracy": {"$ref": "#/$defs/Grade"}},
+        "required": ["accuracy"],
+    }

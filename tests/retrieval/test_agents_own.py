@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -14,6 +15,7 @@ from ragassay.files import read_records, read_run, write_records
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.workspace import StageOutcome, Workspace
 from retrieval.answer_queries import answer_queries
+from retrieval.python_agent import PythonAgent, ask_python_agent
 
 QUERIES = {"q_1": "What is vaccum optimizer ?", "q_2": "Tell me about ‘always_ram’ parameter?", "q_3": "What is RRF?"}
 
@@ -214,6 +216,39 @@ def test_a_callable_that_cannot_be_had(tmp_path: Path, module: str, code: str | 
     with pytest.raises(InputError, match=said):
         answer_queries(workspace, NoCaller())
     assert sys.path == before
+
+
+def test_kept_answers_are_those_of_the_same_code_query_and_corpus(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def system(query: str) -> object:
+        calls.append(query)
+        return {"answer": "x", "passages": ["p1"]} if query != "bad" else None
+
+    def calls_with(code: str, texts: dict[str, str], passages: set[str]) -> list[str]:
+        calls.clear()
+        agent = PythonAgent("ours", system, code, tmp_path / "answers" / "ours.partial.jsonl", 1)
+        ask_python_agent(agent, [Query(id=key, text=text) for key, text in texts.items()], passages)
+        return list(calls)
+
+    texts = {"q1": "one", "q2": "bad"}
+    assert calls_with("code", texts, {"p1"}) == ["one", "bad"]
+    assert calls_with("code", texts, {"p1"}) == ["bad"]
+    assert calls_with("code", {"q1": "other words"}, {"p1"}) == ["other words"]
+    assert calls_with("code", {"q1": "one"}, {"p2"}) == ["one"]
+    assert calls_with("new code", {"q1": "other words"}, {"p1"}) == ["other words"]
+
+
+def test_a_callable_is_called_concurrently(tmp_path: Path) -> None:
+    together = Barrier(3, timeout=60)
+
+    def system(query: str) -> str:
+        together.wait()
+        return query
+
+    agent = PythonAgent("ours", system, "code", tmp_path / "ours.partial.jsonl", 3)
+    answers = ask_python_agent(agent, [Query(id=key, text=text) for key, text in QUERIES.items()], set())
+    assert [answer.answer for answer in answers] == list(QUERIES.values())
 
 
 def test_a_run_killed_midway_asks_only_for_what_is_missing(tmp_path: Path) -> None:

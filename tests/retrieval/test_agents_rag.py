@@ -10,6 +10,9 @@ from langchain_core.documents import Document
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.retrievers import BaseRetriever
+from langchain_openai import ChatOpenAI
+from loopback.behaviours import reply
+from loopback.server import ScriptedServer
 
 from ragassay.calls import Reply, Request
 from ragassay.errors import InputError
@@ -79,9 +82,7 @@ def test_the_number_of_rewritten_queries_is_asked_for() -> None:
         (("how do I  put data into FLASH?", "a\n b"), ("a b",)),
     ],
 )
-def test_rewritten_queries_are_distinct_and_no_more_than_asked(
-    written: tuple[str, ...], kept: tuple[str, ...]
-) -> None:
+def test_rewritten_queries_are_distinct_and_no_more_than_asked(written: tuple[str, ...], kept: tuple[str, ...]) -> None:
     assert rewrite_record(QUERY, Reply(value=Rewritten(queries=list(written))), 4).queries == kept
 
 
@@ -158,3 +159,16 @@ def test_a_langchain_chat_model_answers() -> None:
     assert answer.answer == "PROGMEM [1]" and answer.usage == Usage(input_tokens=5, output_tokens=3)
     assert answer.latency_s is not None
     assert agent.invoke(QUERY).error == "the reply is empty"
+
+
+def test_rag_fusion_with_an_openai_model_over_http() -> None:
+    retriever = TableRetriever(table={QUERY.text: ["a"], "flash attribute": ["b", "a"]})
+    script = [reply('{"queries": ["flash attribute"]}'), reply("It is a [1]."), reply('{"queries": 3}')]
+    with ScriptedServer("openai", script) as server:
+        model = ChatOpenAI(model="scripted", base_url=server.base_url, api_key="none", max_retries=0)
+        agent = RagFusionAgent("fusion", retriever, ask_with(model), k=2)
+        answer, failed = agent.invoke(QUERY), agent.invoke(QUERY)
+    assert answer.answer == "It is a [1]." and answer.passages == ("a", "b") and answer.queries == ("flash attribute",)
+    assert answer.usage == Usage(input_tokens=22, output_tokens=14)
+    assert [message["role"] for message in server.requests[1].body["messages"]] == ["system", "user"]
+    assert failed.error == "rewriting the query failed: the reply does not fit the schema"

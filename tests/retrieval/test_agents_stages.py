@@ -91,7 +91,7 @@ def test_every_agent_has_a_ranking_of_k_passages_and_an_answer_to_every_query(wo
     assert (ranked.n_records, ranked.n_failed, ranked.notices) == (6, 0, ())
     assert (answered.n_records, answered.n_failed, answered.notices) == (6, 0, ())
     rag = read_run(workspace.rankings("bm25-rag"))
-    assert [passage for passage, _ in rag["q2"]][0] == "watchdog" and len(rag["q1"]) == 2
+    assert rag["q2"][0][0] == "watchdog" and len(rag["q1"]) == 2
     for agent in ("bm25-rag", "bm25-rag-fusion"):
         run, found = read_run(workspace.rankings(agent)), read_answers(workspace, agent)
         assert list(found) == list(QUERIES)
@@ -164,9 +164,7 @@ def test_fewer_rewritten_queries_than_asked_are_used_and_said(workspace: Workspa
         return Reply(value=Rewritten(queries=["PROGMEM attribute"]))
 
     outcome = rank_queries(workspace, ScriptedCaller(one))
-    assert outcome.n_failed == 0 and outcome.notices == (
-        "3 of 3 queries have fewer than 2 rewritten ones beside them",
-    )
+    assert outcome.n_failed == 0 and outcome.notices == ("3 of 3 queries have fewer than 2 rewritten ones beside them",)
 
 
 def test_rag_alone_asks_for_no_rewriting(tmp_path: Path) -> None:
@@ -234,4 +232,20 @@ def test_a_prompt_of_the_users_own(tmp_path: Path) -> None:
     caller = ScriptedCaller(answers)
     rank_queries(workspace, caller)
     answer_queries(workspace, caller)
-    assert caller.batches[0].requests[1].messages[1].content == f"{QUERIES['q2']} 2"
+    assert read_run(workspace.rankings("bm25-rag"))["q2"][1:] == []  # BM25 finds one passage for it
+    assert caller.batches[0].requests[1].messages[1].content == f"{QUERIES['q2']} 1"
+
+
+def test_a_python_system_is_not_called_while_replies_are_missing(tmp_path: Path) -> None:
+    def missing(label: str, request: Request) -> Reply:
+        raise RepliesMissing("wait")
+
+    workspace = make_workspace(tmp_path, '["rag"]')
+    toml = workspace.corpus / "experiment.toml"
+    toml.write_text(toml.read_text() + '[[agent]]\nname = "ours"\nkind = "python"\ncallable = "never_called:answer"\n')
+    (workspace.corpus / "never_called.py").write_text("def answer(query): open(__file__ + '.called', 'w')\n")
+    workspace = Workspace(workspace.corpus, workspace.results, load_experiment(toml))
+    rank_queries(workspace, ScriptedCaller(answers))
+    with pytest.raises(RepliesMissing):
+        answer_queries(workspace, ScriptedCaller(missing))
+    assert not (workspace.corpus / "never_called.py.called").exists()

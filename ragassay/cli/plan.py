@@ -1,0 +1,162 @@
+"""`ragassay plan CORPUS`: what each stage will ask of each model, before anything is paid.
+
+Stages whose inputs are there, or follow from replies at hand, are played through with a caller that only counts: those
+figures are exact but for the length of the replies. What comes after is estimated from the corpus and the settings.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from ragassay.calls import Caller
+from ragassay.cli.estimates import STAGES_THAT_ASK, Load, estimate, reply_tokens
+from ragassay.cli.open_experiment import locked, open_workspace
+from ragassay.cli.stage_verbs import Runner
+from ragassay.cli.stages import stages
+from ragassay.errors import BudgetSpent, RagassayError
+from ragassay.prices import cost_usd
+from ragassay.reply_cache import ReplyCache
+from ragassay.requests import Batch, Reply
+from ragassay.tokens import count_tokens
+from ragassay.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one stage takes of one model; `estimated` says that the calls are not counted but foreseen."""
+
+    stage: str
+    model: str
+    calls: int
+    from_cache: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    estimated: bool
+
+
+class _StopsHere(RagassayError):
+    """The stage needs replies that are not there."""
+
+
+class _CountingCaller(Caller):
+    """Answers from the cache, counts the rest, and stops the stage after the first ask that is not all cached."""
+
+    def __init__(self, workspace: Workspace, stage: str, cache: ReplyCache) -> None:
+        super().__init__(workspace, stage, cache)
+        self.loads: list[Load] = []
+        self.complete = True
+
+    def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
+        open_keys = self.missing(batches)
+        seen: set[str] = set()
+        for batch in batches:
+            for key, request in self.keyed(batch):
+                if key in seen:
+                    continue
+                seen.add(key)
+                tokens = sum(count_tokens(message.content) for message in request.messages)
+                self.loads.append(
+                    Load(batch.label, batch.model, 1, int(key not in open_keys), tokens, reply_tokens(batch.label))
+                )
+        if open_keys:
+            self.complete = False
+            raise _StopsHere("replies are missing")
+        return super().ask(batches)
+
+
+def plan(options: argparse.Namespace) -> int:
+    """Print the plan. It calls no model; reading the PDFs, which costs nothing, is done if it was not yet."""
+    workspace = open_workspace(options)
+    with locked(workspace):
+        Runner(workspace, options).bring_up_to_date(stages()[0])
+    shipped = () if options.ignore_recorded else (workspace.shipped_replies,)
+    rows = make_plan(workspace, ReplyCache(workspace.replies, shipped))
+    if options.json:
+        print(json.dumps([asdict(row) for row in rows], indent=1))
+    else:
+        _print(rows, workspace)
+    return 0
+
+
+def make_plan(workspace: Workspace, cache: ReplyCache) -> list[Row]:
+    """A row for each stage and model that will be asked. Works on a copy: no result is touched."""
+    rows: list[Row] = []
+    exact = True
+    with tempfile.TemporaryDirectory() as folder:
+        copy = replace(workspace, results=Path(folder) / "results")
+        shutil.copytree(
+            workspace.results, copy.results, ignore=shutil.ignore_patterns("embeddings", "replies", ".lock")
+        )
+        (workspace.embeddings).mkdir(parents=True, exist_ok=True)
+        copy.embeddings.symlink_to(workspace.embeddings.resolve())
+        for stage in stages():
+            if stage.name not in STAGES_THAT_ASK:
+                continue
+            loads: list[Load] = []
+            if exact and not (stage.name == "answer" and any(a.kind == "python" for a in workspace.experiment.agent)):
+                caller = _CountingCaller(copy, stage.name, cache)
+                exact = _played(stage.run, copy, caller)
+                loads = caller.loads
+            else:
+                exact = False
+            rows += _rows(stage.name, loads, workspace, estimated=False)
+            if not exact:
+                asked = {load.label for load in loads}
+                foreseen = [load for load in estimate(stage.name, copy) if load.kind not in {_kind(a) for a in asked}]
+                rows += _rows(stage.name, foreseen, workspace, estimated=True)
+    return rows
+
+
+def _kind(label: str) -> str:
+    return Load(label, "", 0, 0, 0, 0).kind
+
+
+def _played(run, workspace: Workspace, caller: _CountingCaller) -> bool:  # type: ignore[no-untyped-def]
+    try:
+        run(workspace, caller)
+    except (_StopsHere, BudgetSpent):
+        return False
+    return caller.complete
+
+
+def _rows(stage: str, loads: Sequence[Load], workspace: Workspace, *, estimated: bool) -> list[Row]:
+    rows = []
+    for model in sorted({load.model for load in loads}):
+        own = [load for load in loads if load.model == model]
+        inputs = sum(load.input_tokens for load in own)
+        outputs = sum(load.output_tokens for load in own)
+        cost = cost_usd(model, workspace.experiment.settings_of(model), inputs, outputs)
+        calls, cached = sum(load.calls for load in own), sum(load.from_cache for load in own)
+        rows.append(Row(stage, model, calls, cached, inputs, outputs, cost, estimated))
+    return rows
+
+
+def _print(rows: Sequence[Row], workspace: Workspace) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("stage", "model", "calls", "from cache", "input tokens", "output tokens", "US$")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for row in rows:
+        about = "about " if row.estimated else ""
+        numbers = [f"{about}{row.calls:,}", f"{row.from_cache:,}", f"{row.input_tokens:,}", f"{row.output_tokens:,}"]
+        cost = "not known" if row.cost_usd is None else f"{row.cost_usd:.2f}"
+        table.add_row(row.stage, Text(row.model), *numbers, cost)
+    costs = [row.cost_usd for row in rows]
+    known = sum(cost or 0.0 for cost in costs)
+    unknown = sum(cost is None for cost in costs)
+    limit = workspace.experiment.run.max_cost_usd
+    console = Console()
+    console.print(table)
+    more = f", and {unknown} rows whose price is not known" if unknown else ""
+    console.print(f"in all: ${known:.2f} before what is in the cache{more}; the limit is ${limit:.2f}" if limit else "")
+    console.print("tokens are counted offline and are estimates; so is the length of every reply", style="dim")

@@ -1,0 +1,151 @@
+"""The questions stage: several models write about sampled sections, and the test set is drawn from what is kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragassay.calls import Caller
+from ragassay.config import Experiment
+from ragassay.errors import InputError, RagassayError
+from ragassay.files import plain, read_records, write_records
+from ragassay.prompts import Prompt
+from ragassay.records import Query, Section
+from ragassay.results import LedgerRow
+from ragassay.workspace import StageOutcome, Workspace
+from synth.expert_questions import ExpertQuestion, read_expert_questions
+from synth.own_queries import read_own_queries
+from synth.reject import Candidate, Sifted, sift
+from synth.sample import sample_queries, sample_sections
+from synth.write_questions import DEFAULT_PROMPT, Written, ledger, question_batches
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What came of asking the models."""
+
+    written: Sequence[Written]
+    sifted: Sifted
+    sampled: Sequence[Query]
+    rows: Sequence[LedgerRow]
+
+
+def make_questions(workspace: Workspace, caller: Caller) -> StageOutcome:
+    """Write `pool.jsonl`, `rejected.jsonl`, `ledger.jsonl` and `queries.jsonl`.
+
+    `questions.source` says where the test set comes from: "synthetic" has the models write, "own" takes the user's
+    `queries.jsonl` as it is, "both" puts these first and the synthetic ones behind them. Exit status 1 where the set is
+    smaller than asked, which is then the first notice. Raises InputError for what the user can mend, and
+    RagassayError, after the files are written, where there is not a single query.
+    """
+    source = workspace.experiment.questions.source
+    own = read_own_queries(workspace.own_queries) if source != "synthetic" else []
+    made = _Made((), Sifted((), ()), (), ())
+    notices: list[str] = []
+    if source != "own":
+        experts, sections = _experts(workspace), read_records(workspace.sections, Section)
+        made = _make(workspace, caller, experts, sections, own)
+        notices = _notices(workspace, made, experts, sections)
+    queries = [*own, *made.sampled]
+    _write(workspace, made, queries)
+    if not queries:
+        raise RagassayError(_nothing(made))
+    short = _shortage(workspace.experiment, made, len(queries), len(own)) if source != "own" else None
+    return StageOutcome(
+        notices=(*([short] if short else []), *notices),
+        exit_status=1 if short else 0,
+        n_records=len(queries),
+        n_failed=sum(len(one.failures()) for one in made.written),
+    )
+
+
+def _experts(workspace: Workspace) -> tuple[ExpertQuestion, ...]:
+    return read_expert_questions(workspace.expert_questions, needed=workspace.experiment.questions.few_shot > 0)
+
+
+def _make(
+    workspace: Workspace,
+    caller: Caller,
+    experts: Sequence[ExpertQuestion],
+    all_sections: Sequence[Section],
+    own: Sequence[Query],
+) -> _Made:
+    experiment, settings = workspace.experiment, workspace.experiment.questions
+    if not all_sections:
+        raise InputError("has no section to ask about", file=workspace.sections, remedy="run `ragassay ingest` again")
+    sections = sample_sections(all_sections, settings.sections, settings.seed)
+    prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
+    batches = question_batches(experiment, prompt, sections, experts)
+    replies = caller.ask(batches)
+    written = [Written(batch.model, sections, row) for batch, row in zip(batches, replies, strict=True)]
+    candidates: list[Candidate] = [candidate for one in written for candidate in one.candidates()]
+    sifted = sift(
+        candidates,
+        experts,
+        own,
+        per_section=settings.per_section,
+        language=experiment.corpus.language,
+        seed=settings.seed,
+    )
+    sampled = sample_queries(sifted.kept, settings.quota, settings.seed)
+    rows = ledger(written, sifted.kept, sifted.rejected, sampled, settings.per_section)
+    return _Made(written, sifted, sampled, rows)
+
+
+def _write(workspace: Workspace, made: _Made, queries: Sequence[Query]) -> None:
+    write_records(workspace.pool, made.sifted.kept)
+    write_records(workspace.rejected, made.sifted.rejected)
+    write_records(workspace.ledger, made.rows)
+    write_records(workspace.queries, queries)
+
+
+def _shortage(experiment: Experiment, made: _Made, n: int, n_own: int) -> str | None:
+    """The sentence for a test set that is smaller than asked: of each model that fell short, what became of it."""
+    quota = experiment.questions.quota
+    wanted = n_own + sum(quota.values())
+    if n >= wanted:
+        return None
+    kept = Counter(query.metadata["model"] for query in made.sifted.kept)
+    wrote = Counter[str]()
+    for row in made.rows:
+        wrote[row.model] += row.written
+    causes = [
+        f"{model} wrote {wrote[model]}, kept {kept[model]} of the {asked} wanted"
+        for model, asked in quota.items()
+        if kept[model] < asked
+    ]
+    return f"the test set has {n} queries, {wanted} were asked for: {'; '.join(causes)}"
+
+
+def _notices(
+    workspace: Workspace, made: _Made, experts: Sequence[ExpertQuestion], sections: Sequence[Section]
+) -> list[str]:
+    settings = workspace.experiment.questions
+    notices = [_failed(one) for one in made.written if one.failures()]
+    docs = {section.doc for section in sections}
+    asked_about = {query.metadata["doc"] for query in made.sampled}
+    if silent := sorted(docs - asked_about):
+        named = ", ".join(map(plain, silent[:3])) + (", …" if len(silent) > 3 else "")
+        notices.append(f"no query is about {len(silent)} of the {len(docs)} documents ({named})")
+    if len(sections) < settings.sections:
+        notices.append(f"questions.sections = {settings.sections}, but there are only {len(sections)} sections")
+    if len(experts) < settings.few_shot:
+        few = f"{workspace.expert_questions} has {len(experts)} questions"
+        notices.append(f"{few}, fewer than few_shot = {settings.few_shot}: all of them are in every prompt")
+    if settings.source == "synthetic" and workspace.own_queries.exists():
+        notices.append(f'{workspace.own_queries} is not used: set questions.source = "own" or "both" to use it')
+    return notices
+
+
+def _failed(one: Written) -> str:
+    failures = one.failures()
+    return f"{len(failures)} of {len(one.replies)} calls to {one.model} failed, the first with: {plain(failures[0])}"
+
+
+def _nothing(made: _Made) -> str:
+    causes = [_failed(one) for one in made.written if one.failures()]
+    if made.sifted.rejected:
+        reason, n = Counter(one.reason.split(":")[0] for one in made.sifted.rejected).most_common(1)[0]
+        causes.append(f"{len(made.sifted.rejected)} questions were rejected, most often as: {reason} ({n})")
+    return "there is not a single query: " + ("; ".join(causes) or "the models wrote no question")

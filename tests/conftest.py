@@ -1,0 +1,30 @@
+"""No test reaches the network: anything but loopback is refused, and hubs are told not to try."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+os.environ.pop("OPENAI_API_KEY", None)
+os.environ.pop("ANTHROPIC_API_KEY", None)
+
+_connect = socket.socket.connect
+
+
+def _only_loopback(self: socket.socket, address: Any) -> None:
+    if isinstance(address, tuple) and address[0] not in {"127.0.0.1", "::1", "localhost"}:
+        raise AssertionError(f"a test tried to reach {address}")
+    _connect(self, address)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_network() -> Iterator[None]:
+    socket.socket.connect = _only_loopback  # type: ignore[method-assign]
+    yield
+    socket.socket.connect = _connect  # type: ignore[method-assign]

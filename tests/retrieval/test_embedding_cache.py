@@ -1,0 +1,89 @@
+"""The cache's files: keyed by all that shapes a vector, damaged ones left out, joined for shipping."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ragassay.errors import InputError
+from retrieval.embedding_cache import EmbeddingCache, Text, export_embeddings
+
+
+def filled(folder: Path, model: str = "m", start: int = 0, n: int = 3) -> list[bytes]:
+    cache = EmbeddingCache(model, folder)
+    keys = [cache.key(Text("passage", str(i))) for i in range(start, start + n)]
+    cache.add(keys, np.arange(start, start + n).repeat(4).reshape(n, 4).astype(np.float16))
+    return keys
+
+
+def test_the_key_is_pinned() -> None:
+    # a new key would throw every shipped embedding away
+    key = EmbeddingCache("all-MiniLM-L6-v2", None).key(Text("query", "What is malloc?"))
+    assert key.hex() == "d1203becc9e724d35e608f0a5507ed3d9dfa6ee4a6751f3acf228f745779b2a0"
+
+
+def test_the_key_holds_model_kind_and_text() -> None:
+    texts = [Text("query", "a"), Text("passage", "a"), Text("query", "b"), Text("query", "\ud800"), Text("query", "")]
+    keys = {EmbeddingCache(model, None).key(text) for model in ("m", "n") for text in texts}
+    assert len(keys) == 10
+
+
+def test_several_folders_are_read_and_one_is_written(tmp_path: Path) -> None:
+    shipped, own = filled(tmp_path / "shipped"), filled(tmp_path / "own", start=3)
+    before = sorted((tmp_path / "shipped").iterdir())
+    cache = EmbeddingCache("m", tmp_path / "own", read=[tmp_path / "shipped", tmp_path / "missing"])
+    assert set(cache.known()) == {*shipped, *own}
+    cache.add([b"k" * 32], np.ones((1, 4), np.float16))
+    assert sorted((tmp_path / "shipped").iterdir()) == before
+    assert len(list((tmp_path / "own").iterdir())) == 2
+
+
+def test_another_models_vectors_are_not_taken(tmp_path: Path) -> None:
+    filled(tmp_path, "one")
+    assert EmbeddingCache("other", tmp_path).known() == {}
+
+
+@pytest.mark.parametrize("damage", ["cut", "prose", "pickle", "short", "nan", "single"])
+def test_a_damaged_file_is_warned_of_and_left_out(tmp_path: Path, damage: str, caplog) -> None:
+    good = filled(tmp_path)
+    bad, keys = tmp_path / "bad.npz", np.zeros((2, 32), np.uint8)
+    vectors = np.ones((2, 4), np.float16)
+    if damage == "cut":
+        bad.write_bytes(next(tmp_path.glob("m-*")).read_bytes()[:150])
+    elif damage == "prose":
+        bad.write_text("not an archive")
+    elif damage == "pickle":
+        np.savez(bad, model=np.array("m"), keys=keys, vectors=np.array([{}, {}], dtype=object))
+    elif damage == "short":
+        np.savez(bad, model=np.array("m"), keys=keys, vectors=vectors[:1])
+    elif damage == "nan":
+        np.savez(bad, model=np.array("m"), keys=keys, vectors=vectors * np.float16("nan"))
+    else:
+        np.savez(bad, model=np.array("m"), keys=keys, vectors=vectors.astype(np.float32))
+    with caplog.at_level(logging.WARNING):
+        assert set(EmbeddingCache("m", tmp_path).known()) == set(good)
+    assert "bad.npz is damaged" in caplog.text
+
+
+def test_an_export_joins_every_file_and_has_the_same_bytes_however_they_were_cut(tmp_path: Path) -> None:
+    for start in (0, 3, 6):
+        filled(tmp_path / "three", start=start)
+    filled(tmp_path / "one", n=9)
+    assert export_embeddings(tmp_path / "three", tmp_path / "a" / "embeddings.npz") == 9
+    assert export_embeddings(tmp_path / "one", tmp_path / "b" / "embeddings.npz") == 9
+    assert (tmp_path / "a" / "embeddings.npz").read_bytes() == (tmp_path / "b" / "embeddings.npz").read_bytes()
+    exported, source = (EmbeddingCache("m", None, read=[tmp_path / name]).known() for name in ("a", "three"))
+    assert {key: row.tolist() for key, row in exported.items()} == {key: row.tolist() for key, row in source.items()}
+
+
+def test_an_export_of_nothing_or_of_two_models_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no embeddings"):
+        export_embeddings(tmp_path, tmp_path / "out.npz")
+    filled(tmp_path, "one")
+    filled(tmp_path, "two")
+    with pytest.raises(InputError, match=r"several models \(one, two\)"):
+        export_embeddings(tmp_path, tmp_path / "out.npz")
+    assert not (tmp_path / "out.npz").exists()

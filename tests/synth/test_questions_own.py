@@ -1,0 +1,59 @@
+"""`queries.jsonl` of the user's own, in BEIR's layout."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ragassay.errors import InputError
+from synth.own_queries import read_own_queries
+
+# Lines of SciFact's queries.jsonl (BEIR), as published.
+SCIFACT = """\
+{"_id": "0", "text": "0-dimensional biomaterials lack inductive properties.", "metadata": {}}
+{"_id": "2", "text": "1 in 5 million in UK have abnormal PrP positivity.", "metadata": {"13734012": [{"sentences": [4]}]}}
+"""
+
+
+def test_a_beir_file_is_the_test_set_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "queries.jsonl"
+    path.write_text(SCIFACT)
+    assert [query.dump() for query in read_own_queries(path)] == [json.loads(line) for line in SCIFACT.splitlines()]
+
+
+def test_fields_of_others_are_carried_along(tmp_path: Path) -> None:
+    path = tmp_path / "queries.jsonl"
+    path.write_text('{"_id": "a", "text": "Why?", "answer": "so", "metadata": {"n": 1}}\n')
+    assert read_own_queries(path)[0].metadata == {"answer": "so", "n": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("", None, "no query"),
+        ('{"_id": "a", "text": "x"}\n{"_id": "a", "text": "y"}', 2, "also that of line 1"),
+        ('{"_id": "a b", "text": "x"}', 1, "'a b' cannot be used"),
+        ('{"_id": "../x", "text": "x"}', 1, "cannot be used"),
+        ('{"_id": "a\\n", "text": "x"}', 1, "cannot be used"),
+        ('{"_id": "a", "text": " "}', 1, "blank"),
+        ('{"_id": "a", "text": ""}', 1, "text"),
+        ('{"_id": "a", "text": "\\ud800"}', 1, "unicode"),
+        ('{"_id": "a", "text": "x", "metadata": {"n": "\\ud800"}}', 1, "surrogate"),
+        ('{"_id": "a", "text": "x", "metadata": {"n": NaN}}', 1, "NaN"),
+        ('{"_id": 7, "text": "x"}', 1, "_id"),
+        ('\n{"text": "x"}', 2, "_id"),
+        ("[1]", 1, "not a JSON object"),
+        ("{", 1, "not JSON"),
+    ],
+)
+def test_what_cannot_be_used_is_said_with_its_line(tmp_path: Path, text: str, line: int | None, words: str) -> None:
+    path = tmp_path / "queries.jsonl"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words) as caught:
+        read_own_queries(path)
+    assert (caught.value.line, caught.value.exit_status) == (line, 2)
+
+
+def test_no_file_is_an_error_that_says_the_ways_out(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"questions\.source"):
+        read_own_queries(tmp_path / "queries.jsonl")

@@ -1,0 +1,148 @@
+"""Drawing sections and queries: the paper's quotas, and properties over made-up pools."""
+
+import itertools
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.records import Query, Section
+from synth.sample import sample_queries, sample_sections
+
+# Rackauckas, Câmara and Zavrel 2024, "Evaluating RAG-Fusion with RAGElo", section 3.1: 840 questions made, 200 kept.
+PAPER = {"gpt-4-turbo": 100, "claude-3-opus": 50, "claude-3-sonnet": 30, "claude-3-haiku": 20}
+
+
+def _sections(lengths: dict[str, list[int]]) -> list[Section]:
+    return [
+        Section(id=f"{doc}-{n}", doc=doc, first_page=n + 1, last_page=n + 1, start=0, end=length, text="x" * length)
+        for doc, row in lengths.items()
+        for n, length in enumerate(row)
+    ]
+
+
+def _query(number: int, model: str, doc: str, section: str) -> Query:
+    return Query(id=f"q-{number:04}", text="?", metadata={"model": model, "doc": doc, "section": section})
+
+
+def _paper_pool() -> list[Query]:
+    """840 questions of the four models about 21 sections of 7 documents, ten to each model and section."""
+    places = [(f"doc{n % 7}", f"s{n}") for n in range(21)]
+    rows = itertools.product(PAPER, places, range(10))
+    return [_query(number, model, doc, section) for number, (model, (doc, section), _) in enumerate(rows)]
+
+
+def test_the_papers_quotas() -> None:
+    pool = _paper_pool()
+    assert len(pool) == 840
+    sampled = sample_queries(pool, PAPER, seed=7)
+    assert Counter(query.metadata["model"] for query in sampled) == PAPER
+    assert len({query.id for query in sampled}) == 200
+    of_sections = Counter(query.metadata["section"] for query in sampled)
+    assert len(of_sections) == 21
+    assert max(of_sections.values()) - min(of_sections.values()) <= 1
+    for model, quota in PAPER.items():
+        own = Counter(query.metadata["section"] for query in sampled if query.metadata["model"] == model)
+        assert max(own.values()) <= quota // 21 + 2
+
+
+def test_the_first_queries_are_spread_over_the_documents_too() -> None:
+    sampled = sample_queries(_paper_pool(), PAPER, seed=7)
+    assert len({query.metadata["doc"] for query in sampled[:7]}) == 7
+
+
+def test_another_seed_draws_others() -> None:
+    drawn = {tuple(query.id for query in sample_queries(_paper_pool(), PAPER, seed)) for seed in range(5)}
+    assert len(drawn) == 5
+
+
+def test_a_document_only_one_model_wrote_about_is_asked_about() -> None:
+    """Drawn greedily, `big` or `small` may spend itself on the documents that the others could have asked about."""
+    pool = [
+        *(_query(n, "small", "rare", "r") for n in range(2)),
+        *(_query(10 + n, "small", "common", "c") for n in range(9)),
+        *(_query(20 + n, "big", "common", "c") for n in range(9)),
+        *(_query(30 + n, "big", "other", "o") for n in range(9)),
+        *(_query(40 + n, "third", "other", "o") for n in range(9)),
+    ]
+    for seed in range(20):
+        sampled = sample_queries(pool, {"third": 1, "big": 1, "small": 1}, seed)
+        assert {query.metadata["doc"] for query in sampled} == {"rare", "common", "other"}
+
+
+places = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 4), st.integers(0, 2)), max_size=40)
+quotas = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 6))
+
+
+@given(places, quotas, st.randoms(use_true_random=False))
+def test_quota_coverage_and_order(rows: list[tuple[str, int, int]], quota: dict[str, int], rng: object) -> None:
+    pool = [_query(n, model, f"d{doc}", f"d{doc}-{part}") for n, (model, doc, part) in enumerate(rows)]
+    sampled = sample_queries(pool, quota, seed=7)
+    have = Counter(query.metadata["model"] for query in pool)
+    assert Counter(q.metadata["model"] for q in sampled) == {m: min(n, have[m]) for m, n in quota.items() if have[m]}
+    assert len({query.metadata["doc"] for query in sampled}) == _most_documents(pool, quota)
+    rng.shuffle(pool)  # type: ignore[attr-defined]
+    assert sample_queries(pool, quota, seed=7) == sampled
+
+
+def _most_documents(pool: list[Query], quota: dict[str, int]) -> int:
+    """The most documents the quotas can cover, by Hall's theorem (Ore's deficiency form), over all sets of documents."""
+    able: dict[str, set[str]] = {}
+    for query in pool:
+        able.setdefault(query.metadata["doc"], set()).add(query.metadata["model"])
+    groups = [group for size in range(len(able) + 1) for group in itertools.combinations(able, size)]
+    reach = [sum(quota.get(model, 0) for model in set().union(*(able[doc] for doc in group))) for group in groups]
+    return len(able) - max(len(group) - n for group, n in zip(groups, reach, strict=True))
+
+
+def test_sections_in_proportion_to_length_with_one_at_least() -> None:
+    sections = _sections({"long": [100] * 60, "half": [100] * 30, "tiny": [5]})
+    share = Counter(section.doc for section in sample_sections(sections, 19, seed=7))
+    assert share["tiny"] == 1
+    assert share["long"] == 12
+    assert share["half"] == 6
+
+
+def test_sections_are_drawn_from_all_parts_of_a_document() -> None:
+    drawn = sample_sections(_sections({"a": [10] * 40}), 4, seed=7)
+    assert [section.first_page // 11 for section in drawn] == [0, 1, 2, 3] or len(
+        {(section.first_page - 1) // 10 for section in drawn}
+    ) == 4
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdef"), st.lists(st.integers(1, 500), min_size=1, max_size=8), min_size=1),
+    st.integers(1, 40),
+    st.integers(0, 3),
+)
+def test_as_many_sections_as_asked_and_every_document(lengths: dict[str, list[int]], n: int, seed: int) -> None:
+    sections = _sections(lengths)
+    drawn = sample_sections(sections, n, seed)
+    assert len(drawn) == min(n, len(sections))
+    assert len({section.doc for section in drawn}) == min(n, len(lengths))
+    assert drawn == [section for section in sections if section in drawn]
+
+
+@pytest.mark.parametrize("hash_seed", ["0", "1", "4711"])
+def test_the_same_under_any_hash_seed(hash_seed: str) -> None:
+    program = (
+        "from tests_sample import _paper_pool, PAPER, _sections, sample_queries, sample_sections\n"
+        "print(*[q.id for q in sample_queries(_paper_pool(), PAPER, 7)])\n"
+        "print(*[s.id for s in sample_sections(_sections({'b': [9] * 9, 'a': [7] * 9, 'c': [1]}), 8, 7)])\n"
+    )
+    loader = (
+        "import importlib.util, sys\n"
+        f"spec = importlib.util.spec_from_file_location('tests_sample', {__file__!r})\n"
+        "module = importlib.util.module_from_spec(spec); sys.modules['tests_sample'] = module\n"
+        "spec.loader.exec_module(module)\n"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    command = [sys.executable, "-c", loader + program]
+    output = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    queries = sample_queries(_paper_pool(), PAPER, 7)
+    sections = sample_sections(_sections({"b": [9] * 9, "a": [7] * 9, "c": [1]}), 8, 7)
+    assert output.split() == [*(query.id for query in queries), *(section.id for section in sections)]
