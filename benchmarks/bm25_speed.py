@@ -21,12 +21,20 @@ from retrieval.bm25 import Bm25, RankBm25
 from retrieval.ranker import indexed_text
 
 
+def machine() -> str:
+    """Processor, cores and version, in one line."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if "model name" in line] or [platform.machine()]
+    return f"{names[0]}, {os.cpu_count()} cores, Python {platform.python_version()}"
+
+
 def main(folder: Path, n_queries: int) -> int:
     """Print a line an engine, and how many times faster the first is."""
     passages, queries = read_records(folder / "corpus.jsonl", Passage), read_records(folder / "queries.jsonl", Query)
     ids, texts = [passage.id for passage in passages], [indexed_text(passage) for passage in passages]
     asked, rates = [query.text for query in queries[:n_queries]], []
-    print(f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    print(machine())
     print(f"{len(passages)} passages, {len(asked)} queries")
     for name, engine in (("bm25s", Bm25), ("rank-bm25", RankBm25)):
         start = time.perf_counter()

@@ -69,7 +69,8 @@ def rate(contests: Contests, draws: Resamples, initial: float = 500.0) -> Bradle
         count, failed = contests.games_of(agent), contests.failed_of(agent)
         figures[agent] = Figure(value=None, n=count, n_failed=failed)
         if agent in held.agents and whole.mutual.all():
-            index, ends = held.agents.index(agent), (None, None)
+            index = held.agents.index(agent)
+            ends: tuple[float | None, float | None] = (None, None)
             if unbounded_share <= UNBOUNDED_SHARE:
                 ends = draws.interval(initial + POINTS * drawn.log[bounded, index], held.queries_of(agent))
             figures[agent] = rounded(initial + POINTS * whole.log[0, index], count, failed, *ends)
@@ -99,6 +100,8 @@ def log_strengths(wins: Floats) -> tuple[Floats, bool]:
     through wins (`reach`); an agent that has played none keeps strength 1.
     """
     strength = np.ones(wins.shape[:2])
+    if not strength.size:
+        return strength, True
     for _ in range(SWEEPS):
         before = np.log(strength)
         for i in range(wins.shape[1]):

@@ -18,6 +18,9 @@ Values = dict[str, float | None]
 """Query id to the measure's value; None where it failed."""
 
 HIGHEST_LABEL = 2
+_OTHER_PROGRAMS = ("gdeval",)
+"""Providers that start another program (perl), which a machine may not have."""
+
 OFFERED = ("nDCG@10", "RR@10", "RR(rel=2)@5", "P@5", "R@100", "R(rel=1)@100", "AP", "Success@5", "Judged@10")
 
 
@@ -29,7 +32,8 @@ def parse(spelling: str) -> Any:
         measure = ir_measures.parse_measure(spelling)
         cutoff = measure.params.get("cutoff")
         averaged = type(measure.aggregator()) is type(ir_measures.AP.aggregator())
-        known = averaged and (cutoff is None or cutoff > 0) and ir_measures.DefaultPipeline.supports(measure)
+        providers: Any = [p for p in ir_measures.DefaultPipeline.providers if p.NAME not in _OTHER_PROGRAMS]
+        known = averaged and (cutoff is None or cutoff > 0) and any(p.supports(measure) for p in providers)
     except (AssertionError, KeyError, NameError, TypeError, ValueError):
         known = False
     if not known:

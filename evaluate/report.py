@@ -27,7 +27,7 @@ from evaluate.report_tables import (
     usage_rows,
     usage_total,
 )
-from evaluate.wording import interval, measure_help, measure_name, number, one_line, shown, untrusted
+from evaluate.wording import confidence, interval, measure_help, measure_name, number, one_line, shown, untrusted
 from ragassay.errors import InputError
 from ragassay.files import first_problem, read_json, write_text
 from ragassay.results import Results
@@ -85,6 +85,7 @@ def render(results: Results, evidence: Evidence, k: int) -> str:
         | _details(results)
         | {
             "r": results,
+            "confidence": confidence(results),
             "notices": notices(results, evidence),
             "queries": query_views(evidence, results.agents, k),
             "n_queries_shown": len(evidence.queries),
@@ -97,17 +98,20 @@ def notices(results: Results, evidence: Evidence) -> list[str]:
     """What a reader must know before the verdict: what `compare` noted, then the documents that could not be read."""
     told = [*results.notices]
     for doc, error in evidence.unreadable:
-        if not any(doc in notice for notice in told):
+        if not any(doc in notice or one_line(doc) in notice for notice in told):
             told.append(f"{one_line(doc)} could not be read and is not in the corpus: {one_line(error)}.")
     return told
 
 
 def _overview(results: Results) -> dict[str, Any]:
+    def place(agent: str) -> tuple[int, str]:
+        return (results.agents.index(agent) if agent in results.agents else len(results.agents), agent)
+
     elo = [figure for agent in results.agents if (figure := results.elo.get(agent))]
     strengths = [figure for agent in results.agents if (figure := results.bradley_terry.get(agent))]
     return {
         "ranking": ranking_columns(results),
-        "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), item[0])),
+        "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), *place(item[0]))),
         "total": usage_total(results.usage),
         "rating_plots": [
             ("Bradley–Terry strength", results.bradley_terry, plots.scale(strengths), results.bradley_terry_note or ""),
@@ -124,6 +128,7 @@ def _details(results: Results) -> dict[str, Any]:
         "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
         "relevance_parts": label_parts(results.relevance_labels, results.n_relevance_failed),
         "tests": test_rows(results.tests),
+        "uneven": any(row.unwritten or row.extra for row in results.ledger),
         "ledger_totals": ledger_totals(results.ledger),
         "usage": usage_rows(results.usage),
     }

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from evaluate.wording import Kind, kind_of, measure_name, one_line, shown
+from evaluate.wording import Kind, confidence, kind_of, measure_name, one_line, shown
 from ragassay.records import Figure
 from ragassay.results import Results
 
@@ -58,7 +58,7 @@ def _how_sure(results: Results) -> str:
     best, n = results.verdict.best, results.n_queries
     chance = results.verdict.p_best.get(best) if best else None
     known = f"P(best) {chance:.1%}, " if chance is not None else ""
-    return f"{known}{n:,} {'query' if n == 1 else 'queries'}, 95% intervals in brackets"
+    return f"{known}{n:,} {'query' if n == 1 else 'queries'}, {confidence(results)} intervals in brackets"
 
 
 def _table(results: Results, max_width: int) -> Table:
@@ -86,7 +86,7 @@ def _columns(results: Results) -> list[_Column]:
     agents = results.agents
     table = [
         _column("BT", agents, results.bradley_terry, "rating", 0),
-        _intervals("[95%]", agents, results.bradley_terry, "rating", 7),
+        _intervals(f"[{confidence(results)}]", agents, results.bradley_terry, "rating", 7),
         _column("Elo", agents, results.elo, "rating", 1),
         _column("win", agents, results.win_rate, "share", 3),
     ]

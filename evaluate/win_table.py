@@ -61,7 +61,8 @@ class Contests:
 
     def _has(self, agent: str) -> NDArray[np.bool_]:
         index = self.agents.index(agent)
-        return (self.a == index) | (self.b == index)
+        found: NDArray[np.bool_] = (self.a == index) | (self.b == index)
+        return found
 
 
 def contests(verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str]) -> Contests:

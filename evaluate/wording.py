@@ -8,6 +8,7 @@ from typing import Literal
 
 from ragassay.files import plain
 from ragassay.records import Figure
+from ragassay.results import Results
 
 Kind = Literal["share", "measure", "mean", "rating", "seconds", "usd", "number"]
 """share: 0 to 1, shown in percent; measure: 0 to 1; mean: of labels 0 to 2; rating: Elo points, which
@@ -88,6 +89,12 @@ def why_missing(figure: Figure, known: str = "") -> str:
     if figure.n == 0 and figure.n_failed:
         return f"no value: all {figure.n_failed:,} failed"
     return "no value: nothing to compute it from" if figure.n == 0 else "no value: not defined for these data"
+
+
+def confidence(results: Results) -> str:
+    """What the intervals hold, `95%` unless the settings say otherwise."""
+    level = results.settings.get("confidence")
+    return f"{100 * level:g}%" if isinstance(level, float) else "95%"
 
 
 def kind_of(key: str) -> Kind:

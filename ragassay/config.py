@@ -13,7 +13,8 @@ from ragassay.errors import InputError
 from ragassay.files import plain, read_text
 from ragassay.records import Id
 
-ModelName = Annotated[str, Field(pattern=r"^[a-z]+:.+$")]
+_MODEL_PATTERN = r"^[a-z]+:.+$"
+ModelName = Annotated[str, Field(pattern=_MODEL_PATTERN)]
 """`provider:model`, such as `openai:gpt-4o`."""
 
 Factor = Annotated[str, Field(min_length=1)]
@@ -208,8 +209,8 @@ def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
     if first["type"] == "missing":
         return InputError(f"'{name}' is missing", file=path, remedy="`ragassay new` writes a commented example")
     message = str(first["msg"]).removeprefix("Value error, ")
-    if keys and keys[-1].count(":") == 0 and "pattern" in message and "provider" not in name:
-        message += " (a model is named provider:model, such as openai:gpt-4o)" if "model" in name else ""
+    if _MODEL_PATTERN in message:
+        message = "a model is named provider:model, such as openai:gpt-4o"
     return InputError(plain(f"{name}: {message}" if name else message), file=path, line=_line_of(keys, text))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 STRING_CHARS = 600
@@ -17,7 +17,7 @@ STRING_CHARS = 600
 ARRAY_ITEMS = 20
 """The longest array where the schema sets no `maxItems`."""
 
-_CHAR = r'[^"\\\x00-\x1F\x7F\x85\u2028\u2029] | "\\" ["\\/nt]'
+_CHAR = r'[^"\\\x00-\x1F\x7F] | "\\" ["\\/nt]'
 _DIGITS = 9
 _ENUMERATED = 100
 _NUMERIC = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
@@ -98,13 +98,13 @@ class _Grammar:
         properties = schema.get("properties", {})
         if not properties and schema.get("additionalProperties") is not False:
             raise ValueError("no strict grammar for an object of unnamed properties")
-        parts = [f"{_literal(json.dumps(key, ensure_ascii=False) + ':')} {self.expression(properties[key])}"
-                 for key in properties]  # fmt: skip
+        parts = [f"{_literal(_compact(key) + ':')} {self.expression(value)}" for key, value in properties.items()]
         return " ".join(['"{"', ' "," '.join(parts), '"}"']) if parts else '"{}"'
 
     def array(self, schema: Schema) -> str:
         if "prefixItems" in schema:
-            return f'"[" {' "," '.join(self.expression(item) for item in schema["prefixItems"])} "]"'
+            items = ' "," '.join(self.expression(item) for item in schema["prefixItems"])
+            return f'"[" {items} "]"'
         low = int(schema.get("minItems", 0))
         high = int(schema.get("maxItems", max(low, ARRAY_ITEMS)))
         if high == 0:
@@ -141,7 +141,7 @@ def _whole_bounds(schema: Schema) -> tuple[int | None, int | None]:
     return low, high
 
 
-def _either(options: Any) -> str:
+def _either(options: Iterable[str]) -> str:
     alternatives = list(options)
     if not alternatives:
         raise ValueError("the schema allows no value")
@@ -149,7 +149,11 @@ def _either(options: Any) -> str:
 
 
 def _json_literal(value: Any) -> str:
-    return _literal(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+    return _literal(_compact(value))
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _literal(text: str) -> str:
@@ -159,4 +163,5 @@ def _literal(text: str) -> str:
 
 
 def _escape(char: str) -> str:
-    return f"\\x{ord(char):02X}" if ord(char) < 0x100 else f"\\u{ord(char):04X}" if ord(char) < 0x10000 else char
+    code = ord(char)
+    return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"

@@ -11,7 +11,9 @@ from itertools import pairwise
 
 LEADERS_OF_PAGE = 0.5
 FEWEST_LEADERS = 3
-"""On a page with this share of leader lines every line goes; with this many, the leader lines go."""
+FEWEST_WORDS_BEHIND = 25
+"""On a page with this share of leader lines every line goes, but for a text of this many words behind the last of
+them; on a page with fewer, if with this many, the leader lines go."""
 
 TITLES_OF_PAGE = 0.6
 FEWEST_TITLES = 6
@@ -46,17 +48,20 @@ def strip_contents(numbers: Sequence[int], pages: Sequence[str], distances: set[
         if _is_title_list(lines, found, distances | {0}) or _is_index(lines, number, last):
             stripped.append("")
         else:
-            stripped.append(_without_leaders(page, lines))
+            stripped.append(_without_leaders(page))
     return stripped
 
 
-def _without_leaders(page: str, lines: Sequence[str]) -> str:
-    leaders = sum(bool(_is_leader(line)) for line in lines)
-    if leaders < FEWEST_LEADERS:
+def _without_leaders(page: str) -> str:
+    """On a page that is mostly leaders everything to the last of them goes, and what follows too, if it is little."""
+    lines = page.split("\n")
+    leaders = [number for number, line in enumerate(lines) if _is_leader(line)]
+    if len(leaders) < FEWEST_LEADERS:
         return page
-    if leaders >= LEADERS_OF_PAGE * len(lines):
-        return ""
-    return "\n".join(line for line in page.split("\n") if not _is_leader(line)).strip("\n")
+    if len(leaders) < LEADERS_OF_PAGE * sum(bool(line.strip()) for line in lines):
+        return "\n".join(line for line in lines if not _is_leader(line)).strip("\n")
+    behind = "\n".join(lines[leaders[-1] + 1 :]).strip("\n")
+    return behind if len(behind.split()) >= FEWEST_WORDS_BEHIND else ""
 
 
 def _is_leader(line: str) -> bool:

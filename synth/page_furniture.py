@@ -97,9 +97,9 @@ def _is_everywhere(places: Sequence[int], n_pages: int) -> bool:
 
 
 def _key(line: str) -> str:
-    """The line as it is compared; empty for one that is too long or without a word, such as a closing bracket."""
+    """The line as it is compared; empty for one that is too long or next to empty, such as a closing bracket."""
     key = " ".join(line.split()).casefold()
-    return key if len(key) <= LONGEST and sum(map(str.isalpha, key)) >= 3 else ""
+    return key if len(key) <= LONGEST and sum(map(str.isalnum, key)) >= 3 else ""
 
 
 def _distances(pages: Mapping[int, Lines], at: int) -> set[int]:

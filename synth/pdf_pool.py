@@ -1,7 +1,7 @@
 """Reading PDFs over all cores, in worker processes that may die without taking anything else along.
 
-A worker that crashes, is killed or exceeds its time is replaced; the pages it was at are asked for once more, one by
-one, so that only a page that brings a worker down by itself is lost, and that page is recorded with its error.
+A worker that crashes, is killed or exceeds its time is replaced; the pages it was at are asked for again, one by one,
+so that only a page that brings workers down by itself is lost, and that page is recorded with its error.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from synth.pdf_readers import OutlineEntry, ReaderName
 PAGES_PER_CHUNK = 24
 SECONDS_TO_OPEN = 60.0
 SECONDS_PER_PAGE = 30.0
+TRIES_OF_A_PAGE = 2
 
 
 class WorkerDied(Exception):
@@ -109,15 +110,16 @@ class PdfPool:
             return Probe(error=answer["error"])
         return Probe(answer["pages"], tuple(OutlineEntry(*entry) for entry in answer["outline"]))
 
-    def _read(self, path: Path, first: int, last: int) -> list[PageText]:
+    def _read(self, path: Path, first: int, last: int, tries: int = TRIES_OF_A_PAGE) -> list[PageText]:
         request = {"path": str(path), "reader": self.reader, "first": first, "last": last}
         pages = range(first, last + 1)
         try:
             answer = self._ask(request, SECONDS_TO_OPEN + SECONDS_PER_PAGE * len(pages))
         except WorkerDied as error:
-            if first == last or self._closing.is_set():
+            if self._closing.is_set() or (len(pages) == 1 and tries == 1):
                 return [PageText(page, error=f"{self.reader} could not read it ({error})") for page in pages]
-            return [text for page in pages for text in self._read(path, page, page)]
+            left = TRIES_OF_A_PAGE if len(pages) > 1 else tries - 1
+            return [text for page in pages for text in self._read(path, page, page, left)]
         if "error" in answer:
             return [PageText(page, error=answer["error"]) for page in pages]
         return [PageText(page, **text) for page, text in zip(pages, answer["texts"], strict=True)]

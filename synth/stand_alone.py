@@ -26,6 +26,7 @@ _ENDS = (
     rf"(?=\s*(?:{_STOP}|above|below|here\b|about|say|state|mention|describe|explain|suggest|recommend|show|define|"
     r"illustrate|demonstrate|cover|do\b|contain))"
 )
+_WHICH = r"(?:(?:given|provided|above|following|preceding|previous|first|second|last|whole|entire|attached|same) )?"
 _ASKS = r"(?:what|why|how|when|where|which|who)"
 _AUX = r"(?:does|do|did|is|are|was|were|can|could|should|will|would|has|have|must|may|might)"
 _DUMMY = (
@@ -37,17 +38,20 @@ _DUMMY = (
 _ENGLISH = (
     rf"\b(?:this|these|those) (?:\w+ )?{_PART}\b",
     rf"\b(?:this|these) {_WORK}\b",
-    rf"\baccording to (?:the|this|that|these) (?:\w+ )?(?:{_PART}|{_WORK}|information|context)\b",
-    rf"\b(?:in|from|by|on|of|with|see|as per|based on|does|do|did|under|throughout) the (?:\w+ )?{_PART}{_ENDS}",
-    rf"\bthe (?:above|below|preceding|previous|aforementioned|above-mentioned|mentioned|given|provided|quoted) "
-    rf"(?:\w+ )?(?:{_PART}|{_THING}|{_WORK}|information|context)\b",
-    rf"\b(?:{_PART}|{_THING}|information|context|code) (?:{_TOLD} )?(?:above|below)\b",
+    rf"\baccording to (?:the|this|that|these) {_WHICH}(?:{_PART}|{_WORK}|information|context)\b",
+    rf"\b(?:in|from|by|on|of|with|see|as per|based on|does|do|did|throughout) the {_WHICH}(?!pages?\b){_PART}{_ENDS}",
+    rf"\bthe (?:above|below|aforementioned|(?:above-)?mentioned) (?:\w+ )?(?:{_PART}|{_THING}|{_WORK}|information)\b",
+    rf"\bthe (?:given|provided|quoted) (?:\w+ )?(?:{_PART}|code|information|context)\b",
+    r"\bthe (?:preceding|previous) (?:section|chapter|paragraph|example|figure|listing|text|passage|excerpt|code)\b",
+    rf"\b(?:{_PART}|{_THING}|information|context|code) (?:{_TOLD} )?(?:above|below)\b"
+    r"(?! (?:\d\w*|-|zero|the|an?|its|that|this|which|what|about|or|and)\b)",
     rf"\b{_TOLD} (?:above|below|earlier|previously|in the|in this)\b(?! (?:release|version|standard)s?\b)"
     rf"(?: (?:\w+ )?{_PART}\b)?{_ENDS}",
     rf"\bthe {_TOLD} {_PART}\b",
     r"\bthe (?:passage|excerpt|snippet)\b(?! (?:of|from|to|in|between|through)\b)",
     r"\bthe authors?\b(?! of\b)",
-    r"\bthe following\b(?!.*(?::|\n|`))",
+    rf"\b(?:(?:of|is|are) the following|the following (?:{_PART}|code|statements?|options?|list|output|program))\b"
+    r"(?!.*[:`])",
     r"\b(?:provided|given|supplied) (?:context|information|text|content)\b",
     r"\b(?:figure|fig\.|table|listing|illustration|equation|eq\.|footnote|example) \(?(?:\d+(?:[.-]\d+)*|[IVX]+)\b",
     r"\b(?:in|from|of|on|see|to|by) (?:section|chapter|page|appendix|paragraph) (?:\d+(?:\.\d+)*|[A-Z]|[IVX]+)\b",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 from collections import Counter
@@ -61,6 +62,7 @@ class Written:
         return [reply.error for reply in self.replies if reply.error is not None]
 
 
+@functools.cache
 def reply_schema(per_section: int) -> type[WrittenQuestions]:
     """The schema of a reply. It says how many questions there may be, so that a grammar can hold a small model to it.
 

@@ -25,7 +25,7 @@ def run_all(options: argparse.Namespace) -> int:
     with locked(workspace):
         runner = Runner(workspace, options)
         manifests = [runner.bring_up_to_date(stage) for stage in stages()]
-    _say_results(workspace, manifests)
+    _say_results(workspace)
     return max(manifest.exit_status for manifest in manifests)
 
 
@@ -106,7 +106,7 @@ class Runner:
         return self._cache
 
 
-def _say_results(workspace: Workspace, manifests: list[Manifest]) -> None:
+def _say_results(workspace: Workspace) -> None:
     from rich.console import Console
 
     from evaluate.terminal import ranked_table
@@ -114,8 +114,5 @@ def _say_results(workspace: Workspace, manifests: list[Manifest]) -> None:
     from ragassay.results import Results
 
     console = Console()
-    for manifest in manifests:
-        for notice in manifest.notices:
-            console.print(f"note: {plain(notice)}", markup=False, highlight=False)
     console.print(ranked_table(Results.model_validate(read_json(workspace.figures))))
     console.print(f"report: {workspace.report}", markup=False, highlight=False, soft_wrap=True)

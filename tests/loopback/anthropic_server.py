@@ -10,7 +10,12 @@ from loopback.behaviours import Behaviour
 
 BASE_PATH = ""
 CHAT_PATH = "/v1/messages"
-ERROR_TYPES = {400: "invalid_request_error", 401: "authentication_error", 429: "rate_limit_error", 529: "overloaded_error"}
+ERROR_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
 STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "refusal": "refusal"}
 
 

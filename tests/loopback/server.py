@@ -1,8 +1,8 @@
 """A scripted provider on loopback: real HTTP, and whatever misbehaviour a test asks for.
 
-    with ScriptedServer("openai", lambda number, body: reply("hello")) as server:
-        ChatOpenAI(base_url=server.base_url, api_key="none", ...)
-        server.requests[0].body["messages"]
+with ScriptedServer("openai", lambda number, body: reply("hello")) as server:
+    ChatOpenAI(base_url=server.base_url, api_key="none", ...)
+    server.requests[0].body["messages"]
 """
 
 from __future__ import annotations

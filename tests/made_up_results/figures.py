@@ -101,12 +101,21 @@ def _usage() -> tuple[StageUsage, ...]:
 
 
 def _ledger(hostile: bool) -> tuple[LedgerRow, ...]:
-    docs = (DOC, HOSTILE[0] if hostile else "NEORV32.pdf")
-    return tuple(
-        LedgerRow(model=model, doc=doc, asked=60, written=58 - i, kept=41, rejected=17 - i, failed=2 + i, sampled=3)
-        for i, model in enumerate(WRITERS)
-        for doc in docs
-    )
+    """58, then 56 of 60 written; the rest failed or fell short."""
+    rows = []
+    for i, model in enumerate(WRITERS):
+        counts = {
+            "asked": 60,
+            "written": 58 - 2 * i,
+            "kept": 41,
+            "rejected": 17 - 2 * i,
+            "failed": 2 + i,
+            "unwritten": i,
+        }
+        counts |= {"failed": 2 + i, "unwritten": i}
+        for doc in (DOC, HOSTILE[0] if hostile else "NEORV32.pdf"):
+            rows.append(LedgerRow.model_validate({"model": model, "doc": doc, "sampled": 3} | counts))
+    return tuple(rows)
 
 
 def make_results(

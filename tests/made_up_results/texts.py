@@ -54,15 +54,17 @@ STRENGTH = dict(zip(AGENTS, (1.2, 0.9, 0.7, 0.35, 0.0, -0.6), strict=True))
 DOC = "avr-libc-user-manual.pdf"
 REWRITES = ("PROGMEM constants avr-gcc", "store table in flash", "pgm_read_byte usage", "reduce RAM use")
 SETTINGS = {
-    "judge.model": JUDGE,
-    "answer.model": WRITERS[0],
-    "retrieval.embedding": "intfloat/multilingual-e5-base",
-    "retrieval.k": 5,
-    "retrieval.rrf_k": 60,
-    "judge.mode": "label",
-    "judge.games": "all",
-    "compare.tournaments": 500,
-    "compare.bootstrap": 1000,
-    "compare.seed": 7,
-    "run.max_cost_usd": None,
+    "k": 5,
+    "retrieval_engine": "embedded",
+    "embedding": "intfloat/multilingual-e5-base",
+    "rrf_k": 60,
+    "answer_model": WRITERS[0],
+    "judge_model": JUDGE,
+    "judge_mode": "label",
+    "games": "all",
+    "tournaments": 500,
+    "bootstrap": 1000,
+    "confidence": 0.95,
+    "seed": 7,
+    "max_cost_usd": None,
 }

@@ -1,4 +1,4 @@
-"""Forty paragraphs of the avr-libc manual (BSD-3-Clause), an encoder that remembers what it is given, and a workspace."""
+"""Forty paragraphs of the avr-libc manual (BSD-3-Clause), an encoder that keeps what it is given, and a workspace."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_languages_by_code_region_or_name(given: str, code: str) -> None:
 
 
 def test_an_unknown_language_is_one_sentence() -> None:
-    with pytest.raises(InputError, match="corpus.language: 'klingon' is not a language code; use a two-letter one"):
+    with pytest.raises(InputError, match=r"corpus\.language: 'klingon' is not a language code; use a two-letter one"):
         make_analyzer("klingon")
 
 

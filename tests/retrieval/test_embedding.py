@@ -110,14 +110,14 @@ def test_without_sentence_transformers_only_what_needs_it_fails(stub, tmp_path: 
 def test_a_hub_that_cannot_be_reached_is_one_sentence_with_ways_out(monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(
-        InputError, match="the hub cannot be reached and it is not in the local cache; .*all-MiniLM-L6-v2"
+        InputError, match=r"the hub cannot be reached and it is not in the local cache; .*all-MiniLM-L6-v2"
     ):
         load_encoder("nobody/no-such-model-here")
 
 
 def test_a_name_that_no_model_can_have(monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(InputError, match="'./models/not here' cannot be loaded: there is no such folder"):
+    with pytest.raises(InputError, match=r"'\./models/not here' cannot be loaded: there is no such folder"):
         load_encoder("./models/not here")
 
 

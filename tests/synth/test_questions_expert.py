@@ -15,7 +15,7 @@ def _write(folder: Path, data: str | bytes) -> Path:
 
 
 def test_roles_comments_blank_lines_and_windows_line_ends(tmp_path: Path) -> None:
-    text = "\ufeff# from the help desk\r\n\r\nsales  rep\tWhat does  it cost?\t\r\nWie geht das?\r\n  # no\r\n\tWho asks?\r\n"
+    text = "\ufeff# help desk\r\n\r\nsales  rep\tWhat does  it cost?\t\r\nWie geht das?\r\n  # no\r\n\tWho asks?\r\n"
     assert read_expert_questions(_write(tmp_path, text)) == (
         ExpertQuestion("What does it cost?", "sales rep", 3),
         ExpertQuestion("Wie geht das?", "", 4),

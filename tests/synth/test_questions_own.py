@@ -8,10 +8,10 @@ import pytest
 from ragassay.errors import InputError
 from synth.own_queries import read_own_queries
 
-# Lines of SciFact's queries.jsonl (BEIR), as published.
+# Lines of SciFact's queries.jsonl (BEIR), the second one's metadata shortened.
 SCIFACT = """\
 {"_id": "0", "text": "0-dimensional biomaterials lack inductive properties.", "metadata": {}}
-{"_id": "2", "text": "1 in 5 million in UK have abnormal PrP positivity.", "metadata": {"13734012": [{"sentences": [4]}]}}
+{"_id": "2", "text": "1 in 5 million in UK have abnormal PrP positivity.", "metadata": {"13734012": [{"at": [4]}]}}
 """
 
 

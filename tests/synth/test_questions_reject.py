@@ -13,6 +13,15 @@ from synth.reject import Candidate, clean, fault_of, sift
 CORPORA = Path(__file__).parents[2] / "corpora"
 
 GOOD = """\
+How do I restore the previous value of SREG after cli()?
+What happens with parameter values above 255 in _delay_ms()?
+Why does the following instruction run before a pending interrupt after sei()?
+How do I fill the rest of the flash page?
+How do I erase the previous page of the flash?
+How do I find an entry in the symbol table?
+Which variables end up in the bss section?
+According to the avr-libc documentation, is malloc() safe in an ISR?
+How do I copy a block from the lookup table with memcpy_P()?
 Is it possible to use C++ on the AVR?
 Why is it necessary to mark the variable volatile?
 How do I put data in the .text section?
@@ -52,6 +61,11 @@ Qual é o tamanho da página de flash?
 چگونه می‌توانم تایمر را غیرفعال کنم؟""".splitlines()
 
 LEANING = """\
+What values does the following table list?
+How do I run the provided code snippet?
+What does the preceding paragraph say about malloc()?
+Which functions are listed in the table?
+What does the function below return?
 According to the passage, what is volatile for?
 What does the section say about sei()?
 What does it return?
@@ -198,7 +212,7 @@ def test_every_reason_is_on_record_with_its_place() -> None:
 
 def test_no_model_is_favoured_where_all_write_the_same() -> None:
     models = ["file:a", "file:b", "file:c"]
-    kept = {model: 0 for model in models}
+    kept = dict.fromkeys(models, 0)
     for number in range(60):
         text = f"What is the address of register R{number} in hexadecimal?"
         candidates = [Candidate(text, model, _section(f"s{number}"), 0) for model in models]

@@ -69,8 +69,8 @@ def test_a_document_only_one_model_wrote_about_is_asked_about() -> None:
         *(_query(30 + n, "big", "other", "o") for n in range(9)),
         *(_query(40 + n, "third", "other", "o") for n in range(9)),
     ]
-    for seed in range(20):
-        sampled = sample_queries(pool, {"third": 1, "big": 1, "small": 1}, seed)
+    for seed, models in itertools.product(range(5), itertools.permutations(["third", "big", "small"])):
+        sampled = sample_queries(pool, dict.fromkeys(models, 1), seed)
         assert {query.metadata["doc"] for query in sampled} == {"rare", "common", "other"}
 
 
@@ -90,7 +90,7 @@ def test_quota_coverage_and_order(rows: list[tuple[str, int, int]], quota: dict[
 
 
 def _most_documents(pool: list[Query], quota: dict[str, int]) -> int:
-    """The most documents the quotas can cover, by Hall's theorem (Ore's deficiency form), over all sets of documents."""
+    """The most documents the quotas can cover, by Hall's theorem in Ore's form, over all sets of documents."""
     able: dict[str, set[str]] = {}
     for query in pool:
         able.setdefault(query.metadata["doc"], set()).add(query.metadata["model"])
@@ -109,9 +109,7 @@ def test_sections_in_proportion_to_length_with_one_at_least() -> None:
 
 def test_sections_are_drawn_from_all_parts_of_a_document() -> None:
     drawn = sample_sections(_sections({"a": [10] * 40}), 4, seed=7)
-    assert [section.first_page // 11 for section in drawn] == [0, 1, 2, 3] or len(
-        {(section.first_page - 1) // 10 for section in drawn}
-    ) == 4
+    assert [(section.first_page - 1) // 10 for section in drawn] == [0, 1, 2, 3]
 
 
 @given(

@@ -1,0 +1,127 @@
+"""The stage `compare`: every figure of the report, from the files of the stages before, into `results.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from evaluate import bradley_terry, elo, means
+from evaluate.bootstrap import Resamples, resamples
+from evaluate.choice import choose, ranked
+from evaluate.findings import Findings, read_findings
+from evaluate.measures import Values
+from evaluate.paired_tests import paired_test, rag_pairs
+from evaluate.verdicts import Verdict, verdicts
+from evaluate.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from ragassay.config import Experiment
+from ragassay.files import write_json
+from ragassay.results import PairedTest, Results
+from ragassay.workspace import StageOutcome, Workspace
+
+V = TypeVar("V")
+
+K_FACTOR = 16.0
+"""A few dozen queries give an agent some tens of games, after which a smaller K would leave it near where it began."""
+
+
+def compare(workspace: Workspace) -> StageOutcome:
+    """Write `results.json`. The same inputs give the same bytes.
+
+    Raises InputError for a file that is missing or not as the design has it; nothing is written then.
+    """
+    findings = read_findings(workspace)
+    results, notices = results_of(findings, workspace.experiment, workspace.results.name)
+    write_json(workspace.figures, results.dump())
+    return StageOutcome(notices=notices, n_records=1)
+
+
+def results_of(findings: Findings, experiment: Experiment, corpus: str) -> tuple[Results, tuple[str, ...]]:
+    """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
+    settings, criteria = experiment.compare, experiment.judge.criteria
+    draws = resamples(findings.queries, settings.bootstrap, settings.seed)
+    found, agents = verdicts(findings.games), findings.material.agents
+    table = contests(found, agents, findings.queries)
+    play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
+    elo_figures, strengths = elo.rate(table, draws, play), bradley_terry.rate(table, draws, play.initial)
+    order = ranked(agents, strengths, elo_figures)
+    retrieval = means.retrieval_by_query(findings, experiment.retrieval.k)
+    pointwise = means.pointwise_by_query(findings, criteria)
+    people = means.people_by_query(findings, experiment.retrieval.k)
+    notices = _notices(strengths)
+    results = Results(
+        corpus=corpus,
+        notices=tuple(dict.fromkeys((*findings.notices, *notices))),
+        settings=_settings(experiment, play, draws),
+        agents=order,
+        n_queries=len(findings.queries),
+        verdict=choose(order, strengths, table, draws),
+        retrieval=_in_order(means.figures(retrieval, draws), order),
+        retrieval_people=_in_order(means.figures(people, draws), order),
+        relevance_labels=means.relevance_labels(findings),
+        n_relevance_failed=sum(row.error is not None for row in findings.relevance),
+        pointwise=_in_order(means.figures(pointwise, draws, means.HIGHEST), order),
+        pointwise_labels=_in_order(means.pointwise_labels(findings, criteria), order),
+        answers=_in_order(means.answer_figures(findings, draws), order),
+        wins=wins(found, order, draws),
+        win_rate=win_rate(found, order, draws),
+        flip_rate=flip_rate(found, draws),
+        first_shown_wins=first_shown_wins(findings.games, draws),
+        elo=_in_order(elo_figures, order),
+        bradley_terry=_in_order(strengths.figures, order),
+        bradley_terry_note=strengths.note,
+        tests=_tests(experiment, retrieval, pointwise, found, findings.queries),
+        usage=findings.usage,
+        ledger=findings.ledger,
+    )
+    return results, notices
+
+
+def _tests(
+    experiment: Experiment,
+    retrieval: Mapping[str, Mapping[str, Values]],
+    pointwise: Mapping[str, Mapping[str, Values]],
+    found: Sequence[Verdict],
+    queries: Sequence[str],
+) -> tuple[PairedTest, ...]:
+    """RAG against RAG-Fusion for each retriever: on MRR at both levels, each criterion, and the win rate a query."""
+    tests = []
+    for rag, fusion in rag_pairs(experiment.own_agents()):
+        for measure in means.ranking_measures(experiment.retrieval.k)[:2]:
+            if rag in retrieval and fusion in retrieval:
+                tests.append(paired_test(measure, rag, retrieval[rag][measure], fusion, retrieval[fusion][measure]))
+        for name in experiment.judge.criteria:
+            tests.append(paired_test(name, rag, pointwise[rag][name], fusion, pointwise[fusion][name]))
+        rates = [win_rate_by_query(found, agent, queries) for agent in (rag, fusion)]
+        tests.append(paired_test("win_rate", rag, rates[0], fusion, rates[1]))
+    return tuple(tests)
+
+
+def _notices(strengths: bradley_terry.BradleyTerry) -> tuple[str, ...]:
+    notices = [f"Bradley-Terry: {strengths.note}"] if strengths.note else []
+    if not strengths.converged:
+        notices.append(f"Bradley-Terry did not converge in {bradley_terry.SWEEPS} sweeps")
+    return tuple(notices)
+
+
+def _settings(experiment: Experiment, play: elo.EloSettings, draws: Resamples) -> dict[str, str | int | float | None]:
+    """What the figures depend on, for the reader of the report."""
+    return {
+        "k": experiment.retrieval.k,
+        "retrieval_engine": experiment.retrieval.engine,
+        "embedding": experiment.retrieval.embedding,
+        "rrf_k": experiment.retrieval.rrf_k,
+        "answer_model": experiment.answer.model,
+        "judge_model": experiment.judge.model,
+        "judge_mode": experiment.judge.mode,
+        "games": experiment.judge.games,
+        "tournaments": play.tournaments,
+        "k_factor": play.k_factor,
+        "initial_rating": play.initial,
+        "bootstrap": len(draws.weights),
+        "confidence": draws.confidence,
+        "seed": draws.seed,
+    }
+
+
+def _in_order(table: Mapping[str, V], order: Sequence[str]) -> dict[str, V]:
+    return {agent: table[agent] for agent in order if agent in table}

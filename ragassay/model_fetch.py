@@ -1,0 +1,217 @@
+"""`ragassay model fetch`: GGUF files from the Hugging Face hub, resumed where they stopped, with their SHA-256 kept.
+
+A file lies in HF_HOME/ragassay/OWNER/REPO/, beside it `FILE.gguf.json` (a `Fetched`) and, until it is whole,
+`FILE.gguf.COMMIT.part`. huggingface_hub's own hf_hub_download begins anew in each process (seen with 2.4), so only its
+parts are used here: the file's metadata and the download from an offset.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Self
+
+from ragassay.errors import InputError, MissingExtra
+from ragassay.files import digest_file, plain, read_json, write_json
+from ragassay.records import Record
+
+Progress = Callable[[int, int], None]
+"""Called with (bytes done, bytes in all) while a file arrives."""
+
+_PART = r"[A-Za-z0-9._-]*[A-Za-z0-9_-]"
+_NAME = re.compile(rf"local:hf:({_PART}/{_PART})/((?:{_PART}/)*{_PART}\.gguf)", re.IGNORECASE)
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+class Fetched(Record):
+    """The record beside a fetched file. `size` in bytes; `size` and `mtime_ns` show later that it is still the same."""
+
+    name: str
+    endpoint: str
+    commit: str
+    sha256: str
+    size: int
+    mtime_ns: int
+
+
+class _Remote(NamedTuple):
+    """What the hub says of a file; `sha256` where its etag is one (large files)."""
+
+    url: str
+    endpoint: str
+    commit: str
+    size: int
+    sha256: str | None
+
+
+def fetch(name: str, *, progress: Progress | None = None) -> Path:
+    """Fetch `local:hf:OWNER/REPO/FILE.gguf` and return where it lies. Nothing is asked of the network if it is there.
+
+    Takes up what an interrupted fetch left. Raises MissingExtra without huggingface_hub; InputError where the hub
+    cannot be reached, does not have the file, or does not give it, and where what arrived is damaged or not GGUF.
+    """
+    path = _path(name)
+    if (record := _record(path)) and _unchanged(path, record):
+        return path
+    try:
+        import filelock
+        import huggingface_hub  # noqa: F401
+    except ImportError:
+        raise MissingExtra("fetching models", "local") from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with filelock.FileLock(path.with_name(f".{path.name}.lock"), timeout=0):
+            return _fetch(name, path, progress)
+    except filelock.Timeout:
+        raise InputError(f"{name} is being fetched by another process", remedy="wait for it") from None
+
+
+def fetched(name: str) -> Path:
+    """Where a model fetched before lies. Raises InputError where it was not fetched, or changed since."""
+    path = _path(name)
+    record = _record(path)
+    if record is None:
+        raise InputError(f"{name} has not been fetched", remedy=f"run `ragassay model fetch {name}`")
+    if not _unchanged(path, record):
+        raise InputError(
+            f"{name} is not the file that was fetched", file=path, remedy=f"run `ragassay model fetch {name}` again"
+        )
+    return path
+
+
+def _path(name: str) -> Path:
+    match = _NAME.fullmatch(name)
+    if not match or ".." in name:
+        raise InputError(f"'{plain(name)}' names no model on the hub", remedy="give local:hf:OWNER/REPO/FILE.gguf")
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    home = Path(os.environ.get("HF_HOME") or Path(cache) / "huggingface").expanduser()
+    return home / "ragassay" / match[1] / match[2]
+
+
+def _record_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+def _record(path: Path) -> Fetched | None:
+    beside = _record_path(path)
+    return Fetched.model_validate(read_json(beside)) if beside.is_file() else None
+
+
+def _unchanged(path: Path, record: Fetched) -> bool:
+    if not path.is_file():
+        return False
+    state = path.stat()
+    return (state.st_size, state.st_mtime_ns) == (record.size, record.mtime_ns)
+
+
+def _fetch(name: str, path: Path, progress: Progress | None) -> Path:
+    remote = _at_hub(name, lambda: _look_up(name))
+    part = path.with_name(f"{path.name}.{remote.commit[:12]}.part")
+    with part.open("ab") as stream:
+        if stream.tell() > remote.size:
+            stream.truncate(0)
+        _at_hub(name, lambda: _download(remote, stream, progress))
+    sha256 = _checked(name, part, remote)
+    os.replace(part, path)
+    state = path.stat()
+    record = Fetched(
+        name=name,
+        endpoint=remote.endpoint,
+        commit=remote.commit,
+        sha256=sha256,
+        size=state.st_size,
+        mtime_ns=state.st_mtime_ns,
+    )
+    write_json(_record_path(path), record.dump())
+    return path
+
+
+def _look_up(name: str) -> _Remote:
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
+
+    match = _NAME.fullmatch(name)
+    assert match is not None
+    endpoint = (os.environ.get("HF_ENDPOINT") or constants.ENDPOINT).rstrip("/")
+    found = get_hf_file_metadata(hf_hub_url(match[1], match[2], endpoint=endpoint), endpoint=endpoint)
+    if found.commit_hash is None or found.size is None:
+        raise InputError(f"{endpoint} does not answer as a Hugging Face hub does", remedy="check HF_ENDPOINT")
+    url = hf_hub_url(match[1], match[2], revision=found.commit_hash, endpoint=endpoint)
+    sha256 = found.etag if found.etag and _SHA256.fullmatch(found.etag) else None
+    return _Remote(url, endpoint, found.commit_hash, found.size, sha256)
+
+
+def _download(remote: _Remote, stream: IO[bytes], progress: Progress | None) -> None:
+    """Append to `stream` what is missing. Short breaks are bridged by huggingface_hub (5 tries, 1 s apart)."""
+    from huggingface_hub.file_download import http_get
+    from huggingface_hub.utils._headers import build_hf_headers
+
+    http_get(
+        remote.url,
+        stream,  # type: ignore[arg-type]
+        resume_size=stream.tell(),
+        headers=build_hf_headers() | {"Accept-Encoding": "identity"},
+        expected_size=remote.size,
+        tqdm_class=_reporter(progress, remote.size),
+    )
+
+
+def _reporter(progress: Progress | None, total: int) -> type[Any]:
+    """What huggingface_hub takes for a class of tqdm bars: it draws nothing and calls `progress`."""
+
+    class Reporter:
+        def __init__(self, *, initial: int = 0, **_drawing: object) -> None:
+            self.arrived = initial
+
+        def __enter__(self) -> Self:
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            return None
+
+        def update(self, n: int) -> None:
+            self.arrived += n
+            if progress:
+                progress(self.arrived, total)
+
+    return Reporter
+
+
+def _checked(name: str, part: Path, remote: _Remote) -> str:
+    """The SHA-256 of a whole file. Raises InputError, and drops the file, where it is not what the hub has."""
+    sha256 = digest_file(part)
+    with part.open("rb") as stream:
+        magic = stream.read(4)
+    if remote.sha256 not in {None, sha256}:
+        problem = f"{name} arrived damaged (its SHA-256 is not the hub's)"
+    elif magic != b"GGUF":
+        problem = f"{name} is not a GGUF file"
+    else:
+        return sha256
+    part.unlink()
+    raise InputError(problem, remedy="fetch it again, or name another file")
+
+
+def _at_hub(name: str, step: Callable[[], Any]) -> Any:
+    """Run a step that talks to the hub; its failures become InputErrors of one sentence."""
+    import httpx2
+    from huggingface_hub import errors
+
+    again = f"run `ragassay model fetch {name}` again: it goes on where it stopped"
+    try:
+        return step()
+    except errors.GatedRepoError:
+        raise InputError(
+            f"the hub gives {name} only to those who accepted its terms",
+            remedy="accept them on the model's page and set HF_TOKEN",
+        ) from None
+    except (errors.RepositoryNotFoundError, errors.RemoteEntryNotFoundError, errors.RevisionNotFoundError):
+        raise InputError(f"the hub has no {name}", remedy="check the name (or set HF_TOKEN if it is private)") from None
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code
+        remedy = "set HF_TOKEN to a token that may read it" if status in {401, 403} else again
+        raise InputError(f"the hub does not give {name} (status {status})", remedy=remedy) from None
+    except (httpx2.HTTPError, errors.OfflineModeIsEnabled, OSError) as error:
+        said = plain(" ".join(str(error).split()))[:200] or type(error).__name__
+        raise InputError(f"the hub cannot be reached or broke off ({said})", remedy=again) from None

@@ -1,0 +1,381 @@
+"""The stage `compare` on files: every figure from other code, and what failed moves nothing but by being missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from evaluate.compare import compare
+from ragassay.config import Experiment
+from ragassay.errors import InputError
+from ragassay.files import write_json, write_qrels, write_records, write_run
+from ragassay.records import Answer, Game, Judgment, Passage, Query, Section, Usage
+from ragassay.results import Results
+from ragassay.workspace import Workspace
+
+CRITERIA = ("relevance", "accuracy", "completeness", "precision")
+STRENGTH = {"bm25-rag-fusion": 4, "bm25-rag": 3, "knn-rag-fusion": 1, "knn-rag": 0}
+SECTION = Section(id="s0", doc="d.pdf", first_page=1, last_page=2, start=0, end=1000, text="…")
+PASSAGES = [
+    Passage(
+        id=f"p{n}",
+        text="…",
+        metadata={"doc": "d.pdf", "first_page": n, "last_page": n, "start": 400 * n, "end": 400 * n + 450},
+    )
+    for n in range(8)
+]
+
+
+def experiment(**changes):
+    settings = {
+        "questions": {"source": "own"},
+        "retrieval": {"retrievers": ["bm25", "knn"]},
+        "answer": {"model": "openai:m"},
+        "judge": {"model": "openai:j"},
+        "compare": {"bootstrap": 200, "tournaments": 40},
+    }
+    return Experiment.model_validate(settings | changes)
+
+
+class Made:
+    """A results folder as the stages before leave it: `n` queries, agents of known strength, `bad` says what failed."""
+
+    def __init__(self, root, n=12, bad=lambda kind, *key: False, setup=None):
+        self.workspace = Workspace(root / "corpus", root / "results" / "made", setup or experiment())
+        self.agents = self.workspace.experiment.agent_names()
+        self.bad = bad
+        rng = random.Random(11)
+        self.queries = [Query(id=f"q{i:02d}", text="?", metadata={"section": "s0"}) for i in range(n)]
+        self.ranked = {a: {q.id: rng.sample([p.id for p in PASSAGES], 5) for q in self.queries} for a in self.agents}
+        self.labels = {q.id: {p.id: rng.choice([0, 0, 1, 2]) for p in PASSAGES} for q in self.queries}
+        self.grades = {
+            (q.id, a, c): min(2, max(0, STRENGTH.get(a, 2) // 2 + rng.choice([-1, 0, 1])))
+            for q in self.queries
+            for a in self.agents
+            for c in CRITERIA
+        }
+        self.winners = {
+            (q.id, a, b, first): rng.choice(
+                "ab" if rng.random() < 0.3 else "aab" if STRENGTH[a] > STRENGTH[b] else "abb"
+            )
+            for q in self.queries
+            for a, b in combinations(sorted(self.agents), 2)
+            for first in "ab"
+        }
+        self.write()
+
+    def write(self):
+        w = self.workspace
+        w.corpus.mkdir(parents=True, exist_ok=True)
+        write_records(w.queries, self.queries)
+        write_records(w.passages, PASSAGES)
+        write_records(w.sections, [SECTION])
+        for agent in self.agents:
+            write_run(
+                w.rankings(agent),
+                {q: [(p, -float(i)) for i, p in enumerate(r)] for q, r in self.ranked[agent].items()},
+                agent,
+            )
+            write_records(w.answers(agent), [self.answer(agent, q.id) for q in self.queries])
+        relevance = [
+            self.judged(("relevance", q, p), q, p, "relevance", label)
+            for q, row in self.labels.items()
+            for p, label in row.items()
+        ]
+        write_records(w.relevance, relevance)
+        qrels = {}
+        for row in relevance:
+            if row.label is not None:
+                qrels.setdefault(row.query_id, {})[row.subject] = int(row.label)
+        write_qrels(w.qrels, qrels)
+        write_records(
+            w.pointwise,
+            [self.judged(("pointwise", q, a, c), q, a, c, grade) for (q, a, c), grade in self.grades.items()],
+        )
+        write_records(w.games, [self.game(*key, winner) for key, winner in self.winners.items()])
+
+    def answer(self, agent, query):
+        if self.bad("answer", agent, query):
+            return Answer(query_id=query, agent=agent, answer=None, error="cut off")
+        place = int(query[1:]) + len(agent)
+        return Answer(
+            query_id=query,
+            agent=agent,
+            answer="…",
+            passages=tuple(self.ranked[agent][query]),
+            latency_s=0.5 * place,
+            usage=Usage(output_tokens=place),
+        )
+
+    def judged(self, key, query, subject, criterion, label):
+        failed = self.bad(*key)
+        return Judgment(
+            query_id=query,
+            subject=subject,
+            judge="openai:j",
+            criterion=criterion,
+            label=None if failed else label,
+            error="refused" if failed else None,
+        )
+
+    def game(self, query, a, b, first, winner):
+        failed = self.bad("game", query, a, b, first)
+        return Game(
+            query_id=query,
+            agent_a=a,
+            agent_b=b,
+            first=first,
+            winner=None if failed else winner,
+            error="refused" if failed else None,
+        )
+
+    def compare(self):
+        self.outcome = compare(self.workspace)
+        return Results.model_validate(json.loads(self.workspace.figures.read_text()))
+
+
+def quarter(kind, *key):
+    return random.Random(f"{kind}:{key}").random() < 0.25
+
+
+def reciprocal(labels, ranked, least):
+    return next((1 / rank for rank, p in enumerate(ranked, 1) if labels[p] >= least), 0.0)
+
+
+def test_every_figure_by_other_code(tmp_path):
+    made = Made(tmp_path)
+    results = made.compare()
+    for agent in made.agents:
+        rows = results.retrieval[agent]
+        for least in (1, 2):
+            expected = fmean(reciprocal(made.labels[q], made.ranked[agent][q], least) for q in made.labels)
+            assert rows[f"RR(rel={least})@5"].value == pytest.approx(expected)
+        # Passages 0 to 2 start before the section's end at 1000.
+        assert rows["R(section)@5"].value == pytest.approx(
+            fmean(bool({"p0", "p1", "p2"} & set(r)) for r in made.ranked[agent].values())
+        )
+        for criterion in CRITERIA:
+            grades = [grade for (_, a, c), grade in made.grades.items() if (a, c) == (agent, criterion)]
+            assert results.pointwise[agent][criterion].value == pytest.approx(fmean(grades))
+            assert results.pointwise_labels[agent][criterion] == {str(n): grades.count(n) for n in (0, 1, 2)}
+        assert results.answers[agent]["latency_s"].value == pytest.approx(
+            fmean(0.5 * (n + len(agent)) for n in range(12))
+        )
+        assert results.answers[agent]["answered"].value == 1 and results.answers[agent]["cost_usd"].value is None
+    for a, b in combinations(sorted(made.agents), 2):
+        orders = [(made.winners[q, a, b, "a"], made.winners[q, a, b, "b"]) for q in made.labels]
+        assert results.wins[a][b].value == pytest.approx(fmean(pair == ("a", "a") for pair in orders))
+        assert results.wins[b][a].value == pytest.approx(fmean(pair == ("b", "b") for pair in orders))
+    pairs = [(q, a, b) for q in made.labels for a, b in combinations(sorted(made.agents), 2)]
+    assert results.flip_rate.value == pytest.approx(
+        fmean(made.winners[*p, "a"] != made.winners[*p, "b"] for p in pairs)
+    )
+    assert results.first_shown_wins.value == pytest.approx(
+        fmean(key[3] == winner for key, winner in made.winners.items())
+    )
+    labels = [label for row in made.labels.values() for label in row.values()]
+    assert results.relevance_labels == {str(n): labels.count(n) for n in (0, 1, 2)} and results.n_relevance_failed == 0
+
+
+def test_agents_stand_best_first_and_the_verdict_names_the_first(tmp_path):
+    results = Made(tmp_path, n=40).compare()
+    strengths = [results.bradley_terry[agent].value for agent in results.agents]
+    assert strengths == sorted(strengths, reverse=True)
+    assert results.verdict.best == results.agents[0] == "bm25-rag-fusion"
+    assert results.verdict.runner_up == results.agents[1]
+    assert sum(results.verdict.p_best.values()) == pytest.approx(1)
+    assert list(results.retrieval) == list(results.pointwise) == list(results.elo) == list(results.agents)
+
+
+def test_tests_pair_rag_with_rag_fusion_for_each_retriever(tmp_path):
+    results = Made(tmp_path).compare()
+    names = [(t.agent_a, t.agent_b, t.measure) for t in results.tests]
+    measures = ["RR(rel=2)@5", "RR(rel=1)@5", *CRITERIA, "win_rate"]
+    assert names == [(f"{r}-rag", f"{r}-rag-fusion", m) for r in ("bm25", "knn") for m in measures]
+    for test in results.tests:
+        if test.measure in CRITERIA:
+            gap = (
+                results.pointwise[test.agent_a][test.measure].value
+                - results.pointwise[test.agent_b][test.measure].value
+            )
+            assert test.difference.value == pytest.approx(gap, abs=1e-8)
+
+
+def test_a_quarter_failed_moves_no_mean_but_by_what_failed(tmp_path):
+    made = Made(tmp_path, bad=lambda kind, *key: kind != "answer" and quarter(kind, *key))
+    results = made.compare()
+    for agent in made.agents:
+        for criterion in CRITERIA:
+            owed = [(q, made.grades[q, agent, criterion]) for q in made.labels]
+            known = [grade for q, grade in owed if not quarter("pointwise", q, agent, criterion)]
+            figure = results.pointwise[agent][criterion]
+            assert (figure.n, figure.n_failed) == (len(known), 12 - len(known))
+            assert figure.value == pytest.approx(fmean(known))
+        for least in (1, 2):
+            known = []
+            for q, row in made.labels.items():
+                ends = [
+                    reciprocal(
+                        {p: end if quarter("relevance", q, p) else n for p, n in row.items()},
+                        made.ranked[agent][q],
+                        least,
+                    )
+                    for end in (0, 2)
+                ]
+                known += ends[:1] if ends[0] == ends[1] else []
+            figure = results.retrieval[agent][f"RR(rel={least})@5"]
+            assert (figure.n, figure.n_failed) == (len(known), 12 - len(known))
+            assert figure.value == pytest.approx(fmean(known))
+    failed = {key for key in made.winners if quarter("game", *key)}
+    for a, b in combinations(sorted(made.agents), 2):
+        held = [q for q in made.labels if not {(q, a, b, "a"), (q, a, b, "b")} & failed]
+        figure = results.wins[a][b]
+        assert (figure.n, figure.n_failed) == (len(held), 12 - len(held))
+        assert figure.value == pytest.approx(
+            fmean(made.winners[q, a, b, "a"] == made.winners[q, a, b, "b"] == "a" for q in held)
+        )
+    assert results.first_shown_wins.n_failed == len(failed)
+    assert results.n_relevance_failed == sum(quarter("relevance", q, p) for q, row in made.labels.items() for p in row)
+
+
+def test_failed_answers_are_not_zeros(tmp_path):
+    made = Made(tmp_path, bad=lambda kind, *key: kind == "answer" and key[0] == "knn-rag" and key[1] < "q03")
+    made.ranked["knn-rag"] = {q: r for q, r in made.ranked["knn-rag"].items() if q >= "q03"}
+    made.write()
+    figures = made.compare()
+    answered, latency = figures.answers["knn-rag"]["answered"], figures.answers["knn-rag"]["latency_s"]
+    assert (answered.value, answered.n, answered.n_failed) == (0.75, 9, 3)
+    assert (latency.n, latency.n_failed) == (9, 3)
+    for measure in ("RR(rel=2)@5", "nDCG@5", "R(section)@5"):
+        assert (figures.retrieval["knn-rag"][measure].n, figures.retrieval["knn-rag"][measure].n_failed) == (9, 3)
+
+
+def test_an_empty_ranking_of_an_answered_query_is_0(tmp_path):
+    made = Made(tmp_path)
+    made.ranked["knn-rag"] = {query: [] for query in made.ranked["knn-rag"]}
+    made.write()
+    figure = made.compare().retrieval["knn-rag"]["RR(rel=1)@5"]
+    assert (figure.value, figure.n, figure.n_failed) == (0.0, 12, 0)
+
+
+def test_everything_failed(tmp_path):
+    results = Made(tmp_path, bad=lambda *_: True).compare()
+    assert results.verdict.best is None and not results.verdict.sure
+    assert results.verdict.sentence == "Nothing can be said about which agent answers best: all 72 games failed."
+    figures = [f for table in (results.pointwise, results.wins) for row in table.values() for f in row.values()]
+    figures += [*results.elo.values(), *results.bradley_terry.values(), *results.win_rate.values(), results.flip_rate]
+    assert {figure.value for figure in figures} == {None} and all(figure.n_failed for figure in figures)
+    assert {row["answered"].value for row in results.answers.values()} == {0}
+
+
+def test_one_agent_has_nothing_to_be_compared_with(tmp_path):
+    setup = experiment(retrieval={"retrievers": ["bm25"]}, answer={"model": "openai:m", "agents": ["rag"]})
+    results = Made(tmp_path, setup=setup).compare()
+    assert results.verdict.sentence == "bm25-rag is the only agent, so there is nothing to compare it with."
+    assert results.agents == ("bm25-rag",) and results.tests == () and results.retrieval["bm25-rag"]
+
+
+def two(tmp_path, winner, n):
+    setup = experiment(retrieval={"retrievers": ["bm25"]})
+    made = Made(tmp_path, n=n, setup=setup)
+    made.winners = {key: winner(int(key[0][1:])) for key in made.winners}
+    made.write()
+    return made.compare()
+
+
+@pytest.mark.parametrize(
+    ("winner", "n", "sentence"),
+    [
+        (
+            lambda i: "a",
+            12,
+            "Choose bm25-rag: it stands above each other agent in all of the resamples of these 12 queries.",
+        ),
+        (lambda i: "a", 5, "bm25-rag leads, but these 5 queries are too few to be sure."),
+        (lambda i: "aab"[i % 3], 12, "bm25-rag leads, but cannot be told from bm25-rag-fusion with these 12 queries."),
+        (lambda i: "ab"[i % 2], 12, "bm25-rag and bm25-rag-fusion are level on these 12 queries."),
+        (lambda i: "tie", 12, "bm25-rag and bm25-rag-fusion are level on these 12 queries."),
+        (lambda i: "b", 1, "bm25-rag-fusion leads, but on one query."),
+    ],
+)
+def test_the_verdict_says_how_sure_it_is(tmp_path, winner, n, sentence):
+    results = two(tmp_path, winner, n)
+    assert results.verdict.sentence == sentence
+    assert results.verdict.sure == sentence.startswith("Choose")
+
+
+def test_a_sure_choice_of_two_is_one_that_the_sign_test_makes(tmp_path):
+    """Of 12 queries without ties, 10 is the fewest that a two-sided sign test calls significant at 5% (p = 0.039)."""
+    assert not two(tmp_path / "9", lambda i: "a" if i < 9 else "b", 12).verdict.sure
+    assert two(tmp_path / "11", lambda i: "a" if i < 11 else "b", 12).verdict.sure
+
+
+def test_people_score_the_rankings_beside_the_judge(tmp_path):
+    made = Made(tmp_path)
+    made.workspace.own_qrels.write_text("query-id\tcorpus-id\tscore\nq00\tp1\t1\nq01\tp2\t1\nelsewhere\tp1\t1\n")
+    people = made.compare().retrieval_people
+    for agent in made.agents:
+        rows = [made.ranked[agent]["q00"], made.ranked[agent]["q01"]]
+        places = [1 / (row.index(p) + 1) if p in row else 0 for row, p in zip(rows, ("p1", "p2"), strict=True)]
+        assert people[agent]["RR(rel=1)@5"].value == pytest.approx(fmean(places))
+        assert people[agent]["RR(rel=1)@5"].n == 2 and "RR(rel=2)@5" not in people[agent]
+
+
+def test_notices_and_usage_of_the_stages_before_are_carried_along(tmp_path):
+    made = Made(tmp_path)
+    row = {
+        "stage": "judge",
+        "model": "openai:j",
+        "calls": 3,
+        "n_failed": 1,
+        "n_unmeasured": 0,
+        "input_tokens": 9,
+        "output_tokens": 2,
+        "cost_usd": 0.5,
+    }
+    write_json(made.workspace.manifests / "ingest.json", {"stage": "ingest", "notices": ["one"], "exit_status": 0})
+    write_json(made.workspace.manifests / "questions.json", {"notices": ["fewer than asked"], "exit_status": 1})
+    write_json(made.workspace.manifests / "judge.json", {"notices": ["one"], "usage": [row], "exit_status": 0})
+    results = made.compare()
+    assert results.notices == ("fewer than asked", "one")
+    assert [usage.dump() for usage in results.usage] == [row]
+    made.workspace.manifests.joinpath("judge.json").write_text("[1]")
+    with pytest.raises(InputError, match=r"judge.json: is not a stage's manifest"):
+        made.compare()
+
+
+def test_a_game_of_an_agent_that_is_not_there_is_refused(tmp_path):
+    made = Made(tmp_path)
+    made.winners["q00", "bm25-rag", "nobody", "a"] = "a"
+    made.write()
+    with pytest.raises(InputError, match="has a game of agent 'nobody', which this experiment does not have"):
+        made.compare()
+
+
+def test_the_same_inputs_give_the_same_bytes_under_any_hash_seed(tmp_path):
+    made = Made(tmp_path, bad=quarter)
+    made.compare()
+    first = made.workspace.figures.read_bytes()
+    code = (
+        "import sys; from pathlib import Path; from evaluate.compare import compare;"
+        "from ragassay.config import Experiment;"
+        "from ragassay.workspace import Workspace; c, r, e = sys.argv[1:];"
+        "compare(Workspace(Path(c), Path(r), Experiment.model_validate_json(e)))"
+    )
+    w = made.workspace
+    arguments = [str(w.corpus), str(w.results), w.experiment.model_dump_json()]
+    subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        check=True,
+        cwd=Path(__file__).parents[2],
+        env=os.environ | {"PYTHONHASHSEED": "99"},
+    )
+    assert w.figures.read_bytes() == first

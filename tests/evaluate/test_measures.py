@@ -1,0 +1,153 @@
+"""Ranking measures: closed forms, what a failed judgment leaves open, and `score_files`."""
+
+from __future__ import annotations
+
+from math import log2
+
+import pytest
+
+from evaluate.measures import judged_by_query, parse
+from evaluate.score import missing_queries, score_files
+from evaluate.section_recall import section_recall, sources
+from ragassay.errors import InputError
+from ragassay.records import Passage, Query, Section
+
+
+def ranking(passages):
+    return [(passage, -float(n)) for n, passage in enumerate(passages)]
+
+
+def judged(measure, labels, passages, failed=()):
+    rows = None if passages is None else ranking(passages)
+    return judged_by_query(measure, ["q"], {"q": labels}, {"q": rows}, {"q": list(failed)}, 5)["q"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"), [("RR(rel=2)@5", 1 / 3), ("RR(rel=1)@5", 1 / 2), ("P@5", 2 / 5), ("R@5", 2 / 3), ("RR@1", 0)]
+)
+def test_closed_forms(measure, value):
+    assert judged(measure, {"a": 0, "b": 1, "c": 2, "d": 0, "x": 2}, "abcd") == pytest.approx(value)
+
+
+def test_ndcg_is_linear_gain_over_log_rank_and_the_best_order_of_what_was_judged():
+    """Järvelin and Kekäläinen 2002, with trec_eval's gain (the label) and discount log2(rank + 1)."""
+    gained, best = 1 / log2(3) + 2 / log2(4), 2 + 2 / log2(3) + 1 / log2(4)
+    assert judged("nDCG@5", {"a": 0, "b": 1, "c": 2, "x": 2}, "abc") == pytest.approx(gained / best)
+
+
+def test_nothing_retrieved_is_0_and_a_failed_retrieval_is_not():
+    assert judged("RR@5", {"a": 2}, "") == 0
+    assert judged("RR@5", {"a": 2}, None) is None
+    assert judged_by_query("RR@5", ["q"], {"q": {"a": 2}}, {}, {}, 5) == {"q": 0}
+
+
+@pytest.mark.parametrize(
+    ("measure", "labels", "value"),
+    [
+        ("RR(rel=1)@5", {"a": 2, "b": 0}, 1.0),  # settled above the failed c
+        ("RR(rel=1)@5", {"a": 0, "b": 0}, None),  # c might be the first
+        ("RR(rel=2)@5", {"a": 1, "b": 2}, 0.5),
+        ("P@5", {"a": 1, "b": 2}, None),
+        ("nDCG@5", {"a": 2, "b": 2}, None),
+    ],
+)
+def test_a_failed_judgment_leaves_open_what_it_might_have_changed(measure, labels, value):
+    assert judged(measure, labels, "abc", failed="c") == value
+
+
+def test_a_failed_judgment_of_another_agents_passage_opens_ndcg_and_not_mrr():
+    labels = {"a": 2, "b": 0}
+    assert judged("nDCG@5", labels, "ab", failed="z") is None
+    assert judged("RR(rel=2)@5", labels, "ab", failed="z") == 1
+    full = dict.fromkeys("abcde", 2)
+    assert judged("nDCG@5", full, "abcde", failed="z") == pytest.approx(1)  # the ideal has five 2s already
+
+
+@pytest.mark.parametrize("spelling", ["nDCG@10", "RR(rel=2)@5", "R(rel=1)@100", "P@5", "AP", "AP(rel=2)", "Success@5"])
+def test_spellings_parse_back(spelling):
+    assert parse(str(parse(spelling))) == parse(spelling)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["", "foo@3", "RR(rel=2)@", "nDCG@x", "RR@0", "P", "NumQ", "ERR@20", "RR(bad=2)", "__import__('os')"]
+)
+def test_what_is_not_a_measure_is_told_some_that_are(spelling):
+    with pytest.raises(InputError, match=r"is not a measure; measures are such as nDCG@10"):
+        parse(spelling)
+
+
+QRELS = "query-id\tcorpus-id\tscore\nq1\ta\t2\nq1\tb\t1\nq2\ta\t1\nq3\tc\t1\n"
+RUN = "q1 Q0 b 1 9 x\nq1 Q0 a 2 8 x\nq2 Q0 z 1 5 x\nq2 Q0 a 2 4 x\nq9 Q0 a 1 1 x\n"
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels.tsv").write_text(QRELS)
+    (tmp_path / "run.trec").write_text(RUN)
+    return tmp_path / "qrels.tsv", tmp_path / "run.trec"
+
+
+def test_score_is_the_mean_over_all_queries_of_the_qrels(files):
+    figures = score_files(*files, ["RR(rel=2)@5", "RR@5", "R(rel=1)@100"])
+    assert list(figures) == ["RR(rel=2)@5", "RR@5", "R(rel=1)@100"]
+    assert [figure.value for figure in figures.values()] == [
+        pytest.approx(value, abs=1e-8) for value in ((1 / 2) / 3, (1 + 1 / 2) / 3, 2 / 3)
+    ]
+    assert {(figure.n, figure.n_failed) for figure in figures.values()} == {(3, 0)}
+    assert missing_queries(*files) == 1
+
+
+def test_score_says_what_is_wrong(files, tmp_path):
+    with pytest.raises(InputError, match="not a measure"):
+        score_files(*files, ["nDCG@10", "mrr"])
+    empty, other, twice = tmp_path / "empty", tmp_path / "other", tmp_path / "twice"
+    empty.write_text("")
+    other.write_text("q7 Q0 a 1 1 x\n")
+    twice.write_text("q1 Q0 a 1 2 x\nq1 Q0 a 2 1 x\n")
+    for run, says in ((empty, "has no query"), (other, "shares no query"), (twice, "twice for query 'q1'")):
+        with pytest.raises(InputError, match=says):
+            score_files(files[0], run, ["AP"])
+
+
+SECTIONS = [Section(id="s", doc="d.pdf", first_page=3, last_page=4, start=100, end=200, text="…")]
+
+
+def passage(name, **metadata):
+    return Passage(id=name, text="…", metadata=metadata)
+
+
+PLACED = {
+    "in": passage("in", doc="d.pdf", start=190, end=260, first_page=4, last_page=5),
+    "after": passage("after", doc="d.pdf", start=200, end=260, first_page=4, last_page=5),
+    "elsewhere": passage("elsewhere", doc="e.pdf", start=100, end=200, first_page=3, last_page=4),
+    "nowhere": passage("nowhere"),
+    "paged": passage("paged", doc="d.pdf", first_page=4, last_page=4),
+}
+
+
+@pytest.mark.parametrize(
+    ("ranked", "value"),
+    [
+        (["after", "elsewhere", "in"], 1.0),
+        (["after", "elsewhere"], 0.0),
+        (["a1", "in"], 1.0),
+        (["nowhere", "after"], None),
+        (["paged"], 1.0),
+        ([], 0.0),
+        (None, None),
+        (["after", "after", "after", "after", "after", "in"], 0.0),
+    ],
+)
+def test_section_recall(ranked, value):
+    found = sources([Query(id="q", text="?", metadata={"section": "s"})], SECTIONS)
+    rows = None if ranked is None else ranking(ranked)
+    assert section_recall(found, PLACED, {"q": rows}, 5) == {"q": value}
+
+
+def test_a_query_without_a_source_is_not_counted():
+    queries = [
+        Query(id="own", text="?"),
+        Query(id="paged", text="?", metadata={"section": "gone", "doc": "d.pdf", "first_page": 5, "last_page": 5}),
+    ]
+    found = sources(queries, SECTIONS)
+    assert section_recall(found, PLACED, {"paged": ranking(["after"])}, 5) == {"paged": 1.0}
