@@ -68,7 +68,7 @@ def main() -> None:
     print(f"ours        {min(ours):8.3f} s  (best of {REPEATS})")
     print(f"plain loop  {loop_s:8.3f} s  ({loop_s / min(ours):.0f} times as long)")
     print(
-        f"RAGElo      {RAGELO_S:8.3f} s  (measured for 500 tournaments of 3,000 games; {RAGELO_S / min(ours):.0f} times)"
+        f"RAGElo      {RAGELO_S:8.3f} s  (measured, 500 tournaments of 3,000 games; {RAGELO_S / min(ours):.0f} times)"
     )
     print(f"the ratings differ by at most {apart:.2f} points, the loop's order noise")
 

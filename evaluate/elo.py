@@ -52,7 +52,8 @@ def play(contests: Contests, orders: NDArray[np.intp], k_factor: float, initial:
     n, agents, steps = len(orders), len(contests.agents), np.ascontiguousarray(orders.T)
     row = np.arange(n) * (agents + 2)
     one, other = np.append(contests.a, agents)[steps] + row, np.append(contests.b, agents + 1)[steps] + row
-    # In units of 2 · SCALE / ln 10 points the expectation is 1/2 - tanh(R_b - R_a) / 2, so a game moves the ratings by:
+    # In units of 2 · SCALE / ln 10 points the expectation is 1/2 - tanh(R_b - R_a) / 2, and the gain so many units:
+    # K ln 10 / (4 SCALE) · (2 (score - 1/2) + tanh(R_b - R_a)).
     step = k_factor * log(10) / (4 * SCALE)
     beyond_half = 2 * step * (np.append(contests.score, 0.5)[steps] - 0.5)
     ratings, gain, here, there = np.zeros(n * (agents + 2)), np.empty(n), np.empty(n), np.empty(n)

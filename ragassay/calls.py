@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
@@ -130,7 +130,7 @@ class Caller:
             job.received = tuple(received)
             reply = _reply_of(request, stored)
             if reply.error is None or stored.body is None or attempt or request.tokens:
-                job.reply = replace(reply, usage=self._usage(job), latency_s=_sum(s.latency_s for s in received))
+                job.reply = replace(reply, usage=self._usage(job), latency_s=_seconds(received))
                 return None
             request = ask_again(job.request, stored.body, reply.error)
         raise AssertionError("unreachable")
@@ -194,7 +194,7 @@ class Caller:
             with attempt:
                 started = time.monotonic()
                 try:
-                    return endpoint.call(request), time.monotonic() - started
+                    return endpoint.call(request), round(time.monotonic() - started, 4)
                 except Exception as error:
                     ours = explain(error, model)
                     if ours is None:
@@ -288,13 +288,19 @@ def _first_error(futures: list[Future[None]]) -> None:
         future.result()
 
 
-def _sum(values: object) -> float | None:
+def _seconds(received: Sequence[Stored]) -> float | None:
+    total = _sum(stored.latency_s for stored in received)
+    return None if total is None else round(total, 4)
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
     """The sum, or None where any part of it is not known."""
-    known = list(values)  # type: ignore[call-overload]
-    return None if not known or None in known else float(sum(known))
+    parts = list(values)
+    known = [part for part in parts if part is not None]
+    return float(sum(known)) if known and len(known) == len(parts) else None
 
 
-def _sum_int(values: object) -> int | None:
+def _sum_int(values: Iterable[int | None]) -> int | None:
     total = _sum(values)
     return None if total is None else int(total)
 

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
+from pydantic import ValidationError
+
 from ragassay.errors import InputError, MissingExtra
 from ragassay.files import digest_file, plain, read_json, write_json
 from ragassay.records import Record
@@ -60,12 +62,14 @@ def fetch(name: str, *, progress: Progress | None = None) -> Path:
         import huggingface_hub  # noqa: F401
     except ImportError:
         raise MissingExtra("fetching models", "local") from None
-    path.parent.mkdir(parents=True, exist_ok=True)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(path.with_name(f".{path.name}.lock"), timeout=0):
             return _fetch(name, path, progress)
     except filelock.Timeout:
         raise InputError(f"{name} is being fetched by another process", remedy="wait for it") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be written there ({error.strerror})", file=path) from None
 
 
 def fetched(name: str) -> Path:
@@ -95,8 +99,12 @@ def _record_path(path: Path) -> Path:
 
 
 def _record(path: Path) -> Fetched | None:
+    """The record beside `path`; None where there is none that can be read, as if nothing had been fetched."""
     beside = _record_path(path)
-    return Fetched.model_validate(read_json(beside)) if beside.is_file() else None
+    try:
+        return Fetched.model_validate(read_json(beside)) if beside.is_file() else None
+    except (InputError, ValidationError):
+        return None
 
 
 def _unchanged(path: Path, record: Fetched) -> bool:
@@ -212,6 +220,8 @@ def _at_hub(name: str, step: Callable[[], Any]) -> Any:
         status = error.response.status_code
         remedy = "set HF_TOKEN to a token that may read it" if status in {401, 403} else again
         raise InputError(f"the hub does not give {name} (status {status})", remedy=remedy) from None
-    except (httpx2.HTTPError, errors.OfflineModeIsEnabled, OSError) as error:
+    except (httpx2.HTTPError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         said = plain(" ".join(str(error).split()))[:200] or type(error).__name__
         raise InputError(f"the hub cannot be reached or broke off ({said})", remedy=again) from None

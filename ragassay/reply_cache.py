@@ -80,7 +80,7 @@ def output_line(key: str, body: Body, latency_s: float | None = None) -> dict[st
         "response": {"status_code": 200, "request_id": "", "body": body},
         "error": None,
     }
-    return line if latency_s is None else {**line, "latency_s": round(latency_s, 4)}
+    return line if latency_s is None else {**line, "latency_s": latency_s}
 
 
 def read_replies(path: Path, *, recorded: bool = False) -> Iterator[tuple[str, Stored]]:

@@ -156,3 +156,19 @@ def test_a_hub_that_cannot_be_reached(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_names_that_name_no_file_on_the_hub(name: str) -> None:
     with pytest.raises(InputError, match="names no model on the hub"):
         fetch(name)
+
+
+def test_a_folder_that_cannot_be_written_to(hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "file"))
+    with pytest.raises(InputError, match=r"cannot be written there \(Not a directory\)"):
+        fetch(NAME)
+
+
+def test_a_damaged_record_counts_as_none(hub: HubServer) -> None:
+    path = fetch(NAME)
+    path.with_name("tiny.Q4_0.gguf.json").write_text('{"name":')
+    with pytest.raises(InputError, match="has not been fetched"):
+        fetched(NAME)
+    assert fetch(NAME) == path
+    assert fetched(NAME) == path
