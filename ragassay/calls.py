@@ -22,7 +22,7 @@ from ragassay.prompts import Message
 from ragassay.provider_errors import explain
 from ragassay.records import Usage
 from ragassay.reply_cache import ReplyCache, Stored
-from ragassay.request_files import write_requests
+from ragassay.request_files import clear_requests, write_requests
 from ragassay.requests import Batch, Body, Reply, Request, ask_again, read_reply, request_key, usage_of
 from ragassay.results import StageUsage
 from ragassay.workspace import Workspace
@@ -145,14 +145,18 @@ class Caller:
         for model in sorted({job.model for job in online}):
             check_model(model, self._experiment.settings_of(model))
             self._endpoints.setdefault(model, Endpoint(model, self._experiment.settings_of(model)))
-        self._run_pool(online)
+        for local in (False, True):
+            self._run_pool([job for job in online if (provider_of(job.model) == "local") == local], one_at_a_time=local)
+        for label in {job.label for job in distinct.values()} - {job.label for job in waiting}:
+            clear_requests(self._workspace.requests, label)
         if waiting:
             raise self._missing(waiting)
 
-    def _run_pool(self, jobs: list[_Job]) -> None:
+    def _run_pool(self, jobs: list[_Job], *, one_at_a_time: bool) -> None:
         if not jobs:
             return
-        pool = ThreadPoolExecutor(min(self._experiment.run.max_concurrency, len(jobs)), thread_name_prefix="ask")
+        limit = 1 if one_at_a_time else min(self._experiment.run.max_concurrency, len(jobs))
+        pool = ThreadPoolExecutor(limit, thread_name_prefix="ask")
         futures = [pool.submit(self._work, job) for job in jobs]
         try:
             _first_error(futures)

@@ -54,8 +54,7 @@ class Questions(Table):
 
 
 class Retrieval(Table):
-    engine: Literal["embedded", "opensearch"] = "embedded"
-    url: str | None = None
+    engine: Literal["embedded"] = "embedded"
     retrievers: tuple[Literal["bm25", "knn", "hybrid"], ...] = Field(("bm25", "knn", "hybrid"), min_length=1)
     bm25: Literal["bm25s", "rank-bm25"] = "bm25s"
     embedding: str = "intfloat/multilingual-e5-base"

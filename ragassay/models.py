@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragassay.config import ModelSettings
@@ -24,6 +25,8 @@ PROVIDERS = ("openai", "anthropic", "local", "file")
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _LOCAL_MAX_TOKENS = 1024
 _TOP_LOGPROBS = 20
+_LOCAL_TOP_LOGPROBS = 1000
+"""llama.cpp gives the probabilities from before the grammar: 20 of them hold 79% of a small model's mass, 1000 99%."""
 
 
 def provider_of(model: str) -> str:
@@ -81,7 +84,7 @@ class Endpoint:
             reply = chat.bind(**self._options(request)).invoke(messages)
         if not isinstance(reply, AIMessage):
             raise TypeError(f"the model gave a {type(reply).__name__}")
-        return body_of(reply, self.model)
+        return body_of(reply, self.model, request.tokens)
 
     def chat(self) -> BaseChatModel:
         """The LangChain model; a `local:` one starts its server."""
@@ -110,23 +113,31 @@ class Endpoint:
         raise InputError(f"{self.model} is answered through files, not called")
 
     def _options(self, request: Request) -> dict[str, Any]:
-        extra: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         if request.tokens:
-            options: dict[str, Any] = {"logprobs": True, "top_logprobs": _TOP_LOGPROBS, "max_tokens": 1}
-            return (
-                {**options, "extra_body": {"grammar": _token_grammar(request)}} if self.provider == "local" else options
-            )
-        if request.schema and self.provider == "local":
-            from ragassay.grammar import grammar_for
-
-            extra = {"grammar": grammar_for(request.schema.model_json_schema())}
-        elif request.schema:
-            extra = {"response_format": response_format(request)}
-        return {"extra_body": extra} if extra else {}
+            options = {"logprobs": True, "top_logprobs": _TOP_LOGPROBS, "max_tokens": 1}
+        if self.provider == "local":
+            return options | _local_options(request)
+        return options | ({"extra_body": {"response_format": response_format(request)}} if request.schema else {})
 
 
-def body_of(reply: AIMessage, model: str) -> Body:
-    """A LangChain reply as the body of an OpenAI chat completion, which is how replies are kept."""
+def _local_options(request: Request) -> dict[str, Any]:
+    """llama.cpp's: a strict grammar, since its JSON schema allows endless white space, and a seed for each repeat."""
+    from ragassay.grammar import grammar_for, grammar_for_tokens
+
+    options: dict[str, Any] = {"seed": request.sample, "extra_body": {}}
+    if request.tokens:
+        options |= {"top_logprobs": _LOCAL_TOP_LOGPROBS, "extra_body": {"grammar": grammar_for_tokens(request.tokens)}}
+    elif request.schema:
+        options["extra_body"] = {"grammar": grammar_for(request.schema.model_json_schema())}
+    return options
+
+
+def body_of(reply: AIMessage, model: str, tokens: Sequence[str] = ()) -> Body:
+    """A LangChain reply as the body of an OpenAI chat completion, which is how replies are kept.
+
+    Of the log-probabilities, those of `tokens` are kept and what is among the likeliest 20.
+    """
     metadata = reply.response_metadata
     message: dict[str, Any] = {"role": "assistant", "content": _text(reply)}
     stop = metadata.get("finish_reason") or metadata.get("stop_reason")
@@ -136,7 +147,7 @@ def body_of(reply: AIMessage, model: str) -> Body:
     finish = "length" if stop in {"length", "max_tokens"} else "stop"
     choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
     if metadata.get("logprobs"):
-        choice["logprobs"] = metadata["logprobs"]
+        choice["logprobs"] = {"content": [_kept(entry, tokens) for entry in metadata["logprobs"]["content"][:1]]}
     body: Body = {"object": "chat.completion", "model": metadata.get("model_name") or model, "choices": [choice]}
     if reply.usage_metadata:
         cached = (reply.usage_metadata.get("input_token_details") or {}).get("cache_read") or 0
@@ -146,6 +157,16 @@ def body_of(reply: AIMessage, model: str) -> Body:
             "prompt_tokens_details": {"cached_tokens": cached},
         }
     return body
+
+
+def _kept(entry: dict[str, Any], tokens: Sequence[str]) -> dict[str, Any]:
+    wanted = {token.casefold() for token in tokens}
+    likeliest = [
+        {"token": top["token"], "logprob": top["logprob"]}
+        for rank, top in enumerate(entry.get("top_logprobs") or [])
+        if rank < _TOP_LOGPROBS or str(top["token"]).strip().casefold() in wanted
+    ]
+    return {"token": entry["token"], "logprob": entry["logprob"], "top_logprobs": likeliest}
 
 
 def _text(reply: AIMessage) -> str:
@@ -212,9 +233,3 @@ def _tool(request: Request) -> dict[str, Any]:
 
 def _tool_choice(request: Request) -> str:
     return request.schema.__name__ if request.schema else ""
-
-
-def _token_grammar(request: Request) -> str:
-    from ragassay.grammar import grammar_for_tokens
-
-    return grammar_for_tokens(request.tokens)

@@ -65,6 +65,24 @@ class Counts:
         return ", ".join(parts)
 
 
+def counter(progress: Progress, what: str) -> Callable[[int, int], None]:
+    """A callback that takes (done, total) and tells `progress`, for work that only counts."""
+    said = 0
+
+    def tell(done: int, total: int) -> None:
+        nonlocal said
+        if said == 0:
+            progress.start(what, total)
+        while said < done:
+            said += 1
+            progress.advance("done", None)
+        if done >= total:
+            said = 0
+            progress.stop()
+
+    return tell
+
+
 class StderrProgress:
     """One line rewritten in place on a terminal; elsewhere a line every `every_s` seconds and one at the end."""
 

@@ -34,6 +34,12 @@ def response_format(request: Request) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": request.schema.__name__, "strict": True, "schema": schema}}
 
 
+def clear_requests(folder: Path, label: str) -> None:
+    """Remove the label's request files, whose replies are all there."""
+    for stale in folder.glob(f"{label}-[0-9][0-9][0-9][0-9].jsonl"):
+        stale.unlink()
+
+
 def write_requests(
     folder: Path, missing: Mapping[str, Sequence[tuple[str, str, Request]]], settings: Mapping[str, ModelSettings]
 ) -> list[Path]:
@@ -43,8 +49,7 @@ def write_requests(
     """
     written = []
     for label, rows in missing.items():
-        for stale in folder.glob(f"{label}-[0-9][0-9][0-9][0-9].jsonl"):
-            stale.unlink()
+        clear_requests(folder, label)
         size = min(settings[model].requests_per_file for _, model, _ in rows)
         for number, start in enumerate(range(0, len(rows), size), 1):
             path = folder / f"{label}-{number:04d}.jsonl"

@@ -30,5 +30,5 @@ class PassageRetriever(BaseRetriever):
 
     def _document(self, identifier: str, score: float) -> Document:
         passage = self.passages[identifier]
-        metadata = {**passage.metadata, "id": identifier, "score": score}
+        metadata = {"title": passage.title, **passage.metadata, "id": identifier, "score": score}
         return Document(page_content=passage.text, metadata=metadata)

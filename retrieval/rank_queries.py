@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ragassay.calls import Batch, Caller
 from ragassay.errors import InputError
@@ -18,18 +18,22 @@ Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
 """(retriever, query text) to its (passage id, score), best first."""
 
 
-def rank_queries(workspace: Workspace, caller: Caller) -> StageOutcome:
+def rank_queries(
+    workspace: Workspace, caller: Caller, progress: Callable[[int, int], None] | None = None
+) -> StageOutcome:
     """Write `rankings/AGENT.trec` of every built-in agent and, with RAG-Fusion among them, `rewrites.jsonl`.
 
     RAG's ranking is the retriever's top k; RAG-Fusion's is the top k after fusing the top k of the query and of each
-    rewritten one. A query whose rewriting failed stands in no ranking of RAG-Fusion. Raises InputError where k is
+    rewritten one. `progress` is told (done, total) of the texts embedded.
+
+    A query whose rewriting failed stands in no ranking of RAG-Fusion. Raises InputError where k is
     larger than the corpus, there are no queries, or two share an id.
     """
     agents = workspace.experiment.own_agents()
     if not agents:
         return StageOutcome()
     passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
-    retrievers = build_retrievers(workspace, passages)
+    retrievers = build_retrievers(workspace, passages, progress)
     rewrites = _rewrite(workspace, queries, caller) if fuses(workspace) else []
     found = _search(retrievers, queries, rewrites, workspace.experiment.retrieval.k)
     for agent, retriever, kind in agents:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragassay.errors import InputError
+from ragassay.progress import StderrProgress, counter
 from ragassay.records import Figure
 
 
@@ -28,6 +29,7 @@ def search(options: argparse.Namespace) -> int:
         bm25=options.bm25,
         rrf_k=options.rrf_k,
         cache=options.cache,
+        progress=counter(StderrProgress(), "texts embedded"),
     )
     print(f"{options.out}: {n_queries} queries")
     return 0

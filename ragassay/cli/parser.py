@@ -151,7 +151,7 @@ def _add_rate(verbs) -> None:  # type: ignore[no-untyped-def]
     verb.add_argument(
         "--method", choices=["elo", "bradley-terry"], default="bradley-terry", help="default: bradley-terry"
     )
-    verb.add_argument("--k-factor", type=float, default=16.0, metavar="K", help="of Elo; default: 16")
+    verb.add_argument("--k-factor", type=float, default=4.0, metavar="K", help="of Elo; default: 4")
     verb.add_argument(
         "--initial", type=float, default=500.0, metavar="R", help="the rating all start from; default: 500"
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay import __version__
 from ragassay.config import Experiment
+from ragassay.progress import StderrProgress, counter
 from ragassay.workspace import StageOutcome, Workspace
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def _ingest() -> Stage:
         del caller
         from synth.ingest import ingest
 
-        return ingest(workspace)
+        return ingest(workspace, counter(StderrProgress(), "ingest: pages"))
 
     return Stage(
         "ingest",
@@ -106,7 +107,7 @@ def _retrieve() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         from retrieval.rank_queries import rank_queries
 
-        return rank_queries(workspace, caller)
+        return rank_queries(workspace, caller, counter(StderrProgress(), "retrieve: texts embedded"))
 
     return Stage(
         "retrieve",

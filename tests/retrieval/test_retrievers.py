@@ -44,7 +44,7 @@ def test_a_document_is_the_passage_with_its_id_and_score(make_workspace, passage
     best, score = retriever.search(["freelist aggregate"], 2)[0][0]
     passage = next(p for p in passages if p.id == best)
     assert retriever.invoke("freelist aggregate")[0] == Document(
-        page_content=passage.text, metadata={**passage.metadata, "id": best, "score": score}
+        page_content=passage.text, metadata={"title": passage.title, **passage.metadata, "id": best, "score": score}
     )
     assert passage.metadata["doc"] == "avr-libc-user-manual.pdf"
     assert retriever.invoke("zyzzyva") == []
