@@ -23,13 +23,17 @@ from ragassay.errors import BudgetSpent, RagassayError
 from ragassay.prices import cost_usd
 from ragassay.reply_cache import ReplyCache
 from ragassay.requests import Batch, Reply
+from ragassay.text import plain
 from ragassay.tokens import count_tokens
 from ragassay.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class Row:
-    """What one stage takes of one model; `estimated` says that the calls are not counted but foreseen."""
+    """What one stage takes of one model; `cost_usd` is of what is not in the cache, None where a price is not known.
+
+    `estimated` says that the calls are not counted but foreseen.
+    """
 
     stage: str
     model: str
@@ -132,31 +136,42 @@ def _rows(stage: str, loads: Sequence[Load], workspace: Workspace, *, estimated:
         own = [load for load in loads if load.model == model]
         inputs = sum(load.input_tokens for load in own)
         outputs = sum(load.output_tokens for load in own)
-        cost = cost_usd(model, workspace.experiment.settings_of(model), inputs, outputs)
+        to_pay = [load for load in own if not load.from_cache]
+        tokens = sum(load.input_tokens for load in to_pay), sum(load.output_tokens for load in to_pay)
+        cost = cost_usd(model, workspace.experiment.settings_of(model), *tokens) if to_pay else 0.0
         calls, cached = sum(load.calls for load in own), sum(load.from_cache for load in own)
         rows.append(Row(stage, model, calls, cached, inputs, outputs, cost, estimated))
     return rows
 
 
 def _print(rows: Sequence[Row], workspace: Workspace) -> None:
+    from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("stage", "model", "calls", "from cache", "input tokens", "output tokens", "US$")
+    table = Table("stage", "model", "calls", "cached", "input", "output", "US$", box=SIMPLE)
     for column in table.columns[2:]:
         column.justify = "right"
     for row in rows:
-        about = "about " if row.estimated else ""
+        about = "~" if row.estimated else ""
         numbers = [f"{about}{row.calls:,}", f"{row.from_cache:,}", f"{row.input_tokens:,}", f"{row.output_tokens:,}"]
-        cost = "not known" if row.cost_usd is None else f"{row.cost_usd:.2f}"
+        cost = "–" if row.cost_usd is None else f"{row.cost_usd:.2f}"
         table.add_row(row.stage, Text(row.model), *numbers, cost)
-    costs = [row.cost_usd for row in rows]
-    known = sum(cost or 0.0 for cost in costs)
-    unknown = sum(cost is None for cost in costs)
-    limit = workspace.experiment.run.max_cost_usd
     console = Console()
     console.print(table)
-    more = f", and {unknown} rows whose price is not known" if unknown else ""
-    console.print(f"in all: ${known:.2f} before what is in the cache{more}; the limit is ${limit:.2f}" if limit else "")
-    console.print("tokens are counted offline and are estimates; so is the length of every reply", style="dim")
+    console.print(_in_all(rows, workspace.experiment.run.max_cost_usd), soft_wrap=True)
+    console.print(
+        "Tokens are counted offline, reply lengths and calls behind ~ are estimates (see benchmarks/plan_accuracy.py).",
+        style="dim",
+        soft_wrap=True,
+    )
+
+
+def _in_all(rows: Sequence[Row], limit: float | None) -> str:
+    known = sum(row.cost_usd or 0.0 for row in rows)
+    unpriced = sorted({row.model for row in rows if row.cost_usd is None})
+    parts = [f"To pay: ${known:.2f} for what is not in the cache"]
+    parts += [f"and what {', '.join(unpriced)} costs, whose price is not known"] if unpriced else []
+    parts += [f"; the limit is ${limit:.2f}"] if limit else []
+    return plain(" ".join(parts).replace(" ;", ";"))
