@@ -50,6 +50,7 @@ def results_of(findings: Findings, experiment: Experiment, corpus: str) -> tuple
     notices = _notices(strengths)
     results = Results(
         corpus=corpus,
+        note=experiment.corpus.note,
         notices=tuple(dict.fromkeys((*findings.notices, *notices))),
         settings=_settings(experiment, play, draws),
         agents=order,

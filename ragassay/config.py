@@ -26,6 +26,7 @@ class Table(BaseModel):
 
 class Corpus(Table):
     language: str = "en"
+    note: str = ""
     exclude_pages: dict[str, str] = {}
 
 

@@ -109,9 +109,20 @@ class _Grammar:
         high = int(schema.get("maxItems", max(low, ARRAY_ITEMS)))
         if high == 0:
             return '"[]"'
-        item = self.expression(schema.get("items", {}))
+        item = self.repeatable(self.expression(schema.get("items", {})))
         more = f'"[" {item} ("," {item}){{{max(low - 1, 0)},{high - 1}}} "]"' if high > 1 else f'"[" {item} "]"'
         return more if low else f'("[]" | {more})'
+
+    def repeatable(self, expression: str) -> str:
+        """`expression`, behind a rule's name where it repeats something itself.
+
+        llama.cpp writes a repetition out, and refuses the grammar where one within another grows too long.
+        """
+        if "{" not in expression:
+            return expression
+        rule = next((name for name, body in self.rules.items() if body == expression), f"item{len(self.rules)}")
+        self.rules[rule] = expression
+        return rule
 
     def string(self, schema: Schema) -> str:
         self.rules["char"] = _CHAR

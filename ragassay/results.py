@@ -83,6 +83,7 @@ class Results(Record):
 
     format: int = 1
     corpus: str
+    note: str = ""
     notices: tuple[str, ...] = ()
     settings: dict[str, str | int | float | None]
     agents: tuple[str, ...]

@@ -18,16 +18,18 @@ from ragassay.workspace import Workspace
 
 STAGES_THAT_ASK = ("questions", "retrieve", "answer", "judge")
 
-_REPLY_TOKENS = {"questions": 260, "rewrite": 90, "answers": 170, "relevance": 50, "pointwise": 180, "games": 75}
-_QUESTION_TOKENS = 24
-_ANSWER_TOKENS = 165
-_NEW_PASSAGES_PER_AGENT = 0.28
+_REPLY_TOKENS = {"questions": 290, "rewrites": 113, "answers": 115, "relevance": 55, "pointwise": 180, "games": 62}
+_QUESTION_TOKENS = 40
+_ANSWER_TOKENS = 115
+_REASON_TOKENS = 45
+_NEW_PASSAGES_PER_AGENT = 0.3
 """Of an agent's k passages, the share that no agent before it has brought into the pool."""
-_DISTINCT_ANSWERS = 0.95
+_DISTINCT_ANSWERS = 0.99
 """The share of (query, agent) whose passages differ from every other agent's of that query."""
-_VERY_RELEVANT = 2.5
+_DISTINCT_PAIRS = 0.9
+"""The share of games whose two answers are not word for word the same, which is a tie without a call."""
+_VERY_RELEVANT = 1.4
 """Passages of a query that are judged very relevant."""
-_REASON_TOKENS = 40
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
     if "rag-fusion" not in experiment.answer.agents:
         return []
     tokens = _template("retrieval", "rewrite.md") + _QUESTION_TOKENS
-    return [_load("rewrite", experiment.answer.model, n_queries, tokens)]
+    return [_load("rewrites", experiment.answer.model, n_queries, tokens)]
 
 
 def _distinct(experiment: Experiment, n_queries: int) -> float:
@@ -129,4 +131,4 @@ def _games(experiment: Experiment, n_queries: int, passage: float) -> Load:
         pairs = min(pairs, len(names))
     evidence = _VERY_RELEVANT * (passage + _REASON_TOKENS)
     tokens = _template("evaluate", "pairwise.md") + evidence + _QUESTION_TOKENS + 2 * _ANSWER_TOKENS
-    return _load("games", experiment.judge.model, n_queries * pairs * 2, tokens)
+    return _load("games", experiment.judge.model, n_queries * pairs * 2 * _DISTINCT_PAIRS, tokens)

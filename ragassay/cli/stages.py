@@ -203,6 +203,7 @@ def _compare() -> Stage:
         settings=lambda e: (
             _settings(e, "compare")
             | {"retrieval.k": e.retrieval.k, "judge.criteria": e.judge.criteria, "judge.mode": e.judge.mode}
+            | {"corpus.note": e.corpus.note}
         ),
         makes=lambda w: [w.figures],
         run=run,

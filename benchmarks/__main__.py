@@ -1,0 +1,93 @@
+"""`make bench`: run the benchmarks and keep what each prints, with its command and machine, in benchmarks/results/.
+
+    python -m benchmarks [NAME …]
+
+Without names, all that can be run here. scifact and bm25_speed read BEIR's SciFact, which is not in the repository:
+SCIFACT=PATH names its folder. pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else the avr-libc manual.
+Exit status 1 where a benchmark fails; what it printed before is then left as it was.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.bm25_speed import machine
+
+RESULTS = Path(__file__).with_name("results")
+MANUAL = "corpora/avr-libc/avr-libc-user-manual.pdf"
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """`python -m benchmarks.NAME ARGUMENTS`; `lacks` says what must be given before it can run, None where nothing."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    lacks: str | None = None
+
+    @property
+    def command(self) -> str:
+        """As one would type it."""
+        return shlex.join(["python", "-m", f"benchmarks.{self.name}", *self.arguments])
+
+
+def benchmarks(scifact: str, pdfs: str) -> list[Benchmark]:
+    """All of them; `scifact` is a folder, `pdfs` paths as in a shell, either may be empty."""
+    beir, lacks = ((scifact,), None) if scifact else ((), "SCIFACT=PATH (BEIR's folder)")
+    return [
+        Benchmark("elo_speed"),
+        Benchmark("pdf_reading", tuple(shlex.split(pdfs)) or (MANUAL,)),
+        Benchmark("plan_example"),
+        Benchmark("plan_accuracy"),
+        Benchmark("bm25_speed", beir, lacks),
+        Benchmark("scifact", beir, lacks),
+    ]
+
+
+def run(benchmark: Benchmark) -> bool:
+    """Run one, showing what it prints, and keep that; False where it fails."""
+    load, lines = os.getloadavg()[0], []
+    print(f"== {benchmark.command}", flush=True)
+    command = [sys.executable, "-u", "-m", f"benchmarks.{benchmark.name}", *benchmark.arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        for line in process.stdout or ():
+            print(line, end="", flush=True)
+            lines.append(line)
+    if process.returncode == 0:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{benchmark.name}.md").write_text(page(benchmark, "".join(lines), load), encoding="utf-8")
+    return process.returncode == 0
+
+
+def page(benchmark: Benchmark, output: str, load: float) -> str:
+    """The results file: what was run, where, when, how busy the machine was just before, and what came out."""
+    where = f"{machine()}, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, load average {load:.1f} before it began"
+    table = output.strip() if output.startswith("|") else f"```\n{output.strip()}\n```"
+    return f"# {benchmark.name}\n\n`{benchmark.command}`\n\n{where}.\n\n{table}\n"
+
+
+def main(names: list[str]) -> int:
+    """Run those named, or all; 2 for a name that does not exist or a path that is not given."""
+    known = {b.name: b for b in benchmarks(os.environ.get("SCIFACT", ""), os.environ.get("PDFS", ""))}
+    if unknown := [name for name in names if name not in known]:
+        sys.exit(f"there is no benchmark '{unknown[0]}'; there are {', '.join(known)}")
+    chosen = [known[name] for name in names or known]
+    for benchmark in chosen:
+        if benchmark.lacks:
+            print(f"== {benchmark.name} is left out: give {benchmark.lacks}", flush=True)
+    failed = [benchmark.name for benchmark in chosen if not benchmark.lacks and not run(benchmark)]
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 2 if names and any(benchmark.lacks for benchmark in chosen) else 0
+
+
+if __name__ == "__main__":
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        sys.exit(__doc__)
+    sys.exit(main(sys.argv[1:]))
