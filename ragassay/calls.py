@@ -42,13 +42,14 @@ class _Job:
     request: Request
     reply: Reply | None = None
     received: tuple[Stored, ...] = ()
-    called: bool = False
+    paid: bool = False
 
 
 class Caller:
     """Asks the models of one experiment on behalf of one stage; `usage` says at the end what that took.
 
-    `retry_after_cap_s` bounds how long a provider's Retry-After is believed, in seconds.
+    `spent_usd` is what earlier stages spent, which counts towards the cost limit. `retry_after_cap_s` bounds how long a
+    provider's Retry-After is believed, in seconds.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Caller:
         stage: str,
         cache: ReplyCache,
         progress: Progress | None = None,
+        spent_usd: float = 0.0,
         retry_after_cap_s: float = 60.0,
     ) -> None:
         self._workspace, self._stage, self._cache = workspace, stage, cache
@@ -66,11 +68,16 @@ class Caller:
         self._jobs: dict[str, _Job] = {}
         self._lock = threading.Lock()
         self._stop = threading.Event()
-        self._spent_usd, self._n_priced, self._under_way = 0.0, 0, 0
+        self._spent_usd, self._before_usd, self._n_priced, self._under_way = spent_usd, spent_usd, 0, 0
 
     @property
     def _experiment(self) -> Experiment:
         return self._workspace.experiment
+
+    @property
+    def spent_usd(self) -> float:
+        """US dollars spent so far, by earlier stages and this one, on replies that did not come with the corpus."""
+        return self._spent_usd
 
     def gives_probabilities(self, model: str) -> bool:
         """Whether `tokens` requests can be put to this model."""
@@ -139,7 +146,9 @@ class Caller:
         for job in distinct.values():
             if job.reply is not None:
                 self._progress.advance("cached" if job.reply.error is None else "failed", None)
-                self._spent_usd += 0.0 if any(s.recorded for s in job.received) else job.reply.usage.cost_usd or 0.0
+                if not job.paid and not any(stored.recorded for stored in job.received):
+                    self._spent_usd += job.reply.usage.cost_usd or 0.0
+                job.paid = True
         waiting = [job for job in open_jobs if provider_of(job.model) == "file"]
         online = [job for job in open_jobs if provider_of(job.model) != "file"]
         for model in sorted({job.model for job in online}):
@@ -179,7 +188,7 @@ class Caller:
             finally:
                 with self._lock:
                     self._under_way -= 1
-            job.called = True
+            job.paid = True
             self._cache.put(self._key(job.model, request), body, latency_s, f"received-{self._stage}")
             self._pay(self._cost(job.model, body))
         reply = _done(job)
@@ -218,10 +227,12 @@ class Caller:
     def _claim_budget(self) -> None:
         limit = self._experiment.run.max_cost_usd
         with self._lock:
-            expected = self._under_way * (self._spent_usd / self._n_priced) if self._n_priced else 0.0
+            expected = (
+                self._under_way * ((self._spent_usd - self._before_usd) / self._n_priced) if self._n_priced else 0.0
+            )
             if limit is not None and self._spent_usd + expected >= limit:
                 raise BudgetSpent(
-                    f"the cost limit of ${limit:.2f} is reached (${self._spent_usd:.2f} spent in stage {self._stage}); "
+                    f"the cost limit of ${limit:.2f} is reached (${self._spent_usd:.2f} spent, in stage {self._stage}); "
                     "every reply so far is kept: run again with a higher --max-cost to go on"
                 )
             self._under_way += 1

@@ -46,10 +46,13 @@ def write_requests(
     """Write (key, model, request) by label to `LABEL-0001.jsonl`, … and remove the label's older files.
 
     Two labels never share a file: that is how the two orders of a game and the repeats of a request are kept apart.
+    Within a label they stand in the order of their keys, which is as good as shuffled: whoever answers one file then
+    meets every agent alike, and the manner of one sitting does not become the manner of one agent.
     """
     written = []
-    for label, rows in missing.items():
+    for label, unsorted in missing.items():
         clear_requests(folder, label)
+        rows = sorted(unsorted, key=lambda row: row[0])
         size = min(settings[model].requests_per_file for _, model, _ in rows)
         for number, start in enumerate(range(0, len(rows), size), 1):
             path = folder / f"{label}-{number:04d}.jsonl"

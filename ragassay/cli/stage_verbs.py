@@ -48,6 +48,7 @@ class Runner:
         self._ignore_recorded: bool = options.ignore_recorded
         self._retry_failed: bool = options.retry_failed
         self._cache: ReplyCache | None = None
+        self._spent_usd = 0.0
         self._say: Callable[[str], None] = lambda line: print(plain(line), file=sys.stderr, flush=True)
 
     def bring_up_to_date(self, stage: Stage) -> Manifest:
@@ -62,6 +63,7 @@ class Runner:
             reason = f"{known.n_failed} failed last time"
         if known is not None and reason is None:
             self._say(f"{stage.name}: up to date")
+            self._spent_usd += sum(usage.cost_usd or 0.0 for usage in known.usage)
             return known
         self._say(f"{stage.name}: running ({reason})")
         return self._run(stage, inputs)
@@ -72,11 +74,12 @@ class Runner:
         workspace = self._workspace
         path = workspace.manifests / f"{stage.name}.json"
         path.unlink(missing_ok=True)
-        caller = Caller(workspace, stage.name, self._replies(), StderrProgress())
+        caller = Caller(workspace, stage.name, self._replies(), StderrProgress(), self._spent_usd)
         try:
             outcome = stage.run(workspace, caller)
         finally:
             caller.close()
+        self._spent_usd = caller.spent_usd
         made = digests(stage.makes(workspace), workspace.results)
         settings = stage.settings(workspace.experiment)
         manifest = make_manifest(stage.name, inputs, settings, made, outcome, caller.usage())

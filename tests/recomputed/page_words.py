@@ -22,7 +22,7 @@ def check_page(page: Page, results: dict[str, Any]) -> None:
         assert words(figure, 1, 100, "%") in " ".join(page.text.split())
     for agent, chance in results["verdict"]["p_best"].items():
         assert _row(page, "verdict", agent).cells[-1].strip() == f"{100 * chance:.1f}%"
-    for text in (results["verdict"]["sentence"], *results["notices"]):
+    for text in (results["verdict"]["sentence"], results["note"], *results["notices"]):
         assert " ".join(text.split()) in " ".join(page.text.split()), text
     _labels(page, results)
     _tests(page, results)

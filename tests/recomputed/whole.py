@@ -49,6 +49,7 @@ def _head(book: Book, run: Run) -> None:
     other = [said for m in manifests if not m["exit_status"] for said in m["notices"]]
     book.put(("format",), 1)
     book.put(("corpus",), run.results.name)
+    book.put(("note",), run.setting("corpus", "note", ""))
     book.put(("notices",), list(dict.fromkeys(grave + other)))
     book.put(("n_queries",), len(run.query_ids))
     book.put(("settings",), _settings(run))
