@@ -26,6 +26,8 @@ Rankings = dict[str, list[tuple[str, float]]]
 Qrels = dict[str, dict[str, int]]
 """Query id to passage id to label. A pair that is absent is unjudged, not 0."""
 
+_LARGEST_LABEL = 1_000_000
+
 
 def write_text(path: Path, text: str) -> None:
     """Write `text` as UTF-8 beside `path` and move it into place."""
@@ -33,8 +35,11 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write `data` beside `path` and move it into place."""
+    """Write `data` beside `path` and move it into place; what is no file (`/dev/stdout`) is written to as it is."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+        return
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         beside.write_bytes(data)
@@ -69,7 +74,7 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"is not JSON ({error})", file=path, line=number) from None
         if not isinstance(value, dict):
             raise InputError("is not a JSON object", file=path, line=number)
@@ -90,7 +95,8 @@ def read_records(path: Path, kind: type[R]) -> list[R]:
         try:
             records.append(kind.model_validate(value))
         except ValidationError as error:
-            raise InputError(first_problem(error), file=path, line=number) from None
+            problem = first_problem(error).removeprefix("Value error, ")
+            raise InputError(problem, file=path, line=number) from None
     return records
 
 
@@ -108,7 +114,7 @@ def read_json(path: Path) -> Any:
     """The content of a JSON file. Raises InputError."""
     try:
         return json.loads(read_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"is not JSON ({error})", file=path) from None
 
 
@@ -146,17 +152,20 @@ def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, int]]) -> None:
 
 
 def read_qrels(path: Path) -> Qrels:
-    """Qrels in TREC's layout (4 columns) or BEIR's (3 columns, tab-separated, with a header). Raises InputError."""
+    """Qrels in TREC's layout (4 columns) or BEIR's (3 columns, tab-separated, with a header).
+
+    Raises InputError with the line, also where a passage has two labels for a query.
+    """
     qrels: Qrels = {}
     for number, parts in _columns(path):
         if number == 1 and parts[-1].lower() in {"score", "label", "relevance"}:
             continue
         if len(parts) not in {3, 4}:
             raise InputError(f"has {len(parts)} columns, qrels have 3 (BEIR) or 4 (TREC)", file=path, line=number)
-        label = _number(parts[-1], path, number)
-        if label != int(label):
-            raise InputError(f"label {parts[-1]} is not a whole number", file=path, line=number)
-        qrels.setdefault(parts[0], {})[parts[-2]] = int(label)
+        label, labels = _label(parts[-1], path, number), qrels.setdefault(parts[0], {})
+        if labels.setdefault(parts[-2], label) != label:
+            problem = f"gives '{plain(parts[-2])}' another label for query '{plain(parts[0])}' than an earlier line"
+            raise InputError(problem, file=path, line=number)
     return qrels
 
 
@@ -166,9 +175,16 @@ def _columns(path: Path) -> Iterator[tuple[int, list[str]]]:
             yield number, parts
 
 
+def _label(text: str, path: Path, line: int) -> int:
+    value = _number(text, path, line)
+    if value != int(value) or abs(value) > _LARGEST_LABEL:
+        raise InputError(f"label {plain(text)} is not a whole number of reasonable size", file=path, line=line)
+    return int(value)
+
+
 def _number(text: str, path: Path, line: int) -> float:
     try:
-        value = float(text)
+        value = float(text.replace("_", "?"))
     except ValueError:
         raise InputError(f"'{plain(text)}' is not a number", file=path, line=line) from None
     if value - value != 0:

@@ -41,6 +41,9 @@ def fence(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> s
     return f"<{tag}{named}>\n{broken.strip()}\n</{tag}>"
 
 
+_OF_A_TEMPLATE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+"""What the expressions of a template may raise, beside Jinja2's own errors."""
+
 _environment = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
 _environment.globals["fence"] = fence
 
@@ -58,21 +61,23 @@ class Prompt:
     def load(cls, path: Path) -> Prompt:
         """Read a prompt. Raises InputError where the file, its `## User` line or its syntax is wrong."""
         text = read_text(path)
-        parts = re.split(r"^## User[ \t]*\n", text, flags=re.MULTILINE)
+        parts = re.split(r"^## User[ \t]*\r?\n", text, flags=re.MULTILINE)
         if len(parts) != 2:
             raise InputError("a prompt has one line '## User' between its two parts", file=path)
         for part in parts:
             try:
                 _environment.parse(part)
             except TemplateSyntaxError as error:
-                raise InputError(f"is not a Jinja2 template ({error.message})", file=path, line=error.lineno) from None
+                line = error.lineno + text.count("\n", 0, text.index(part))
+                raise InputError(f"is not a Jinja2 template ({error.message})", file=path, line=line) from None
         return cls(path, parts[0].strip(), parts[1].strip(), digest_bytes(text.encode()))
 
     def render(self, values: Mapping[str, Any]) -> tuple[Message, ...]:
         """The messages with `values` in their places. Raises InputError where the prompt names a value not given."""
         try:
             filled = [_environment.from_string(part).render(values).strip() for part in (self.system, self.user)]
-        except TemplateError as error:
+        except (TemplateError, *_OF_A_TEMPLATE) as error:
             known = ", ".join(sorted(values))
-            raise InputError(f"cannot be filled ({error})", file=self.path, remedy=f"given here: {known}") from None
+            problem = f"cannot be filled ({error or type(error).__name__})"
+            raise InputError(problem, file=self.path, remedy=f"given here: {known}") from None
         return Message("system", filled[0]), Message("user", filled[1])

@@ -1,7 +1,7 @@
 """The reply cache: every reply ever received, in the layout of OpenAI's Batch output, keyed by its request's content.
 
 `results/NAME/replies/*.jsonl` is where replies are appended, whole lines at a time, and where a user puts the replies
-to a `file:` model's requests; `corpora/NAME/replies/*.jsonl.gz` is a recorded run. All of it is read the same way.
+to a `file:` model's requests (Anthropic's Message Batches results are read as well); `corpora/NAME/replies/*.jsonl.gz` is a recorded run. All of it is read the same way.
 """
 
 from __future__ import annotations
@@ -94,6 +94,8 @@ def _read_output_line(line: str, path: Path, number: int, *, recorded: bool) -> 
     try:
         data = json.loads(line)
         key = data["custom_id"]
+        if "result" in data:
+            return key, _of_message_batch(data["result"], recorded=recorded)
         response = data.get("response") or {}
         status, body, error = response.get("status_code", 200), response.get("body"), data.get("error")
     except (ValueError, TypeError, KeyError, AttributeError):
@@ -105,6 +107,35 @@ def _read_output_line(line: str, path: Path, number: int, *, recorded: bool) -> 
     if not isinstance(body, dict):
         raise InputError("response.body is missing", file=path, line=number, remedy=_LAYOUT)
     return key, Stored(body, None, data.get("latency_s"), recorded)
+
+
+def _of_message_batch(result: dict[str, Any], *, recorded: bool) -> Stored:
+    """A result of Anthropic's Message Batches: succeeded with a message, or errored, canceled, expired."""
+    if result.get("type") != "succeeded":
+        return Stored(None, f"{result.get('type')}: {json.dumps(result.get('error'))[:300]}", None, recorded)
+    message = result["message"]
+    usage = message.get("usage") or {}
+    cached = usage.get("cache_read_input_tokens") or 0
+    reply: dict[str, Any] = {"role": "assistant", "content": _blocks_text(message["content"])}
+    if message.get("stop_reason") == "refusal":
+        reply["refusal"] = reply["content"] or "refused"
+    finish = "length" if message.get("stop_reason") == "max_tokens" else "stop"
+    body: Body = {"object": "chat.completion", "choices": [{"index": 0, "message": reply, "finish_reason": finish}]}
+    if "input_tokens" in usage:
+        read = usage["input_tokens"] + cached + (usage.get("cache_creation_input_tokens") or 0)
+        body["usage"] = {
+            "prompt_tokens": read,
+            "completion_tokens": usage.get("output_tokens"),
+            "prompt_tokens_details": {"cached_tokens": cached},
+        }
+    return Stored(body, None, None, recorded)
+
+
+def _blocks_text(blocks: list[dict[str, Any]]) -> str:
+    for block in blocks:
+        if block["type"] == "tool_use":
+            return json.dumps(block["input"], ensure_ascii=False)
+    return "".join(block["text"] for block in blocks if block["type"] == "text")
 
 
 _LAYOUT = 'a line is {"custom_id": …, "response": {"status_code": 200, "body": {"choices": […]}}, "error": null}'

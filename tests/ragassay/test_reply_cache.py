@@ -14,7 +14,7 @@ from ragassay.calls import Message, Request
 from ragassay.config import ModelSettings
 from ragassay.errors import InputError
 from ragassay.reply_cache import ReplyCache, output_line
-from ragassay.requests import request_key
+from ragassay.requests import read_reply, request_key, usage_of
 
 
 class Yes(BaseModel):
@@ -101,3 +101,21 @@ def test_recorded_runs_are_read_and_a_later_success_goes_before_an_error(tmp_pat
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "mine.jsonl").write_text(json.dumps(output_line("a", body("1"))) + "\n")
     assert ReplyCache(tmp_path / "own", [shipped]).get("a").body == body("1")
+
+
+def test_results_of_anthropics_message_batches_are_read_as_well(tmp_path: Path):
+    # The layout of https://docs.anthropic.com/en/docs/build-with-claude/batch-processing, "Retrieve batch results".
+    message = {"content": [{"type": "text", "text": '{"yes": true}'}], "stop_reason": "end_turn"}
+    message["usage"] = {"input_tokens": 11, "output_tokens": 36, "cache_read_input_tokens": 100}
+    lines = [
+        {"custom_id": "a", "result": {"type": "succeeded", "message": message}},
+        {"custom_id": "b", "result": {"type": "errored", "error": {"type": "invalid_request"}}},
+        {"custom_id": "c", "result": {"type": "expired"}},
+    ]
+    (tmp_path / "batch.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    cache = ReplyCache(tmp_path)
+    stored = cache.get("a")
+    assert stored is not None and stored.body is not None
+    assert read_reply(REQUEST, stored.body).value == Yes(yes=True)
+    assert usage_of(stored.body) == (111, 36, 100)
+    assert "invalid_request" in cache.get("b").error and "expired" in cache.get("c").error
