@@ -10,7 +10,9 @@ from evaluate.bootstrap import Resamples
 from evaluate.bradley_terry import BradleyTerry
 from evaluate.win_table import Contests
 from ragassay.records import Figure
-from ragassay.results import Verdict
+from ragassay.results import Comparison, Verdict
+
+WIN_RATE, LEVEL = "win_rate", "not distinguishable"
 
 FEWEST_QUERIES = 6
 """Below six queries not even a win on each of them is significant at 5% (two-sided sign test: 2 / 2^5 = 6%)."""
@@ -31,11 +33,18 @@ def ranked(agents: Sequence[str], strengths: BradleyTerry, elo: Mapping[str, Fig
     return tuple(sorted(agents, key=place))
 
 
-def choose(order: Sequence[str], strengths: BradleyTerry, contests: Contests, draws: Resamples) -> Verdict:
+def choose(
+    order: Sequence[str],
+    strengths: BradleyTerry,
+    contests: Contests,
+    draws: Resamples,
+    comparisons: Sequence[Comparison] = (),
+) -> Verdict:
     """The first of `order`, and how sure that is.
 
     Sure where, against each other agent that was rated, it stands above in so large a share of the resamples that the
-    95% interval of the difference excludes 0, and at least `FEWEST_QUERIES` queries have a verdict.
+    95% interval of the difference excludes 0, at least `FEWEST_QUERIES` queries, of as many sections, have a verdict,
+    and the corrected tests of `comparisons` tell the two apart by the games won.
     """
     rated = [agent for agent in order if agent in strengths.rated]
     if len(rated) < 2:
@@ -45,25 +54,35 @@ def choose(order: Sequence[str], strengths: BradleyTerry, contests: Contests, dr
     index = {agent: position for position, agent in enumerate(strengths.rated)}
     shares = {agent: float(strengths.above_share[index[best], index[agent]]) for agent in others}
     needed = 1 - draws.tail(n)
-    rivals = [agent for agent in others if shares[agent] < needed]
+    untold = _untold(best, comparisons)
+    rivals = [agent for agent in others if shares[agent] < needed or agent in untold]
     level = [agent for agent in others if not strengths.above[index[best], index[agent]]]
     return Verdict(
         best=best,
         runner_up=others[0],
-        sure=not rivals and n >= FEWEST_QUERIES,
-        sentence=_sentence(best, rivals, level, min(shares.values()), n) + _unrated(order, rated),
+        sure=not rivals and draws.units(n) >= FEWEST_QUERIES,
+        sentence=_sentence(best, rivals, level, min(shares.values()), n, draws.units(n)) + _unrated(order, rated),
         p_best=strengths.p_best,
     )
 
 
-def _sentence(best: str, rivals: list[str], level: list[str], least: float, n: int) -> str:
+def _untold(best: str, comparisons: Sequence[Comparison]) -> set[str]:
+    """The agents that the tests of the games won do not tell from `best`."""
+    pairs = [{row.agent_a, row.agent_b} for row in comparisons if row.measure == WIN_RATE and row.verdict == LEVEL]
+    return {agent for pair in pairs if best in pair for agent in pair - {best}}
+
+
+def _sentence(best: str, rivals: list[str], level: list[str], least: float, n: int, units: int) -> str:
     queries = "this 1 query" if n == 1 else f"these {n} queries"
     if level:
         return f"{_named([best, *level])} are level on {queries}."
-    if rivals:
-        return f"{best} leads, but cannot be told from {_named(rivals)} with {queries}."
     if n < FEWEST_QUERIES:
         return f"{best} leads, but {queries} are too few to be sure." if n > 1 else f"{best} leads, but on one query."
+    if units < FEWEST_QUERIES:
+        sections = f"{units} sections" if units > 1 else "one section"
+        return f"{best} leads, but {queries} come from {sections}, too few to be sure."
+    if rivals:
+        return f"{best} leads, but cannot be told from {_named(rivals)} with {queries}."
     share = "all" if least >= 1 else f"{100 * least:.1f}% or more"
     return f"Choose {best}: it stands above each other agent in {share} of the resamples of {queries}."
 

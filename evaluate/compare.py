@@ -6,16 +6,22 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from evaluate import bradley_terry, elo, means
+from evaluate.audit import audit_judge, warnings
 from evaluate.bootstrap import Resamples, resamples
 from evaluate.choice import choose, ranked
+from evaluate.clustered import source_sections
+from evaluate.compared import compared, comparisons
+from evaluate.corrected import Judged, People, corrections, read_people
 from evaluate.findings import Findings, read_findings
 from evaluate.measures import Values
 from evaluate.paired_tests import paired_test, rag_pairs
+from evaluate.pool import pool_by_judge, pool_by_people
+from evaluate.strengths import STEPS
 from evaluate.verdicts import Verdict, verdicts
 from evaluate.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
 from ragassay.config import Experiment
 from ragassay.files import write_json
-from ragassay.results import PairedTest, Results
+from ragassay.results import PairedTest, RatingDetail, Results
 from ragassay.workspace import StageOutcome, Workspace
 
 V = TypeVar("V")
@@ -30,15 +36,19 @@ def compare(workspace: Workspace) -> StageOutcome:
     Raises InputError for a file that is missing or not as the design has it; nothing is written then.
     """
     findings = read_findings(workspace)
-    results, notices = results_of(findings, workspace.experiment, workspace.results.name)
+    people = read_people(workspace)
+    results, notices = results_of(findings, workspace.experiment, workspace.results.name, people)
     write_json(workspace.figures, results.dump())
-    return StageOutcome(notices=notices, n_records=1)
+    return StageOutcome(notices=notices, exit_status=2 if findings.unusable else 0, n_records=1)
 
 
-def results_of(findings: Findings, experiment: Experiment, corpus: str) -> tuple[Results, tuple[str, ...]]:
+def results_of(
+    findings: Findings, experiment: Experiment, corpus: str, labelled: People | None = None
+) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     settings, criteria = experiment.compare, experiment.judge.criteria
-    draws = resamples(findings.queries, settings.bootstrap, settings.seed)
+    sections = source_sections(findings.material.queries)
+    draws = resamples(findings.queries, settings.bootstrap, settings.seed, sections)
     found, agents = verdicts(findings.games), findings.material.agents
     table = contests(found, agents, findings.queries)
     play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
@@ -47,7 +57,13 @@ def results_of(findings: Findings, experiment: Experiment, corpus: str) -> tuple
     retrieval = means.retrieval_by_query(findings, experiment.retrieval.k)
     pointwise = means.pointwise_by_query(findings, criteria)
     people = means.people_by_query(findings, experiment.retrieval.k)
-    notices = _notices(strengths)
+    table_of_measures = compared(findings, experiment.retrieval.k, retrieval, pointwise, found)
+    pairs = comparisons(findings, table_of_measures, order, settings.seed)
+    judged = Judged(retrieval, pointwise, found)
+    k = experiment.retrieval.k
+    corrected = corrections(findings, judged, labelled, order, criteria, k, draws) if labelled else None
+    audit = audit_judge(findings, found, experiment, order, draws)
+    notices = (*findings.unusable, *_notices(strengths), *warnings(audit), *(corrected.notes if corrected else ()))
     results = Results(
         corpus=corpus,
         note=experiment.corpus.note,
@@ -55,7 +71,7 @@ def results_of(findings: Findings, experiment: Experiment, corpus: str) -> tuple
         settings=_settings(experiment, play, draws),
         agents=order,
         n_queries=len(findings.queries),
-        verdict=choose(order, strengths, table, draws),
+        verdict=choose(order, strengths, table, draws, pairs),
         retrieval=_in_order(means.figures(retrieval, draws), order),
         retrieval_people=_in_order(means.figures(people, draws), order),
         relevance_labels=means.relevance_labels(findings),
@@ -70,9 +86,15 @@ def results_of(findings: Findings, experiment: Experiment, corpus: str) -> tuple
         elo=_in_order(elo_figures, order),
         bradley_terry=_in_order(strengths.figures, order),
         bradley_terry_note=strengths.note,
+        rating_detail=_rating_detail(strengths, order),
         tests=_tests(experiment, retrieval, pointwise, found, findings.queries),
         usage=findings.usage,
         ledger=findings.ledger,
+        pool=_in_order(pool_by_judge(findings, draws, experiment.retrieval.k), order),
+        pool_people=_in_order(pool_by_people(findings, draws, experiment.retrieval.k), order),
+        audit=audit,
+        comparisons=pairs,
+        corrected=corrected,
     )
     return results, notices
 
@@ -100,8 +122,18 @@ def _tests(
 def _notices(strengths: bradley_terry.BradleyTerry) -> tuple[str, ...]:
     notices = [f"Bradley-Terry: {strengths.note}"] if strengths.note else []
     if not strengths.converged:
-        notices.append(f"Bradley-Terry did not converge in {bradley_terry.SWEEPS} sweeps")
+        notices.append(f"Bradley-Terry did not converge in {STEPS} steps")
     return tuple(notices)
+
+
+def _rating_detail(strengths: bradley_terry.BradleyTerry, order: Sequence[str]) -> RatingDetail:
+    return RatingDetail(
+        ranks=_in_order(strengths.ranks, order),
+        ties=strengths.ties,
+        tie_parameter=strengths.tie_parameter,
+        triples=strengths.triples,
+        intransitive=strengths.intransitive,
+    )
 
 
 def _settings(experiment: Experiment, play: elo.EloSettings, draws: Resamples) -> dict[str, str | int | float | None]:

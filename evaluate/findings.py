@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from evaluate.material import Material, read_material
 from ragassay.errors import InputError
 from ragassay.files import Qrels, first_problem, plain, read_json, read_qrels, read_records, read_run
-from ragassay.records import Game, Judgment, Record, Section
+from ragassay.records import Game, Judgment, Record, Repeat, Section
 from ragassay.results import LedgerRow, StageUsage
 from ragassay.workspace import Workspace
 
@@ -26,7 +26,10 @@ STAGES = ("ingest", "questions", "retrieve", "answer", "judge")
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that `compare` computes from. `rankings` has no agent that does not say what it retrieved."""
+    """Everything that `compare` computes from. `rankings` has no agent that does not say what it retrieved.
+
+    `unusable` says of a file of the user's that nothing in it fits this test set.
+    """
 
     material: Material
     sections: tuple[Section, ...]
@@ -39,6 +42,8 @@ class Findings:
     ledger: tuple[LedgerRow, ...]
     notices: tuple[str, ...]
     usage: tuple[StageUsage, ...]
+    unusable: tuple[str, ...] = ()
+    repeats: tuple[Repeat, ...] = ()
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -46,9 +51,9 @@ class Findings:
         return tuple(query.id for query in self.material.queries)
 
 
-def read_findings(workspace: Workspace) -> Findings:
-    """Read them. Raises InputError with the file, and the line where there is one."""
-    material = read_material(workspace)
+def read_findings(workspace: Workspace, agents: Sequence[str] | None = None) -> Findings:
+    """Read them, of `agents` (default: the experiment's). Raises InputError with the file and, if any, line."""
+    material = read_material(workspace, agents)
     notices, usage = _manifests(workspace.manifests)
     queries = {query.id for query in material.queries}
     games = read_records(workspace.games, Game)
@@ -67,6 +72,14 @@ def read_findings(workspace: Workspace) -> Findings:
         tuple(_if_there(workspace.ledger, LedgerRow)),
         notices,
         usage,
+        () if queries & people.keys() or not workspace.own_qrels.exists() else (_of_other_queries(workspace),),
+        tuple(_if_there(workspace.repeats, Repeat)),
+    )
+
+
+def _of_other_queries(workspace: Workspace) -> str:
+    return plain(
+        f"{workspace.own_qrels} labels no query of the test set: give the ids that stand in {workspace.queries}"
     )
 
 

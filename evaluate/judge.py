@@ -7,7 +7,7 @@ with a label or an error, so callers need no try. `complete` puts them in the or
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
@@ -94,10 +94,17 @@ def value_of(reply: Reply, schema: type[ReplyValue]) -> ReplyValue:
 
 @dataclass(frozen=True)
 class Docket(Generic[Case, Row]):
-    """A judge and the cases before it."""
+    """A judge and the cases before it. `sample` above 0 asks the same again, in batches of its own."""
 
     judge: Judge[Case, Row]
     cases: Sequence[Case]
+    sample: int = 0
+
+    def batch(self) -> Batch:
+        """All of its requests. Raises InputError where the prompt cannot be filled."""
+        label = f"{self.judge.name}-repeat-{self.sample}" if self.sample else self.judge.name
+        requests = (replace(self.judge.request(case), sample=self.sample) for case in self.cases)
+        return Batch(label, self.judge.model, tuple(requests))
 
 
 def ask(caller: Caller, dockets: Sequence[Docket[Any, Row]]) -> list[list[Row]]:
@@ -105,11 +112,7 @@ def ask(caller: Caller, dockets: Sequence[Docket[Any, Row]]) -> list[list[Row]]:
 
     Raises what the caller raises (RepliesMissing, BudgetSpent), and InputError where a prompt cannot be filled.
     """
-    batches = [
-        Batch(docket.judge.name, docket.judge.model, tuple(docket.judge.request(case) for case in docket.cases))
-        for docket in dockets
-    ]
-    answered = zip(dockets, caller.ask(batches), strict=True)
+    answered = zip(dockets, caller.ask([docket.batch() for docket in dockets]), strict=True)
     return [
         [row for case, reply in zip(docket.cases, replies, strict=True) for row in judged(docket.judge, case, reply)]
         for docket, replies in answered

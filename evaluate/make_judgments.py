@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from evaluate.adaptive_games import chosen
 from evaluate.judge import Docket, ask, complete
 from evaluate.material import Material, read_material
-from evaluate.pairs import pairs_of
+from evaluate.pairs import all_pairs
 from evaluate.pairwise import IDENTICAL, Evidence, Pairing, game_of
 from evaluate.panel import Panel, panel_of
 from evaluate.pointwise import Answered, unjudged_answer
 from evaluate.relevance import VERY_RELEVANT, Pooled, qrels_of, unjudged_relevance
+from evaluate.repeats import NO_REPEATS, judge_again, write_repeats
 from ragassay.calls import Caller
 from ragassay.config import Judge as JudgeSettings
 from ragassay.files import plain, write_qrels, write_records
-from ragassay.records import Answer, Game, Judgment
+from ragassay.records import Answer, Game, Judgment, Repeat
 from ragassay.workspace import StageOutcome, Workspace
 
 NOT_JUDGED = "not judged"
@@ -37,11 +39,17 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     material, panel = read_material(workspace), panel_of(workspace, caller)
     relevance, pointwise = _judge_passages_and_answers(material, panel, settings, caller)
     games = _judge_games(material, panel, settings, relevance, caller)
+    repeats = _judge_again(material, panel, settings, relevance, games, caller)
     write_records(workspace.relevance, relevance)
     write_qrels(workspace.qrels, qrels_of(relevance))
     write_records(workspace.pointwise, pointwise)
     write_records(workspace.games, games)
-    return _outcome(settings.model, {"relevance judgments": relevance, "answer judgments": pointwise, "games": games})
+    write_repeats(workspace.repeats, repeats)
+    files: dict[str, Sequence[Judgment | Game]]
+    files = {"relevance judgments": relevance, "answer judgments": pointwise, "games": games}
+    if repeats:
+        files["repeats"] = repeats
+    return _outcome(settings.model, files, NO_REPEATS if settings.repeats and panel.relevance.tokens else None)
 
 
 def _judge_passages_and_answers(
@@ -57,19 +65,48 @@ def _judge_passages_and_answers(
     )
 
 
+def _judge_again(
+    material: Material,
+    panel: Panel,
+    settings: JudgeSettings,
+    relevance: Sequence[Judgment],
+    games: Sequence[Game],
+    caller: Caller,
+) -> list[Repeat]:
+    """A part of what was judged, word for word; nothing unless the settings ask for it."""
+    played = {(game.query_id, game.agent_a, game.agent_b, game.first) for game in games}
+    pairings = [p for p in _pairings(material, relevance) if _settled(p, settings.model) is None]
+    pairings = [p for p in pairings if (p.query.id, p.a.agent, p.b.agent, p.first) in played]
+    return judge_again(panel, settings, list(_pooled(material)), list(_answered(material)), pairings, caller)
+
+
 def _judge_games(
     material: Material, panel: Panel, settings: JudgeSettings, relevance: Sequence[Judgment], caller: Caller
 ) -> list[Game]:
     """Both orders of every pair. A missing answer costs no call, nor do two identical answers, which are a tie."""
-    pairings = list(_pairings(material, settings, relevance))
-    open_games = [p for p in pairings if _settled(p, settings.model) is None]
+    pairings, rows = list(_pairings(material, relevance)), list[Game]()
+
+    def play(some: Sequence[Pairing]) -> list[Game]:
+        made = _play(some, panel, settings, caller)
+        rows.extend(made)
+        return made
+
+    if settings.games == "adaptive":
+        pairings = chosen(pairings, material, settings, play)
+    else:
+        play(pairings)
+    return complete([game_of(p, settings.model, error=NOT_JUDGED) for p in pairings], rows)
+
+
+def _play(pairings: Sequence[Pairing], panel: Panel, settings: JudgeSettings, caller: Caller) -> list[Game]:
+    """One round of games, each order of a game in a batch of its own."""
+    settled = [_settled(p, settings.model) for p in pairings]
+    to_ask = [p for p, row in zip(pairings, settled, strict=True) if row is None]
     dockets = [
-        Docket(panel.first_a, [p for p in open_games if p.first == "a"]),
-        Docket(panel.first_b, [p for p in open_games if p.first == "b"]),
+        Docket(panel.first_a, [p for p in to_ask if p.first == "a"]),
+        Docket(panel.first_b, [p for p in to_ask if p.first == "b"]),
     ]
-    first_a, first_b = ask(caller, dockets)
-    owed = [_settled(p, settings.model) or game_of(p, settings.model, error=NOT_JUDGED) for p in pairings]
-    return complete(owed, first_a + first_b)
+    return [row for row in settled if row is not None] + [row for part in ask(caller, dockets) for row in part]
 
 
 def _owed_relevance(material: Material, model: str) -> list[Judgment]:
@@ -112,15 +149,15 @@ def _answered(material: Material) -> Iterator[Answered]:
                 yield Answered(query, answer, material.known(answer.passages))
 
 
-def _pairings(material: Material, settings: JudgeSettings, relevance: Sequence[Judgment]) -> Iterator[Pairing]:
-    """Every order of every game owed: by query, pair, and whose answer is first."""
+def _pairings(material: Material, relevance: Sequence[Judgment]) -> Iterator[Pairing]:
+    """Every order of every game there is: by query, pair, and whose answer is first."""
     evidence: dict[str, list[Evidence]] = defaultdict(list)
     for judgment in relevance:
         if judgment.label == VERY_RELEVANT:
             evidence[judgment.query_id].append(Evidence(material.passages[judgment.subject], judgment.reason))
     for query in material.queries:
         known = tuple(evidence[query.id])
-        for a, b in pairs_of(material.agents, settings.games, settings.seed, query.id):
+        for a, b in all_pairs(material.agents):
             answers = material.answers[query.id, a], material.answers[query.id, b]
             yield Pairing(query, *answers, "a", known)
             yield Pairing(query, *answers, "b", known)
@@ -136,8 +173,9 @@ def _settled(pairing: Pairing, model: str) -> Game | None:
     return None
 
 
-def _outcome(model: str, files: Mapping[str, Sequence[Judgment | Game]]) -> StageOutcome:
+def _outcome(model: str, files: Mapping[str, Sequence[Judgment | Game]], note: str | None) -> StageOutcome:
     notices = [notice for kind, rows in files.items() if (notice := _failures(kind, rows))]
+    notices += [note] if note else []
     if model in PLUMBING_MODELS:
         notices.insert(0, f"{model} judged: it is there to try the plumbing, and its judgments are worthless")
     return StageOutcome(

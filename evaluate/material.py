@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -32,12 +33,15 @@ class Material:
         return tuple(self.passages[id] for id in dict.fromkeys(ids) if id in self.passages)
 
 
-def read_material(workspace: Workspace) -> Material:
-    """Read what the stages before have written. Raises InputError with the file and line."""
+def read_material(workspace: Workspace, agents: Sequence[str] | None = None) -> Material:
+    """Read what the stages before have written, of `agents` (default: the experiment's).
+
+    Raises InputError with the file and line.
+    """
     queries = tuple(_by_id(workspace.queries, Query).values())
     if not queries:
         raise InputError("holds no query", file=workspace.queries, remedy="run `ragassay questions` first")
-    agents = workspace.experiment.agent_names()
+    agents = tuple(agents) if agents is not None else workspace.experiment.agent_names()
     passages = _by_id(workspace.passages, Passage)
     answers = {
         (query.id, agent): Answer(query_id=query.id, agent=agent, answer=None, error="the agent's file has no answer")

@@ -18,6 +18,7 @@ Values = dict[str, float | None]
 """Query id to the measure's value; None where it failed."""
 
 HIGHEST_LABEL = 2
+_DEEPEST = 1_000_000_000
 _OTHER_PROGRAMS = ("gdeval",)
 """Providers that start another program (perl), which a machine may not have."""
 
@@ -32,13 +33,23 @@ def parse(spelling: str) -> Any:
         measure = ir_measures.parse_measure(spelling)
         cutoff = measure.params.get("cutoff")
         averaged = type(measure.aggregator()) is type(ir_measures.AP.aggregator())
-        providers: Any = [p for p in ir_measures.DefaultPipeline.providers if p.NAME not in _OTHER_PROGRAMS]
-        known = averaged and (cutoff is None or cutoff > 0) and any(p.supports(measure) for p in providers)
+        known = averaged and (cutoff is None or 0 < cutoff <= _DEEPEST) and _first_provider(measure) is not None
     except (AssertionError, KeyError, NameError, TypeError, ValueError):
         known = False
     if not known:
-        raise InputError(f"'{plain(spelling)}' is not a measure", remedy=f"measures are such as {', '.join(OFFERED)}")
+        raise InputError(
+            f"'{plain(spelling)}' is not a measure known here", remedy=f"measures are such as {', '.join(OFFERED)}"
+        )
     return measure
+
+
+def _first_provider(measure: Any) -> Any:
+    """The provider that ir_measures would take for a measure, or None where there is none or it starts a program."""
+    import ir_measures
+
+    providers: Any = ir_measures.DefaultPipeline.providers
+    first = next((p for p in providers if p.is_available() and p.supports(measure)), None)
+    return first if first is not None and first.NAME not in _OTHER_PROGRAMS else None
 
 
 def by_query(spelling: str, qrels: Qrels, rankings: Rankings) -> dict[str, float]:

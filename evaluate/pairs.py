@@ -1,33 +1,64 @@
-"""Which agents meet in a query's games: all pairs, or a balanced part of them."""
+"""Which agents meet on which queries: all pairs on all, or what adaptive play chooses round by round."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Literal
+
+import numpy as np
+
+from evaluate.adaptive import Design, Ints, play_out
+from evaluate.bootstrap import Floats
+from evaluate.clustered import numbered
+from evaluate.strengths import Truths
+
+Pair = tuple[str, str]
+Meeting = tuple[str, Pair]
+"""A query's id and the pair that plays on it."""
+
+Play = Callable[[Sequence[Meeting]], Sequence[float | None]]
+"""Plays games in both orders; the first agent's score of each: 1, 0.5, 0, or None where there is no verdict."""
 
 
-def pairs_of(
-    agents: Sequence[str], games: Literal["all", "adaptive"], seed: int, query_id: str
-) -> list[tuple[str, str]]:
-    """The pairs of one query, each in the order of `agents`.
+def all_pairs(agents: Sequence[str]) -> list[Pair]:
+    """Every pair, each in the order of `agents`."""
+    return list(combinations(agents, 2))
 
-    "all": every pair. "adaptive": a cyclic paired-comparison design (David, The Method of Paired Comparisons, 1963):
-    the agents are seated in a circle at random, anew for each query (seeded), and each meets its next d neighbours on
-    either side, where d is a quarter of its opponents (at least 1). Each agent then plays 2d others in every query and
-    is linked to all through them: about half of the games, of six agents 6 pairs instead of 15. The choice does not
-    look at results; over many queries every pair meets equally often.
+
+def adaptive_meetings(
+    agents: Sequence[str],
+    queries: Sequence[str],
+    sections: Mapping[str, str],
+    play: Play,
+    seed: int,
+    confidence: float,
+    max_share: float,
+) -> set[Meeting]:
+    """The meetings played until the order is decided at `confidence` or `max_share` of all are played.
+
+    The path depends on the seed, the agents' and queries' names and the scores alone, so that a run that was stopped
+    goes the same way again. sections: query to what it shares with others (`evaluate.clustered.numbered`).
     """
-    if games == "all":
-        return list(combinations(agents, 2))
-    place = {agent: position for position, agent in enumerate(agents)}
-    circle = list(agents)
-    random.Random(f"{seed}:{query_id}").shuffle(circle)
-    reach = max(1, (len(agents) - 1) // 4)
-    meetings = {
-        tuple(sorted((agent, circle[(seat + step) % len(circle)]), key=place.__getitem__))
-        for seat, agent in enumerate(circle)
-        for step in range(1, reach + 1)
-    }
-    return [pair for pair in combinations(agents, 2) if pair in meetings]
+    pairs, names = all_pairs(agents), sorted(queries)
+    if not pairs or not names:
+        return set()
+    place = np.stack([_places(names, pair, seed) for pair in pairs], axis=1)[None]
+
+    def reveal(new: Truths) -> Floats:
+        cells = np.argwhere(new[0]).tolist()
+        found, scores = play([(names[query], pairs[pair]) for query, pair in cells]), np.full(new.shape, np.nan)
+        for (query, pair), score in zip(cells, found, strict=True):
+            scores[0, query, pair] = np.nan if score is None else score
+        return scores
+
+    design = Design(len(agents), len(names), confidence, max_share)
+    played = play_out(design, numbered(names, sections), place, reveal)
+    return {(names[query], pairs[pair]) for query, pair in np.argwhere(place[0] < played.met[0])}
+
+
+def _places(names: Sequence[str], pair: Pair, seed: int) -> Ints:
+    """(queries,): where each query stands in the pair's own order, the same whichever of the two is named first."""
+    order = list(range(len(names)))
+    random.Random(f"{seed}:{min(pair)}:{max(pair)}").shuffle(order)
+    return np.argsort(order)

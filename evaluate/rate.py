@@ -6,10 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from evaluate import bradley_terry, elo
 from evaluate.bootstrap import Resamples, resamples
+from evaluate.strengths import TOLERANCE
 from evaluate.verdicts import verdicts
 from evaluate.win_table import Contests, contests, first_shown_wins, flip_rate
 from ragassay.errors import InputError
@@ -23,6 +24,10 @@ class AnyonesGame(Game):
     """A game that somebody else may have written: fields that we do not know are ignored."""
 
     model_config = ConfigDict(extra="ignore")
+
+    agent_a: str = Field(min_length=1)
+    agent_b: str = Field(min_length=1)
+    probability: float | None = Field(None, ge=0, le=1)
 
     @model_validator(mode="after")
     def _two_agents(self) -> AnyonesGame:
@@ -40,6 +45,7 @@ def rate_file(
     tournaments: int = 500,
     seed: int = 7,
     bootstrap: int = 1000,
+    ties: bradley_terry.Ties = "davidson",
 ) -> dict[str, Any]:
     """The ratings of a games file, ready for JSON, with every parameter behind them.
 
@@ -49,7 +55,7 @@ def rate_file(
     from resampling queries. Raises InputError for a file that cannot be read, or without a game, and for parameters out
     of range.
     """
-    _check(k_factor, initial, tournaments, bootstrap)
+    _check(k_factor, initial, tournaments, bootstrap, seed)
     played = read_records(games, AnyonesGame)
     if not played:
         raise InputError("has no game", file=games)
@@ -58,7 +64,7 @@ def rate_file(
     draws = resamples([game.query_id for game in played], bootstrap, seed)
     table = contests(found, agents, draws.queries)
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
-    rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial)
+    rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial, ties)
     return {
         "method": method,
         "n_games": len(played),
@@ -79,12 +85,16 @@ def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings) -> dict[s
     }
 
 
-def _bradley_terry(table: Contests, draws: Resamples, initial: float) -> dict[str, Any]:
-    result = bradley_terry.rate(table, draws, initial)
+def _bradley_terry(table: Contests, draws: Resamples, initial: float, ties: bradley_terry.Ties) -> dict[str, Any]:
+    result = bradley_terry.rate(table, draws, initial, ties)
     return {
-        "parameters": {"initial": initial, "tolerance": bradley_terry.TOLERANCE, **_drawn(draws)},
+        "parameters": {"initial": initial, "ties": result.ties, "tolerance": TOLERANCE, **_drawn(draws)},
         "ratings": _best_first(result.figures),
+        "tie_parameter": result.tie_parameter,
         "p_best": result.p_best,
+        "ranks": {agent: list(ends) for agent, ends in result.ranks.items()},
+        "triples": result.triples,
+        "intransitive_triples": result.intransitive,
         "converged": result.converged,
         "note": result.note,
     }
@@ -101,12 +111,15 @@ def _best_first(figures: dict[str, Figure]) -> dict[str, Any]:
     return {agent: figure.dump() for agent, figure in sorted(figures.items(), key=rank)}
 
 
-def _check(k_factor: float, initial: float, tournaments: int, bootstrap: int) -> None:
+def _check(k_factor: float, initial: float, tournaments: int, bootstrap: int, seed: int) -> None:
     """Raises InputError naming the first parameter out of range."""
+    most = 100_000
     for name, value, least in (("tournaments", tournaments, 1), ("bootstrap", bootstrap, 100)):
-        if value < least:
-            raise InputError(f"{name} is {value}", remedy=f"it must be at least {least}")
-    if not 0 < k_factor < float("inf"):
-        raise InputError(f"the K factor is {k_factor}", remedy="it must be above 0")
-    if not abs(initial) < float("inf"):
-        raise InputError(f"the initial rating is {initial}", remedy="it must be a number")
+        if not least <= value <= most:
+            raise InputError(f"{name} is {value}", remedy=f"it must be from {least} to {most}")
+    if seed < 0:
+        raise InputError(f"the seed is {seed}", remedy="it must be at least 0")
+    if not 0 < k_factor <= 1e6:
+        raise InputError(f"the K factor is {k_factor:g}", remedy="it must be above 0 and at most a million")
+    if not abs(initial) <= 1e6:
+        raise InputError(f"the initial rating is {initial:g}", remedy="it must be within a million of 0")

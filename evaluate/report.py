@@ -14,6 +14,10 @@ from markupsafe import Markup
 from pydantic import ValidationError
 
 from evaluate import plots
+from evaluate.decision import foremost, front, judge_in_brief, to_decide, undecided
+from evaluate.report_audit import audit_rows, length_plots, pool_columns
+from evaluate.report_comparisons import verdict_matrices
+from evaluate.report_corrected import corrected_tables
 from evaluate.report_evidence import Evidence, query_views, read_evidence
 from evaluate.report_tables import (
     columns,
@@ -109,7 +113,13 @@ def _overview(results: Results) -> dict[str, Any]:
 
     elo = [figure for agent in results.agents if (figure := results.elo.get(agent))]
     strengths = [figure for agent in results.agents if (figure := results.bradley_terry.get(agent))]
+    open_pairs = undecided(results)
     return {
+        "front": front(results),
+        "open_pairs": foremost(results, open_pairs),
+        "n_open_pairs": len(open_pairs),
+        "to_decide": to_decide(results, open_pairs),
+        "judge_brief": judge_in_brief(results.audit),
         "ranking": ranking_columns(results),
         "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), *place(item[0]))),
         "total": usage_total(results.usage),
@@ -126,8 +136,17 @@ def _details(results: Results) -> dict[str, Any]:
         "people": columns(results.retrieval_people, results.agents),
         "answer_columns": columns(results.answers, results.agents),
         "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
+        "corrected_tables": corrected_tables(results),
+        "audit_rows": audit_rows(results.audit),
+        "length_plots": length_plots(results),
+        "pools": [
+            (title, pools, pool_columns(pools, results.agents))
+            for title, pools in (("", results.pool), ("By people’s labels", results.pool_people))
+            if pools
+        ],
         "relevance_parts": label_parts(results.relevance_labels, results.n_relevance_failed),
         "tests": test_rows(results.tests),
+        "verdict_matrices": verdict_matrices(results),
         "uneven": any(row.unwritten or row.extra for row in results.ledger),
         "ledger_totals": ledger_totals(results.ledger),
         "usage": usage_rows(results.usage),

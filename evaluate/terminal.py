@@ -16,7 +16,7 @@ from ragassay.records import Figure
 from ragassay.results import Results
 
 _AGENT_WIDTH = 28
-_GAP = 2
+_GAP = 3
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _table(results: Results, max_width: int) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
     names = [one_line(agent) for agent in results.agents]
     table.add_column("Agent", no_wrap=True, overflow="ellipsis", max_width=_AGENT_WIDTH)
-    room = max_width - min(max(map(cell_len, ("Agent", *names))), _AGENT_WIDTH) - _GAP
+    room = max_width - min(max(map(cell_len, ("Agent", *names))), _AGENT_WIDTH)
     kept = _fitting(_columns(results), room)
     for column in kept:
         table.add_column(Text(column.name), justify="right", no_wrap=True)

@@ -24,6 +24,7 @@ class Verdict:
     winner: "a", "b" or "tie"; None, with `error`, where a row of the game failed.
     flipped: whether the winner changed with the order; None where an order is missing or failed.
     n_orders: 1 or 2, the rows it is made from. probability: the mean over both orders of agent_a's being better.
+    lean: how many of both orders the answer shown first won, less those it lost; None where flipped is.
     """
 
     query_id: str
@@ -35,6 +36,7 @@ class Verdict:
     error: str | None
     n_orders: int
     probability: float | None = None
+    lean: int | None = None
 
 
 def verdicts(games: Sequence[Game], margin: float = 0.0) -> list[Verdict]:
@@ -74,12 +76,17 @@ def verdict(one: Game | None, other: Game | None, margin: float = 0.0) -> Verdic
         error="; ".join(errors) or None,
         n_orders=len(rows),
         probability=mean,
+        lean=sum(_to_first(row) for row in rows) if both else None,
     )
 
 
 def winner_of(probability: float, margin: float = 0.0) -> Winner:
     """a above 0.5 + margin, b below 0.5 - margin, else a tie; the distance from 0.5 is rounded to 9 digits first."""
     return _by_mean(probability, margin)
+
+
+def _to_first(row: Game) -> int:
+    return 0 if row.winner == "tie" else 1 if row.winner == row.first else -1
 
 
 def _by_mean(probability: float, margin: float) -> Winner:

@@ -1,7 +1,5 @@
 """`python -m ragassay` is `ragassay`."""
 
-import sys
+from ragassay.cli import console
 
-from ragassay.cli import main
-
-sys.exit(main())
+console()

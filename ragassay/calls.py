@@ -7,28 +7,34 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
+from ragassay.budget import Budget
 from ragassay.config import Experiment
-from ragassay.errors import BudgetSpent, ProviderError, RepliesMissing
+from ragassay.errors import ProviderError, RepliesMissing
 from ragassay.models import Endpoint, base_url_of, check_model, gives_probabilities, provider_of
 from ragassay.prices import cost_usd
 from ragassay.progress import NoProgress, Progress
 from ragassay.prompts import Message
 from ragassay.provider_errors import explain
+from ragassay.reach import Reach
 from ragassay.records import Usage
 from ragassay.reply_cache import ReplyCache, Stored
 from ragassay.request_files import clear_requests, write_requests
 from ragassay.requests import Batch, Body, Reply, Request, ask_again, read_reply, request_key, usage_of
 from ragassay.results import StageUsage
+from ragassay.tokens import count_tokens
 from ragassay.workspace import Workspace
 
 __all__ = ["Batch", "Caller", "Message", "Reply", "Request"]
 
+_SHORT_REPLY_TOKENS = 100
 _backoff = wait_random_exponential(multiplier=0.5, max=30)
 
 
@@ -66,9 +72,9 @@ class Caller:
         self._retry_after_cap_s = retry_after_cap_s
         self._endpoints: dict[str, Endpoint] = {}
         self._jobs: dict[str, _Job] = {}
-        self._lock = threading.Lock()
+        self._reach, self._n_asked = Reach(), Counter[str]()
         self._stop = threading.Event()
-        self._spent_usd, self._before_usd, self._n_priced, self._under_way = spent_usd, spent_usd, 0, 0
+        self._budget = Budget(workspace.experiment.run.max_cost_usd, spent_usd, stage)
 
     @property
     def _experiment(self) -> Experiment:
@@ -77,7 +83,7 @@ class Caller:
     @property
     def spent_usd(self) -> float:
         """US dollars spent so far, by earlier stages and this one, on replies that did not come with the corpus."""
-        return self._spent_usd
+        return self._budget.spent_usd
 
     def gives_probabilities(self, model: str) -> bool:
         """Whether `tokens` requests can be put to this model."""
@@ -147,10 +153,11 @@ class Caller:
             if job.reply is not None:
                 self._progress.advance("cached" if job.reply.error is None else "failed", None)
                 if not job.paid and not any(stored.recorded for stored in job.received):
-                    self._spent_usd += job.reply.usage.cost_usd or 0.0
+                    self._budget.spend(job.reply.usage.cost_usd or 0.0)
                 job.paid = True
         waiting = [job for job in open_jobs if provider_of(job.model) == "file"]
         online = [job for job in open_jobs if provider_of(job.model) != "file"]
+        self._n_asked = Counter(job.model for job in distinct.values())
         for model in sorted({job.model for job in online}):
             check_model(model, self._experiment.settings_of(model))
             self._endpoints.setdefault(model, Endpoint(model, self._experiment.settings_of(model)))
@@ -179,20 +186,21 @@ class Caller:
         while (request := self._settle(job)) is not None:
             if self._stop.is_set():
                 return
-            self._claim_budget()
+            self._budget.claim(partial(self._guess_usd, job.model, request))
+            cost = None
             try:
                 body, latency_s = self._call_with_retries(job.model, request)
+                cost = self._cost(job.model, body)
             except ProviderError as error:
+                self._reach.check(job.model, error, self._n_asked[job.model])
                 job.reply = Reply(error=str(error), usage=self._usage(job))
                 break
             finally:
-                with self._lock:
-                    self._under_way -= 1
+                self._budget.end(cost)
             job.paid = True
             self._cache.put(self._key(job.model, request), body, latency_s, f"received-{self._stage}")
-            self._pay(self._cost(job.model, body))
         reply = _done(job)
-        self._progress.advance("done" if reply.error is None else "failed", self._spent_usd)
+        self._progress.advance("done" if reply.error is None else "failed", self.spent_usd)
 
     def _call_with_retries(self, model: str, request: Request) -> tuple[Body, float]:
         endpoint = self._endpoints[model]
@@ -207,11 +215,14 @@ class Caller:
             with attempt:
                 started = time.monotonic()
                 try:
-                    return endpoint.call(request), round(time.monotonic() - started, 4)
+                    body = endpoint.call(request)
+                    self._reach.note(model, None)
+                    return body, round(time.monotonic() - started, 4)
                 except Exception as error:
                     ours = explain(error, model)
                     if ours is None:
                         raise
+                    self._reach.note(model, ours)
                     raise ours from error
         raise AssertionError("unreachable")
 
@@ -224,23 +235,9 @@ class Caller:
         if self._stop.wait(seconds):
             raise ProviderError("stopped before the next try", retryable=False)
 
-    def _claim_budget(self) -> None:
-        limit = self._experiment.run.max_cost_usd
-        with self._lock:
-            expected = (
-                self._under_way * ((self._spent_usd - self._before_usd) / self._n_priced) if self._n_priced else 0.0
-            )
-            if limit is not None and self._spent_usd + expected >= limit:
-                raise BudgetSpent(
-                    f"the cost limit of ${limit:.2f} is reached (${self._spent_usd:.2f} spent, in stage {self._stage}); "
-                    "every reply so far is kept: run again with a higher --max-cost to go on"
-                )
-            self._under_way += 1
-
-    def _pay(self, cost: float | None) -> None:
-        with self._lock:
-            self._spent_usd += cost or 0.0
-            self._n_priced += cost is not None
+    def _guess_usd(self, model: str, request: Request) -> float | None:
+        tokens = sum(count_tokens(message.content) for message in request.messages)
+        return cost_usd(model, self._experiment.settings_of(model), tokens, _SHORT_REPLY_TOKENS)
 
     def _missing(self, waiting: Sequence[_Job]) -> RepliesMissing:
         rows: dict[str, list[tuple[str, str, Request]]] = {}

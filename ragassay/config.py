@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ragassay.errors import InputError
 from ragassay.files import plain, read_text
@@ -76,6 +79,7 @@ class Agent(Table):
     kind: Literal["file", "python"]
     path: str | None = None
     callable: str | None = None
+    writer: ModelName | None = None
 
     @model_validator(mode="after")
     def _has_its_source(self) -> Agent:
@@ -93,6 +97,8 @@ class Judge(Table):
         ("relevance", "accuracy", "completeness", "precision"), min_length=1
     )
     games: Literal["all", "adaptive"] = "all"
+    adaptive_confidence: float = Field(0.95, ge=0.5, lt=1)
+    adaptive_max_games: float = Field(0.5, gt=0, le=1)
     factors: tuple[Factor, ...] = Field(
         ("comprehensiveness", "correctness", "helpfulness", "completeness", "accuracy", "depth", "level of detail"),
         min_length=1,
@@ -100,6 +106,8 @@ class Judge(Table):
     relevance_question: Literal["label", "yes-no"] = "label"
     yes_threshold: float = Field(0.5, gt=0, lt=1)
     seed: int = 7
+    repeats: int = Field(0, ge=0, le=20)
+    repeat_share: float = Field(0.1, gt=0, le=1)
     relevance_prompt: str | None = None
     pointwise_prompt: str | None = None
     games_prompt: str | None = None
@@ -112,9 +120,9 @@ class Judge(Table):
 
 
 class Compare(Table):
-    tournaments: int = Field(500, ge=1)
-    bootstrap: int = Field(1000, ge=100)
-    seed: int = 7
+    tournaments: int = Field(500, ge=1, le=100_000)
+    bootstrap: int = Field(1000, ge=100, le=100_000)
+    seed: int = Field(7, ge=0)
 
 
 class Run(Table):
@@ -135,7 +143,23 @@ class ModelSettings(Table):
     context_tokens: int = Field(8192, ge=256)
     threads: int | None = Field(None, ge=1)
     cache_ram_mib: int = Field(512, ge=0)
-    prices_usd_per_million: dict[Literal["input", "output"], float] | None = None
+    prices_usd_per_million: dict[Literal["input", "output"], Annotated[float, Field(ge=0)]] | None = None
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and not _is_address(value):
+            raise ValueError('an address is such as "http://127.0.0.1:8000/v1"')
+        return value
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return whole and text.isprintable() and " " not in text
 
 
 class Experiment(Table):
@@ -190,28 +214,52 @@ def load_experiment(path: Path) -> Experiment:
     text = read_text(path)
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         line = re.search(r"line (\d+)", str(error))
         raise InputError(f"is not TOML ({error})", file=path, line=int(line[1]) if line else None) from None
     try:
-        return Experiment.model_validate(data)
+        return Experiment.model_validate(_with_tuples(data), strict=True)
     except ValidationError as error:
         raise _complaint(error, text, path) from None
+
+
+def _with_tuples(value: Any) -> Any:
+    """The data with tuples for lists, which is what strict checking wants."""
+    if isinstance(value, dict):
+        return {key: _with_tuples(part) for key, part in value.items()}
+    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
+
+
+_EXPECTED = {
+    "bool_type": "must be true or false",
+    "dict_type": "must be a table",
+    "float_type": "must be a number",
+    "int_type": "must be a whole number",
+    "model_type": "must be a table",
+    "string_pattern_mismatch": "may hold letters, digits, dot, underscore and hyphen",
+    "string_type": "must be text in quotes",
+    "too_short": "must not be empty",
+    "tuple_type": "must be a list in square brackets",
+}
+"""What to say for a kind of pydantic's errors, in the words of TOML."""
 
 
 def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
     problems = error.errors(include_url=False)
     first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
-    keys = [str(part) for part in first["loc"] if part != "[key]"]
-    name = plain(".".join(keys))
+    keys = [part for part in first["loc"] if part != "[key]"]
+    name, line = plain(".".join(map(str, keys))), _line_of(keys, text)
     if first["type"] == "extra_forbidden":
-        return InputError(f"unknown key '{name}'", file=path, line=_line_of(keys, text), remedy=_known(first["loc"]))
+        return InputError(f"unknown key '{name}'", file=path, line=line, remedy=_known(first["loc"]))
     if first["type"] == "missing":
-        return InputError(f"'{name}' is missing", file=path, remedy="`ragassay new` writes a commented example")
+        return InputError(
+            f"'{name}' is missing", file=path, line=line, remedy="`ragassay new` writes a commented example"
+        )
     message = str(first["msg"]).removeprefix("Value error, ")
     if _MODEL_PATTERN in message:
         message = "a model is named provider:model, such as openai:gpt-4o"
-    return InputError(plain(f"{name}: {message}" if name else message), file=path, line=_line_of(keys, text))
+    message = _EXPECTED.get(first["type"], message) if message == first["msg"] else message
+    return InputError(plain(f"{name}: {message}" if name else message), file=path, line=line)
 
 
 def _known(location: tuple[int | str, ...]) -> str | None:
@@ -225,17 +273,23 @@ def _known(location: tuple[int | str, ...]) -> str | None:
     return f"known here: {', '.join(fields)}" if fields else None
 
 
-def _line_of(keys: list[str], text: str) -> int | None:
-    """The line where the key path stands, as far as a search by table and key can tell."""
-    best, table = None, ""
+def _line_of(keys: Sequence[str | int], text: str) -> int | None:
+    """The line of the key, of what holds it where it is not there, or None; as far as a search by line can tell."""
+    wanted = ".".join(key for key in keys if isinstance(key, str))
+    index = next((key for key in keys[1:2] if isinstance(key, int)), 0)
+    best, table, seen = None, "", Counter[str]()
     for number, line in enumerate(text.split("\n"), 1):
         if header := re.match(r"\s*\[+([^\]]+)\]+", line):
-            table = header[1].replace('"', "").strip()
-            if keys and table == ".".join(k for k in keys if not k.isdigit()):
-                best = number
-        elif assignment := re.match(r"\s*([\w\"'.:/-]+)\s*=", line):
-            path = [*filter(None, [table]), assignment[1].strip("\"'")]
-            wanted = [k for k in keys if not k.isdigit()]
-            if ".".join(path) == ".".join(wanted[: len(path) + wanted.count(".")]) or path == wanted[: len(path)]:
-                best = number
+            table = name = _unquoted(header[1])
+            seen[table] += 1
+        elif assignment := re.match(r"\s*([^=#\[\]{}]+?)\s*=", line):
+            name = ".".join(filter(None, [table, _unquoted(assignment[1])]))
+        else:
+            continue
+        if (wanted + ".").startswith(name + ".") and seen[table] <= index + 1:
+            best = number
     return best
+
+
+def _unquoted(name: str) -> str:
+    return name.replace('"', "").replace("'", "").strip()

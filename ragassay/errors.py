@@ -50,12 +50,15 @@ class MissingExtra(InputError):
 class ProviderError(RagassayError):
     """A provider did not deliver a reply.
 
-    `retryable` says whether the same request may succeed later; `retry_after_s` is the provider's own wish, in seconds.
+    `retryable` says whether the same request may succeed later; `retry_after_s` is the provider's own wish, in seconds;
+    `answered` is False where nothing came back at all.
     """
 
-    def __init__(self, message: str, *, retryable: bool, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, retryable: bool, retry_after_s: float | None = None, answered: bool = True
+    ) -> None:
         super().__init__(message)
-        self.retryable, self.retry_after_s = retryable, retry_after_s
+        self.retryable, self.retry_after_s, self.answered = retryable, retry_after_s, answered
 
 
 class RepliesMissing(RagassayError):

@@ -14,6 +14,7 @@ from ragassay.config import ModelSettings
 from ragassay.errors import InputError
 from ragassay.request_files import response_format
 from ragassay.requests import Body, Request
+from ragassay.text import plain
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -30,10 +31,11 @@ _LOCAL_TOP_LOGPROBS = 1000
 
 
 def provider_of(model: str) -> str:
-    """The part before the colon. Raises InputError for a provider that does not exist."""
-    provider = model.split(":", 1)[0]
-    if provider not in PROVIDERS:
-        raise InputError(f"'{model}' has no known provider", remedy=f"a model is named {':…, '.join(PROVIDERS)}:…")
+    """The part before the colon. Raises InputError for a provider that does not exist, or without a name behind it."""
+    provider, _, name = model.partition(":")
+    if provider not in PROVIDERS or not name.strip():
+        problem = "has no name behind its provider" if provider in PROVIDERS else "has no known provider"
+        raise InputError(f"'{plain(model)}' {problem}", remedy=f"a model is named {':…, '.join(PROVIDERS)}:…")
     return provider
 
 

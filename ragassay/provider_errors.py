@@ -23,15 +23,23 @@ def explain(error: Exception, model: str) -> RagassayError | None:
         return ProviderError("the body of the response is not whole JSON", retryable=True)
     name = type(error).__name__
     if "Timeout" in name:
-        return ProviderError("no response within the time limit (timeout_s)", retryable=True)
+        return ProviderError("no response within the time limit (timeout_s)", retryable=True, answered=False)
     package = type(error).__module__.split(".")[0]
     if package in {"httpx", "httpcore", "httpx2", "httpcore2"} or "Connection" in name or isinstance(error, OSError):
-        return ProviderError(f"the connection failed ({plain(str(error.__cause__ or error))[:200]})", retryable=True)
+        said = plain(str(_root(error)) or type(error).__name__)[:200]
+        return ProviderError(f"the connection failed ({said})", retryable=True, answered=False)
     if package in {"openai", "anthropic", "langchain_openai", "langchain_anthropic", "langchain_core", "pydantic"}:
         return ProviderError(f"the response cannot be used ({name}: {_one_line(error)})", retryable=_is_malformed(name))
     if isinstance(error, (TypeError, KeyError, AttributeError, ValueError, IndexError)):
         return ProviderError(f"the response is not laid out as expected ({name}: {_one_line(error)})", retryable=True)
     return None
+
+
+def _root(error: BaseException) -> BaseException:
+    """The error that the others were raised from: "Connection refused", not "Connection error."."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _of_status(status: int, error: Exception, model: str) -> RagassayError:

@@ -125,6 +125,16 @@ class Judgment(Record):
         return self
 
 
+class Repeat(Judgment):
+    """`repeats.jsonl`: a judgment asked again word for word; `sample` counts from 1, the judgment itself being 0.
+
+    A game's order is one judgment: subject `AGENT_A:AGENT_B`, criterion `game-first-a` or `-b`, label agent_a's score
+    (1 won, 0.5 tied, 0 lost).
+    """
+
+    sample: int = Field(ge=1)
+
+
 Winner = Literal["a", "b", "tie"]
 
 

@@ -1,7 +1,8 @@
 """The reply cache: every reply ever received, in the layout of OpenAI's Batch output, keyed by its request's content.
 
 `results/NAME/replies/*.jsonl` is where replies are appended, whole lines at a time, and where a user puts the replies
-to a `file:` model's requests (Anthropic's Message Batches results are read as well); `corpora/NAME/replies/*.jsonl.gz` is a recorded run. All of it is read the same way.
+to a `file:` model's requests (Anthropic's Message Batches results are read as well); `corpora/NAME/replies/*.jsonl.gz`
+is a recorded run. All of it is read the same way.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import threading
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,9 +85,12 @@ def output_line(key: str, body: Body, latency_s: float | None = None) -> dict[st
     return line if latency_s is None else {**line, "latency_s": latency_s}
 
 
-def read_replies(path: Path, *, recorded: bool = False) -> Iterator[tuple[str, Stored]]:
-    """(custom_id, reply) for each line of a Batch output file, gzipped or not. Raises InputError with the line."""
-    for number, line in _lines(path):
+def read_replies(path: Path, *, recorded: bool = False, whole: bool = False) -> Iterator[tuple[str, Stored]]:
+    """(custom_id, reply) for each line of a Batch output file, gzipped or not. Raises InputError with the line.
+
+    A last line that is cut off is passed over, or where the file should be `whole` refused.
+    """
+    for number, line in _lines(path, whole=whole):
         yield _read_output_line(line, path, number, recorded=recorded)
 
 
@@ -94,11 +99,11 @@ def _read_output_line(line: str, path: Path, number: int, *, recorded: bool) -> 
     try:
         data = json.loads(line)
         key = data["custom_id"]
-        if "result" in data:
+        if isinstance(key, str) and "result" in data:
             return key, _of_message_batch(data["result"], recorded=recorded)
         response = data.get("response") or {}
         status, body, error = response.get("status_code", 200), response.get("body"), data.get("error")
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise InputError("is not a line of Batch output", file=path, line=number, remedy=_LAYOUT) from None
     if not isinstance(key, str):
         raise InputError("custom_id is not text", file=path, line=number, remedy=_LAYOUT)
@@ -106,7 +111,15 @@ def _read_output_line(line: str, path: Path, number: int, *, recorded: bool) -> 
         return key, Stored(None, f"status {status}: {json.dumps(error or body)[:300]}", None, recorded)
     if not isinstance(body, dict):
         raise InputError("response.body is missing", file=path, line=number, remedy=_LAYOUT)
-    return key, Stored(body, None, data.get("latency_s"), recorded)
+    return key, Stored(body, None, _seconds(data.get("latency_s"), path, number), recorded)
+
+
+def _seconds(value: object, path: Path, number: int) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise InputError("latency_s is not a number of seconds", file=path, line=number)
+    return float(value)
 
 
 def _of_message_batch(result: dict[str, Any], *, recorded: bool) -> Stored:
@@ -141,16 +154,18 @@ def _blocks_text(blocks: list[dict[str, Any]]) -> str:
 _LAYOUT = 'a line is {"custom_id": …, "response": {"status_code": 200, "body": {"choices": […]}}, "error": null}'
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def _lines(path: Path, *, whole: bool) -> Iterator[tuple[int, str]]:
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        text = data.decode("utf-8", "surrogatepass")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+        text = data.decode("utf-8", "surrogatepass").removeprefix("\ufeff")
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise InputError(f"cannot be read ({error})", file=path) from None
     lines = text.split("\n")
     torn = lines.pop()
     if torn and _is_json(torn):
         lines.append(torn)
+    elif torn.strip() and whole:
+        raise InputError("is cut off", file=path, line=len(lines) + 1, remedy="fetch the file again")
     for number, line in enumerate(lines, 1):
         if line.strip():
             yield number, line
@@ -159,7 +174,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 def _is_json(line: str) -> bool:
     try:
         json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

@@ -113,9 +113,17 @@ def read_reply(request: Request, body: Body) -> Reply:
 
 def usage_of(body: Body) -> tuple[int | None, int | None, int]:
     """(input tokens, output tokens, cached input tokens) as measured; None where the reply says nothing."""
-    usage = body.get("usage") or {}
-    cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    return usage.get("prompt_tokens"), usage.get("completion_tokens"), cached
+    usage = _table(body.get("usage"))
+    cached = _count(_table(usage.get("prompt_tokens_details")).get("cached_tokens")) or 0
+    return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")), cached
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _read_probabilities(tokens: tuple[str, ...], body: Body) -> Reply:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from ragassay.records import Figure, Record
@@ -26,6 +28,42 @@ class PairedTest(Record):
     t: float | None
     df: int | None
     p: float | None
+
+
+class NeededQueries(Record):
+    """About how many queries in all would decide, with 80% power; `ci_high` None where the two may be equal."""
+
+    value: int | None
+    ci_low: int
+    ci_high: int | None
+
+
+class Comparison(Record):
+    """Two agents on one measure, paired by query and clustered by source section.
+
+    difference: the mean of a - b over the queries that both have (n; n_failed are those one of them lacks, which
+    `lacking_a` and `lacking_b` name). effect_size: Cohen's d_z, the mean of the differences over their standard
+    deviation. p_t: the clustered t-test, which decides; p_wilcoxon and p_sign_flip beside it, all two-sided and over
+    sections; p_holm: p_t, corrected over all pairs of agents on the measure. verdict: of a against b, at 5%.
+    detectable: the smallest difference that these queries could have shown with 80% power. None: undefined.
+    """
+
+    measure: str
+    agent_a: str
+    agent_b: str
+    difference: Figure
+    n_sections: int
+    effect_size: float | None
+    p_t: float | None
+    p_wilcoxon: float | None
+    p_sign_flip: float | None
+    p_holm: float | None
+    verdict: Literal["better", "worse", "not distinguishable"]
+    sentence: str
+    detectable: float | None
+    needed: NeededQueries | None = None
+    lacking_a: tuple[str, ...] = ()
+    lacking_b: tuple[str, ...] = ()
 
 
 class StageUsage(Record):
@@ -58,6 +96,123 @@ class LedgerRow(Record):
     sampled: int
     unwritten: int = 0
     extra: int = 0
+
+
+class Bounds(Record):
+    """A mean with the passages that have no label taken as worst (`low`) and as best (`high`) as they could be."""
+
+    low: Figure
+    high: Figure
+
+
+class LeftOut(Bounds):
+    """The same without the labels of the passages that the agent alone brought; `value` takes those as not relevant."""
+
+    value: Figure
+
+
+class AgentPool(Record):
+    """How far labels reach down an agent's rankings.
+
+    judged: the share of its first k passages with a label. n_unique: those of them that it alone brought to the pool.
+    bounds: measure to the ends of its mean. left_out: the same had the agent not contributed to the pool.
+    """
+
+    judged: Figure
+    n_unique: int
+    bounds: dict[str, Bounds]
+    left_out: dict[str, LeftOut]
+
+
+class AuditFinding(Record):
+    """One figure of the judge's audit.
+
+    key: what it is (`flip_rate`, `first_favoured`, `length_effect`, …). subject: of what, where there are several.
+    fair: its value for a judge without this fault, where there is one. p: two-sided, of `fair`. sentence: what it means
+    for the ranking. warning: set where the fault could have changed the winner.
+    """
+
+    key: str
+    subject: str = ""
+    figure: Figure
+    fair: float | None = None
+    p: float | None = None
+    sentence: str
+    warning: str | None = None
+
+
+class LengthControl(Record):
+    """Bradley-Terry ratings (a tie is half a win) without and with a term for the answers' lengths, set to 0.
+
+    mean_length: characters of an agent's answers. note: why there are none, or None.
+    """
+
+    mean_length: dict[str, Figure] = Field(default_factory=dict)
+    plain: dict[str, Figure] = Field(default_factory=dict)
+    controlled: dict[str, Figure] = Field(default_factory=dict)
+    note: str | None = None
+
+
+class FailedReplies(Record):
+    """Failed replies of one model in one stage: the share of its calls; `n_refused` where the records tell refusals."""
+
+    stage: str
+    model: str
+    failed: Figure
+    n_refused: int | None
+
+
+class Audit(Record):
+    """What the judge may have got wrong."""
+
+    findings: tuple[AuditFinding, ...]
+    length: LengthControl
+    failures: tuple[FailedReplies, ...]
+
+
+class RatingDetail(Record):
+    """What Bradley-Terry says beside the ratings. `ranks`: agent to the interval of its rank, from 1 (best).
+
+    ties: how ties entered, by Davidson's model (with its `tie_parameter`, 0 where none was seen) or as half wins.
+    triples: how many three agents have a majority between every two; intransitive: those that beat in a circle.
+    """
+
+    ranks: dict[str, tuple[int, int]]
+    ties: Literal["davidson", "half"]
+    tie_parameter: float | None
+    triples: int
+    intransitive: int
+
+
+class CorrectedFigure(Record):
+    """A mean of `agent`, or its difference from `other`, as judged and as people's labels correct it (PPI++).
+
+    measure: as in the other tables, or `win_rate`. n_labels: items with a label by people (for a ranking measure
+    queries, for a difference those of both agents). helps: whether the judge's values narrow what the labels alone
+    say; None where that cannot be told. note: why there is no corrected value, or why not to lean on it. needed: of a
+    mean, how many labels an interval of +- a twentieth of the scale takes (so `n_labels` say; its `n`); no value, or no
+    upper end, where labels on every query would not do.
+    """
+
+    measure: str
+    agent: str
+    other: str | None = None
+    judged: Figure
+    corrected: Figure
+    n_labels: int
+    helps: bool | None = None
+    note: str | None = None
+    needed: Figure | None = None
+
+
+class Corrections(Record):
+    """What `labels.csv` says about the figures. notes: sentences on the labels as a whole, the gravest first."""
+
+    figures: tuple[CorrectedFigure, ...]
+    n_labels: int
+    n_people: int
+    n_unused: int
+    notes: tuple[str, ...] = ()
 
 
 class Verdict(Record):
@@ -103,6 +258,12 @@ class Results(Record):
     elo: dict[str, Figure]
     bradley_terry: dict[str, Figure]
     bradley_terry_note: str | None = None
+    rating_detail: RatingDetail | None = None
     tests: tuple[PairedTest, ...] = ()
     usage: tuple[StageUsage, ...] = ()
     ledger: tuple[LedgerRow, ...] = ()
+    pool: dict[str, AgentPool] = Field(default_factory=dict)
+    pool_people: dict[str, AgentPool] = Field(default_factory=dict)
+    audit: Audit | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    corrected: Corrections | None = None

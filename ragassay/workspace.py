@@ -78,6 +78,11 @@ class Workspace:
         return self.results / "games.jsonl"
 
     @property
+    def repeats(self) -> Path:
+        """Judgments asked again, where the experiment has them: Judgment's fields and `sample`."""
+        return self.results / "repeats.jsonl"
+
+    @property
     def figures(self) -> Path:
         return self.results / "results.json"
 
@@ -116,6 +121,16 @@ class Workspace:
     @property
     def own_qrels(self) -> Path:
         return self.corpus / "qrels.tsv"
+
+    @property
+    def own_labels(self) -> Path:
+        """What people said of passages, answers and games, one line a label."""
+        return self.corpus / "labels.csv"
+
+    @property
+    def label_samples(self) -> Path:
+        """A file for each sheet drawn for people to label: what could be drawn, and how likely it was."""
+        return self.corpus / "label-samples"
 
     @property
     def expert_questions(self) -> Path:

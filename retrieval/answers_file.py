@@ -26,6 +26,9 @@ def read_answers(
     two answers to one query.
     """
     path = workspace.corpus / str(agent.path)
+    if not path.exists():
+        remedy = f"answer the queries of {workspace.queries} with it and put the answers there"
+        raise InputError(f"agent '{agent.name}' has no answers yet", file=path, remedy=remedy)
     rows = read_ragelo(path) if path.suffix.lower() == ".csv" else _json_rows(path)
     placed, unknown = _place(_rows_of(agent.name, rows, path), queries, path)
     answers = {query_id: _answer(row, query_id, agent.name, passage_ids, path) for query_id, row in placed.items()}

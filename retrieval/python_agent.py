@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -44,13 +45,17 @@ class PythonAgent:
 
 @contextmanager
 def importable(folder: Path) -> Iterator[None]:
-    """The modules in `folder` can be imported inside, before any other of their names."""
-    place = str(folder.resolve())
-    sys.path.insert(0, place)
+    """The modules in `folder` can be imported inside, before any other of their names; the user's own code runs there.
+
+    The path of modules and the working folder are as before when it ends.
+    """
+    before, home = list(sys.path), Path.cwd()
+    sys.path.insert(0, str(folder.resolve()))
     try:
         yield
     finally:
-        sys.path.remove(place)
+        sys.path[:] = before
+        os.chdir(home)
 
 
 def load_python_agent(agent: Agent, workspace: Workspace) -> PythonAgent:
@@ -79,12 +84,15 @@ def _import(agent: Agent, corpus: Path, settings: Path) -> ModuleType:
     name = str(agent.callable).partition(":")[0]
     _check_not_taken(name, corpus, settings)
     importlib.invalidate_caches()
+    home = Path.cwd()
     try:
         return importlib.import_module(name)
     except (Exception, SystemExit) as error:
         problem = f"agent '{agent.name}': the module {name} cannot be imported ({_said(error)})"
         remedy = f"it is looked for in {corpus} first, then in this environment"
         raise InputError(problem, file=settings, remedy=remedy) from error
+    finally:
+        os.chdir(home)
 
 
 def _check_not_taken(module_name: str, corpus: Path, settings: Path) -> None:
@@ -133,7 +141,9 @@ def _answer(agent: PythonAgent, query: Query, passage_ids: AbstractSet[str]) -> 
         given = agent.system(query.text)
         seconds = time.perf_counter() - started
         return own_answer({"latency_s": seconds, **_fields(given)}, query.id, agent.name, passage_ids)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's own code may raise anything; it becomes the record's error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - the user's own code may raise anything; it becomes the record's error
         return Answer(query_id=query.id, agent=agent.name, answer=None, error=_said(error))
 
 

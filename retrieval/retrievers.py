@@ -12,7 +12,16 @@ from retrieval.embedding_cache import EmbeddingCache
 from retrieval.passage_retriever import PassageRetriever
 from retrieval.search import make_rankers
 
-__all__ = ["PassageRetriever", "build_retrievers"]
+__all__ = ["PassageRetriever", "build_retrievers", "check_depth"]
+
+
+def check_depth(workspace: Workspace, n_passages: int) -> None:
+    """Raises InputError where `retrieval.k` is larger than the corpus, for which no reply has to be paid first."""
+    k = workspace.experiment.retrieval.k
+    if k > n_passages and workspace.experiment.own_agents():
+        problem = f"retrieval.k is {k} and the corpus has {n_passages} passages"
+        file = workspace.corpus / "experiment.toml"
+        raise InputError(problem, file=file, remedy="lower it there or add documents")
 
 
 def build_retrievers(
@@ -24,11 +33,7 @@ def build_retrievers(
     results folder's embeddings hold. Raises InputError where `retrieval.k` is larger than the corpus.
     """
     settings = workspace.experiment.retrieval
-    if settings.k > len(passages):
-        raise InputError(
-            f"retrieval.k is {settings.k} and the corpus has {len(passages)} passages",
-            remedy="lower it in experiment.toml or add documents",
-        )
+    check_depth(workspace, len(passages))
     cache = EmbeddingCache(
         model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
     )

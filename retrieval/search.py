@@ -45,6 +45,11 @@ def search_files(
     """
     if k < 1:
         raise InputError(f"k is {k}", remedy="give 1 or more")
+    if rrf_k < 1:
+        raise InputError(f"rrf_k is {rrf_k}", remedy="give 1 or more")
+    for given in (corpus, queries):
+        if out.exists() and out.resolve() == given.resolve():
+            raise InputError("would be written over", file=given, remedy="give the run another name")
     passages = _read_some(corpus, Passage, "passages")
     asked = _read_some(queries, Query, "queries")
     embedder = Embedder(embedding, EmbeddingCache(model_identity(embedding), cache), progress=progress)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from ragassay.errors import InputError
 from ragassay.files import plain
@@ -29,13 +30,18 @@ def find_documents(corpus: Path, results: Path | None = None) -> list[str]:
 
 
 def _walk(corpus: Path, results: Path | None) -> Iterator[str]:
-    for folder, folders, names in os.walk(corpus):
+    for folder, folders, names in os.walk(corpus, onerror=_raise):
         here = Path(folder)
         passed_over = NOT_DOCUMENTS if here == corpus else frozenset()
         folders[:] = [f for f in folders if not f.startswith(".") and f not in passed_over and here / f != results]
         for name in names:
             if name.lower().endswith(".pdf") and not name.startswith("."):
                 yield (here / name).relative_to(corpus).as_posix()
+
+
+def _raise(error: OSError) -> NoReturn:
+    """A folder that may not be read is said, not passed over: its documents would be missing without a word."""
+    raise error
 
 
 def document_ids(docs: Sequence[str]) -> dict[str, str]:

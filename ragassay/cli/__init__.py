@@ -9,7 +9,9 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
+from io import TextIOWrapper
 from pathlib import Path
+from typing import NoReturn
 
 from ragassay import __version__
 from ragassay.cli.parser import build_parser
@@ -24,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not hasattr(options, "handler"):
         parser.print_help()
         return 2
+    _show_what_cannot_be_encoded()
     try:
         _check_packages()
         return _handler(options)(options)
@@ -37,6 +40,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except OSError as error:
+        sys.stderr.write(f"ragassay: {plain(_of_the_system(error))}\n")
+        return InputError.exit_status
+
+
+def console() -> NoReturn:
+    """`main` as a program of its own: a second Ctrl-C does not wait for the calls that are under way."""
+
+    def leave_at_once(*_: object) -> None:
+        os.write(2, b"\nragassay: stopped at once; what was received is kept, run again to go on\n")
+        os._exit(130)
+
+    def stop(*_: object) -> NoReturn:
+        signal.signal(signal.SIGINT, leave_at_once)
+        os.write(2, b"\nragassay: stopping when the calls under way have ended; Ctrl-C again stops at once\n")
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, stop)
+    sys.exit(main())
+
+
+def _show_what_cannot_be_encoded() -> None:
+    """A name that the terminal's encoding lacks is shown escaped, and ends nothing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _of_the_system(error: OSError) -> str:
+    """One sentence for what the operating system refused: a full disk, a folder that is none, a missing permission."""
+    place = error.filename2 or error.filename
+    where = f"{os.fsdecode(place)}: " if isinstance(place, str | bytes) else ""
+    return f"{where}cannot be used ({error.strerror or error}); what was received is kept, mend this and run again"
 
 
 def _handler(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:

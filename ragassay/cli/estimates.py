@@ -65,10 +65,11 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
         return _rewrites(experiment, n_queries)
     if stage == "answer":
         return _answers(experiment, n_queries, passage)
+    again = 1 + experiment.judge.repeats * experiment.judge.repeat_share
     return [
-        _relevance(experiment, n_queries, passage),
-        _pointwise(experiment, n_queries, passage),
-        _games(experiment, n_queries, passage),
+        _relevance(experiment, n_queries * again, passage),
+        _pointwise(experiment, n_queries * again, passage),
+        _games(experiment, n_queries * again, passage),
     ]
 
 
@@ -102,7 +103,7 @@ def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
     return [_load("rewrites", experiment.answer.model, n_queries, tokens)]
 
 
-def _distinct(experiment: Experiment, n_queries: int) -> float:
+def _distinct(experiment: Experiment, n_queries: float) -> float:
     return n_queries * len(experiment.own_agents()) * _DISTINCT_ANSWERS
 
 
@@ -111,24 +112,24 @@ def _answers(experiment: Experiment, n_queries: int, passage: float) -> list[Loa
     return [_load("answers", experiment.answer.model, _distinct(experiment, n_queries), tokens)]
 
 
-def _relevance(experiment: Experiment, n_queries: int, passage: float) -> Load:
+def _relevance(experiment: Experiment, n_queries: float, passage: float) -> Load:
     n_agents = len(experiment.agent_names())
     pool = experiment.retrieval.k * (1 + _NEW_PASSAGES_PER_AGENT * (n_agents - 1))
     tokens = _template("evaluate", "relevance.md") + passage + _QUESTION_TOKENS
     return _load("relevance", experiment.judge.model, n_queries * pool, tokens)
 
 
-def _pointwise(experiment: Experiment, n_queries: int, passage: float) -> Load:
+def _pointwise(experiment: Experiment, n_queries: float, passage: float) -> Load:
     tokens = _template("evaluate", "pointwise.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
     own = len(experiment.agent) * n_queries
     return _load("pointwise", experiment.judge.model, _distinct(experiment, n_queries) + own, tokens + _ANSWER_TOKENS)
 
 
-def _games(experiment: Experiment, n_queries: int, passage: float) -> Load:
+def _games(experiment: Experiment, n_queries: float, passage: float) -> Load:
     names: Sequence[str] = experiment.agent_names()
     pairs = len(names) * (len(names) - 1) / 2
     if experiment.judge.games == "adaptive":
-        pairs = min(pairs, len(names))
+        pairs *= experiment.judge.adaptive_max_games
     evidence = _VERY_RELEVANT * (passage + _REASON_TOKENS)
     tokens = _template("evaluate", "pairwise.md") + evidence + _QUESTION_TOKENS + 2 * _ANSWER_TOKENS
     return _load("games", experiment.judge.model, n_queries * pairs * 2 * _DISTINCT_PAIRS, tokens)

@@ -35,8 +35,15 @@ class Manifest(Record):
 
 
 def digests(paths: Sequence[Path], root: Path) -> dict[str, str | None]:
-    """SHA-256 of each file by its path relative to `root`, None for one that is not there."""
-    return {_relative(path, root): digest_file(path) if path.is_file() else None for path in sorted(set(paths))}
+    """SHA-256 of each file by its path relative to `root`, None for one that is not there or may not be read."""
+    return {_relative(path, root): _digest(path) for path in sorted(set(paths))}
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return digest_file(path) if path.is_file() else None
+    except PermissionError:
+        return None
 
 
 def make_manifest(

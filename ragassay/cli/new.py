@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import shutil
 import urllib.request
 from pathlib import Path
@@ -30,13 +31,14 @@ def new(options: argparse.Namespace) -> int:
     _check_pdfs(options.pdfs)
     corpus.mkdir(parents=True, exist_ok=True)
     for pdf in options.pdfs:
-        shutil.copyfile(pdf, corpus / pdf.name)
+        shutil.copyfile(pdf, corpus / _name(pdf))
     models, remark = _models_in_reach()
     write_text(corpus / "experiment.toml", _experiment(models, remark))
     write_text(corpus / "questions.txt", _QUESTIONS)
     print(f"{plain(str(corpus))}: {len(options.pdfs)} PDFs, experiment.toml, questions.txt")
     print(f"models: {', '.join(sorted(set(models.values())))} ({remark})")
-    print(f"next: write the experts' questions into {corpus / 'questions.txt'}, then `ragassay plan {corpus}`")
+    then = f"`ragassay plan {shlex.quote(str(corpus))}`"
+    print(plain(f"next: write the experts' questions into {corpus / 'questions.txt'}, then {then}"))
     return 0
 
 
@@ -47,8 +49,14 @@ def _check_pdfs(pdfs: list[Path]) -> None:
             raise InputError("there is no such file", file=pdf)
         if pdf.read_bytes()[:1024].find(b"%PDF-") < 0:
             raise InputError("is not a PDF", file=pdf)
-        if (other := names.setdefault(pdf.name.casefold(), pdf)) is not pdf:
+        if (other := names.setdefault(_name(pdf).casefold(), pdf)) is not pdf:
             raise InputError(f"has the same name as {other}", file=pdf, remedy="rename one of them")
+
+
+def _name(pdf: Path) -> str:
+    """The name in the corpus folder, where hidden files and other suffixes are passed over."""
+    name = pdf.name.lstrip(".") or "document"
+    return name if name.lower().endswith(".pdf") else f"{name}.pdf"
 
 
 def _models_in_reach() -> tuple[dict[str, str], str]:

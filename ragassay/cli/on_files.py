@@ -56,6 +56,7 @@ def rate(options: argparse.Namespace) -> int:
         tournaments=options.tournaments,
         seed=options.seed,
         bootstrap=options.bootstrap,
+        ties=options.ties,
     )
     ratings = {name: Figure.model_validate(figure) for name, figure in result["ratings"].items()}
     _print_figures(ratings, result, as_json=options.json)

@@ -19,12 +19,32 @@ def open_workspace(options: argparse.Namespace) -> Workspace:
     """The workspace of CORPUS with --results, --model and --max-cost applied. Raises InputError."""
     corpus: Path = options.corpus
     if not corpus.is_dir():
-        raise InputError("there is no such folder", file=corpus, remedy=f"`ragassay new {corpus} a.pdf` makes it")
+        problem = "is not a folder" if corpus.exists() else "there is no such folder"
+        raise InputError(problem, file=corpus, remedy="`ragassay new CORPUS a.pdf` makes a corpus folder")
     experiment = load_experiment(corpus / "experiment.toml")
-    for model in sorted(experiment.model_names()):
-        provider_of(model)
+    _check(experiment, corpus)
     results = options.results or Path("results") / _folder_name(corpus)
+    if results.exists() and results.samefile(corpus):
+        raise InputError("is the corpus folder itself", file=results, remedy="name another folder with --results")
     return Workspace(corpus, results, _overridden(experiment, options))
+
+
+def _check(experiment: Experiment, corpus: Path) -> None:
+    """What a late stage would stumble over is said before an early one is paid for: models, language, own prompts."""
+    from ragassay.prompts import Prompt
+    from retrieval.analysis import language_code
+
+    try:
+        for model in sorted(experiment.model_names()):
+            provider_of(model)
+        language_code(experiment.corpus.language)
+    except InputError as error:
+        raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
+    answer, judge = experiment.answer, experiment.judge
+    own = [experiment.questions.prompt, answer.prompt, answer.fusion_prompt]
+    for name in [*own, judge.relevance_prompt, judge.pointwise_prompt, judge.games_prompt]:
+        if name:
+            Prompt.load(corpus / name)
 
 
 def _folder_name(corpus: Path) -> str:
@@ -34,15 +54,15 @@ def _folder_name(corpus: Path) -> str:
 
 def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experiment:
     changes: dict[str, object] = {}
-    if model := getattr(options, "model", None):
+    if (model := getattr(options, "model", None)) is not None:
         provider_of(model)
         questions = experiment.questions.model_copy(update={"quota": {model: sum(experiment.questions.quota.values())}})
         changes["questions"] = questions if experiment.questions.quota else experiment.questions
         changes["answer"] = experiment.answer.model_copy(update={"model": model})
         changes["judge"] = experiment.judge.model_copy(update={"model": model})
     if (limit := getattr(options, "max_cost", None)) is not None:
-        if limit <= 0:
-            raise InputError(f"--max-cost is {limit}, it must be more than 0")
+        if not limit > 0:
+            raise InputError(f"--max-cost is {limit:g}", remedy="it must be more than 0")
         changes["run"] = experiment.run.model_copy(update={"max_cost_usd": limit})
     return experiment.model_copy(update=changes)
 

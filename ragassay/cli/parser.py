@@ -21,6 +21,12 @@ _STATUS = (
 )
 
 
+def _path(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name")
+    return Path(text)
+
+
 def build_parser(version: str) -> argparse.ArgumentParser:
     """The whole command line; each verb's namespace carries `handler`, "module:function"."""
     parser = argparse.ArgumentParser(
@@ -38,10 +44,14 @@ def build_parser(version: str) -> argparse.ArgumentParser:
         verb.set_defaults(stage=name)
         _add_experiment_options(verb)
     _add_replies(verbs)
+    _add_label_sheet(verbs)
     _add_model(verbs)
     _add_search(verbs)
     _add_score(verbs)
     _add_rate(verbs)
+    _add_gate(verbs)
+    _add_agree(verbs)
+    _add_agree_systems(verbs)
     return parser
 
 
@@ -53,8 +63,8 @@ def _verb(verbs, name: str, help_text: str, handler: str) -> argparse.ArgumentPa
 
 
 def _add_corpus(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("corpus", type=Path, metavar="CORPUS", help="the folder with the PDFs and experiment.toml")
-    verb.add_argument("--results", type=Path, metavar="DIR", help="where to write (default: results/ + CORPUS's name)")
+    verb.add_argument("corpus", type=_path, metavar="CORPUS", help="the folder with the PDFs and experiment.toml")
+    verb.add_argument("--results", type=_path, metavar="DIR", help="where to write (default: results/ + CORPUS's name)")
 
 
 def _add_experiment_options(verb: argparse.ArgumentParser) -> None:
@@ -69,8 +79,8 @@ def _add_new(verbs) -> None:  # type: ignore[no-untyped-def]
     verb = _verb(
         verbs, "new", "make a corpus folder from PDFs, with a commented experiment.toml", "ragassay.cli.new:new"
     )
-    verb.add_argument("corpus", type=Path, metavar="CORPUS", help="the folder to make, such as corpora/mine")
-    verb.add_argument("pdfs", type=Path, nargs="*", metavar="PDF", help="documents to copy into it")
+    verb.add_argument("corpus", type=_path, metavar="CORPUS", help="the folder to make, such as corpora/mine")
+    verb.add_argument("pdfs", type=_path, nargs="*", metavar="PDF", help="documents to copy into it")
 
 
 def _add_run(verbs) -> None:  # type: ignore[no-untyped-def]
@@ -101,8 +111,30 @@ def _add_replies(verbs) -> None:  # type: ignore[no-untyped-def]
         "take in replies to a file: model's requests (OpenAI's Batch output)",
         "ragassay.cli.replies:take",
     )
-    verb.add_argument("file", type=Path, metavar="FILE", help="replies, .jsonl or .jsonl.gz")
+    verb.add_argument("file", type=_path, metavar="FILE", help="replies, .jsonl or .jsonl.gz")
     _add_corpus(verb)
+
+
+def _add_label_sheet(verbs) -> None:  # type: ignore[no-untyped-def]
+    verb = _verb(
+        verbs,
+        "label-sheet",
+        "draw what people should label, blind to agent and judge, or take a filled sheet into labels.csv",
+        "ragassay.cli.label_sheet:label_sheet",
+    )
+    _add_corpus(verb)
+    verb.add_argument("--n", type=int, default=100, metavar="N", help="about how many labels; default: 100")
+    verb.add_argument("--seed", type=int, default=7, metavar="N", help="of the draw; default: 7")
+    verb.add_argument("--out", type=_path, metavar="CSV", help="the sheet (default: in CORPUS)")
+    verb.add_argument(
+        "--kind",
+        action="append",
+        choices=["passages", "answers", "games"],
+        help="draw only these, may be repeated (passages come by whole queries, which MRR needs); default: all",
+    )
+    verb.add_argument("--criterion", action="append", metavar="NAME", help="of answers, may be repeated; default: all")
+    verb.add_argument("--take", type=_path, metavar="FILE", help="take the labels of a filled sheet into labels.csv")
+    verb.add_argument("--who", metavar="NAME", help="with --take: who labelled it")
 
 
 def _add_model(verbs) -> None:  # type: ignore[no-untyped-def]
@@ -123,22 +155,22 @@ def _add_search(verbs) -> None:  # type: ignore[no-untyped-def]
         "rank the passages of any BEIR folder for its queries, into a TREC run",
         "ragassay.cli.on_files:search",
     )
-    verb.add_argument("--corpus", type=Path, required=True, metavar="JSONL", help="corpus.jsonl (BEIR)")
-    verb.add_argument("--queries", type=Path, required=True, metavar="JSONL", help="queries.jsonl (BEIR)")
+    verb.add_argument("--corpus", type=_path, required=True, metavar="JSONL", help="corpus.jsonl (BEIR)")
+    verb.add_argument("--queries", type=_path, required=True, metavar="JSONL", help="queries.jsonl (BEIR)")
     verb.add_argument("--retriever", choices=["bm25", "knn", "hybrid"], default="bm25", help="default: bm25")
     verb.add_argument("--embedding", default="all-MiniLM-L6-v2", metavar="MODEL", help="default: all-MiniLM-L6-v2")
     verb.add_argument("--bm25", choices=["bm25s", "rank-bm25"], default="bm25s", help="default: bm25s")
     verb.add_argument("--language", default="en", help="of stop words and stemming; default: en")
     verb.add_argument("--rrf-k", type=int, default=60, metavar="N", help="of the hybrid's fusion; default: 60")
     verb.add_argument("--k", type=int, default=100, metavar="N", help="passages a query; default: 100")
-    verb.add_argument("--cache", type=Path, metavar="DIR", help="keep embeddings here for the next time")
-    verb.add_argument("--out", type=Path, required=True, metavar="RUN", help="the TREC run to write")
+    verb.add_argument("--cache", type=_path, metavar="DIR", help="keep embeddings here for the next time")
+    verb.add_argument("--out", type=_path, required=True, metavar="RUN", help="the TREC run to write")
 
 
 def _add_score(verbs) -> None:  # type: ignore[no-untyped-def]
     verb = _verb(verbs, "score", "score a TREC run against qrels (TREC or BEIR)", "ragassay.cli.on_files:score")
-    verb.add_argument("--qrels", type=Path, required=True, metavar="FILE", help="qrels, TREC or BEIR layout")
-    verb.add_argument("--run", type=Path, required=True, metavar="FILE", help="a TREC run")
+    verb.add_argument("--qrels", type=_path, required=True, metavar="FILE", help="qrels, TREC or BEIR layout")
+    verb.add_argument("--run", type=_path, required=True, metavar="FILE", help="a TREC run")
     verb.add_argument(
         "--measure", action="append", required=True, metavar="M", help="nDCG@10, RR(rel=2)@5, R@100, …; may be repeated"
     )
@@ -147,15 +179,85 @@ def _add_score(verbs) -> None:  # type: ignore[no-untyped-def]
 
 def _add_rate(verbs) -> None:  # type: ignore[no-untyped-def]
     verb = _verb(verbs, "rate", "rate agents from a file of pairwise games", "ragassay.cli.on_files:rate")
-    verb.add_argument("--games", type=Path, required=True, metavar="JSONL", help="games.jsonl")
+    verb.add_argument("--games", type=_path, required=True, metavar="JSONL", help="games.jsonl")
     verb.add_argument(
         "--method", choices=["elo", "bradley-terry"], default="bradley-terry", help="default: bradley-terry"
+    )
+    verb.add_argument(
+        "--ties",
+        choices=["davidson", "half"],
+        default="davidson",
+        help="of Bradley-Terry: Davidson's tie parameter, or a tie as half a win for each; default: davidson",
     )
     verb.add_argument("--k-factor", type=float, default=4.0, metavar="K", help="of Elo; default: 4")
     verb.add_argument(
         "--initial", type=float, default=500.0, metavar="R", help="the rating all start from; default: 500"
     )
     verb.add_argument("--tournaments", type=int, default=500, metavar="N", help="of Elo, shuffled; default: 500")
+    verb.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="replicates; default: 1000")
+    verb.add_argument("--seed", type=int, default=7, metavar="N", help="default: 7")
+    verb.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_gate(verbs) -> None:  # type: ignore[no-untyped-def]
+    verb = _verb(
+        verbs,
+        "gate",
+        "say whether a run is worse than a baseline over the same queries, for CI",
+        "ragassay.cli.gate:gate",
+    )
+    verb.epilog = "exit status: 0 not worse; 1 worse beyond noise and beyond --max-drop; 3 undecided; 2 bad input"
+    verb.add_argument("new", type=_path, metavar="NEW", help="the results folder to judge")
+    verb.add_argument("--baseline", type=_path, required=True, metavar="OLD", help="the results folder to hold it to")
+    verb.add_argument(
+        "--measure", action="append", default=[], metavar="M", help="RR(rel=2)@5, accuracy, …; may be repeated"
+    )
+    verb.add_argument("--agent", action="append", default=[], metavar="NAME", help="default: all that both runs have")
+    verb.add_argument(
+        "--max-drop",
+        type=float,
+        default=0.02,
+        metavar="SHARE",
+        help="tolerated, as a share of a measure's range; default: 0.02",
+    )
+    verb.add_argument("--markdown", type=_path, metavar="FILE", help="also write the summary here")
+
+
+def _add_agree(verbs) -> None:  # type: ignore[no-untyped-def]
+    verb = _verb(
+        verbs,
+        "agree",
+        "say how far judges agree with people: kappa, Krippendorff's alpha, tau-b, precision, recall, …",
+        "ragassay.cli.agreement:agree",
+    )
+    verb.add_argument("--labels", type=_path, metavar="FILE", help="a table of labels: CSV, TSV or JSON Lines")
+    verb.add_argument("--human", metavar="COL", help="the column of people's labels")
+    verb.add_argument("--judge", action="append", metavar="COL", help="a judge's column; may be repeated")
+    verb.add_argument("--by", metavar="COL", help="the column that names the query; default: query_id, if it is there")
+    verb.add_argument(
+        "--qrels", action="append", type=_path, metavar="FILE", help="instead: people's qrels, then the judge's"
+    )
+    verb.add_argument("--relevant", metavar="LABEL", help="the lowest label that counts as relevant")
+    verb.add_argument("--scale", metavar="L,L,…", help="the labels in order, where they are words or some never occur")
+    verb.add_argument("--plot", type=_path, metavar="HTML", help="write the Bland-Altman plot here")
+    _add_draws(verb)
+
+
+def _add_agree_systems(verbs) -> None:  # type: ignore[no-untyped-def]
+    verb = _verb(
+        verbs,
+        "agree-systems",
+        "say whether two sets of labels put systems in the same order: tau-b and Spearman's rho",
+        "ragassay.cli.agreement:agree_systems",
+    )
+    verb.add_argument("--qrels", action="append", type=_path, metavar="FILE", help="qrels, TREC or BEIR; given twice")
+    verb.add_argument("--runs", type=_path, metavar="DIR", help="a folder of TREC runs, one a system")
+    verb.add_argument("--measure", metavar="M", help="nDCG@10, RR(rel=2)@5, …")
+    verb.add_argument("--scores", type=_path, metavar="FILE", help="instead: a table of system, score, score")
+    _add_draws(verb)
+
+
+def _add_draws(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="replicates; default: 1000")
     verb.add_argument("--seed", type=int, default=7, metavar="N", help="default: 7")
     verb.add_argument("--json", action="store_true", help="print JSON")

@@ -17,9 +17,9 @@ from pathlib import Path
 from ragassay.calls import Caller
 from ragassay.cli.estimates import STAGES_THAT_ASK, Load, estimate, reply_tokens
 from ragassay.cli.open_experiment import locked, open_workspace
-from ragassay.cli.stage_verbs import Runner
-from ragassay.cli.stages import stages
-from ragassay.errors import BudgetSpent, RagassayError
+from ragassay.cli.stage_verbs import Runner, check_k
+from ragassay.cli.stages import Stage, stages
+from ragassay.errors import BudgetSpent, InputError, RagassayError
 from ragassay.prices import cost_usd
 from ragassay.reply_cache import ReplyCache
 from ragassay.requests import Batch, Reply
@@ -80,6 +80,7 @@ def plan(options: argparse.Namespace) -> int:
     workspace = open_workspace(options)
     with locked(workspace):
         Runner(workspace, options).bring_up_to_date(stages()[0])
+    check_k(workspace)
     shipped = () if options.ignore_recorded else (workspace.shipped_replies,)
     rows = make_plan(workspace, ReplyCache(workspace.replies, shipped))
     if options.json:
@@ -104,12 +105,10 @@ def make_plan(workspace: Workspace, cache: ReplyCache) -> list[Row]:
             if stage.name not in STAGES_THAT_ASK:
                 continue
             loads: list[Load] = []
-            if exact and not (stage.name == "answer" and any(a.kind == "python" for a in workspace.experiment.agent)):
+            if exact:
                 caller = _CountingCaller(copy, stage.name, cache)
-                exact = _played(stage.run, copy, caller)
+                exact = _played(stage, copy, caller)
                 loads = caller.loads
-            else:
-                exact = False
             rows += _rows(stage.name, loads, workspace, estimated=False)
             if not exact:
                 asked = {load.label for load in loads}
@@ -122,12 +121,26 @@ def _kind(label: str) -> str:
     return Load(label, "", 0, 0, 0, 0).kind
 
 
-def _played(run, workspace: Workspace, caller: _CountingCaller) -> bool:  # type: ignore[no-untyped-def]
+def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool:
+    """Play a stage through; whether all that the next one reads is there then."""
+    own = workspace.experiment.agent
     try:
-        run(workspace, caller)
+        stage.run(_without_absent(workspace) if stage.name == "answer" else workspace, caller)
     except (_StopsHere, BudgetSpent):
         return False
-    return caller.complete
+    except InputError:
+        if stage.name == "judge" and own:
+            return False  # answers of the user's systems are there, but to other queries
+        raise
+    answered = all(workspace.answers(agent.name).exists() for agent in own)
+    return caller.complete and (answered or stage.name != "answer")
+
+
+def _without_absent(workspace: Workspace) -> Workspace:
+    """Without the user's systems that a plan cannot ask: a callable, and a file that is not there yet."""
+    own = workspace.experiment.agent
+    kept = tuple(agent for agent in own if agent.kind == "file" and (workspace.corpus / str(agent.path)).exists())
+    return replace(workspace, experiment=workspace.experiment.model_copy(update={"agent": kept}))
 
 
 def _rows(stage: str, loads: Sequence[Load], workspace: Workspace, *, estimated: bool) -> list[Row]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragassay.cli.open_experiment import locked, open_workspace
 from ragassay.errors import InputError
-from ragassay.files import read_objects, write_bytes
+from ragassay.files import digest_file, read_objects, write_bytes
 from ragassay.reply_cache import Stored, read_replies
 from ragassay.workspace import Workspace
 
@@ -19,12 +19,12 @@ def take(options: argparse.Namespace) -> int:
     source: Path = options.file
     if not source.is_file():
         raise InputError("there is no such file", file=source)
-    replies: dict[str, Stored] = dict(read_replies(source))
+    replies: dict[str, Stored] = dict(read_replies(source, whole=True))
     if not replies:
         raise InputError("holds no reply", file=source)
     waiting = _waiting(workspace)
     with locked(workspace):
-        write_bytes(workspace.replies / _name(source), source.read_bytes())
+        _keep(source, workspace.replies)
     unknown = len(replies.keys() - waiting)
     failed = sum(stored.body is None for stored in replies.values())
     print(
@@ -32,6 +32,15 @@ def take(options: argparse.Namespace) -> int:
         f"{len(waiting - replies.keys())} requests still wait"
     )
     return 0
+
+
+def _keep(source: Path, folder: Path) -> None:
+    """Put a copy beside what was taken in before, under a number of its own: no file of replies is ever replaced."""
+    taken = sorted(folder.glob("taken-[0-9][0-9][0-9][0-9]-*"))
+    if any(digest_file(path) == digest_file(source) for path in taken):
+        return
+    number = 1 + max((int(path.name.split("-")[1]) for path in taken), default=0)
+    write_bytes(folder / f"taken-{number:04d}-{_name(source)}", source.read_bytes())
 
 
 def _name(source: Path) -> str:

@@ -7,10 +7,13 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ragassay.cli.estimates import STAGES_THAT_ASK
 from ragassay.cli.manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
 from ragassay.cli.open_experiment import locked, open_workspace
 from ragassay.cli.stages import Stage, stages
 from ragassay.errors import InputError
+from ragassay.models import provider_of
+from ragassay.prices import cost_usd
 from ragassay.progress import StderrProgress
 from ragassay.text import plain
 from ragassay.workspace import Workspace
@@ -24,9 +27,22 @@ def run_all(options: argparse.Namespace) -> int:
     workspace = open_workspace(options)
     with locked(workspace):
         runner = Runner(workspace, options)
-        manifests = [runner.bring_up_to_date(stage) for stage in stages()]
+        first, *others = stages()
+        manifests = [runner.bring_up_to_date(first)]
+        check_k(workspace)
+        manifests += [runner.bring_up_to_date(stage) for stage in others]
     _say_results(workspace)
     return max(manifest.exit_status for manifest in manifests)
+
+
+def check_k(workspace: Workspace) -> None:
+    """Say before a question is paid for that k is larger than the corpus. Raises InputError."""
+    with workspace.passages.open("rb") as lines:
+        n_passages = sum(1 for _ in lines)
+    if workspace.experiment.retrieval.k > n_passages:
+        from retrieval.retrievers import check_depth
+
+        check_depth(workspace, n_passages)
 
 
 def run_one(options: argparse.Namespace) -> int:
@@ -49,6 +65,7 @@ class Runner:
         self._retry_failed: bool = options.retry_failed
         self._cache: ReplyCache | None = None
         self._spent_usd = 0.0
+        self._unpriced: set[str] = set()
         self._say: Callable[[str], None] = lambda line: print(plain(line), file=sys.stderr, flush=True)
 
     def bring_up_to_date(self, stage: Stage) -> Manifest:
@@ -61,8 +78,11 @@ class Runner:
         reason = why_run(known, inputs, settings, digests(stage.makes(workspace), workspace.results))
         if known is not None and reason is None and self._retry_failed and known.n_failed:
             reason = f"{known.n_failed} failed last time"
+        if known is not None and reason is None and self._ignore_recorded and self._has_recorded(stage):
+            reason = "--ignore-recorded"
         if known is not None and reason is None:
-            self._say(f"{stage.name}: up to date")
+            failed = f" ({known.n_failed} failed; --retry-failed tries them again)" if known.n_failed else ""
+            self._say(f"{stage.name}: up to date{failed}")
             self._spent_usd += sum(usage.cost_usd or 0.0 for usage in known.usage)
             return known
         self._say(f"{stage.name}: running ({reason})")
@@ -74,6 +94,7 @@ class Runner:
         workspace = self._workspace
         path = workspace.manifests / f"{stage.name}.json"
         path.unlink(missing_ok=True)
+        self._say_unpriced(stage)
         caller = Caller(workspace, stage.name, self._replies(), StderrProgress(), self._spent_usd)
         try:
             outcome = stage.run(workspace, caller)
@@ -87,6 +108,20 @@ class Runner:
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
         self._say(f"{stage.name}: {manifest.n_records} records{failed}")
         return manifest
+
+    def _has_recorded(self, stage: Stage) -> bool:
+        return stage.name in STAGES_THAT_ASK and self._workspace.shipped_replies.is_dir()
+
+    def _say_unpriced(self, stage: Stage) -> None:
+        """Name the models that can be called and have no known price: the cost limit does not hold for them."""
+        experiment = self._workspace.experiment
+        named = {name.removeprefix("models.") for name in stage.settings(experiment) if name.startswith("models.")}
+        for model in sorted(named - self._unpriced):
+            asked = provider_of(model) in {"openai", "anthropic"}
+            if asked and cost_usd(model, experiment.settings_of(model), 1, 1) is None:
+                self._unpriced.add(model)
+                advice = f'prices_usd_per_million under [models."{model}"] says it'
+                self._say(f"note: the price of {model} is not known, so the cost limit does not count it; {advice}")
 
     def _inputs(self, stage: Stage) -> dict[str, str | None]:
         workspace = self._workspace

@@ -48,6 +48,8 @@ def _settings(experiment: Experiment, *tables: str, models: tuple[str, ...] = ()
     for model in models:
         settings = experiment.settings_of(model)
         values[f"models.{model}"] = [settings.base_url, settings.temperature, settings.max_tokens]
+        if prices := settings.prices_usd_per_million:
+            values[f"models.{model}"].append(dict(prices))
     return values
 
 
@@ -177,7 +179,7 @@ def _judge() -> Stage:
             ),
         ],
         settings=lambda e: _settings(e, "judge", models=(e.judge.model,)),
-        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games],
+        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.repeats],
         run=run,
     )
 
@@ -197,13 +199,16 @@ def _compare() -> Stage:
             w.passages,
             w.ledger,
             w.own_qrels,
+            w.own_labels,
+            *sorted(w.label_samples.glob("*.jsonl")),
+            w.repeats,
             *(w.rankings(name) for name in w.experiment.agent_names()),
             *(w.manifests / f"{name}.json" for name in ("ingest", "questions", "retrieve", "answer", "judge")),
         ],
         settings=lambda e: (
             _settings(e, "compare")
             | {"retrieval.k": e.retrieval.k, "judge.criteria": e.judge.criteria, "judge.mode": e.judge.mode}
-            | {"corpus.note": e.corpus.note}
+            | {"corpus.note": e.corpus.note, "agent.writer": {a.name: a.writer for a in e.agent}}
         ),
         makes=lambda w: [w.figures],
         run=run,

@@ -23,6 +23,9 @@ from ragassay.workspace import Workspace
 
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
 STRENGTH = {"bm25-rag-fusion": 4, "bm25-rag": 3, "knn-rag-fusion": 1, "knn-rag": 0}
+PLACE = {"doc": "d.pdf", "first_page": 1, "last_page": 2, "start": 0, "end": 1000}
+"""Where the questions are from; without the name of a section each stands alone."""
+
 SECTION = Section(id="s0", doc="d.pdf", first_page=1, last_page=2, start=0, end=1000, text="…")
 PASSAGES = [
     Passage(
@@ -53,7 +56,7 @@ class Made:
         self.agents = self.workspace.experiment.agent_names()
         self.bad = bad
         rng = random.Random(11)
-        self.queries = [Query(id=f"q{i:02d}", text="?", metadata={"section": "s0"}) for i in range(n)]
+        self.queries = [Query(id=f"q{i:02d}", text="?", metadata=PLACE) for i in range(n)]
         self.ranked = {a: {q.id: rng.sample([p.id for p in PASSAGES], 5) for q in self.queries} for a in self.agents}
         self.labels = {q.id: {p.id: rng.choice([0, 0, 1, 2]) for p in PASSAGES} for q in self.queries}
         self.grades = {
@@ -283,9 +286,16 @@ def test_one_agent_has_nothing_to_be_compared_with(tmp_path):
     assert results.agents == ("bm25-rag",) and results.tests == () and results.retrieval["bm25-rag"]
 
 
-def two(tmp_path, winner, n):
+def two(tmp_path, winner, n, sections=0):
+    """Two agents; queries from so many sections, or each on its own."""
     setup = experiment(retrieval={"retrievers": ["bm25"]})
     made = Made(tmp_path, n=n, setup=setup)
+    if sections:
+        made.queries = [
+            Query(id=q.id, text="?", metadata={"section": f"s{i % sections}"}) for i, q in enumerate(made.queries)
+        ]
+    else:
+        made.queries = [Query(id=q.id, text="?") for q in made.queries]
     made.winners = {key: winner(int(key[0][1:])) for key in made.winners}
     made.write()
     return made.compare()
@@ -312,10 +322,61 @@ def test_the_verdict_says_how_sure_it_is(tmp_path, winner, n, sentence):
     assert results.verdict.sure == sentence.startswith("Choose")
 
 
+@pytest.mark.parametrize("sections", [1, 3, 5])
+def test_many_queries_from_few_sections_do_not_make_a_choice_sure(tmp_path, sections):
+    made = Made(tmp_path, n=30, setup=experiment(retrieval={"retrievers": ["bm25"]}))
+    made.queries = [
+        q.model_copy(update={"metadata": {"section": f"s{i % sections}"}}) for i, q in enumerate(made.queries)
+    ]
+    made.winners = dict.fromkeys(made.winners, "a")
+    made.write()
+    verdict = made.compare().verdict
+    assert verdict.best == "bm25-rag" and not verdict.sure
+
+
 def test_a_sure_choice_of_two_is_one_that_the_sign_test_makes(tmp_path):
     """Of 12 queries without ties, 10 is the fewest that a two-sided sign test calls significant at 5% (p = 0.039)."""
     assert not two(tmp_path / "9", lambda i: "a" if i < 9 else "b", 12).verdict.sure
     assert two(tmp_path / "11", lambda i: "a" if i < 11 else "b", 12).verdict.sure
+
+
+@pytest.mark.parametrize(("sections", "words"), [(1, "one section"), (4, "4 sections")])
+def test_many_queries_of_few_sections_are_few(tmp_path, sections, words):
+    verdict = two(tmp_path, lambda i: "a", 12, sections).verdict
+    assert not verdict.sure
+    assert verdict.sentence == f"bm25-rag leads, but these 12 queries come from {words}, too few to be sure."
+
+
+def test_a_leader_that_the_corrected_tests_do_not_tell_apart_is_not_a_sure_choice(tmp_path):
+    made = Made(tmp_path, n=12)
+    made.queries = [Query(id=q.id, text="?") for q in made.queries]
+    made.write()
+    results = made.compare()
+    rows = [
+        row
+        for row in results.comparisons
+        if row.measure == "win_rate" and results.verdict.best in (row.agent_a, row.agent_b)
+    ]
+    told = all(row.verdict == "better" for row in rows)
+    assert told or not results.verdict.sure
+
+
+def test_a_judge_with_a_favourite_place_is_warned_of_at_the_head_and_moves_no_rating(tmp_path):
+    made = Made(tmp_path)
+    made.queries = [Query(id=q.id, text="?") for q in made.queries]
+    made.winners = {key: key[3] for key in made.winners}
+    made.write()
+    results = made.compare()
+    assert any(notice.startswith("The judge favours the answer shown first (100%") for notice in results.notices)
+    assert {figure.value for figure in results.bradley_terry.values()} == {500.0}
+    assert {pool.judged.value for pool in results.pool.values()} == {1.0}
+
+
+def test_a_fair_run_has_an_audit_and_no_warning(tmp_path):
+    results = Made(tmp_path).compare()
+    assert results.notices == ()
+    assert [row.key for row in results.audit.findings][:2] == ["flip_rate", "first_favoured"]
+    assert results.audit.findings[0].figure == results.flip_rate
 
 
 def test_people_score_the_rankings_beside_the_judge(tmp_path):

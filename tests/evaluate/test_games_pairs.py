@@ -1,52 +1,101 @@
-"""Which agents meet: all pairs, or the balanced part of a cyclic design."""
+"""Which agents meet on which queries: all, or what adaptive play chooses."""
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from itertools import combinations
 
-from hypothesis import given
-from hypothesis import strategies as st
+import numpy as np
+import pytest
 
-from evaluate.pairs import pairs_of
+from evaluate.adaptive import Design, Evidence, decide
+from evaluate.pairs import adaptive_meetings, all_pairs
 
 SIX = ("bm25-rag", "knn-rag", "hybrid-rag", "bm25-rag-fusion", "knn-rag-fusion", "hybrid-rag-fusion")
+QUERIES = [f"q{n:02d}" for n in range(60)]
+
+
+def judge(strength, seed=1, asked=None):
+    """Plays by strengths; each game has its own chance, whenever it is played."""
+
+    def play(meetings):
+        if asked is not None:
+            asked.append(list(meetings))
+        scores = []
+        for query, (a, b) in meetings:
+            chance = 1 / (1 + np.exp(strength[b] - strength[a]))
+            scores.append(float(random.Random(f"{seed}:{query}:{a}:{b}").random() < chance))
+        return scores
+
+    return play
+
+
+def meet(play, agents=SIX, queries=QUERIES, seed=7, max_share=0.5):
+    return adaptive_meetings(agents, queries, {}, play, seed, 0.95, max_share)
 
 
 def test_all_is_every_pair():
-    assert len(pairs_of(SIX, "all", 7, "q1")) == 15
+    assert len(all_pairs(SIX)) == 15 and all_pairs(("alone",)) == []
 
 
-def test_one_agent_has_nobody_to_meet():
-    assert pairs_of(("alone",), "all", 7, "q1") == pairs_of(("alone",), "adaptive", 7, "q1") == []
+def test_one_agent_or_no_query_has_nothing_to_play():
+    assert meet(judge({}), agents=("alone",)) == set() == meet(judge({}), queries=[])
 
 
-@given(st.integers(2, 12), st.integers(0, 99), st.text(min_size=1, max_size=5))
-def test_adaptive_gives_each_agent_the_same_number_of_games_and_links_all(n_agents, seed, query_id):
-    agents = [f"agent{i}" for i in range(n_agents)]
-    pairs = pairs_of(agents, "adaptive", seed, query_id)
-    assert set(pairs) <= set(combinations(agents, 2)) and len(set(pairs)) == len(pairs)
-    assert len(set(Counter(agent for pair in pairs for agent in pair).values())) == 1
-    reached, frontier = {agents[0]}, [agents[0]]
-    while frontier:
-        here = frontier.pop()
-        for pair in pairs:
-            if here in pair:
-                new = set(pair) - reached
-                reached |= new
-                frontier += new
-    assert reached == set(agents)
+def test_equal_agents_play_the_whole_budget_and_every_pair_its_share():
+    met = meet(judge(dict.fromkeys(SIX, 0.0)))
+    assert len(met) == 450
+    played = Counter(pair for _, pair in met)
+    assert set(played) == set(combinations(SIX, 2)) and min(played.values()) >= 6 + 4 * 3
 
 
-def test_adaptive_of_six_agents_is_six_games_a_query_and_over_queries_every_pair_alike():
-    games = [pairs_of(SIX, "adaptive", 7, f"q{i}") for i in range(3000)]
-    assert {len(pairs) for pairs in games} == {6}
-    met = Counter(pair for pairs in games for pair in pairs)
-    # Each of 15 pairs is in 6/15 of the queries: 1200, with a binomial standard deviation of 27.
-    assert len(met) == 15 and all(abs(count - 1200) < 4 * 27 for count in met.values())
+def test_clear_agents_stop_early():
+    asked = []
+    met = meet(judge({agent: 4.0 * n for n, agent in enumerate(SIX)}, asked=asked))
+    assert len(met) == sum(map(len, asked)) < 0.25 * 15 * len(QUERIES)
 
 
-def test_adaptive_depends_on_seed_and_query_alone():
-    assert pairs_of(SIX, "adaptive", 7, "q1") == pairs_of(list(SIX), "adaptive", 7, "q1")
-    drawn = {tuple(pairs_of(SIX, "adaptive", seed, query)) for seed in range(5) for query in ("q1", "q2")}
-    assert len(drawn) > 5
+def test_open_pairs_play_more_than_decided_ones():
+    strength = dict.fromkeys(SIX, 0.0) | {"bm25-rag": 6.0}
+    played = Counter(pair for _, pair in meet(judge(strength)))
+    decided = [count for pair, count in played.items() if "bm25-rag" in pair]
+    still_open = [count for pair, count in played.items() if "bm25-rag" not in pair]
+    assert max(decided) < min(still_open)
+
+
+def test_no_game_is_played_twice_and_the_path_hangs_on_seed_and_scores_alone():
+    one, two, other = [], [], []
+    met = meet(judge(dict.fromkeys(SIX, 0.0), asked=one))
+    assert meet(judge(dict.fromkeys(SIX, 0.0), asked=two), queries=QUERIES[::-1]) == met
+    meet(judge(dict.fromkeys(SIX, 0.0), asked=other), seed=8)
+    assert one == two and one[0] != other[0]
+    flat = [meeting for part in one for meeting in part]
+    assert len(flat) == len(set(flat)) == len(met)
+
+
+@pytest.mark.parametrize("max_share", [0.05, 0.3, 1.0])
+def test_the_budget_holds_once_every_pair_has_met(max_share):
+    met = meet(judge(dict.fromkeys(SIX, 0.0)), max_share=max_share)
+    assert len(met) == max(15 * 6, int(max_share * 15 * 60))
+
+
+def test_games_without_a_verdict_end_too():
+    assert len(meet(lambda meetings: [None] * len(meetings))) == 450
+
+
+def test_what_follows_from_decided_pairs_is_decided():
+    z = np.array([[9.0, 0.1, 9.0]])  # a-b, a-c, b-c
+    evidence = Evidence(z, np.eye(3)[None], np.ones((1, 3)))
+    decided = decide(evidence, np.zeros((1, 3), dtype=np.intp), Design(3, 50))
+    assert decided.tolist() == [[1, 1, 1]]
+
+
+def test_a_round_decides_nothing_that_chance_alone_would_show():
+    """The limit of Bonferroni over 5 looks and 15 pairs at 5% is 3.40 standard errors."""
+    z = np.full((1, 15), 3.39)
+    evidence = Evidence(z, np.eye(15)[None], np.ones((1, 15)))
+    design = Design(6, 100)
+    assert design.looks == 5
+    assert not decide(evidence, np.zeros((1, 15), dtype=np.intp), design).any()
+    assert decide(Evidence(z + 0.02, evidence.covariance, evidence.weight), np.zeros((1, 15), np.intp), design).all()

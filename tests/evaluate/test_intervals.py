@@ -1,4 +1,4 @@
-"""Intervals from resampling queries, and paired t-tests."""
+"""Intervals over queries in sections, their resamples, and paired t-tests."""
 
 from __future__ import annotations
 
@@ -18,12 +18,20 @@ def named(values):
     return {f"q{n:03d}": value for n, value in enumerate(values)}
 
 
-def test_the_interval_of_a_mean_is_students_where_the_data_are_normal():
+def test_the_interval_of_a_mean_without_limits_is_students():
+    values = norm.ppf((np.arange(30) + 0.5) / 30)
+    figure = resamples(list(named(values)), 100, 7).figure(named(values.tolist()))
+    half = t.ppf(0.975, 29) * values.std(ddof=1) / np.sqrt(30)
+    assert figure.ci_low == pytest.approx(-half, abs=1e-8) and figure.ci_high == pytest.approx(half, abs=1e-8)
+
+
+def test_the_interval_of_resamples_is_students_where_the_data_are_normal():
     """Hesterberg 2015: the expanded percentile interval is the t interval where the mean is normal."""
     values = norm.ppf((np.arange(30) + 0.5) / 30)
-    figure = resamples(list(named(values)), 20_000, 7).figure(named(values.tolist()))
+    draws = resamples(list(named(values)), 20_000, 7)
+    low, high = draws.interval(draws.weights @ values / 30, 30)
     half = t.ppf(0.975, 29) * values.std(ddof=1) / np.sqrt(30)
-    assert figure.ci_low == pytest.approx(-half, rel=0.03) and figure.ci_high == pytest.approx(half, rel=0.03)
+    assert low == pytest.approx(-half, rel=0.03) and high == pytest.approx(half, rel=0.03)
 
 
 def test_like_observations_have_the_exact_binomial_limit():
@@ -33,7 +41,10 @@ def test_like_observations_have_the_exact_binomial_limit():
     assert (one.ci_low, one.ci_high) == (pytest.approx(exact.low, abs=1e-9), 1.0)
     assert (zero.ci_low, zero.ci_high) == (0.0, pytest.approx(1 - exact.low, abs=1e-9))
     assert draws.figure(named([2.0] * 12), (0, 2)).ci_low == pytest.approx(2 * exact.low, abs=1e-9)
-    assert draws.figure(named([1.0] * 12), (0, 2)).ci_low is None
+    middle = draws.figure(named([1.0] * 12), (0, 2))
+    ends = (pytest.approx(exact.low, abs=1e-9), pytest.approx(2 - exact.low, abs=1e-9))
+    assert (middle.ci_low, middle.ci_high) == ends
+    assert draws.figure(named([1.0] * 12)).ci_low is None
 
 
 def test_what_failed_is_counted_and_not_averaged():

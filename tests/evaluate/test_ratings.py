@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 from evaluate import elo
-from evaluate.bradley_terry import log_strengths
 from evaluate.rate import rate_file
+from evaluate.strengths import log_strengths
 from evaluate.verdicts import verdicts
 from evaluate.win_table import contests
 from ragassay.errors import InputError
@@ -63,7 +64,7 @@ def cyclic(n_queries=8):
 @pytest.mark.parametrize("method", ["elo", "bradley-terry"])
 def test_table_6_of_the_paper_follows_from_its_table_5(tmp_path, method):
     path = write(tmp_path / "games.jsonl", paper_games())
-    ratings = rate_file(path, method, bootstrap=100)["ratings"]
+    ratings = rate_file(path, method, bootstrap=100, ties="half")["ratings"]
     published = {row["agent"]: float(row["elo"]) for row in table(DATA / "paper_tables" / "ragelo_table6_elo.csv")}
     assert list(ratings) == list(published)
     for agent, rating in published.items():
@@ -112,7 +113,7 @@ def test_strengths_agree_with_evalica(n, seed):
     counts = generator.integers(1, 9, (n, n))
     pairs = [(i, j) for i in range(n) for j in range(n) if i != j for _ in range(counts[i, j])]
     wins = np.where(np.eye(n, dtype=bool), 0, counts).astype(float)
-    logs, converged = log_strengths(wins[None])
+    fit = log_strengths(wins[None])
     other = evalica.bradley_terry(
         [a for a, _ in pairs],
         [b for _, b in pairs],
@@ -122,8 +123,8 @@ def test_strengths_agree_with_evalica(n, seed):
         limit=100_000,
     )
     scores = np.log(other.scores.loc[range(n)].to_numpy())
-    assert converged
-    assert logs[0] == pytest.approx(scores - scores.mean(), abs=1e-5)
+    assert fit.converged.all()
+    assert fit.log[0] == pytest.approx(scores - scores.mean(), abs=1e-5)
 
 
 def test_elo_of_one_order_agrees_with_evalica():
@@ -257,3 +258,65 @@ def test_fields_of_somebody_elses_are_ignored(tmp_path):
 def test_parameters_out_of_range(tmp_path, wrong):
     with pytest.raises(InputError):
         rate_file(write(tmp_path / "g", cyclic()), "elo", **wrong)
+
+
+def davidson_games(wins, losses, ties):
+    """One pair, a query each."""
+    winners = ["a"] * wins + ["b"] * losses + ["tie"] * ties
+    return [game(f"q{n:03d}", "x", "y", winner) for n, winner in enumerate(winners)]
+
+
+def test_davidson_of_two_agents_is_the_ratio_of_wins_and_ties(tmp_path):
+    """One pair fits exactly: the strengths' ratio is wins : losses, and v = ties / sqrt(wins losses)."""
+    result = rate_file(write(tmp_path / "g", davidson_games(32, 8, 24)), "bradley-terry")
+    x, y = (result["ratings"][name]["value"] for name in "xy")
+    assert x - y == pytest.approx(400 * np.log10(4)) and result["tie_parameter"] == pytest.approx(24 / 16)
+    half = rate_file(write(tmp_path / "g", davidson_games(32, 8, 24)), "bradley-terry", ties="half")
+    x, y = (half["ratings"][name]["value"] for name in "xy")
+    assert x - y == pytest.approx(400 * np.log10(44 / 20)) and half["tie_parameter"] is None
+
+
+@given(st.integers(3, 6), st.integers(0, 2**32 - 1))
+@settings(max_examples=20, deadline=None)
+def test_davidson_is_where_scipy_finds_the_maximum(n, seed):
+    generator = np.random.default_rng(seed)
+    wins = np.where(np.eye(n, dtype=bool), 0.0, generator.integers(1, 9, (n, n)))
+    ties = np.triu(generator.integers(0, 5, (n, n)), 1) + np.eye(n, k=1)
+    ties = ties + ties.T
+
+    def loss(at):
+        p, v = np.exp(at[:-1]), np.exp(at[-1])
+        root = np.sqrt(p[:, None] * p)
+        total = p[:, None] + p + v * root
+        return -(wins * np.log(p[:, None] / total) + ties / 2 * np.log(v * root / total)).sum()
+
+    best = minimize(loss, np.zeros(n + 1), method="BFGS", options={"gtol": 1e-8})
+    fit = log_strengths(wins[None], ties[None])
+    assert fit.converged.all()
+    assert fit.log[0] == pytest.approx(best.x[:-1] - best.x[:-1].mean(), abs=1e-4)
+    assert fit.tie_parameter[0] == pytest.approx(np.exp(best.x[-1]), abs=1e-3)
+
+
+def test_where_nobody_ever_loses_ties_count_as_half_wins_and_it_is_said(tmp_path):
+    result = rate_file(write(tmp_path / "g", davidson_games(30, 0, 30)), "bradley-terry")
+    x, y = (result["ratings"][name]["value"] for name in "xy")
+    assert x - y == pytest.approx(400 * np.log10(45 / 15))
+    assert result["parameters"]["ties"] == "half" and "ties are counted as half wins" in result["note"]
+
+
+def test_ranks_and_triples(tmp_path):
+    games = [game(f"q{n}", a, b, "b" if n % 10 == 0 else "a") for n in range(200) for a, b in ("ab", "ac", "ad")]
+    games += [game(f"q{n}", a, b, "b" if n % 3 == 0 else "a") for n in range(200) for a, b in ("bc", "cd", "db")]
+    result = rate_file(write(tmp_path / "g", games), "bradley-terry")
+    assert result["ranks"] == {"a": [1, 1], "b": [2, 4], "c": [2, 4], "d": [2, 4]}
+    assert (result["triples"], result["intransitive_triples"]) == (4, 1)
+    assert result["p_best"]["a"] > 0.99 and sum(result["p_best"].values()) == pytest.approx(1)
+
+
+def test_among_equals_nobody_is_surely_the_best(tmp_path):
+    """The leader of six by luck alone leads in most resamples; its probability of being the best stays low."""
+    generator, pairs = np.random.default_rng(3), [(a, b) for a in "abcdef" for b in "abcdef" if a < b]
+    games = [game(f"q{n:02d}", a, b, generator.choice(["a", "b", "tie"])) for n in range(40) for a, b in pairs]
+    result = rate_file(write(tmp_path / "g", games), "bradley-terry")
+    assert max(result["p_best"].values()) < 0.75
+    assert all(low <= 2 and high >= 5 for low, high in result["ranks"].values())

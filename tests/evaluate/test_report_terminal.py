@@ -51,6 +51,11 @@ def test_nothing_is_wider_than_the_terminal(results: Results, width: int) -> Non
     assert [line.split()[0] for line in table] == [*AGENTS]
 
 
+@pytest.mark.parametrize("width", [40, 60, 80, 90, 100, 120, 200])
+def test_a_number_is_never_cut_off(results: Results, width: int) -> None:
+    assert "…" not in "".join(line for line in printed(results, width).splitlines() if line.split()[:1] != ["!"])
+
+
 def test_at_80_columns_the_failed_counts_stay(results: Results) -> None:
     text = printed(results, 80)
     assert "failed" in next(line for line in text.splitlines() if line.startswith("Agent"))

@@ -17,8 +17,6 @@ Path = tuple[str | int, ...]
 ROUNDING = 2e-9
 """Figures are kept with nine decimals."""
 
-ALIKE = 1e-12
-
 
 @dataclass(frozen=True)
 class Near:
@@ -79,28 +77,14 @@ class Book:
             self.figure(path, None, n, n_failed)
             return
         value = sum(sums.values()) / sum(counts.values())
-        self.figure(path, value, n, n_failed, self._ends(sums, counts, value, limits))
+        self.figure(path, value, n, n_failed, self.draws.mean_interval(sums, counts, limits))
 
     def ends(self, own: np.ndarray, value: float, n: int) -> tuple[Any, Any]:
         """The ends of an interval, `n` queries behind it, from our own resamples."""
-        if n < 2:
+        units = min(n, len(set(self.draws.sections.values())))
+        if units < 2:
             return None, None
-        return tuple(End(side, own, value, n, self.draws.replicates) for side in ("low", "high"))  # type: ignore[return-value]
-
-    def _ends(
-        self, sums: dict[str, float], counts: dict[str, float], value: float, limits: tuple[float, float] | None
-    ) -> tuple[Any, Any]:
-        queries = [query for query, count in counts.items() if count]
-        each = [sums[query] / counts[query] for query in queries]
-        if max(each) - min(each) > ALIKE:
-            return self.ends(self.draws.ratio(sums, counts), value, len(queries))
-        if limits is None or len(queries) < 2:
-            return None, None
-        # All alike: the exact limit where all of n observations are at one end (Clopper and Pearson 1934).
-        reach = (limits[1] - limits[0]) * (1 - 0.025 ** (1 / len(queries)))
-        if abs(value - limits[1]) < ALIKE:
-            return limits[1] - reach, limits[1]
-        return (limits[0], limits[0] + reach) if abs(value - limits[0]) < ALIKE else (None, None)
+        return tuple(End(side, own, value, units, self.draws.replicates) for side in ("low", "high"))  # type: ignore[return-value]
 
 
 def flat(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

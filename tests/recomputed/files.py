@@ -61,6 +61,15 @@ class Run:
         return [query["_id"] for query in self.queries]
 
     @cached_property
+    def source(self) -> dict[str, str]:
+        """Query to its cluster: the document and section it was made from, or itself."""
+        named = {query["_id"]: query.get("metadata", {}) for query in self.queries}
+        return {
+            query: f"{about.get('doc')}/{about['section']}" if "section" in about else query
+            for query, about in named.items()
+        }
+
+    @cached_property
     def passages(self) -> dict[str, Line]:
         return {line["_id"]: line for line in lines(self.results / "corpus.jsonl")}
 

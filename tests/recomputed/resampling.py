@@ -1,4 +1,4 @@
-"""Intervals by a bootstrap of our own, and whether two bootstraps with different draws agree on an end.
+"""Intervals of means from their formula, and whether two bootstraps with different draws agree on an end.
 
 The interval is Hesterberg's expanded percentile interval (The American Statistician 69(4), 2015, section 4.3).
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, sqrt
+from math import exp, floor, sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -80,18 +80,87 @@ class End:
 
 @dataclass(frozen=True)
 class Draws:
-    """`index` (draws, queries): which queries are in each resample. `replicates`: how many the run itself had."""
+    """`index`: which queries are in each resample of sections. `sections`: query to section.
+
+    `replicates`: how many the run itself had.
+    """
 
     queries: Sequence[str]
-    index: np.ndarray
+    index: list[np.ndarray]
     replicates: int
+    sections: dict[str, str]
 
-    def ratio(self, sums: dict[str, float], counts: dict[str, float]) -> np.ndarray:
-        above = np.array([sums.get(q, 0.0) for q in self.queries])[self.index].sum(axis=1)
-        below = np.array([counts.get(q, 0.0) for q in self.queries])[self.index].sum(axis=1)
-        return above[below > 0] / below[below > 0]
+    def tail(self, n: int) -> float:
+        """Of a figure with `n` queries behind it: no more independent units than sections."""
+        return tail(min(n, len(set(self.sections.values()))))
+
+    def mean_interval(
+        self, sums: dict[str, float], counts: dict[str, float], limits: tuple[float, float] | None
+    ) -> tuple[float | None, float | None]:
+        """The clustered interval of a ratio of sums by query: t with Bell and McCaffrey's error, on the logit scale."""
+        held = [query for query, count in counts.items() if count]
+        by: dict[str, list[str]] = {}
+        for query in held:
+            by.setdefault(self.sections[query], []).append(query)
+        if len(by) < 2:
+            return None, None
+        each, total = [sums[query] / counts[query] for query in held], sum(counts.values())
+        value = sum(sums[query] for query in held) / total
+        if max(each) - min(each) < 1e-12:
+            return (None, None) if limits is None else all_alike(value, [len(own) for own in by.values()], limits)
+        groups = [(sum(sums[q] for q in own), sum(counts[q] for q in own)) for own in by.values()]
+        error, df = bell_mccaffrey(groups)
+        if error < 1e-12:
+            error, df = bell_mccaffrey([(sums[q], counts[q]) for q in held])
+        reach = t_quantile_of(df) * error
+        if limits is None:
+            return value - reach, value + reach
+        width = limits[1] - limits[0]
+        place = (value - limits[0]) / width
+        reach /= width * place * (1 - place)
+        odds = [place / (1 - place) * exp(side * reach) for side in (-1, 1)]
+        return limits[0] + width * odds[0] / (1 + odds[0]), limits[0] + width * odds[1] / (1 + odds[1])
 
 
-def draw(queries: Sequence[str], replicates: int, own: int = 20_000) -> Draws:
-    index = np.random.default_rng(20250117).integers(len(queries), size=(own, len(queries)))
-    return Draws(queries, index, replicates)
+def bell_mccaffrey(groups: list[tuple[float, float]]) -> tuple[float, float]:
+    """(standard error, Satterthwaite's degrees of freedom) of a ratio, from (sum, count) of each cluster: CR2."""
+    total = sum(count for _, count in groups)
+    value = sum(number for number, _ in groups) / total
+    error = sqrt(sum((number - value * n) ** 2 / (1 - n / total) for number, n in groups)) / total
+    omega = np.array(
+        [
+            [
+                ((n if i == j else 0.0) - n * m / total) / sqrt((1 - n / total) * (1 - m / total))
+                for j, (_, m) in enumerate(groups)
+            ]
+            for i, (_, n) in enumerate(groups)
+        ]
+    )
+    return error, float(np.trace(omega) ** 2 / np.trace(omega @ omega))
+
+
+def all_alike(value: float, sizes: list[int], limits: tuple[float, float]) -> tuple[float, float]:
+    """Clopper and Pearson's limit for n like observations; a section's are correlated by a half (Kish 1965)."""
+    n = sum(sizes) / (1 + (sum(size**2 for size in sizes) / sum(sizes) - 1) / 2)
+    elsewhere = 1 - 0.025 ** (1 / n)
+    return value - elsewhere * (value - limits[0]), value + elsewhere * (limits[1] - value)
+
+
+def t_quantile_of(df: float) -> float:
+    """`t_quantile` for degrees of freedom that need not be whole."""
+    low, high = 0.0, 1e6
+    for _ in range(200):
+        middle = (low + high) / 2
+        inside = float(betainc(df / 2, 0.5, df / (df + middle * middle)))
+        low, high = (middle, high) if inside > 1 - CONFIDENCE else (low, middle)
+    return low
+
+
+def draw(queries: Sequence[str], sections: dict[str, str], replicates: int, own: int = 20_000) -> Draws:
+    groups: dict[str, list[int]] = {}
+    for number, query in enumerate(queries):
+        groups.setdefault(sections[query], []).append(number)
+    members = [np.array(group) for group in groups.values()]
+    chosen = np.random.default_rng(20250117).integers(len(members), size=(own, len(members)))
+    index = [np.concatenate([members[section] for section in row]) for row in chosen]
+    return Draws(queries, index, replicates, sections)

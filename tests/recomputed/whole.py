@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 from recomputed import counts
+from recomputed.audited import audit
 from recomputed.expected import Book, Holds, Near, Path
 from recomputed.files import Line, Run
 from recomputed.games import Verdict, verdicts_of, winner_of
+from recomputed.pairs import pairs
 from recomputed.ranking import Values, retrieval
 from recomputed.ratings import POINTS, rows_of, standing, tournament, wins_of
-from recomputed.resampling import draw, t_quantile, t_two_sided, tail
+from recomputed.resampling import draw, t_quantile, t_two_sided
 
 K_FACTOR, INITIAL = 16.0, 500.0
 OWN_TOURNAMENTS = 4000
@@ -27,7 +29,7 @@ TOO_NEAR = 0.03
 def expectations(run: Run) -> Book:
     """What must stand in `run`'s results.json, all of it."""
     replicates = run.setting("compare", "bootstrap", 1000)
-    book = Book(draw(run.query_ids, replicates))
+    book = Book(draw(run.query_ids, run.source, replicates))
     verdicts = verdicts_of(run.games)
     scores = retrieval(run)
     _head(book, run)
@@ -40,6 +42,9 @@ def expectations(run: Run) -> Book:
     _elo(book, run, verdicts)
     _bradley_terry(book, run, verdicts)
     _tests(book, run, scores, grades, verdicts)
+    rates = {agent: _rates(agent, verdicts, run.query_ids) for agent in run.agents}
+    pairs(book, run, [book.leaves["agents", number] for number in range(len(run.agents))], scores, grades, rates)
+    audit(book, run, verdicts)
     return book
 
 
@@ -161,16 +166,19 @@ def _elo(book: Book, run: Run, verdicts: Sequence[Verdict]) -> None:
         own = replicates[:, index]
         ends = [
             Near(float(np.quantile(own, share)), float(own.std()), "resamples are drawn")
-            for share in (tail(queries), 1 - tail(queries))
+            for share in (book.draws.tail(queries), 1 - book.draws.tail(queries))
         ]
         book.figure(("elo", agent), value if n else None, n, failed, (ends[0], ends[1]))
 
 
 def _elo_replicates(run: Run, verdicts: Sequence[Verdict], chance: random.Random) -> list[list[float]]:
     by_query = {q: rows_of([v for v in verdicts if v.query == q], run.agents) for q in run.query_ids}
-    rows = []
+    sections: dict[str, list[str]] = {}
+    for query in run.query_ids:
+        sections.setdefault(run.source[query], []).append(query)
+    groups, rows = list(sections.values()), []
     for _ in range(300):
-        games = [game for query in chance.choices(run.query_ids, k=len(run.query_ids)) for game in by_query[query]]
+        games = [g for group in chance.choices(groups, k=len(groups)) for query in group for g in by_query[query]]
         played = [tournament(games, len(run.agents), K_FACTOR, INITIAL, chance) for _ in range(10)]
         rows.append([fmean(column) for column in zip(*played, strict=True)])
     return rows
@@ -183,7 +191,7 @@ def _bradley_terry(book: Book, run: Run, verdicts: Sequence[Verdict]) -> None:
     above, log = standing(wins.sum(axis=0))
     drawn = [standing(wins[index].sum(axis=0)) for index in book.draws.index[:OWN_RATED_DRAWS]]
     bounded = np.array([row for _, row in drawn if row is not None])
-    unbounded = 1 - len(bounded) / len(drawn)
+    intervals = log is not None and _has_intervals(run, 1 - len(bounded) / len(drawn))
     for index, agent in enumerate(agents):
         n, failed, queries = _behind(agent, verdicts)
         if log is None:
@@ -192,24 +200,26 @@ def _bradley_terry(book: Book, run: Run, verdicts: Sequence[Verdict]) -> None:
         value = float(INITIAL + POINTS * log[index])
         point = Near(value, 1e-5, "two algorithms that stop at different distances")
         low, high = book.ends(INITIAL + POINTS * bounded[:, index], value, queries)
-        book.figure(("bradley_terry", agent), point, n, failed, (low, high) if unbounded < 0.05 else (None, None))
-    _note(book, log is not None, unbounded)
+        book.figure(("bradley_terry", agent), point, n, failed, (low, high) if intervals else (None, None))
+    _note(book, "" if intervals else "no intervals" if log is not None else "no finite ratings")
     _verdict(book, run, above, log, np.array([row for row, _ in drawn]), verdicts)
 
 
-def _note(book: Book, finite: bool, unbounded: float) -> None:
-    """Why there are no ratings or no intervals stands beside them and among the notices."""
-    if finite and abs(unbounded - 0.05) < TOO_NEAR:
-        raise AssertionError("the share of one-sided resamples is too near to its limit: change the data")
-    lacking = "no intervals" if finite else "no finite ratings"
-    whole = finite and unbounded < 0.05
-    book.put(("bradley_terry_note",), None if whole else Holds(lambda said: lacking in said, lacking))
-    if not whole:
-        book.leaves.pop(("notices",), None)
-        number = sum(path[0] == "notices" for path in book.leaves)
-        book.put(
-            ("notices", number), Holds(lambda said: said.startswith("Bradley-Terry: ") and lacking in said, lacking)
-        )
+def _has_intervals(run: Run, unbounded: float) -> bool:
+    """There are none where over 5% of the resamples are one-sided; so near to it that draws decide, the file does."""
+    near = abs(unbounded - 0.05) < TOO_NEAR
+    return run.figures["bradley_terry_note"] is None if near else unbounded < 0.05
+
+
+def _note(book: Book, lacking: str) -> None:
+    """What is lacking stands beside the ratings and among the notices."""
+    if not lacking:
+        book.put(("bradley_terry_note",), None)
+        return
+    book.put(("bradley_terry_note",), Holds(lambda said: lacking in said, lacking))
+    book.leaves.pop(("notices",), None)
+    number = sum(path[0] == "notices" for path in book.leaves)
+    book.put(("notices", number), Holds(lambda said: said.startswith("Bradley-Terry: ") and lacking in said, lacking))
 
 
 def _verdict(
@@ -229,7 +239,7 @@ def _verdict(
     book.put(("agents",), named)
     book.put(("verdict", "best"), named[0])
     book.put(("verdict", "runner_up"), named[1])
-    shares, needed = {agents[i]: float(drawn[:, order[0], i].mean()) for i in order[1:]}, 1 - tail(n)
+    shares, needed = {agents[i]: float(drawn[:, order[0], i].mean()) for i in order[1:]}, 1 - book.draws.tail(n)
     slack = 5 * sqrt(needed * (1 - needed) * (1 / len(drawn) + 1 / replicates)) + 1 / replicates
     rivals = [agent for agent, share in shares.items() if share < needed - slack]
     clear = n >= 6 and all(share > needed + slack or share == 1 for share in shares.values())

@@ -116,7 +116,7 @@ def test_a_blank_answer_is_an_error_and_a_lone_surrogate_can_be_written(tmp_path
 
 def test_a_missing_answers_file(tmp_path: Path) -> None:
     workspace = own_workspace(tmp_path, 'kind = "file"\npath = "nowhere.jsonl"')
-    with pytest.raises(InputError, match=r"nowhere\.jsonl: there is no such file"):
+    with pytest.raises(InputError, match=r"nowhere\.jsonl: agent .ours. has no answers yet"):
         answer_queries(workspace, NoCaller())
 
 

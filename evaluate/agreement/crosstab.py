@@ -1,0 +1,81 @@
+"""Which labels met which, and how often: what every figure of agreement is computed from.
+
+A cell is a pair of labels that occurs; its count is a sum over rows, and so it can be had for any weighting of the
+clusters: once for the data (all 1), once for each draw of clusters, once with each cluster left out. Every figure of
+this package is a function of cell counts of shape (..., cells), computed for all leading entries at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Crosstab:
+    """`n_labels` labels, numbered 0 to n_labels - 1 in the order of the scale, and the cells (x[m], y[m]).
+
+    x, y: (cells,) the row's and the column's label. row_cell: (rows,) rising, each row's cell. row_cluster: (rows,)
+    its cluster, 0 to n_clusters - 1. mass: (rows,) what the row counts for.
+    """
+
+    n_labels: int
+    x: Indices
+    y: Indices
+    row_cell: Indices
+    row_cluster: Indices
+    mass: Floats
+    n_clusters: int
+
+    def counts(self, weights: Floats) -> Floats:
+        """(..., cells): the cell counts with the clusters weighted by `weights`, (..., clusters)."""
+        if not len(self.x):
+            return np.zeros((*weights.shape[:-1], 0))
+        starts = np.searchsorted(self.row_cell, np.arange(len(self.x)))
+        summed: Floats = np.add.reduceat(weights[..., self.row_cluster] * self.mass, starts, axis=-1)
+        return summed
+
+    def rows_by_label(self, counts: Floats) -> Floats:
+        """(..., n_labels): the totals of the row's labels."""
+        return _by_label(counts, self.x, self.n_labels)
+
+    def columns_by_label(self, counts: Floats) -> Floats:
+        """(..., n_labels): the totals of the column's labels."""
+        return _by_label(counts, self.y, self.n_labels)
+
+
+def crosstab(x: Sequence[int] | Indices, y: Sequence[int] | Indices, cluster: Indices, n_labels: int) -> Crosstab:
+    """The table of rows (x[i], y[i]), each of cluster[i] and counting 1; three sequences of one length."""
+    return weighted_crosstab(np.asarray(x), np.asarray(y), cluster, np.ones(len(cluster)), n_labels)
+
+
+def weighted_crosstab(x: Indices, y: Indices, cluster: Indices, mass: Floats, n_labels: int) -> Crosstab:
+    """The same with rows that count for `mass`; `cluster` may leave out numbers, and holds the highest one."""
+    codes = x.astype(np.int64) * n_labels + y
+    order = np.argsort(codes, kind="stable")
+    cells, row_cell = np.unique(codes[order], return_inverse=True)
+    return Crosstab(
+        n_labels=n_labels,
+        x=(cells // max(n_labels, 1)).astype(np.intp),
+        y=(cells % max(n_labels, 1)).astype(np.intp),
+        row_cell=row_cell.astype(np.intp),
+        row_cluster=cluster[order],
+        mass=mass[order],
+        n_clusters=int(cluster.max(initial=-1)) + 1,
+    )
+
+
+def _by_label(counts: Floats, labels: Indices, n_labels: int) -> Floats:
+    """(..., n_labels): `counts` (..., cells) summed over the cells of each label."""
+    summed = np.zeros((*counts.shape[:-1], n_labels))
+    if len(labels):
+        order = np.argsort(labels, kind="stable")
+        present, starts = np.unique(labels[order], return_index=True)
+        summed[..., present] = np.add.reduceat(counts[..., order], starts, axis=-1)
+    return summed

@@ -1,0 +1,73 @@
+"""Figures as they are estimated: a value with its interval, or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaluate.agreement.crosstab import Crosstab, Floats
+from evaluate.agreement.interval import Ends, bootstrap_interval, perfect_interval
+from evaluate.bootstrap import rounded
+from ragassay.records import Figure
+
+Statistic = Callable[[Crosstab, Floats], Floats]
+"""From a table and cell counts (..., cells) to the figure's values (...), NaN where it is undefined."""
+
+
+@dataclass
+class Found:
+    """Figures by name, over `n` rows, `n_failed` more being without a label; the reason for each that is undefined."""
+
+    n: int
+    n_failed: int
+    figures: dict[str, Figure] = field(default_factory=dict)
+    undefined: dict[str, str] = field(default_factory=dict)
+
+    def put(self, name: str, value: float, ends: Ends, why: str) -> None:
+        """A figure, or the reason why there is none."""
+        if np.isfinite(value):
+            self.figures[name] = rounded(value, self.n, self.n_failed, *ends)
+        else:
+            self.leave_out(name, why)
+
+    def leave_out(self, name: str, why: str) -> None:
+        """The figure without a value, and the reason."""
+        self.figures[name] = Figure(value=None, n=self.n, n_failed=self.n_failed)
+        self.undefined[name] = why
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A table with the draws of its clusters."""
+
+    table: Crosstab
+    weights: Floats
+
+    def every(self, statistic: Statistic) -> tuple[float, Floats]:
+        """The value, and its value in each replicate."""
+        value = statistic(self.table, self.table.counts(np.ones(self.table.n_clusters)))
+        return float(value), statistic(self.table, self.table.counts(self.weights))
+
+    def chance(self) -> float:
+        """The share of rows with equal labels if both raters labelled blindly, with the frequencies that they have."""
+        counts = self.table.counts(np.ones(self.table.n_clusters))
+        rows, columns = self.table.rows_by_label(counts), self.table.columns_by_label(counts)
+        return float((rows * columns).sum() / counts.sum() ** 2)
+
+    def interval(self, value: float, replicates: Floats, *, bounded: bool) -> Ends:
+        """The interval of a figure; where all labels agree and it is 1, that of `perfect_interval`."""
+        if bounded and value > 1 - 1e-9 and bool((self.table.x == self.table.y).all()):
+            sizes = np.bincount(self.table.row_cluster, minlength=self.table.n_clusters).astype(np.float64)
+            return perfect_interval(sizes, self.chance())
+        n_clusters = len(np.unique(self.table.row_cluster))
+        return bootstrap_interval(value, replicates, n_clusters, bounded=bounded)
+
+    def figure(self, found: Found, name: str, statistic: Statistic, why: str, *, bounded: bool = True) -> None:
+        """Put the statistic, with its interval, among what was found; `why` says what makes it undefined."""
+        value, replicates = self.every(statistic)
+        if not np.isfinite(value):
+            found.leave_out(name, why)
+        else:
+            found.put(name, value, self.interval(value, replicates, bounded=bounded), why)

@@ -1,0 +1,176 @@
+"""Whether two sets of labels put systems in the same order: what `ragassay agree-systems` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from evaluate.agreement.agree import clusters_of
+from evaluate.agreement.crosstab import Floats, crosstab
+from evaluate.agreement.interval import bootstrap_interval, draws
+from evaluate.agreement.label_tables import read_labels
+from evaluate.agreement.rank_correlation import spearman_rho, tau_b
+from evaluate.bootstrap import rounded
+from evaluate.measures import by_query, parse
+from ragassay.errors import InputError
+from ragassay.files import Qrels, plain, read_qrels, read_run
+from ragassay.records import Figure, Record
+
+DIGITS = 12
+_STATISTICS = {"tau_b": tau_b, "rho": spearman_rho}
+
+
+class SystemsAgreement(Record):
+    """`scores`: system to its two scores, best first by the first. `figures`: `tau_b`, `rho`, n the systems.
+
+    Intervals are from resampling the queries, the systems held fixed; from a table of scores there are none.
+    """
+
+    first: str
+    second: str
+    measure: str | None
+    scores: dict[str, tuple[float, float]]
+    n_queries: int | None
+    figures: dict[str, Figure]
+    undefined: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+def agree_on_runs(
+    first: Path, second: Path, runs: Path, measure: str, *, bootstrap: int = 1000, seed: int = 7
+) -> SystemsAgreement:
+    """The order of all TREC runs in a folder under two files of qrels, over the queries that both label.
+
+    Raises InputError for an unknown measure, fewer than two runs, qrels without a common query, and a run with none
+    of them.
+    """
+    parse(measure)
+    if first.resolve() == second.resolve():
+        raise InputError("is named twice: two sets of labels are compared", file=first)
+    qrels = [read_qrels(path) for path in (first, second)]
+    shared = sorted(qrels[0].keys() & qrels[1].keys())
+    if not shared:
+        raise InputError(f"shares no query with {plain(str(first))}", file=second, remedy="give qrels of one test set")
+    names, values = _scores(runs, [{q: labels[q] for q in shared} for labels in qrels], shared, measure)
+    weights = draws(len(shared), bootstrap, seed)
+    replicates = [np.round(weights @ side.T / len(shared), DIGITS) for side in values]
+    means = [np.round(side.mean(axis=1), DIGITS) for side in values]
+    either = len(qrels[0].keys() | qrels[1].keys())
+    notes = [f"{either - len(shared):,} of {either:,} queries have labels in one file only and take no part"]
+    return _result(
+        (str(first), str(second)),
+        measure,
+        dict(zip(names, zip(*(side.tolist() for side in means), strict=True), strict=True)),
+        (replicates[0], replicates[1]),
+        n_queries=len(shared),
+        notes=notes if either > len(shared) else [],
+    )
+
+
+def _scores(
+    folder: Path, qrels: Sequence[Qrels], queries: Sequence[str], measure: str
+) -> tuple[list[str], tuple[Floats, Floats]]:
+    """The systems' names, and for each set of labels (systems, queries) the measure's values."""
+    if not folder.is_dir():
+        raise InputError("is not a folder of runs", file=folder)
+    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    if len(paths) < 2:
+        raise InputError(f"holds {len(paths)} TREC runs, an order needs at least two", file=folder)
+    sides: tuple[list[list[float]], list[list[float]]] = ([], [])
+    for path in paths:
+        rankings = read_run(path)
+        if not rankings.keys() & set(queries):
+            raise InputError("ranks nothing for a query that both qrels label", file=path)
+        for side, labels in zip(sides, qrels, strict=True):
+            found = by_query(measure, labels, rankings)
+            side.append([found[query] for query in queries])
+    names = _names(paths)
+    return names, (np.array(sides[0]), np.array(sides[1]))
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    stems = [path.stem for path in paths]
+    return stems if len(set(stems)) == len(stems) else [path.name for path in paths]
+
+
+def agree_on_scores(path: Path) -> SystemsAgreement:
+    """The same from a table of three columns: system, and its score under either set of labels.
+
+    Raises InputError for another number of columns, a system named twice, a score that is no number, and fewer than
+    two systems.
+    """
+    table = read_labels(path)
+    if len(table.columns) != 3:
+        problem = f"has {len(table.columns)} columns, a table of scores has 3 (system, score, score)"
+        raise InputError(problem, file=path, line=1)
+    system, *columns = table.columns
+    scores: dict[str, tuple[float, float]] = {}
+    for line, row in table.rows:
+        if row.get(system, "") in scores:
+            raise InputError(f"has '{plain(row.get(system, ''))}' a second time", file=path, line=line)
+        scores[row.get(system, "")] = (
+            _score(row.get(columns[0], ""), path, line),
+            _score(row.get(columns[1], ""), path, line),
+        )
+    if len(scores) < 2:
+        raise InputError("holds one system, an order needs at least two", file=path)
+    notes = ["from one score a system there is no interval: give --qrels and --runs to have queries resampled"]
+    return _result((columns[0], columns[1]), None, scores, None, n_queries=None, notes=notes)
+
+
+def _score(text: str, path: Path, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(f"score '{plain(text)}' is not a number", file=path, line=line) from None
+    if not np.isfinite(value):
+        raise InputError(f"score '{plain(text)}' is not a finite number", file=path, line=line)
+    return value
+
+
+def _result(
+    names: tuple[str, str],
+    measure: str | None,
+    scores: Mapping[str, tuple[float, float]],
+    replicates: tuple[Floats, Floats] | None,
+    *,
+    n_queries: int | None,
+    notes: Sequence[str],
+) -> SystemsAgreement:
+    sides = (np.array([a for a, _ in scores.values()]), np.array([b for _, b in scores.values()]))
+    figures: dict[str, Figure] = {}
+    undefined: dict[str, str] = {}
+    for name in _STATISTICS:
+        value = order_agreement(name, *sides)
+        figures[name] = Figure(value=None, n=len(scores))
+        if value is None:
+            undefined[name] = "all systems score the same under one set of labels, so that they have no order"
+            continue
+        low, high = None, None
+        if replicates is not None and n_queries is not None:
+            drawn = [order_agreement(name, a, b) for a, b in zip(*replicates, strict=True)]
+            known = np.array([np.nan if v is None else v for v in drawn])
+            low, high = bootstrap_interval(value, known, n_queries, bounded=True)
+        figures[name] = rounded(value, len(scores), 0, low, high)
+    best_first = sorted(scores, key=lambda system: (-scores[system][0], system))
+    return SystemsAgreement(
+        first=names[0],
+        second=names[1],
+        measure=measure,
+        scores={system: scores[system] for system in best_first},
+        n_queries=n_queries,
+        figures=figures,
+        undefined=undefined,
+        notes=tuple(notes),
+    )
+
+
+def order_agreement(statistic: str, first: Floats, second: Floats) -> float | None:
+    """`tau_b` or `rho` of two scores of the same systems, both (systems,); None where one ties them all."""
+    codes = [np.unique(side, return_inverse=True)[1].astype(np.intp) for side in (first, second)]
+    n_labels = max(int(code.max()) for code in codes) + 1
+    table = crosstab(codes[0], codes[1], clusters_of(["all"] * len(first)), n_labels)
+    value = float(_STATISTICS[statistic](table, table.counts(np.ones(1))))
+    return value if np.isfinite(value) else None

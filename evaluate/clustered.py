@@ -1,0 +1,190 @@
+"""Means and differences of what is not independent: queries made from the same section of a document.
+
+The standard error is cluster-robust with Bell and McCaffrey's correction for few clusters (Survey Methodology 28(2),
+2002: CR2), its degrees of freedom are Satterthwaite's for independent queries. Where each query is its own cluster and
+stands for one value these are the textbook s / sqrt(n) and n - 1.
+
+Scores lie between two limits and are often at one of them, where the mean is skewed and a symmetric interval misses.
+So a mean's interval is Student's t on the logit scale (as Korn and Graubard, Survey Methodology 24(2), 1998, discuss
+for proportions); a difference's is Student's t as it is. `benchmarks/coverage_comparisons.py` tells how often both
+hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.records import Query
+
+Floats = NDArray[np.float64]
+Range = tuple[float, float]
+"""The lowest and the highest value that one query can have."""
+
+ASSUMED_CORRELATION = 0.5
+"""Within a section, where the values are all alike and tell nothing about it."""
+
+_NO_SPREAD = 1e-12
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A ratio of sums over clusters; arrays have the leading shape of the sums, one entry an experiment.
+
+    value: sum / count. error: its standard error (CR2). jackknife_error: with the jackknife's correction (CR3), a
+    little larger, for tests far in the tails. df: Satterthwaite's degrees of freedom of `error`. n_clusters: those with
+    a count. Errors are NaN below two clusters.
+    """
+
+    value: Floats
+    error: Floats
+    jackknife_error: Floats
+    df: Floats
+    n_clusters: NDArray[np.int64]
+
+
+def source_sections(queries: Sequence[Query]) -> dict[str, str]:
+    """Query id to the name of its cluster: the section it was made from, or itself where it names none."""
+    return {query.id: _section(query) for query in queries}
+
+
+def _section(query: Query) -> str:
+    section = query.metadata.get("section")
+    if isinstance(section, str | int) and not isinstance(section, bool) and section != "":
+        return f"section {query.metadata.get('doc', '')} {section}"
+    return f"query {query.id}"
+
+
+def numbered(queries: Sequence[str], sections: Mapping[str, str] | None) -> NDArray[np.intp]:
+    """The number of each query's cluster, from 0; a query that `sections` does not name is its own cluster."""
+    names = [(sections or {}).get(query, f"query {query}") for query in queries]
+    at = {name: number for number, name in enumerate(sorted(set(names)))}
+    return np.array([at[name] for name in names], dtype=np.intp)
+
+
+def estimate(sums: Floats, counts: Floats) -> Estimate:
+    """The ratio of sums, both (..., clusters). A cluster without a count takes no part.
+
+    Bell and McCaffrey: the residual total of a cluster over sqrt(1 - h), h its share of the count; the jackknife's
+    (CR3) over 1 - h. Satterthwaite: the squared trace over the trace of the square of their covariance.
+    """
+    total = counts.sum(axis=-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = sums.sum(axis=-1) / total
+        share = counts / total[..., None]
+        residual = (sums - value[..., None] * counts) ** 2
+        rest = np.where(counts > 0, 1 - share, 1.0)
+        n = (counts > 0).sum(axis=-1)
+        few = n < 2
+        error = np.where(few, np.nan, np.sqrt((residual / rest).sum(axis=-1)) / total)
+        jackknife = np.where(few, np.nan, np.sqrt((residual / rest**2).sum(axis=-1)) / total)
+        across = counts * share / rest
+        spread = (counts**2).sum(axis=-1) + across.sum(axis=-1) ** 2 - (across**2).sum(axis=-1)
+        df = np.where(few, np.nan, total**2 / spread)
+    return Estimate(value, error, jackknife, df, n)
+
+
+def t_interval(found: Estimate, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Student's interval, ends of the leading shape; NaN below two clusters."""
+    reach = _quantile(found.df, confidence) * found.error
+    return found.value - reach, found.value + reach
+
+
+def logit_interval(found: Estimate, limits: Range, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Student's interval on the logit scale of where the value lies between `limits`; NaN where it lies at one."""
+    low, width = limits[0], limits[1] - limits[0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        place = (found.value - low) / width
+        at = np.log(place / (1 - place))
+        reach = _quantile(found.df, confidence) * found.error / (width * place * (1 - place))
+        ends = [low + width / (1 + np.exp(-(at + side * reach))) for side in (-1, 1)]
+    inside = (place > 0) & (place < 1)
+    return np.where(inside, ends[0], np.nan), np.where(inside, ends[1], np.nan)
+
+
+def alike_interval(value: Floats, sizes: Floats, limits: Range, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """The interval where every value seen is `value`: what lies elsewhere has a share of at most 1 - (a/2)^(1/n).
+
+    That is the exact limit for n like observations (Clopper and Pearson 1934), and the mean is farthest off where all
+    of that share lies at a limit. n: `effective_queries` of `sizes`, the queries of each cluster.
+    """
+    elsewhere = 1 - ((1 - confidence) / 2) ** (1 / effective_queries(sizes))
+    return value - (value - limits[0]) * elsewhere, value + (limits[1] - value) * elsewhere
+
+
+def effective_queries(sizes: Floats) -> float:
+    """How many independent queries `sizes` (queries of each cluster) are worth, correlated by `ASSUMED_CORRELATION`.
+
+    The design effect of Kish (Survey Sampling, 1965, section 5.4).
+    """
+    mean_size = (sizes**2).sum() / sizes.sum()
+    return float(sizes.sum() / (1 + (mean_size - 1) * ASSUMED_CORRELATION))
+
+
+def interval(
+    values: Floats, counts: Floats, cluster: NDArray[np.intp], limits: Range | None, *, difference: bool = False
+) -> tuple[float, float | None, float | None]:
+    """(value, low, high) of the ratio of the sums of `values` and `counts`, both (queries,); see `intervals`.
+
+    The ends are None below two queries or clusters, and where nothing varies and no limits are known.
+    """
+    known = counts > 0
+    value, low, high = intervals(values[known], counts[known], cluster[known], limits, difference=difference)
+    if np.isnan(low) or np.isnan(high):
+        return float(value), None, None
+    return float(value), float(low), float(high)
+
+
+def intervals(
+    values: Floats, counts: Floats, cluster: NDArray[np.intp], limits: Range | None, *, difference: bool = False
+) -> tuple[Floats, Floats, Floats]:
+    """(value, low, high) of the ratio of the sums of values (..., queries) and counts (queries,), all above 0.
+
+    cluster: (queries,) numbers from 0. Where values vary but clusters agree by chance to the last digit, the queries'
+    own spread is taken; where values do not vary, `alike_interval`. NaN below two queries or clusters, and where
+    nothing varies and no limits are known.
+    """
+    found = estimate(by_cluster(values, cluster), by_cluster(counts, cluster))
+    flat = found.error < _NO_SPREAD * np.maximum(1.0, np.abs(found.value))
+    if np.any(flat):
+        found = _where(flat, estimate(values, counts), found)
+    low, high = t_interval(found) if difference or limits is None else logit_interval(found, limits)
+    if limits is None:
+        varies = found.error > _NO_SPREAD
+        return found.value, np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+    low, high = np.clip(low, *limits), np.clip(high, *limits)
+    alike = np.ptp(values / counts, axis=-1) < _NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)
+    if np.any(alike):
+        sizes = by_cluster(np.ones(len(cluster)), cluster)
+        ends = alike_interval(found.value, sizes[sizes > 0], limits)
+        alike = alike & (found.n_clusters > 1)
+        low, high = np.where(alike, ends[0], low), np.where(alike, ends[1], high)
+    return found.value, low, high
+
+
+def _where(which: NDArray[np.bool_], one: Estimate, other: Estimate) -> Estimate:
+    """The entries of `one` where `which`, else those of `other`; the clusters stay counted as they are."""
+    return Estimate(
+        other.value,
+        np.where(which, one.error, other.error),
+        np.where(which, one.jackknife_error, other.jackknife_error),
+        np.where(which, one.df, other.df),
+        other.n_clusters,
+    )
+
+
+def by_cluster(values: Floats, cluster: NDArray[np.intp]) -> Floats:
+    """The sums by cluster: (..., queries) to (..., clusters)."""
+    member = cluster[:, None] == np.arange(cluster.max(initial=-1) + 1)
+    sums: Floats = values @ member.astype(np.float64)
+    return sums
+
+
+def _quantile(df: Floats, confidence: float) -> Floats:
+    from scipy.special import stdtrit
+
+    quantile: Floats = stdtrit(df, (1 + confidence) / 2)
+    return quantile

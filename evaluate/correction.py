@@ -1,0 +1,80 @@
+"""A mean, or a paired difference of two, corrected by people's labels: PPI++'s value, with an interval that holds.
+
+The value is PPI++'s (`ppi`). The interval comes from `label_posterior`, whose width does not collapse where judge and
+people agree on every label; its quantiles are taken further out for few clusters (Hesterberg 2015, section 4.3), and it
+always holds the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from evaluate.bootstrap import expanded_tail
+from evaluate.label_posterior import posterior
+from evaluate.ppi import Floats, Sample, correlation, ppi_difference, ppi_mean
+
+REPLICATES = 2000
+FEWEST_CLUSTERS = 5
+"""With labels on fewer queries (or sections) than this, no spread between them can be told."""
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """`helps`: whether judge and people go together enough, with so many labels, for the judge to narrow anything.
+
+    None where that cannot be told: labels (or judgments) that do not vary.
+    """
+
+    value: float
+    low: float
+    high: float
+    lambdas: tuple[float, ...]
+    n_labels: int
+    helps: bool | None
+
+
+def correct_mean(sample: Sample, seed: int, replicates: int = REPLICATES, confidence: float = 0.95) -> Corrected:
+    """The mean over all items of what people would say. Raises ValueError where no item has a label."""
+    found = ppi_mean(sample)
+    draws = posterior((sample,), replicates, seed)[0].value
+    value = float(np.clip(found.value, sample.low, sample.high))
+    low, high = _interval(value, draws, (sample,), confidence)
+    return Corrected(value, low, high, found.lambdas, found.n_labels, helps((sample,)))
+
+
+def correct_difference(
+    a: Sample, b: Sample, seed: int, replicates: int = REPLICATES, confidence: float = 0.95
+) -> Corrected:
+    """The mean of `a` less that of `b`, the judge's errors on each estimated apart. Raises ValueError as above."""
+    found = ppi_difference(a, b)
+    first, second = posterior((a, b), replicates, seed)
+    value = float(np.clip(found.value, a.low - b.high, a.high - b.low))
+    low, high = _interval(value, first.value - second.value, (a, b), confidence)
+    return Corrected(value, low, high, found.lambdas, found.n_labels, helps((a, b)))
+
+
+def helps(samples: Sequence[Sample]) -> bool | None:
+    """Whether the judge narrows what the labels alone say, for every sample.
+
+    PPI++ beats the labels alone only where the correlation of judge and people is above 1 / sqrt(n - 2), n the labels
+    (Mani, Xu, Lipton and Oberst 2025, arXiv:2505.20178; exact for Gaussian data).
+    """
+    told = [_helps(sample) for sample in samples]
+    return None if None in told else all(told)
+
+
+def _helps(sample: Sample) -> bool | None:
+    n, found = sample.n_clusters, correlation(sample)
+    if n <= 3:
+        return False
+    return None if found is None else found > 1 / sqrt(n - 2)
+
+
+def _interval(value: float, draws: Floats, samples: Sequence[Sample], confidence: float) -> tuple[float, float]:
+    tail = expanded_tail(max(2, min(sample.n_clusters for sample in samples)), confidence)
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return min(float(low), value), max(float(high), value)

@@ -1,0 +1,150 @@
+"""`labels.csv` in the corpus folder: what people said, one line a label, from any number of people.
+
+Columns `who, when, query, subject, criterion, label`, in any order, others ignored. Subject and criterion say what was
+labelled: a passage (its id, `relevance`), an agent's answer (the agent, one of the judge's criteria) or a game
+(`AGENT:AGENT`, `game`). Labels run from 0 to 2; of a game, 1 says that the first was better, 0 the second, 0.5 neither.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ragassay.errors import InputError
+from ragassay.files import plain, read_text, write_text
+from ragassay.records import Record
+
+COLUMNS = ("who", "when", "query", "subject", "criterion", "label")
+GAME = "game"
+HIGHEST = 2.0
+GAME_LABELS = (0.0, 0.5, 1.0)
+
+Key = tuple[str, str, str]
+"""Query, subject and criterion: what a label is of."""
+
+
+class Label(Record):
+    """One person's label of one thing."""
+
+    who: str
+    when: str
+    query: str
+    subject: str
+    criterion: str
+    label: float
+
+    @property
+    def key(self) -> Key:
+        """What it is of; a game's agents in the order of the alphabet."""
+        return (self.query, game_subject(self.subject)[0] if self.criterion == GAME else self.subject, self.criterion)
+
+    @property
+    def value(self) -> float:
+        """The label, told of `key`."""
+        return 1 - self.label if self.criterion == GAME and game_subject(self.subject)[1] else self.label
+
+
+def game_subject(subject: str) -> tuple[str, bool]:
+    """The two agents of `A:B` in the order of the alphabet, and whether that turned them round."""
+    a, _, b = subject.partition(":")
+    return (f"{b}:{a}", True) if b < a else (subject, False)
+
+
+def read_labels(path: Path) -> tuple[Label, ...]:
+    """Every label. Raises InputError, with the line, for a missing column, a label that is not on its scale, a game
+    that is not between two agents, and a person who gives one thing two labels."""
+    labels: dict[tuple[str, Key], Label] = {}
+    for line, row in read_table(path, COLUMNS):
+        label = _label(row, path, line)
+        if labels.setdefault((label.who, label.key), label).value != label.value:
+            what = f"query '{plain(label.query)}', '{plain(label.subject)}', {plain(label.criterion)}"
+            raise InputError(
+                f"{plain(label.who)} gives {what} another label than on an earlier line",
+                file=path,
+                line=line,
+                remedy="keep the one that counts",
+            )
+    return tuple(labels.values())
+
+
+def read_table(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """(line, row) of a table with a header that has all `columns`, parted by commas, semicolons or tabs.
+
+    Blank lines are passed over. Raises InputError, with the line, for a column that is missing and a row cut short.
+    """
+    text = read_text(path)
+    header = text.split("\n", 1)[0]
+    parted = max(",;\t", key=header.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=parted)
+    names: list[str] | None = None
+    last = 0
+    try:
+        for row in reader:
+            line, last = last + 1, reader.line_num
+            if not any(cell.strip() for cell in row):
+                continue
+            if names is None:
+                names = _header(row, columns, path)
+                continue
+            if len(row) < max(names.index(column) for column in columns) + 1:
+                raise InputError(f"has {len(row)} cells, the header {len(names)}", file=path, line=line)
+            yield line, dict(zip(names, row, strict=False))
+    except csv.Error as error:
+        raise InputError(f"is not CSV ({error})", file=path, line=reader.line_num) from None
+    if names is None:
+        raise InputError("is empty", file=path, remedy=f"its first line must be {','.join(columns)}")
+
+
+def _header(row: Sequence[str], columns: Sequence[str], path: Path) -> list[str]:
+    names = [cell.strip().lower() for cell in row]
+    if missing := [column for column in columns if column not in names]:
+        raise InputError(
+            f"has no column '{missing[0]}'", file=path, line=1, remedy=f"the columns are {', '.join(columns)}"
+        )
+    if len(set(names)) < len(names):
+        raise InputError("names a column twice", file=path, line=1)
+    return names
+
+
+def _label(row: Mapping[str, str], path: Path, line: int) -> Label:
+    cells = {column: row[column].strip() for column in COLUMNS}
+    for column in ("who", "query", "subject", "criterion"):
+        if not cells[column]:
+            raise InputError(f"has an empty '{column}'", file=path, line=line)
+    game = cells["criterion"] == GAME
+    if game and (cells["subject"].count(":") != 1 or "" in (pair := cells["subject"].split(":")) or len({*pair}) < 2):
+        problem = f"'{plain(cells['subject'])}' is not a game between two agents"
+        raise InputError(problem, file=path, line=line, remedy="write AGENT:AGENT")
+    return Label.model_validate(cells | {"label": number(cells["label"], game, path, line)})
+
+
+def number(text: str, game: bool, path: Path, line: int) -> float:
+    """A label on its scale. Raises InputError."""
+    try:
+        value = float(text.replace("_", "?"))
+    except ValueError:
+        raise InputError(f"label '{plain(text)}' is not a number", file=path, line=line) from None
+    if value not in GAME_LABELS if game else not 0 <= value <= HIGHEST:
+        scale = "a game's labels are 0, 0.5 and 1" if game else "labels run from 0 to 2"
+        raise InputError(f"label '{plain(text)}' is off the scale", file=path, line=line, remedy=scale)
+    return value
+
+
+def write_labels(path: Path, labels: Iterable[Label]) -> None:
+    """Write `labels.csv`, atomically."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in labels:
+        writer.writerow([row.who, row.when, row.query, row.subject, row.criterion, f"{row.label:g}"])
+    write_text(path, stream.getvalue())
+
+
+def by_item(labels: Iterable[Label]) -> dict[Key, float]:
+    """What people said of each thing: the mean over those who labelled it."""
+    given: dict[Key, list[float]] = {}
+    for label in labels:
+        given.setdefault(label.key, []).append(label.value)
+    return {key: sum(values) / len(values) for key, values in given.items()}

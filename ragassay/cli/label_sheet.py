@@ -1,0 +1,58 @@
+"""`ragassay label-sheet CORPUS`: draw a sheet for people to label, or take a filled one into `labels.csv`."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+
+from ragassay.cli.open_experiment import locked, open_workspace
+from ragassay.errors import InputError
+from ragassay.workspace import Workspace
+
+
+def label_sheet(options: argparse.Namespace) -> int:
+    """Draw, or with --take take in."""
+    workspace = open_workspace(options)
+    with locked(workspace):
+        return _take(workspace, options) if options.take else _draw(workspace, options)
+
+
+def _take(workspace: Workspace, options: argparse.Namespace) -> int:
+    from evaluate.label_sheet import take_sheet
+
+    who = (options.who or "").strip()
+    if not who:
+        raise InputError("--take needs --who", remedy="say who labelled the sheet, by name or initials")
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    n_labels, n_empty = take_sheet(workspace, options.take, who, today)
+    left = f", {n_empty} left empty" if n_empty else ""
+    print(f"{workspace.own_labels}: {n_labels} labels by {who}{left}; `ragassay run` now corrects with them")
+    return 0
+
+
+def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
+    from evaluate.findings import read_findings
+    from evaluate.label_frame import KINDS
+    from evaluate.label_sheet import draw_sheet, known_items, write_sheet
+
+    if options.n < 1:
+        raise InputError(f"--n is {options.n}, it must be at least 1")
+    judged = workspace.experiment.judge.criteria
+    if unknown := [name for name in options.criterion or () if name not in judged]:
+        raise InputError(f"'{unknown[0]}' is no criterion of this experiment", remedy=f"there are {', '.join(judged)}")
+    sheet = draw_sheet(
+        read_findings(workspace),
+        options.criterion or judged,
+        workspace.experiment.retrieval.k,
+        n=options.n,
+        seed=options.seed,
+        kinds=options.kind or KINDS,
+        known=known_items(workspace),
+    )
+    out = options.out or workspace.corpus / f"label-sheet-{sheet.id}.csv"
+    write_sheet(workspace, sheet, out)
+    print(
+        f"{out}: {len(sheet.rows)} things to label. Fill the column 'label', save as CSV, then "
+        f"`ragassay label-sheet {options.corpus} --take FILE --who NAME`."
+    )
+    return 0

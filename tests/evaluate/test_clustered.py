@@ -1,0 +1,112 @@
+"""Intervals of means over queries in sections: closed forms, an outside estimator, and properties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import t
+
+from evaluate.bootstrap import resamples
+from evaluate.clustered import by_cluster, effective_queries, estimate, intervals, numbered, source_sections
+from ragassay.records import Query
+
+
+def cr2_by_matrices(values, cluster):
+    """CR2 of an intercept and its Satterthwaite df from their definitions (Bell and McCaffrey 2002; Pustejovsky and
+    Tipton, Journal of Business & Economic Statistics 36(4), 2018, eq. 5 to 9, identity working model)."""
+    n, x = len(values), np.ones((len(values), 1))
+    hat = np.eye(n) - x @ x.T / n
+    residuals, variance, rows = values - values.mean(), 0.0, []
+    for name in sorted(set(cluster)):
+        own = np.flatnonzero(cluster == name)
+        eigenvalues, vectors = np.linalg.eigh(hat[np.ix_(own, own)])
+        root = vectors @ np.diag(eigenvalues**-0.5) @ vectors.T
+        weights = x[own].T @ root / n
+        variance += float((weights @ residuals[own])[0] ** 2)
+        rows.append((weights @ hat[own])[0])
+    spread = np.array(rows) @ np.array(rows).T
+    return np.sqrt(variance), np.trace(spread) ** 2 / (spread**2).sum()
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4)), min_size=4, max_size=25))
+def test_the_error_and_its_degrees_of_freedom_are_bell_and_mccaffreys(rows):
+    values, cluster = np.array([value for value, _ in rows]), np.array([name for _, name in rows])
+    if len(set(cluster.tolist())) < 2:
+        return
+    found = estimate(by_cluster(values, cluster), by_cluster(np.ones(len(values)), cluster))
+    error, df = cr2_by_matrices(values, cluster)
+    assert float(found.error) == pytest.approx(error, abs=1e-9)
+    assert float(found.df) == pytest.approx(df, rel=1e-6)
+
+
+def test_with_sections_of_one_size_it_is_students_interval_of_the_section_means():
+    values = np.random.default_rng(1).normal(size=30)
+    value, low, high = intervals(values, np.ones(30), np.arange(30) // 5, None)
+    means = values.reshape(6, 5).mean(axis=1)
+    ends = t.interval(0.95, 5, means.mean(), means.std(ddof=1) / np.sqrt(6))
+    assert (float(value), float(low), float(high)) == pytest.approx((means.mean(), *ends))
+
+
+def test_the_jackknife_error_is_the_jackknifes():
+    """Efron and Tibshirani (1993), eq. 11.5, around the whole mean, without its factor (G - 1) / G."""
+    values = np.random.default_rng(2).normal(size=20)
+    sums = values.reshape(5, 4).sum(axis=1)
+    left_out = (sums.sum() - sums) / 16
+    found = estimate(sums, np.full(5, 4.0))
+    jackknife = np.sqrt(((left_out - sums.sum() / 20) ** 2).sum())
+    assert float(found.jackknife_error) == pytest.approx(jackknife)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.2, 0.5, 1.0]), min_size=2, max_size=40), st.integers(1, 5))
+def test_an_interval_within_limits_holds_the_mean_has_width_and_stays_inside(values, each):
+    scores, cluster = np.array(values), np.arange(len(values)) // each
+    value, low, high = intervals(scores, np.ones(len(values)), cluster, (0.0, 1.0))
+    if cluster.max() == 0:
+        assert np.isnan(low) and np.isnan(high)
+        return
+    assert 0 <= low <= value + 1e-12 and value - 1e-12 <= high <= 1 and high - low > 1e-3
+
+
+def test_turning_the_scale_round_turns_the_interval_round():
+    scores = np.array([1.0, 1, 1, 0.5, 1, 0, 1, 1, 1, 1])
+    _, low, high = intervals(scores, np.ones(10), np.arange(10), (0.0, 1.0))
+    _, other_low, other_high = intervals(1 - scores, np.ones(10), np.arange(10), (0.0, 1.0))
+    assert (low, high) == (pytest.approx(1 - other_high), pytest.approx(1 - other_low))
+
+
+def test_like_queries_of_one_section_are_worth_less():
+    assert effective_queries(np.ones(30)) == 30
+    assert effective_queries(np.full(6, 5.0)) == pytest.approx(10)
+
+
+def test_sections_agreeing_by_chance_do_not_make_an_interval_without_width():
+    scores = np.tile([0.0, 1.0], 6)
+    _, low, high = intervals(scores, np.ones(12), np.arange(12) // 2, (0.0, 1.0))
+    _, alone_low, alone_high = intervals(scores, np.ones(12), np.arange(12), (0.0, 1.0))
+    assert (float(low), float(high)) == (pytest.approx(float(alone_low)), pytest.approx(float(alone_high)))
+
+
+def test_sections_are_drawn_whole():
+    names, sections = [f"q{n}" for n in range(12)], {f"q{n}": f"s{n // 4}" for n in range(8)}
+    draws = resamples(names, 300, 7, sections)
+    at = {name: index for index, name in enumerate(draws.queries)}
+    for first in ("q0", "q4"):
+        own = [at[name] for name in names if sections.get(name) == sections[first]]
+        assert all(np.array_equal(draws.weights[:, own[0]], draws.weights[:, index]) for index in own)
+    assert draws.units(12) == 6 and draws.tail(12) == resamples("abcdef", 100, 7).tail(6)
+
+
+def test_a_query_without_a_section_is_its_own():
+    rows = [
+        {"section": "s1", "doc": "a"},
+        {"section": "s1", "doc": "a"},
+        {"section": "s1", "doc": "b"},
+        {},
+        {"doc": "a"},
+    ]
+    queries = [Query(id=f"q{n}", text="?", metadata=metadata) for n, metadata in enumerate(rows)]
+    found = source_sections(queries)
+    assert len(set(found.values())) == 4 and found["q0"] == found["q1"]
+    assert numbered(["q1", "x", "q0"], found).tolist()[0] == numbered(["q1", "x", "q0"], found).tolist()[2]

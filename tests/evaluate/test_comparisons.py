@@ -1,0 +1,148 @@
+"""All pairs of agents: tests against closed forms and scipy, matching, Holm, verdicts, and what would decide."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import nct, ttest_rel, wilcoxon
+from scipy.stats import t as student
+
+from evaluate.comparisons import compare_all, paired
+from evaluate.needed_queries import detectable, effect_interval, needed_interval, needed_units
+from evaluate.permutation import flip_p, holm
+
+
+def named(values):
+    return {f"q{n:03d}": value for n, value in enumerate(values)}
+
+
+def by_enumeration(sums):
+    totals = [abs(sum(s * v for s, v in zip(signs, sums, strict=True))) for signs in product((-1, 1), repeat=len(sums))]
+    return sum(total >= abs(sum(sums)) - 1e-9 for total in totals) / len(totals)
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0, -1.0, 0.5, 1 / 3, -0.2, 0.387, -0.631]), min_size=1, max_size=9))
+def test_sign_flips_of_few_sections_are_exact(sums):
+    if not any(sums):
+        assert flip_p(np.array(sums), 7) is None
+        return
+    assert flip_p(np.array(sums), 7) == pytest.approx(by_enumeration(sums), rel=1e-5)
+
+
+def test_sign_flips_that_are_drawn_are_near_the_exact_ones():
+    sums = np.random.default_rng(3).normal(0.3, 1, size=16)
+    assert flip_p(sums, 7) == pytest.approx(by_enumeration(sums.tolist()), abs=0.02)
+    assert flip_p(sums, 7) == flip_p(sums[::-1], 7)
+
+
+def test_holms_correction_is_rs():
+    """R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") is 0.03 0.06 0.06 0.02."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.01, None, 0.03]) == [pytest.approx(0.03), None, pytest.approx(0.06)]
+    assert holm([]) == []
+
+
+A = [0.2, 1.0, 0.5, 1.0, 0.3, 0.9, 0.1, 0.8, 0.65, 0.4]
+B = [0.1, 0.7, 0.6, 0.5, 0.1, 0.2, 0.05, 0.3, 0.5, 0.31]
+
+
+def test_without_sections_the_tests_are_the_textbooks():
+    (found,) = compare_all("m", {"a": named(A), "b": named(B)})
+    gaps = np.array(A) - np.array(B)
+    assert found.p_wilcoxon == pytest.approx(wilcoxon(np.round(gaps, 9)).pvalue, rel=1e-5)
+    # The jackknife's error is the t-test's times sqrt(n / (n - 1)).
+    statistic = ttest_rel(A, B).statistic * np.sqrt(9 / 10)
+    assert found.p_t == pytest.approx(2 * student.sf(abs(statistic), 9), rel=1e-5)
+    ends = ttest_rel(A, B).confidence_interval()
+    assert (found.difference.ci_low, found.difference.ci_high) == pytest.approx((ends.low, ends.high))
+    assert found.effect_size == pytest.approx(gaps.mean() / gaps.std(ddof=1))
+    assert found.p_sign_flip == pytest.approx(by_enumeration(gaps.tolist()), rel=1e-5)
+
+
+def test_queries_are_matched_by_id_and_what_is_lacking_is_named():
+    one, two = named(A) | {"x": 1.0, "y": None}, named(B) | {"z": 0.0, "y": 0.3}
+    two["q000"] = None
+    found = paired(one, two)
+    assert (found.lacking_a, found.lacking_b) == (("y", "z"), ("q000", "x"))
+    (row,) = compare_all("m", {"a": one, "b": two})
+    assert (row.difference.n, row.difference.n_failed) == (9, 4)
+
+
+@given(st.integers(0, 10_000))
+def test_the_order_of_queries_and_of_agents_changes_nothing(seed):
+    rng = random.Random(seed)
+    table = {a: named([rng.choice([0, 0.2, 1.0]) for _ in range(15)]) for a in "abc"}
+    sections = {query: f"s{int(query[1:]) // 3}" for query in table["a"]}
+    shuffled = {a: dict(rng.sample(sorted(row.items()), 15)) for a, row in table.items()}
+    assert compare_all("m", table, sections) == compare_all("m", shuffled, sections)
+    turned = {frozenset((r.agent_a, r.agent_b)): r for r in compare_all("m", dict(reversed(table.items())), sections)}
+    for row in compare_all("m", table, sections):
+        other = turned[frozenset((row.agent_a, row.agent_b))]
+        assert (row.p_t, row.p_sign_flip, row.p_holm) == (other.p_t, other.p_sign_flip, other.p_holm)
+        assert {row.verdict, other.verdict} in ({"better", "worse"}, {"not distinguishable"})
+
+
+def test_fifty_queries_of_two_sections_are_not_fifty_witnesses():
+    """Each query by itself, a t-test would be far below 5%."""
+    sections = {f"q{n:03d}": f"s{n % 2}" for n in range(50)}
+    one, two = named([1.0 if n % 2 else 0.6 for n in range(50)]), named([0.1 if n % 2 else 0.5 for n in range(50)])
+    (row,) = compare_all("m", {"a": one, "b": two}, sections)
+    assert row.verdict == "not distinguishable" and row.n_sections == 2
+    assert compare_all("m", {"a": one, "b": two})[0].verdict == "better"
+
+
+def test_like_differences_are_decided_by_the_permutation():
+    (row,) = compare_all("m", {"a": named([1.0] * 12), "b": named([0.0] * 12)})
+    assert (row.p_t, row.p_sign_flip, row.verdict) == (None, pytest.approx(2 / 2**12, rel=1e-5), "better")
+    (few,) = compare_all("m", {"a": named([1.0] * 5), "b": named([0.0] * 5)})
+    assert few.verdict == "not distinguishable"
+    (same,) = compare_all("m", {"a": named(A), "b": named(A)})
+    assert (same.verdict, same.p_holm, same.difference.value) == ("not distinguishable", None, 0)
+    assert same.difference.ci_low < 0 < same.difference.ci_high
+
+
+@pytest.mark.parametrize(
+    ("one", "two"), [({}, {}), ({"q": 1.0}, {"r": 1.0}), ({"q": None}, {"q": 1.0}), ({"q": 1.0},) * 2]
+)
+def test_nothing_in_common_is_said_and_not_guessed(one, two):
+    (row,) = compare_all("m", {"a": one, "b": two})
+    assert (row.verdict, row.p_t, row.needed, row.detectable) == ("not distinguishable", None, None, None)
+
+
+def test_the_sentence_says_what_it_would_take():
+    rng = random.Random(5)
+    one = named([rng.choice([0.0, 1.0, 1.0]) for _ in range(40)])
+    two = {query: value if n % 5 else 1 - value for n, (query, value) in enumerate(one.items())}
+    (row,) = compare_all("RR@5", {"a": one, "b": two})
+    assert row.verdict == "not distinguishable" and "with these 40 queries" in row.sentence
+    assert row.needed is not None and row.detectable is not None
+
+
+def test_detectable_and_needed_agree_with_the_power_of_the_t_test():
+    """Power from scipy's noncentral t."""
+    for units, effect in ((20, 0.6), (50, 0.4)):
+        least = detectable(1 / np.sqrt(units), units - 1, 0.05)
+        power = nct.sf(student.ppf(0.975, units - 1), units - 1, least * np.sqrt(units))
+        assert power == pytest.approx(0.8, abs=0.01)
+        needed = int(np.ceil(needed_units(np.array(effect), 0.05)))
+        assert nct.sf(student.ppf(0.975, needed - 1), needed - 1, effect * np.sqrt(needed)) == pytest.approx(
+            0.8, abs=0.01
+        )
+
+
+def test_the_interval_of_the_effect_leaves_t_in_its_tails():
+    for t in (-3.1, -0.4, 0.0, 2.2, 7.5):
+        low, high = effect_interval(np.array(t), np.array(11.0), np.array(12.0))
+        assert nct.cdf(t, 11, float(low) * np.sqrt(12)) == pytest.approx(0.975, abs=1e-6)
+        assert nct.cdf(t, 11, float(high) * np.sqrt(12)) == pytest.approx(0.025, abs=1e-6)
+
+
+def test_where_the_effect_may_be_none_no_number_is_enough():
+    value, low, high = needed_interval(np.array([0.5, 6.0]), np.array(19.0), np.array(20.0), 0.05)
+    assert np.isinf(high[0]) and np.isfinite(high[1])
+    assert (low <= value).all() and (value <= high).all()

@@ -1,0 +1,90 @@
+"""A judge stage on files, and a caller whose replies a test writes."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from ragassay.config import Experiment
+from ragassay.files import write_records
+from ragassay.records import Answer, Passage, Query
+from ragassay.requests import Reply, read_reply
+from ragassay.workspace import Workspace
+
+AGENTS = ("bm25-rag", "ours", "theirs")
+CRITERIA = ("relevance", "accuracy", "completeness", "precision")
+PASSAGES = {
+    "p1": "The header util/delay.h declares _delay_ms().",
+    "p2": "A busy wait keeps the processor occupied.",
+    "p3": "Interrupts are enabled by sei().",
+}
+
+
+class Scripted:
+    """Answers as a provider would: `say` gives the text of each reply, which is read as any provider's reply is."""
+
+    def __init__(self, say, probabilities=False):
+        self.say, self.probabilities, self.rounds = say, probabilities, []
+
+    def gives_probabilities(self, model):
+        return self.probabilities
+
+    def ask(self, batches):
+        self.rounds.append(batches)
+        return [[self._reply(batch, request) for request in batch.requests] for batch in batches]
+
+    def _reply(self, batch, request):
+        said = self.say(batch.label, request.messages[-1].content)
+        if isinstance(said, Reply):
+            return said
+        body = {"choices": [{"message": {"content": json.dumps(said)}, "finish_reason": "stop"}]}
+        return read_reply(request, body)
+
+    def asked(self, label):
+        return [r for batches in self.rounds for batch in batches if batch.label == label for r in batch.requests]
+
+
+def fair(label, text):
+    """A sober judge: p1 is very relevant, p2 somewhat; the answer that names the header is better."""
+    if label == "relevance":
+        return {"reason": "Because of what it says.", "label": 2 if PASSAGES["p1"] in text else int("busy" in text)}
+    if label == "pointwise":
+        return {name: {"reason": "So it is.", "label": 2 if "util/delay.h" in text else 0} for name in CRITERIA}
+    a, b = (re.search(rf'<answer name="{name}">\n(.*?)\n</answer>', text, re.S)[1] for name in "AB")
+    better = "A" if "delay.h" in a else "B" if "delay.h" in b else "C"
+    return {"reason": "It names the header.", "verdict": better}
+
+
+def workspace(tmp_path, answers, *, queries=("q1", "q2"), **judge):
+    experiment = Experiment.model_validate(
+        {
+            "questions": {"source": "own"},
+            "retrieval": {"retrievers": ["bm25"]},
+            "answer": {"model": "openai:m", "agents": ["rag"]},
+            "agent": [{"name": n, "kind": "file", "path": f"{n}.jsonl"} for n in AGENTS[1:]],
+            "judge": {"model": "openai:j", **judge},
+        }
+    )
+    space = Workspace(tmp_path / "corpus", tmp_path / "results", experiment)
+    write_records(space.queries, [Query(id=q, text=f"Which header has _delay_ms ({q})?") for q in queries])
+    write_records(space.passages, [Passage(id=id, text=text) for id, text in PASSAGES.items()])
+    for agent in AGENTS:
+        write_records(space.answers(agent), [a for a in answers if a.agent == agent])
+    return space
+
+
+def answer(query, agent, text, *passages):
+    error = None if text is not None else "the provider failed"
+    return Answer(query_id=query, agent=agent, answer=text, passages=passages, error=error)
+
+
+def all_answers():
+    return [
+        answer(query, agent, f"{text} ({query})", *passages)
+        for query in ("q1", "q2")
+        for agent, text, passages in (
+            ("bm25-rag", "It is in util/delay.h.", ("p1", "p2")),
+            ("ours", "I could not find it.", ("p3", "p2")),
+            ("theirs", "It is sei().", ("p3",)),
+        )
+    ]
