@@ -3,7 +3,8 @@
     python -m benchmarks [NAME …]
 
 Without names, all that can be run here. scifact and bm25_speed read BEIR's SciFact, which is not in the repository:
-SCIFACT=PATH names its folder. pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else the avr-libc manual.
+SCIFACT=PATH names its folder. agreement reads nq301 and llmbar in DATA=PATH. pdf_reading reads the PDFs of
+PDFS="a.pdf b.pdf", or else the avr-libc manual.
 Exit status 1 where a benchmark fails; what it printed before is then left as it was.
 """
 
@@ -37,8 +38,8 @@ class Benchmark:
         return shlex.join(["python", "-m", f"benchmarks.{self.name}", *self.arguments])
 
 
-def benchmarks(scifact: str, pdfs: str) -> list[Benchmark]:
-    """All of them; `scifact` is a folder, `pdfs` paths as in a shell, either may be empty."""
+def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
+    """All of them; `scifact` and `data` are folders, `pdfs` paths as in a shell, each may be empty."""
     beir, lacks = ((scifact,), None) if scifact else ((), "SCIFACT=PATH (BEIR's folder)")
     return [
         Benchmark("elo_speed"),
@@ -47,6 +48,7 @@ def benchmarks(scifact: str, pdfs: str) -> list[Benchmark]:
         Benchmark("plan_accuracy"),
         Benchmark("bm25_speed", beir, lacks),
         Benchmark("scifact", beir, lacks),
+        Benchmark("agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"),
     ]
 
 
@@ -74,7 +76,8 @@ def page(benchmark: Benchmark, output: str, load: float) -> str:
 
 def main(names: list[str]) -> int:
     """Run those named, or all; 2 for a name that does not exist or a path that is not given."""
-    known = {b.name: b for b in benchmarks(os.environ.get("SCIFACT", ""), os.environ.get("PDFS", ""))}
+    given = [os.environ.get(name, "") for name in ("SCIFACT", "PDFS", "DATA")]
+    known = {b.name: b for b in benchmarks(*given)}
     if unknown := [name for name in names if name not in known]:
         sys.exit(f"there is no benchmark '{unknown[0]}'; there are {', '.join(known)}")
     chosen = [known[name] for name in names or known]

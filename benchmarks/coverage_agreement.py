@@ -32,6 +32,7 @@ class World:
 
     positive: the share of items that people label 1. right: the mean chance that the judge says what people say.
     unsure: the share of items on which it is in doubt, between a coin and `right`. correlation: of items of a section.
+    missed: how much less the judge is right on what people label 0.
     """
 
     sections: int
@@ -41,12 +42,14 @@ class World:
     right: float
     unsure: float
     correlation: float
+    missed: float = 0.0
 
     def draw(self, sections: int, generator: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """(items,) people's labels, (items, repeats) the judge's."""
         people = self._shared(sections, generator) < self.positive
         doubt = self._shared(sections, generator) < self.unsure
         chance = np.where(doubt, (0.5 + self.right) / 2, self.right)
+        chance = chance - self.missed * ~people
         right = generator.random((len(people), self.repeats)) < chance[:, None]
         return people.astype(np.int64), np.where(right, people[:, None], ~people[:, None]).astype(np.int64)
 
@@ -58,12 +61,16 @@ class World:
 
     def truth(self) -> tuple[float, float]:
         """(kappa, repeat consistency) in endlessly many sections."""
-        doubt = (0.5 + self.right) / 2
-        agree = self.unsure * doubt + (1 - self.unsure) * self.right
-        said = self.positive * agree + (1 - self.positive) * (1 - agree)
+        kinds = [
+            (share * sure, right - lost, is_one)
+            for share, lost, is_one in ((self.positive, 0.0, True), (1 - self.positive, self.missed, False))
+            for sure, right in ((self.unsure, (0.5 + self.right) / 2), (1 - self.unsure, self.right))
+        ]
+        agree = sum(share * right for share, right, _ in kinds)
+        said = sum(share * (right if is_one else 1 - right) for share, right, is_one in kinds)
         chance = self.positive * said + (1 - self.positive) * (1 - said)
-        alike = [p**2 + (1 - p) ** 2 for p in (doubt, self.right)]
-        return (agree - chance) / (1 - chance), self.unsure * alike[0] + (1 - self.unsure) * alike[1]
+        alike = sum(share * (right**2 + (1 - right) ** 2) for share, right, _ in kinds)
+        return (agree - chance) / (1 - chance), alike
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,11 @@ FEW_LABELS = [
     for n, each in ((30, 1), (50, 1), (10, 5), (100, 1))
     for positive, right in ((0.5, 0.9), (0.5, 0.98), (0.7, 0.95), (0.9, 0.95))
 ]
+RARE = [
+    World(n, each, 1, 0.9, 0.95, 0.0, 0.3 if each > 1 else 0.0, 0.25)
+    for n, each in ((30, 1), (50, 1), (10, 5), (20, 5))
+]
+"""One label in ten is 0, and the judge finds 70% of those: few labels tell anything about them."""
 
 
 def kappa_interval(people: NDArray[np.int64], judged: NDArray[np.int64], cluster: list[str], seed: int) -> Floats:
@@ -110,7 +122,7 @@ def consistency_interval(judged: NDArray[np.int64], cluster: list[str]) -> Float
 
 def cells(simulations: int = 2000) -> Iterator[Cell]:
     """Every cell: kappa and consistency of repeats, and kappa of few labels."""
-    for world in [*WORLDS, *FEW_LABELS]:
+    for world in [*WORLDS, *FEW_LABELS, *RARE]:
         generator = np.random.default_rng(7)
         cluster = [f"s{i // world.per_section:04}" for i in range(world.sections * world.per_section)]
         found: dict[str, list[Floats]] = {"kappa": [], "repeat consistency": []}
@@ -133,11 +145,11 @@ def _cell(what: str, world: World, truth: float, ends: Floats) -> Cell:
 
 def table(rows: Iterator[Cell]) -> Iterator[str]:
     """Markdown lines."""
-    yield "| figure | sections x items | repeats | people's 1 | truth | covers | bar .93 | mean width | no interval |"
-    yield "|---|---|---|---|---|---|---|---|---|"
+    yield "| figure | sections x items | repeats | people's 1 | judge right (on 0) | truth | covers | bar .93 | mean width | no interval |"
+    yield "|---|---|---|---|---|---|---|---|---|---|"
     for row in rows:
         world, mark = row.world, "yes" if row.share >= BAR else "NO"
-        layout = f"{world.sections} x {world.per_section} | {world.repeats} | {world.positive:g}"
+        layout = f"{world.sections} x {world.per_section} | {world.repeats} | {world.positive:g} | {world.right:g} ({world.right - world.missed:g})"
         numbers = f"{row.truth:.3f} | {row.share:.3f} | {mark} | {row.mean_width:.3f} | {row.undefined}"
         yield f"| {row.what} | {layout} | {numbers} |"
 

@@ -23,7 +23,7 @@ _GRID = np.linspace(0.005, 3.0, 120)
 def share_best(log: Floats, covariance: Floats, n: int, seed: int) -> Floats:
     """(agents,): the posterior probability of being the strongest; they sum to 1.
 
-    log: log strengths. covariance: of their estimates, from resampling `n` queries (at least 2), whose own uncertainty
+    log: log strengths. covariance: of their estimates, from resampling `n` units (at least 2), whose own uncertainty
     is allowed for as in Student's t.
     """
     basis = _contrasts(len(log))

@@ -190,7 +190,7 @@ def _figures(
 
 def _p_best(held: Contests, whole: _Order, drawn: _Order, draws: Resamples) -> dict[str, float]:
     """By `share_best` where ratings and intervals are finite, else the resamples in which none stands above."""
-    agents, n = held.agents, len(np.unique(held.query))
+    agents, n = held.agents, draws.units(len(np.unique(held.query)))
     if not agents:
         return {}
     finite = whole.bounded.all() and _unbounded_share(drawn) <= UNBOUNDED_SHARE

@@ -208,7 +208,9 @@ def _alphas(found: Found, table: Crosstab, scale: Scale, bootstrap: int, seed: i
     equal = _why_equal(table, scale)
     for level in LEVELS:
         name = f"krippendorff_alpha({level})"
-        if level == "interval" and not scale.numeric:
+        if level == "nominal" and len(scale.labels) > LARGEST:
+            found.leave_out(name, _TOO_FINE)
+        elif level == "interval" and not scale.numeric:
             found.leave_out(name, NO_NUMBERS)
         elif level == "ordinal" and not scale.ordered:
             found.leave_out(name, NO_ORDER)

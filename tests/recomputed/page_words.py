@@ -62,8 +62,10 @@ def _ranking(page: Page, results: dict[str, Any], agent: str) -> None:
     for row in (cells[3:-1], _row(page, "retrieval", agent).cells[1:]):
         for cell, figure in zip(row, measures, strict=True):
             _says(cell, figure, 3)
+    low, high = results["rating_detail"]["ranks"].get(agent, ("", ""))
+    assert _row(page, "ratings", agent).cells[-1].strip() == (f"{low}" if low == high else f"{low}–{high}") or low == ""
     for number, kind in enumerate(("bradley_terry", "elo")):
-        shown = " ".join(_row(page, "ratings", agent, number).cells[-1].split())
+        shown = " ".join(_row(page, "ratings", agent, number).cells[-2 if number == 0 else -1].split())
         assert words(results[kind][agent], 0).startswith(shown) and shown
 
 

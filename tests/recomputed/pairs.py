@@ -83,7 +83,10 @@ class _Pair:
     def signed_ranks(self) -> float | None:
         means = np.round([fmean(own) for own in self.sections.values()], 9)
         means = means[means != 0]
-        return float(wilcoxon(means).pvalue) if len(means) else None
+        if not len(means):
+            return None
+        tied = len({abs(mean) for mean in means}) < len(means)
+        return float(wilcoxon(means, method="asymptotic" if tied or len(means) > 50 else "exact").pvalue)
 
 
 def sign_flips(sums: Sequence[float]) -> float | None:

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import sqrt
-from statistics import fmean, stdev
+from statistics import NormalDist, fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,22 @@ from recomputed.files import Line, Run
 from recomputed.games import Verdict, verdicts_of, winner_of
 from recomputed.pairs import pairs
 from recomputed.ranking import Values, retrieval
-from recomputed.ratings import POINTS, rows_of, standing, tournament, wins_of
+from recomputed.ratings import (
+    POINTS,
+    chances_of_best,
+    circles,
+    davidson,
+    has_davidson,
+    reaches,
+    rows_of,
+    standing,
+    standing_with_ties,
+    ties_of,
+    tournament,
+    wins_of,
+)
 from recomputed.resampling import draw, t_quantile, t_two_sided
+from scipy.stats import t as student
 
 K_FACTOR, INITIAL = 16.0, 500.0
 OWN_TOURNAMENTS = 4000
@@ -187,9 +201,21 @@ def _elo_replicates(run: Run, verdicts: Sequence[Verdict], chance: random.Random
 def _bradley_terry(book: Book, run: Run, verdicts: Sequence[Verdict]) -> None:
     agents = run.agents
     tables = {q: wins_of([v for v in verdicts if v.query == q], agents) for q in run.query_ids}
-    wins = np.array([tables[q] for q in run.query_ids])
-    above, log = standing(wins.sum(axis=0))
-    drawn = [standing(wins[index].sum(axis=0)) for index in book.draws.index[:OWN_RATED_DRAWS]]
+    halves = np.array([tables[q] for q in run.query_ids])
+    tied = np.array([ties_of([v for v in verdicts if v.query == q], agents) for q in run.query_ids])
+    index = book.draws.index[:OWN_RATED_DRAWS]
+    resampled = [((halves - tied / 2)[rows].sum(axis=0), tied[rows].sum(axis=0)) for rows in index]
+    whole = (halves - tied / 2).sum(axis=0), tied.sum(axis=0)
+    lacking = 1 - fmean(has_davidson(*tables_) for tables_ in resampled)
+    by_davidson = has_davidson(*whole) and lacking <= 0.05
+    if abs(lacking - 0.05) < TOO_NEAR:
+        by_davidson = run.figures["rating_detail"]["ties"] == "davidson"
+    if by_davidson:
+        above, log = standing_with_ties(*whole)
+        drawn = [standing_with_ties(*tables_) for tables_ in resampled]
+    else:
+        above, log = standing(whole[0] + whole[1] / 2)
+        drawn = [standing(won + ties / 2) for won, ties in resampled]
     bounded = np.array([row for _, row in drawn if row is not None])
     intervals = log is not None and _has_intervals(run, 1 - len(bounded) / len(drawn))
     for index, agent in enumerate(agents):
@@ -201,8 +227,41 @@ def _bradley_terry(book: Book, run: Run, verdicts: Sequence[Verdict]) -> None:
         point = Near(value, 1e-5, "two algorithms that stop at different distances")
         low, high = book.ends(INITIAL + POINTS * bounded[:, index], value, queries)
         book.figure(("bradley_terry", agent), point, n, failed, (low, high) if intervals else (None, None))
-    _note(book, "" if intervals else "no intervals" if log is not None else "no finite ratings")
-    _verdict(book, run, above, log, np.array([row for row, _ in drawn]), verdicts)
+    instead = "" if by_davidson or log is None else "ties are counted as half wins"
+    _note(book, instead if intervals else "no intervals" if log is not None else "no finite ratings")
+    shares = np.array([row for row, _ in drawn])
+    _rating_detail(book, run, whole, by_davidson, shares.mean(axis=0), verdicts)
+    _verdict(book, run, above, log, shares, bounded if intervals else None, verdicts)
+
+
+def _rating_detail(
+    book: Book,
+    run: Run,
+    whole: tuple[np.ndarray, np.ndarray],
+    by_davidson: bool,
+    shares: np.ndarray,
+    verdicts: Sequence[Verdict],
+) -> None:
+    """Ranks: who surely stands above and below, at 95% for all of an agent's comparisons (Bonferroni)."""
+    where, wins = ("rating_detail",), whole[0] + whole[1] / 2
+    book.put((*where, "ties"), "davidson" if by_davidson else "half")
+    finite = bool(by_davidson and reaches(wins).all())
+    parameter = (davidson(*whole)[1] if whole[1].any() else 0.0) if finite else 0.0
+    book.put((*where, "tie_parameter"), Near(parameter, 1e-4, "two algorithms") if by_davidson else None)
+    triples, intransitive = circles(whole[0])
+    book.put((*where, "triples"), triples)
+    book.put((*where, "intransitive"), intransitive)
+    agents = run.agents
+    n = min(len({v.query for v in verdicts if v.winner is not None}), len(set(run.source.values())))
+    level = 0.05 / (len(agents) - 1)
+    needed = 1 - NormalDist().cdf(sqrt(n / (n - 1)) * float(student.ppf(level / 2, n - 1)))
+    slack = 5 * sqrt(needed * (1 - needed) * 2 / len(book.draws.index[:OWN_RATED_DRAWS])) + 3 / book.draws.replicates
+    for index, agent in enumerate(agents):
+        for place, rivals in ((0, shares[:, index]), (1, shares[index])):
+            most, least = (int((rivals >= needed + side * slack).sum()) for side in (-1, 1))
+            ends = (1 + least, 1 + most) if place == 0 else (len(agents) - most, len(agents) - least)
+            allowed = (ends[1] - ends[0]) / 2 + 0.25
+            book.put((*where, "ranks", agent, place), Near(fmean(ends), allowed, "resamples are drawn"))
 
 
 def _has_intervals(run: Run, unbounded: float) -> bool:
@@ -223,16 +282,28 @@ def _note(book: Book, lacking: str) -> None:
 
 
 def _verdict(
-    book: Book, run: Run, above: np.ndarray, log: np.ndarray | None, drawn: np.ndarray, verdicts: Sequence[Verdict]
+    book: Book,
+    run: Run,
+    above: np.ndarray,
+    log: np.ndarray | None,
+    drawn: np.ndarray,
+    bounded: np.ndarray | None,
+    verdicts: Sequence[Verdict],
 ) -> None:
-    """The order of the agents, and P(best): the share of resamples in which nobody stands above an agent."""
+    """The order of the agents, and P(best): shrunk where ratings have intervals (`bounded`, log strengths drawn).
+
+    Else the share of resamples in which nobody stands above an agent. Drawn covariances differ by chance: 0.05.
+    """
     agents, replicates = run.agents, book.draws.replicates
     n = len({v.query for v in verdicts if v.winner is not None})
     unbeaten = ~drawn.any(axis=1)
     chances = (unbeaten / unbeaten.sum(axis=1, keepdims=True)).mean(axis=0)
+    more = 0.0
+    if bounded is not None and log is not None:
+        chances, more = chances_of_best(log, np.cov(bounded.T), min(n, len(set(run.source.values())))), 0.05
     for agent, chance in zip(agents, chances.tolist(), strict=True):
         error = sqrt(max(chance * (1 - chance), 1 / len(drawn)) * (1 / len(drawn) + 1 / replicates))
-        book.put(("verdict", "p_best", agent), Near(chance, 5 * error, "resamples are drawn"))
+        book.put(("verdict", "p_best", agent), Near(chance, 5 * error + more, "resamples are drawn"))
     points = log if log is not None else np.array([book.leaves["elo", a, "value"].value for a in agents]) / POINTS
     order = sorted(range(len(agents)), key=lambda i: (above[:, i].sum(), -round(POINTS * points[i], 6), agents[i]))
     named = [agents[index] for index in order]
@@ -251,7 +322,8 @@ def _verdict(
         else Holds(lambda given: True, "either, it is too near to tell", bool)
     )
     book.put(("verdict", "sure"), sure)
-    told = [named[0], *rivals, str(n)]
+    few = min(n, len(set(run.source.values()))) < 6
+    told = [named[0], *([] if few else rivals), str(n)]
     book.put(("verdict", "sentence"), Holds(lambda said: all(word in said for word in told), f"names {told}"))
 
 
