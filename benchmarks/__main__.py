@@ -43,6 +43,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
     beir, lacks = ((scifact,), None) if scifact else ((), "SCIFACT=PATH (BEIR's folder)")
     return [
         Benchmark("elo_speed"),
+        Benchmark("ratings_speed"),
         Benchmark("pdf_reading", tuple(shlex.split(pdfs)) or (MANUAL,)),
         Benchmark("plan_example"),
         Benchmark("plan_accuracy"),

@@ -120,7 +120,7 @@ def replayed(path: Path) -> None:
     n_agents, scores, size = votes_of(path)
     whole, n_votes = logs(scores, n_agents), int(size.sum())
     place = np.broadcast_to(np.arange(scores.shape[1])[:, None], scores.shape[1:])[None]
-    for share in SHARES[:-1]:
+    for share in SHARES[:3]:
         design = Votes(n_agents, scores.shape[1], max_share=share, n_votes=n_votes)
         done = play_out(
             design, np.arange(scores.shape[1]), place, lambda new: np.where(new, scores, np.nan), size.astype(np.intp)

@@ -145,11 +145,13 @@ def _cell(what: str, world: World, truth: float, ends: Floats) -> Cell:
 
 def table(rows: Iterator[Cell]) -> Iterator[str]:
     """Markdown lines."""
-    yield "| figure | sections x items | repeats | people's 1 | judge right (on 0) | truth | covers | bar .93 | mean width | no interval |"
+    head = "figure | sections x items | repeats | people's 1 | judge right (on 0) | truth | covers | bar .93"
+    yield f"| {head} | mean width | no interval |"
     yield "|---|---|---|---|---|---|---|---|---|---|"
     for row in rows:
         world, mark = row.world, "yes" if row.share >= BAR else "NO"
-        layout = f"{world.sections} x {world.per_section} | {world.repeats} | {world.positive:g} | {world.right:g} ({world.right - world.missed:g})"
+        layout = f"{world.sections} x {world.per_section} | {world.repeats} | {world.positive:g}"
+        layout += f" | {world.right:g} ({world.right - world.missed:g})"
         numbers = f"{row.truth:.3f} | {row.share:.3f} | {mark} | {row.mean_width:.3f} | {row.undefined}"
         yield f"| {row.what} | {layout} | {numbers} |"
 

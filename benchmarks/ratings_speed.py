@@ -1,6 +1,6 @@
 """500 Elo tournaments and 1,000 bootstrap Bradley-Terry fits over 6 agents and 3,000 games: the bar is 2 s together.
 
-    python -m benchmarks.ratings_speed
+python -m benchmarks.ratings_speed
 """
 
 from __future__ import annotations

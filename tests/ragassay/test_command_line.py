@@ -15,7 +15,7 @@ from ragassay.cli import main
 from ragassay.cli.parser import build_parser
 
 VERBS = ["new", "run", "plan", "ingest", "questions", "retrieve", "answer", "judge", "compare", "report"]
-VERBS += ["replies", "label-sheet", "model", "search", "score", "rate", "agree", "agree-systems"]
+VERBS += ["replies", "label-sheet", "model", "search", "score", "rate", "agree", "agree-systems", "gate"]
 
 
 @pytest.fixture(autouse=True)

@@ -134,6 +134,8 @@ def range_words(schema: dict[str, Any]) -> str:
         return f", {schema['minimum']} to {schema['maximum']}"
     if {"exclusiveMinimum", "exclusiveMaximum"} <= schema.keys():
         return f", between {schema['exclusiveMinimum']} and {schema['exclusiveMaximum']}"
+    if {"minimum", "exclusiveMaximum"} <= schema.keys():
+        return f", {schema['minimum']} to below {schema['exclusiveMaximum']}"
     if "minimum" in schema:
         return f", at least {schema['minimum']}"
     return f", above {schema['exclusiveMinimum']}" if "exclusiveMinimum" in schema else ""
