@@ -206,7 +206,7 @@ def adaptive_cells(experiments: int) -> Iterator[str]:
     equal, spread = (0.0,) * 6, WORLDS["6 agents"]
     clear = (1.5, 0.9, 0.3, -0.3, -0.9, -1.5)
     for name, strengths, first in (
-        ("equal, judge picks the first 85%", equal, 0.7),
+        ("equal, judge picks the first 82%", equal, 0.7),
         ("equal", equal, 0.0),
         ("spread", spread, 0.0),
         ("clear", clear, 0.0),
