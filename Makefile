@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 FLAGS := $(if $(MODEL),--model $(MODEL)) $(if $(MAX_COST),--max-cost $(MAX_COST))
 STAGES := ingest questions retrieve answer judge compare report
 
-.PHONY: demo run test check setup bench plan clean $(STAGES)
+.PHONY: demo run test check setup bench coverage plan clean $(STAGES)
 
 # FRESH=1 MODEL=openai:gpt-4o ignores the recorded replies and asks the model named, into a results folder of its own.
 demo: $(if $(FRESH),$(VENV)/local,$(VENV)/base)
@@ -34,6 +34,9 @@ check: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(MAKE) --no-print-directory test
+
+coverage: $(VENV)/dev
+	$(BIN)/python -m benchmarks.coverage
 
 bench: $(VENV)/dev
 	$(BIN)/python -m benchmarks

@@ -58,7 +58,8 @@ def _failed(results: Results, agent: str) -> int:
 def _below(results: Results) -> str:
     flips, first = shown(results.flip_rate, "share"), shown(results.first_shown_wins, "share")
     return (
-        f"{results.n_queries} queries; {confidence(results)} intervals in brackets, from resampling them. "
+        f"{results.n_queries} queries; {confidence(results)} intervals in brackets, "
+        "queries of one section counted as one cluster. "
         f"The two orders of a game disagreed in {flips.value} {flips.interval} of the pairs; "
         f"the answer shown first won {first.value} {first.interval} of the decided games."
     )
