@@ -93,6 +93,11 @@ def t_interval(found: Estimate, confidence: float = 0.95) -> tuple[Floats, Float
     return found.value - reach, found.value + reach
 
 
+def _expit(place: Floats) -> Floats:
+    """1 / (1 + exp(-x)), which does not overflow in this form."""
+    return (1 + np.tanh(place / 2)) / 2
+
+
 def logit_interval(found: Estimate, limits: Range, confidence: float = 0.95) -> tuple[Floats, Floats]:
     """Student's interval on the logit scale of where the value lies between `limits`; NaN where it lies at one."""
     low, width = limits[0], limits[1] - limits[0]
@@ -100,7 +105,7 @@ def logit_interval(found: Estimate, limits: Range, confidence: float = 0.95) -> 
         place = (found.value - low) / width
         at = np.log(place / (1 - place))
         reach = _quantile(found.df, confidence) * found.error / (width * place * (1 - place))
-        ends = [low + width / (1 + np.exp(-(at + side * reach))) for side in (-1, 1)]
+        ends = [low + width * _expit(at + side * reach) for side in (-1, 1)]
     inside = (place > 0) & (place < 1)
     return np.where(inside, ends[0], np.nan), np.where(inside, ends[1], np.nan)
 

@@ -76,4 +76,6 @@ def locked(workspace: Workspace) -> Iterator[None]:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise InputError("another run is writing here", file=workspace.results, remedy="wait for it") from None
+        for left_by_a_kill in workspace.results.rglob(".*.part"):
+            left_by_a_kill.unlink(missing_ok=True)
         yield

@@ -46,10 +46,9 @@ def _settings(experiment: Experiment, *tables: str, models: tuple[str, ...] = ()
         for key, value in getattr(experiment, table).model_dump(mode="json").items():
             values[f"{table}.{key}"] = value
     for model in models:
-        settings = experiment.settings_of(model)
-        values[f"models.{model}"] = [settings.base_url, settings.temperature, settings.max_tokens]
-        if prices := settings.prices_usd_per_million:
-            values[f"models.{model}"].append(dict(prices))
+        shaping = {"base_url", "temperature", "max_tokens", "prices_usd_per_million"}
+        settings = experiment.settings_of(model).model_dump(mode="json", include=shaping, exclude_none=True)
+        values[f"models.{model}"] = settings
     return values
 
 

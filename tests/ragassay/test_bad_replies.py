@@ -147,7 +147,7 @@ def test_the_run_and_the_report_say_how_many_failed(good: Run, spoiled: Run) -> 
         errors = sum(row["error"] is not None for row in rows.values())
         notice = f"{errors} of {len(rows)} {kind} failed"
         assert any(said.startswith(notice) for said in spoiled.figures["notices"]) and notice in told
-    assert good.figures["notices"] == []
+    assert not any("failed" in said for said in good.figures["notices"])
     usage = {row["stage"]: row for row in spoiled.figures["usage"]}
     assert usage["judge"]["n_failed"] > 0 and usage["answer"]["n_failed"] == 0
     second_tries = usage["judge"]["calls"] - {row["stage"]: row for row in good.figures["usage"]}["judge"]["calls"]

@@ -84,3 +84,12 @@ def test_peoples_labels_that_fit_no_query_are_named_and_the_run_goes_on(
     results = json.loads((tmp_path / "results/mine/results.json").read_text())
     assert any("qrels.tsv labels no query of the test set" in notice for notice in results["notices"])
     assert (tmp_path / "results/mine/report.html").exists() and not results["retrieval_people"]
+
+
+def test_what_a_kill_left_half_written_is_cleared(tmp_path: Path):
+    corpus = make_corpus(tmp_path / "mine", "file:m")
+    left = tmp_path / "results" / "mine" / "answers" / ".bm25-rag.jsonl.4711.part"
+    left.parent.mkdir(parents=True)
+    left.write_text('{"query_id"')
+    main(["ingest", str(corpus), "--results", str(tmp_path / "results" / "mine")])
+    assert not left.exists()
