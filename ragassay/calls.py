@@ -55,7 +55,8 @@ class Caller:
     """Asks the models of one experiment on behalf of one stage; `usage` says at the end what that took.
 
     `spent_usd` is what earlier stages spent, which counts towards the cost limit. `retry_after_cap_s` bounds how long a
-    provider's Retry-After is believed, in seconds.
+    provider's Retry-After is believed, in seconds. `later_models` are those that further stages will call: a key that
+    one of them lacks is said before the first call is paid for.
     """
 
     def __init__(
@@ -65,11 +66,13 @@ class Caller:
         cache: ReplyCache,
         progress: Progress | None = None,
         spent_usd: float = 0.0,
+        later_models: Sequence[str] = (),
         retry_after_cap_s: float = 60.0,
     ) -> None:
         self._workspace, self._stage, self._cache = workspace, stage, cache
         self._progress: Progress = progress or NoProgress()
         self._retry_after_cap_s = retry_after_cap_s
+        self._later_models = tuple(later_models)
         self._endpoints: dict[str, Endpoint] = {}
         self._jobs: dict[str, _Job] = {}
         self._reach, self._n_asked = Reach(), Counter[str]()
@@ -159,7 +162,8 @@ class Caller:
         online = [job for job in open_jobs if provider_of(job.model) != "file"]
         self._n_asked = Counter(job.model for job in distinct.values())
         for model in sorted({job.model for job in online}):
-            check_model(model, self._experiment.settings_of(model))
+            for wanted in (model, *self._later_models):
+                check_model(wanted, self._experiment.settings_of(wanted))
             self._endpoints.setdefault(model, Endpoint(model, self._experiment.settings_of(model)))
         for local in (False, True):
             self._run_pool([job for job in online if (provider_of(job.model) == "local") == local], one_at_a_time=local)

@@ -11,10 +11,12 @@ import urllib.request
 from pathlib import Path
 from string import Template
 
+from ragassay.config import Retrieval
 from ragassay.errors import InputError
 from ragassay.files import write_text
 from ragassay.text import plain
 
+_SMALLEST, _WITHOUT_NETWORK = "local:smollm2-135m", "all-MiniLM-L6-v2"
 _OLLAMA = "http://127.0.0.1:11434"
 
 _QUESTIONS = """\
@@ -75,7 +77,7 @@ def _models_in_reach() -> tuple[dict[str, str], str]:
     if served := _ollama_models():
         name = f"openai:{served[0]}"
         return dict.fromkeys(("first", "second", "answer", "judge"), name), f"Ollama serves it at {_OLLAMA}"
-    name = "local:smollm2-135m"
+    name = _SMALLEST
     return dict.fromkeys(("first", "second", "answer", "judge"), name), (
         "no key and no Ollama found: this one tries the plumbing only, its verdicts are worthless"
     )
@@ -99,6 +101,7 @@ def _experiment(models: dict[str, str], remark: str) -> str:
     return template.substitute(
         remark=remark,
         quota=writers,
+        embedding=json.dumps(_WITHOUT_NETWORK if models["judge"] == _SMALLEST else Retrieval().embedding),
         answer=json.dumps(models["answer"]),
         judge=json.dumps(models["judge"]),
         own=address,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ragassay.cli.estimates import STAGES_THAT_ASK
@@ -26,7 +26,7 @@ def run_all(options: argparse.Namespace) -> int:
     """Bring every stage up to date, print the ranked table, and return the gravest exit status."""
     workspace = open_workspace(options)
     with locked(workspace):
-        runner = Runner(workspace, options)
+        runner = Runner(workspace, options, sorted(workspace.experiment.model_names()))
         first, *others = stages()
         manifests = [runner.bring_up_to_date(first)]
         check_k(workspace)
@@ -57,10 +57,13 @@ def run_one(options: argparse.Namespace) -> int:
 
 
 class Runner:
-    """Runs stages of one workspace; the reply cache is read once, when a stage first needs it."""
+    """Runs stages of one workspace; the reply cache is read once, when a stage first needs it.
 
-    def __init__(self, workspace: Workspace, options: argparse.Namespace) -> None:
-        self._workspace = workspace
+    `later_models` are checked for their keys before any of them is called.
+    """
+
+    def __init__(self, workspace: Workspace, options: argparse.Namespace, later_models: Sequence[str] = ()) -> None:
+        self._workspace, self._later_models = workspace, later_models
         self._ignore_recorded: bool = options.ignore_recorded
         self._retry_failed: bool = options.retry_failed
         self._cache: ReplyCache | None = None
@@ -95,7 +98,7 @@ class Runner:
         path = workspace.manifests / f"{stage.name}.json"
         path.unlink(missing_ok=True)
         self._say_unpriced(stage)
-        caller = Caller(workspace, stage.name, self._replies(), StderrProgress(), self._spent_usd)
+        caller = Caller(workspace, stage.name, self._replies(), StderrProgress(), self._spent_usd, self._later_models)
         try:
             outcome = stage.run(workspace, caller)
         finally:

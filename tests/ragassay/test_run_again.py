@@ -93,3 +93,16 @@ def test_what_a_kill_left_half_written_is_cleared(tmp_path: Path):
     left.write_text('{"query_id"')
     main(["ingest", str(corpus), "--results", str(tmp_path / "results" / "mine")])
     assert not left.exists()
+
+
+def test_a_key_that_a_later_stage_lacks_is_said_before_anything_is_paid(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with ScriptedServer("openai", answer_everything) as server:
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
+        toml = corpus / "experiment.toml"
+        toml.write_text(toml.read_text().replace('[judge]\nmodel = "openai:m"', '[judge]\nmodel = "anthropic:j"'))
+        assert main(["run", str(corpus), "--results", str(tmp_path / "results")]) == 2
+        assert "ANTHROPIC_API_KEY" in capsys.readouterr().err
+        assert not server.requests
