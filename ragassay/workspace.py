@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ragassay.config import Experiment
@@ -153,4 +153,3 @@ class StageOutcome:
     exit_status: int = 0
     n_records: int = 0
     n_failed: int = 0
-    usage: dict[str, dict[str, float | None]] = field(default_factory=dict)
