@@ -86,7 +86,8 @@ def _stems(words: set[str], code: str) -> dict[str, str]:
     import Stemmer
 
     stemmer = Stemmer.Stemmer(_STEMMED[code][0])  # made anew for each call: it may not be shared between threads
-    return dict(zip(ordered, stemmer.stemWords(ordered), strict=True))
+    # Snowball leaves nothing of a lone "s": such a word stays as it is.
+    return {word: stem or word for word, stem in zip(ordered, stemmer.stemWords(ordered), strict=True)}
 
 
 def _words(text: str, code: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
@@ -85,6 +85,7 @@ def test_an_unknown_language_is_one_sentence() -> None:
         make_analyzer("klingon")
 
 
+@example("S", "en")
 @given(st.text(), st.sampled_from(["en", "fr", "tr", "ja", "hi", "uk", "th"]))
 def test_any_text_has_terms_without_white_space(text: str, language: str) -> None:
     for term in terms(text, language):
