@@ -79,19 +79,14 @@ def simulated() -> None:
 
 @dataclass(frozen=True)
 class Votes(Design):
-    """The recorded votes: each pair once in the first round, then a twentieth of all a round."""
+    """The recorded votes: a round is one vote of every open pair."""
 
     n_votes: int = 0
 
     @property
-    def first(self) -> int:
-        """One vote a pair."""
+    def batch(self) -> int:
+        """One vote."""
         return 1
-
-    @property
-    def per_round(self) -> int:
-        """Votes a round."""
-        return self.n_votes // 20
 
     @property
     def budget(self) -> int:

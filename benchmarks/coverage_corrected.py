@@ -1,15 +1,18 @@
-"""Do corrected rates and differences hold what they say? Simulated judges and labels, ours beside truescore.
+"""Do corrected rates and differences hold what they say? Simulated judges and labels, ours beside two libraries'.
 
     python -m benchmarks.coverage_corrected [SIMULATIONS]
 
-Each cell draws the test set, the judge's verdicts and the labels anew. `cells` gives the rows for `coverage`.
+Each cell draws the test set, the judge's verdicts and the labels anew. `cells` gives the rows for `coverage`. truescore
+and evalstats stand beside ours where they are installed (`pip install truescore==0.7.4`); else a row says that not.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from math import ceil
 
 import numpy as np
@@ -82,11 +85,22 @@ def truescores(verdicts: Floats, truth: Floats, chosen: NDArray[np.intp], weight
     return found.low, found.high
 
 
+def evalstatses(verdicts: Floats, truth: Floats, chosen: NDArray[np.intp], weight: Floats, seed: int) -> Interval:
+    correct = import_module("evalstats.ppi").correct
+
+    rest = np.delete(verdicts, chosen)
+    labelled = {"Y_lab": truth[chosen], "Y_hat_lab": verdicts[chosen]}
+    found = correct(np.mean, **labelled, Y_hat_unlab=rest, backend="analytic", rng=seed)
+    return float(found.ci_low), float(found.ci_high)
+
+
 METHODS: dict[str, tuple[Callable[..., Interval], bool]] = {
     "ours, simple sample": (ours, False),
     "ours, drawn by verdict": (ours, True),
     "truescore, simple sample": (truescores, False),
+    "evalstats, simple sample": (evalstatses, False),
 }
+PEERS = ("truescore", "evalstats")
 
 
 def corrected_rate(method: str, n: int, truth: float, tpr: float, fpr: float, simulations: int, seed: int = 7) -> Cell:
@@ -203,20 +217,27 @@ def _number_needed(truth: float, tpr: float, fpr: float, half_width: float) -> f
 
 
 def cells(simulations: int = 2000) -> Iterator[Cell]:
-    """Every cell, by each method, one after the other as they are done."""
+    """Every cell, by each method, one after the other as they are done; ours first, then those of what is installed."""
+    installed = [peer for peer in PEERS if find_spec(peer)]
     for truth in (0.7, 0.5, 0.9):
-        for design in ("paired", "apart", "truescore"):
+        for design in ("paired", "apart", *(peer for peer in ("truescore",) if peer in installed)):
             yield corrected_difference(design, simulations, truth=truth)
-    for method in METHODS:
-        for n in LABELS:
-            for tpr, fpr in JUDGES:
-                for truth in TRUTHS:
-                    yield corrected_rate(method, n, truth, tpr, fpr, simulations)
     for correlation in (0.0, 0.2, 0.5):
         yield corrected_in_sections(simulations, correlation)
     for truth in TRUTHS:
         for tpr, fpr in JUDGES:
             yield labels_wanted(truth, tpr, fpr, simulations)
+    for method in METHODS:
+        if method.split(",")[0] in ("ours", *installed):
+            for n in LABELS:
+                for tpr, fpr in JUDGES:
+                    for truth in TRUTHS:
+                        yield corrected_rate(method, n, truth, tpr, fpr, simulations)
+
+
+def lacking() -> Sequence[str]:
+    """A row for each library that is not installed."""
+    return [f"| corrected rate | {peer}: not installed | – | | | | |" for peer in PEERS if not find_spec(peer)]
 
 
 HEADER = "| cell | method | share | bar | | mean width | narrowest |\n|---|---|---|---|---|---|---|"
@@ -233,3 +254,5 @@ if __name__ == "__main__":
     print(HEADER)
     for row in cells(int(sys.argv[1]) if len(sys.argv) > 1 else 2000):
         print(line(row), flush=True)
+    for absent in lacking():
+        print(absent)

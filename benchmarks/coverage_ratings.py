@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -65,6 +65,20 @@ def verdict_shares(world: World, luck: Floats) -> tuple[Floats, Floats]:
     won = (blind + (1 - blind) * fair) * (1 - blind) * fair
     beaten = (blind + (1 - blind) * lost) * (1 - blind) * lost
     return won, 1 - won - beaten
+
+
+def blind_share(world: World, first_picked: float) -> float:
+    """`World.first` such that equal agents' answer shown first gets `first_picked` of all single verdicts, ties counted.
+
+    A judge that looks picks the first of two equal agents with f = (1 - E tie) / 2, by symmetry, where the tie's chance
+    is v / (2 cosh(d / 2) + v) and d, the difference of their luck, is normal (Gauss-Hermite quadrature); one that is
+    blind with chance s picks it with s + (1 - s) f.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    luck = np.sqrt(2) * np.hypot(world.by_query, world.by_section) * nodes
+    tie = weights @ (world.tie / (2 * np.cosh(luck / 2) + world.tie)) / weights.sum()
+    fair = (1 - float(tie)) / 2
+    return (first_picked - fair) / (1 - fair)
 
 
 def simulate(world: World, experiments: int, generator: np.random.Generator) -> Floats:
@@ -153,6 +167,7 @@ WORLDS = {
     "4 agents": (0.6, 0.3, 0.0, -0.6),
     "6 agents": (0.8, 0.5, 0.2, 0.0, -0.5, -1.0),
 }
+CLEAR = (1.5, 0.9, 0.3, -0.3, -0.9, -1.5)
 
 
 def strength_cells(experiments: int) -> Iterator[str]:
@@ -175,7 +190,7 @@ def best_cells(experiments: int) -> Iterator[str]:
         for spread in (0.2, 0.5, 1.0):
             for n_queries, per_section in ((50, 1), (100, 5)):
                 said, true = [], []
-                generator = np.random.default_rng([8, n_agents, n_queries])
+                generator = np.random.default_rng([2026, n_agents, n_queries, round(10 * spread)])
                 for _ in range(experiments):
                     strengths = tuple((spread * generator.standard_normal(n_agents)).tolist())
                     world = World(strengths, n_queries, per_section, by_section=0.5 * (per_section > 1))
@@ -204,19 +219,22 @@ def _calibration(
 def adaptive_cells(experiments: int) -> Iterator[str]:
     """Adaptive play: games played, wrong decisions, coverage, first-listed less last."""
     equal, spread = (0.0,) * 6, WORLDS["6 agents"]
-    clear = (1.5, 0.9, 0.3, -0.3, -0.9, -1.5)
-    for name, strengths, first in (
-        ("equal, judge picks the first 82%", equal, 0.7),
-        ("equal", equal, 0.0),
-        ("spread", spread, 0.0),
-        ("clear", clear, 0.0),
+    for name, strengths, first_picked, max_share in (
+        ("equal, judge picks the first 85%", equal, 0.85, 0.5),
+        ("equal", equal, None, 0.5),
+        ("spread", spread, None, 0.5),
+        ("clear", CLEAR, None, 0.5),
+        ("spread", spread, None, 1.0),
+        ("clear", CLEAR, None, 1.0),
     ):
         for n_queries, per_section in ((50, 1), (100, 1), (100, 5)):
-            world = World(strengths, n_queries, per_section, by_section=0.5 * (per_section > 1), first=first)
-            generator = np.random.default_rng([9, n_queries, per_section])
+            world = World(strengths, n_queries, per_section, by_section=0.5 * (per_section > 1))
+            if first_picked is not None:
+                world = replace(world, first=blind_share(world, first_picked))
+            generator = np.random.default_rng([1911, n_queries, per_section])
             scores = simulate(world, experiments, generator)
-            done = played(world, scores, generator)
-            yield f"| {name} | {n_queries} | {per_section} | {_adaptive(world, done)} |"
+            done = played(world, scores, generator, max_share)
+            yield f"| {name} | {n_queries} | {per_section} | {max_share} | {_adaptive(world, done)} |"
 
 
 def _adaptive(world: World, done: Played) -> str:
@@ -228,12 +246,12 @@ def _adaptive(world: World, done: Played) -> str:
     gap = (rating.log[:, 0] - rating.log[:, -1])[~np.isnan(rating.log[:, 0])]
     error = gap.std(ddof=1) / np.sqrt(len(gap))
     truth = true_log(world, "davidson")
-    off = (gap.mean() - (truth[0] - truth[-1])) / error
+    off = gap.mean() - (truth[0] - truth[-1])
     games = done.met.sum(axis=1).mean() / (world.n_queries * len(first))
     all_decided = (done.decided != 0).all(axis=1).mean()
     return (
         f"{games:.2f} | {done.rounds.mean():.1f} | {all_decided:.3f} | {wrong:.3f} | {share:.3f} | {none:.3f} | "
-        f"{off:+.1f} SE"
+        f"{off / error:+.1f} SE | {off / gap.std(ddof=1):+.2f} SD"
     )
 
 
@@ -252,8 +270,8 @@ def main() -> None:
         for line in best_cells(experiments):
             print(line, flush=True)
     if "adaptive" in parts:
-        print("\n| | queries | a section | games | rounds | decided | wrong | covers | no interval | first - last |")
-        print("|---|---|---|---|---|---|---|---|---|---|")
+        print("\n| | queries | a section | at most | games | rounds | decided | wrong | covers | no interval | first - last | |")
+        print("|---|---|---|---|---|---|---|---|---|---|---|---|")
         for line in adaptive_cells(experiments):
             print(line, flush=True)
 

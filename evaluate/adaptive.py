@@ -1,4 +1,4 @@
-"""Adaptive play: which games tell most about the pairs whose order is still open, and when the order is decided.
+"""Adaptive play: which games are left to play, and when the order of the agents is decided.
 
 After each round the games so far are fitted by Bradley-Terry (a tie half a win), and every pair's difference is tested
 by its likelihood ratio, divided by how much queries scatter beyond the model. A pair is decided where that ratio is
@@ -6,13 +6,12 @@ beyond a limit shared out over the looks and over the pairs still open (Bonferro
 all decisions of a whole run are right at once with the asked confidence, although the data are looked at often. What
 follows from decided pairs is decided too.
 
-Half of the next round's games are then chosen one after the other: the one that shrinks the squared standard errors of
-the open differences most, each relative to its size (A-optimal design with Fisher's information; Glickman and Jensen
-2005, Journal of Statistical Planning and Inference 127, section 3). The other half is dealt evenly to all pairs: a pair
-that looks further apart than it is would otherwise not be looked at again, and strengths come out too far apart, as
-Bramley and Vitello (Assessment in Education 26(1), 2019) found of such designs. One half was picked by trying none and
-half: of agents that differ, intervals covered 91% to 93% (200 simulated tournaments a cell) with all games chosen, and
-94% to 95% (2,000) with half, where first and last still come out too far apart, by 0.2 to 0.35 of a standard deviation.
+In each round an open pair plays a batch of queries, and a decided one a quarter of a batch (successive elimination:
+Even-Dar, Mannor and Mansour, Journal of Machine Learning Research 7, 2006, section 3, but for that quarter). Play ends
+when no open pair has a query left, or the budget is spent. The quarter is for the ratings: a pair is decided while luck
+makes it look further apart than it is, and more games take that luck back (Bramley and Vitello, Assessment in Education
+26(1), 2019, found the like of adaptive designs). `benchmarks/results/adaptive_play.md` has figures of this, and of what
+else was tried.
 
 Which pairs play depends on the results, which queries they play on does not: each pair goes through the queries in a
 random order of its own. So the verdicts of a pair are always a random sample of its queries.
@@ -36,14 +35,14 @@ from evaluate.strengths import Truths, log_strengths
 
 Ints = NDArray[np.intp]
 
-FIRST_SHARE, ROUND_SHARE = 0.1, 0.1
-"""Of all games that there are, what the first round plays, and each later one."""
+BATCH_SHARE = 0.1
+"""Of all queries, what an open pair plays in a round."""
 
-FEWEST_FIRST = 3
-"""At least so many queries a pair in the first round."""
+FEWEST_IN_BATCH = 3
+"""At least so many queries a batch."""
 
-EVEN_SHARE = 0.5
-"""Of each later round, what is dealt evenly to all pairs."""
+DECIDED_SHARE = 0.25
+"""Of a batch, what a decided pair still plays in a round, rounded up."""
 
 _KNOWN_TIES = 0.5
 """How many tied games each pair is taken to have played before the first, so that estimates are finite at any time."""
@@ -67,36 +66,19 @@ class Design:
         return self.n_agents * (self.n_agents - 1) // 2
 
     @property
-    def first(self) -> int:
-        """Queries that every pair plays in the first round."""
-        return min(self.n_queries, max(FEWEST_FIRST, ceil(FIRST_SHARE * self.n_queries)))
-
-    @property
-    def per_round(self) -> int:
-        """Games in each later round, of all pairs together."""
-        return max(self.n_pairs, ceil(ROUND_SHARE * self.n_queries * self.n_pairs))
+    def batch(self) -> int:
+        """Queries that an open pair plays in a round."""
+        return min(self.n_queries, max(FEWEST_IN_BATCH, ceil(BATCH_SHARE * self.n_queries)))
 
     @property
     def budget(self) -> int:
         """Games at most; the first round is played in any case."""
-        return max(self.first * self.n_pairs, int(self.max_share * self.n_queries * self.n_pairs))
+        return max(self.batch * self.n_pairs, int(self.max_share * self.n_queries * self.n_pairs))
 
     @property
     def looks(self) -> int:
         """How often the order is tested, at most."""
-        return 1 + ceil((self.budget - self.first * self.n_pairs) / max(1, self.per_round))
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What the games so far say. z: (tables, pairs), signed, how far each difference is from 0 in standard errors.
-
-    covariance: (tables, pairs, pairs) of the differences; weight: (tables, pairs), the information of one more game.
-    """
-
-    z: Floats
-    covariance: Floats
-    weight: Floats
+        return ceil(self.n_queries / max(1, self.batch))
 
 
 @dataclass(frozen=True)
@@ -122,20 +104,19 @@ def play_out(
     scores = np.full(place.shape, np.nan)
     size = np.full((len(place), design.n_pairs), design.n_queries) if n_queries is None else n_queries
     met, decided = (np.zeros((len(place), design.n_pairs), dtype=np.intp) for _ in range(2))
-    more, rounds = np.minimum(size, design.first), np.zeros(len(place), dtype=np.intp)
+    more, rounds = np.minimum(size, design.batch), np.zeros(len(place), dtype=np.intp)
     while more.any():
         new = (place >= met[:, None]) & (place < (met + more)[:, None])
         scores = np.where(new, reveal(new), scores)
         met, rounds = met + more, rounds + more.any(axis=1)
-        evidence = weigh(scores, cluster, design.n_agents)
-        decided = decide(evidence, decided, design)
-        room = np.minimum(design.per_round, design.budget - met.sum(axis=1))
-        more = choose(evidence, decided, size - met, room)
+        decided = decide(weigh(scores, cluster, design.n_agents), decided, design)
+        more = choose(decided, size - met, design.budget - met.sum(axis=1), design)
     return Played(scores, met, decided, rounds)
 
 
-def weigh(scores: Floats, cluster: Ints, n_agents: int) -> Evidence:
-    """Fit the games so far.
+def weigh(scores: Floats, cluster: Ints, n_agents: int) -> Floats:
+    """(tables, pairs): how far each difference is from 0 in standard errors, by the games so far, above 0 for a pair's
+    first agent.
 
     scores: (tables, queries, pairs), the first agent's score (1, 0.5, 0), NaN where there is no verdict. cluster:
     (queries,) from 0, what is not independent.
@@ -152,11 +133,11 @@ def weigh(scores: Floats, cluster: Ints, n_agents: int) -> Evidence:
     covariance = contrasts @ inverse @ contrasts.T
     excess = _excess(np.where(known, scores - rate[:, None], 0.0), cluster, covariance)
     fall = _likelihood(table, fit.log) - _likelihood_if_equal(table, games, n_agents)
-    z = np.sign(rate - 0.5) * np.sqrt(np.maximum(2 * fall, 0) / excess[:, None])
-    return Evidence(z, covariance, rate * (1 - rate))
+    z: Floats = np.sign(rate - 0.5) * np.sqrt(np.maximum(2 * fall, 0) / excess[:, None])
+    return z
 
 
-def decide(evidence: Evidence, decided: Ints, design: Design) -> Ints:
+def decide(z: Floats, decided: Ints, design: Design) -> Ints:
     """(tables, pairs): 1 where the first agent is decided to be better, -1 the second, 0 open. What was stays."""
     from scipy.special import ndtri
 
@@ -164,40 +145,25 @@ def decide(evidence: Evidence, decided: Ints, design: Design) -> Ints:
     for _ in range(design.n_pairs):
         still = np.maximum((found == 0).sum(axis=1), 1)
         limit = -ndtri((1 - design.confidence) / (2 * still * design.looks))
-        new = np.where((found == 0) & (np.abs(evidence.z) > limit[:, None]), np.sign(evidence.z), 0).astype(np.intp)
+        new = np.where((found == 0) & (np.abs(z) > limit[:, None]), np.sign(z), 0).astype(np.intp)
         if not new.any():
             break
         found = _closed(found + new, design.n_agents)
     return found
 
 
-def choose(evidence: Evidence, decided: Ints, left: Ints, n_games: Ints) -> Ints:
-    """(tables, pairs): how many more games each pair plays, `n_games` (tables,) together where so many are left.
+def choose(decided: Ints, left: Ints, room: Ints, design: Design) -> Ints:
+    """(tables, pairs): how many more games each pair plays; all pairs the same part of it where `room` is short.
 
-    left: (tables, pairs), on how many queries a pair has not met. Tables without an open pair play none.
+    left: (tables, pairs), on how many queries a pair has not met. room: (tables,), games still in the budget; fewer
+    than there are pairs may stay there. Tables without an open pair that has queries left play none.
     """
-    even = (EVEN_SHARE * n_games * (decided == 0).any(axis=1)).astype(np.intp) // left.shape[1]
-    dealt = np.minimum(even[:, None], left)
-    chosen: Ints = dealt + _most_telling(evidence, decided, left - dealt, n_games - dealt.sum(axis=1))
+    still = ((decided == 0) & (left > 0)).any(axis=1)
+    batch = np.where(decided == 0, design.batch, ceil(DECIDED_SHARE * design.batch))
+    wanted = np.minimum(batch, left) * still[:, None]
+    total = np.maximum(wanted.sum(axis=1), 1)
+    chosen: Ints = wanted * np.minimum(room, total)[:, None] // total[:, None]
     return chosen
-
-
-def _most_telling(evidence: Evidence, decided: Ints, left: Ints, n_games: Ints) -> Ints:
-    covariance, taken = evidence.covariance.copy(), np.zeros(left.shape, dtype=np.intp)
-    wanted = (decided == 0) / np.maximum(np.diagonal(covariance, axis1=1, axis2=2), 1e-12)
-    rows = np.arange(len(left))
-    for turn in range(int(n_games.max(initial=0))):
-        variance = np.diagonal(covariance, axis1=1, axis2=2)
-        shrinks = evidence.weight / (1 + evidence.weight * variance)
-        gain = shrinks * (wanted[:, :, None] * covariance**2).sum(axis=1)
-        # Rounded, so that another processor's last bit does not choose another game.
-        best = np.argmax(np.round(np.where(taken < left, gain, -1.0), 9), axis=1)
-        useful = (turn < n_games) & (taken[rows, best] < left[rows, best]) & (wanted.sum(axis=1) > 0)
-        taken[rows, best] += useful
-        towards = covariance[rows, :, best]
-        factor = np.where(useful, shrinks[rows, best], 0.0)
-        covariance -= factor[:, None, None] * towards[:, :, None] * towards[:, None, :]
-    return taken
 
 
 def _ends(n_agents: int) -> tuple[Ints, Ints]:

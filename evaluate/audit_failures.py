@@ -12,20 +12,11 @@ from evaluate.verdicts import Verdict
 from ragassay.records import Figure
 from ragassay.results import AuditFinding, FailedReplies, StageUsage
 
-REFUSED = "the model refused"
-"""How the error of a refused reply begins (`ragassay.requests`)."""
-
 
 def failed_replies(findings: Findings) -> tuple[FailedReplies, ...]:
-    """A row for each stage and model on record. Refusals are told from the errors of answers, judgments and games."""
-    refused = {"answer": _refused_answers(findings), "judge": _refused_judgments(findings)}
+    """A row for each stage and model on record."""
     return tuple(
-        FailedReplies(
-            stage=row.stage,
-            model=row.model,
-            failed=_share(row),
-            n_refused=refused.get(row.stage),
-        )
+        FailedReplies(stage=row.stage, model=row.model, failed=_share(row), n_refused=row.n_refused)
         for row in findings.usage
     )
 
@@ -40,21 +31,6 @@ def _share(row: StageUsage) -> Figure:
     low = float(betaincinv(failed + 0.5, rest + 0.5, 0.025)) if failed else 0.0
     high = float(betaincinv(failed + 0.5, rest + 0.5, 0.975)) if rest else 1.0
     return rounded(failed / row.calls, row.calls, 0, low, high)
-
-
-def _refused_answers(findings: Findings) -> int:
-    return sum(_is_refusal(answer.error) for answer in findings.material.answers.values())
-
-
-def _refused_judgments(findings: Findings) -> int:
-    """A reply on an answer gives a judgment for each criterion; it is counted once."""
-    judged = {(r.query_id, r.subject, r.criterion) for r in findings.relevance if _is_refusal(r.error)}
-    judged |= {(r.query_id, r.subject, "answer") for r in findings.pointwise if _is_refusal(r.error)}
-    return len(judged) + sum(_is_refusal(game.error) for game in findings.games)
-
-
-def _is_refusal(error: str | None) -> bool:
-    return error is not None and error.startswith(REFUSED)
 
 
 def audit_failures(found: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> AuditFinding:

@@ -6,8 +6,8 @@ stands for one value these are the textbook s / sqrt(n) and n - 1.
 
 Scores lie between two limits and are often at one of them, where the mean is skewed and a symmetric interval misses.
 So a mean's interval is Student's t on the logit scale (as Korn and Graubard, Survey Methodology 24(2), 1998, discuss
-for proportions); a difference's is Student's t as it is. `benchmarks/coverage_comparisons.py` tells how often both
-hold.
+for proportions); a difference's is Student's t as it is, but where all that differs differs the same way
+(`one_way_interval`). `benchmarks/coverage_comparisons.py` tells how often both hold.
 """
 
 from __future__ import annotations
@@ -120,6 +120,20 @@ def alike_interval(value: Floats, sizes: Floats, limits: Range, confidence: floa
     return value - (value - limits[0]) * elsewhere, value + (limits[1] - value) * elsewhere
 
 
+def one_way_interval(
+    found: Estimate, values: Floats, limits: Range, low: Floats, high: Floats
+) -> tuple[Floats, Floats]:
+    """`low` and `high` of a difference, the end away from 0 moved where no query's value (..., queries) points back.
+
+    Such values lie between 0 and a limit, at 0 most often, and a symmetric interval ends too near; the end on the logit
+    scale is taken where it is farther. The end towards 0 stays Student's: one query that differs does not rule out 0.
+    """
+    ahead, behind = values.min(axis=-1) > -_NO_SPREAD, values.max(axis=-1) < _NO_SPREAD
+    above = logit_interval(found, (0.0, limits[1]))[1]
+    below = logit_interval(found, (limits[0], 0.0))[0]
+    return np.where(behind & (below < low), below, low), np.where(ahead & (above > high), above, high)
+
+
 def effective_queries(sizes: Floats) -> float:
     """How many independent queries `sizes` (queries of each cluster) are worth, correlated by `ASSUMED_CORRELATION`.
 
@@ -157,6 +171,8 @@ def intervals(
     if np.any(flat):
         found = _where(flat, estimate(values, counts), found)
     low, high = t_interval(found) if difference or limits is None else logit_interval(found, limits)
+    if difference and limits is not None and len(counts):
+        low, high = one_way_interval(found, values / counts, limits, low, high)
     if limits is None:
         varies = found.error > _NO_SPREAD
         return found.value, np.where(varies, low, np.nan), np.where(varies, high, np.nan)

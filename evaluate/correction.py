@@ -40,9 +40,9 @@ class Corrected:
 def correct_mean(sample: Sample, seed: int, replicates: int = REPLICATES, confidence: float = 0.95) -> Corrected:
     """The mean over all items of what people would say. Raises ValueError where no item has a label."""
     found = ppi_mean(sample)
-    draws = posterior((sample,), replicates, seed)[0].value
+    drawn = posterior((sample,), replicates, seed)[0]
     value = float(np.clip(found.value, sample.low, sample.high))
-    low, high = _interval(value, draws, (sample,), confidence)
+    low, high = _interval(value, (drawn.for_low, drawn.for_high), (sample,), confidence)
     return Corrected(value, low, high, found.lambdas, found.n_labels, helps((sample,)))
 
 
@@ -53,7 +53,8 @@ def correct_difference(
     found = ppi_difference(a, b)
     first, second = posterior((a, b), replicates, seed)
     value = float(np.clip(found.value, a.low - b.high, a.high - b.low))
-    low, high = _interval(value, first.value - second.value, (a, b), confidence)
+    draws = (first.for_low - second.for_high, first.for_high - second.for_low)
+    low, high = _interval(value, draws, (a, b), confidence)
     return Corrected(value, low, high, found.lambdas, found.n_labels, helps((a, b)))
 
 
@@ -74,7 +75,10 @@ def _helps(sample: Sample) -> bool | None:
     return None if found is None else found > 1 / sqrt(n - 2)
 
 
-def _interval(value: float, draws: Floats, samples: Sequence[Sample], confidence: float) -> tuple[float, float]:
+def _interval(
+    value: float, draws: tuple[Floats, Floats], samples: Sequence[Sample], confidence: float
+) -> tuple[float, float]:
+    """`draws`: for the lower end, and for the upper."""
     tail = expanded_tail(max(2, min(sample.n_clusters for sample in samples)), confidence)
-    low, high = np.quantile(draws, [tail, 1 - tail])
+    low, high = np.quantile(draws[0], tail), np.quantile(draws[1], 1 - tail)
     return min(float(low), value), max(float(high), value)

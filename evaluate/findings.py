@@ -21,7 +21,7 @@ R = TypeVar("R", bound=Record)
 Ranked = dict[str, list[tuple[str, float]] | None]
 """Query id to (passage id, score), best first; None where retrieval failed. Empty: it retrieved nothing."""
 
-STAGES = ("ingest", "questions", "retrieve", "answer", "judge")
+STAGES = ("ingest", "questions", "retrieve", "answer", "judge", "evaluate")
 
 
 @dataclass(frozen=True)

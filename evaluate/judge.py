@@ -14,10 +14,10 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from ragassay.calls import Batch, Caller, Reply, Request
 from ragassay.prompts import Prompt
-from ragassay.records import Game, Judgment
+from ragassay.records import Assessment, Game, Judgment
 
 Case = TypeVar("Case")
-Row = TypeVar("Row", Judgment, Game)
+Row = TypeVar("Row", Judgment, Assessment, Game)
 ReplyValue = TypeVar("ReplyValue", bound=BaseModel)
 
 LABELS = ("0", "1", "2")

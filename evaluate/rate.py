@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from evaluate import bradley_terry, elo
 from evaluate.bootstrap import Resamples, resamples
+from evaluate.query_sections import read_query_sections
 from evaluate.strengths import TOLERANCE
 from evaluate.verdicts import verdicts
 from evaluate.win_table import Contests, contests, first_shown_wins, flip_rate
@@ -46,14 +47,16 @@ def rate_file(
     seed: int = 7,
     bootstrap: int = 1000,
     ties: bradley_terry.Ties = "davidson",
+    sections: Path | None = None,
 ) -> dict[str, Any]:
     """The ratings of a games file, ready for JSON, with every parameter behind them.
 
     method, parameters, n_games (lines), n_failed (lines without a winner), n_verdicts (pairs of agents on a query with
     a winner or a tie), flip_rate, first_shown_wins, ratings (agent to figure, best first) and note (why something is
     missing, or None). Bradley-Terry adds p_best and converged; it does not use k_factor and tournaments. Intervals are
-    from resampling queries. Raises InputError for a file that cannot be read, or without a game, and for parameters out
-    of range.
+    from resampling queries, by the sections that the queries file `sections` names (`evaluate.query_sections`). Raises
+    InputError for a file that cannot be read, or without a game, for a query without its line in `sections`, and for
+    parameters out of range.
     """
     _check(k_factor, initial, tournaments, bootstrap, seed)
     played = read_records(games, AnyonesGame)
@@ -61,7 +64,8 @@ def rate_file(
         raise InputError("has no game", file=games)
     found = verdicts(played)
     agents = [name for game in played for name in (game.agent_a, game.agent_b)]
-    draws = resamples([game.query_id for game in played], bootstrap, seed)
+    queries = [game.query_id for game in played]
+    draws = resamples(queries, bootstrap, seed, read_query_sections(sections, queries, games))
     table = contests(found, agents, draws.queries)
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
     rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial, ties)
@@ -101,7 +105,8 @@ def _bradley_terry(table: Contests, draws: Resamples, initial: float, ties: brad
 
 
 def _drawn(draws: Resamples) -> dict[str, Any]:
-    return {"seed": draws.seed, "bootstrap": len(draws.weights), "confidence": draws.confidence}
+    drawn: dict[str, Any] = {"seed": draws.seed, "bootstrap": len(draws.weights), "confidence": draws.confidence}
+    return drawn | ({"n_sections": draws.units(len(draws.queries))} if draws.sections else {})
 
 
 def _best_first(figures: dict[str, Figure]) -> dict[str, Any]:

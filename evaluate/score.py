@@ -7,24 +7,32 @@ from pathlib import Path
 
 from evaluate.bootstrap import resamples
 from evaluate.measures import by_query, parse
+from evaluate.query_sections import read_query_sections
 from ragassay.errors import InputError
 from ragassay.files import Qrels, Rankings, plain, read_qrels, read_run
 from ragassay.records import Figure
 
 
 def score_files(
-    qrels: Path, run: Path, measures: Sequence[str], *, bootstrap: int = 1000, seed: int = 7
+    qrels: Path,
+    run: Path,
+    measures: Sequence[str],
+    *,
+    sections: Path | None = None,
+    bootstrap: int = 1000,
+    seed: int = 7,
 ) -> dict[str, Figure]:
     """Each measure's mean over all queries of the qrels, under the spelling it was asked for by (`RR(rel=2)@5`).
 
     A query that the run does not have retrieved nothing and scores 0 (`missing_queries` says how many); queries that
-    the qrels do not have are not scored. Intervals are from resampling queries. Raises InputError for an unknown
-    measure, an unreadable file, and files that share no query.
+    the qrels do not have are not scored. Intervals are clustered by the sections that the queries file `sections`
+    names (`evaluate.query_sections`); without it each query stands alone. Raises InputError for an unknown measure, an
+    unreadable file, files that share no query, and a query without its line in `sections`.
     """
     for measure in measures:
         parse(measure)
     labels, rankings = _read(qrels, run)
-    draws = resamples(list(labels), bootstrap, seed)
+    draws = resamples(list(labels), bootstrap, seed, read_query_sections(sections, labels, qrels))
     return {measure: draws.figure(by_query(measure, labels, rankings), (0.0, 1.0)) for measure in measures}
 
 

@@ -27,7 +27,7 @@ from ragassay.reach import Reach
 from ragassay.records import Usage
 from ragassay.reply_cache import ReplyCache, Stored
 from ragassay.request_files import clear_requests, write_requests
-from ragassay.requests import Batch, Body, Reply, Request, ask_again, read_reply, request_key, usage_of
+from ragassay.requests import REFUSED, Batch, Body, Reply, Request, ask_again, read_reply, request_key, usage_of
 from ragassay.results import StageUsage
 from ragassay.tokens import count_tokens
 from ragassay.workspace import Workspace
@@ -285,6 +285,7 @@ class Caller:
             input_tokens=_known_sum_int([usage.input_tokens for usage in measured]),
             output_tokens=_known_sum_int([usage.output_tokens for usage in measured]),
             cost_usd=_known_sum([usage.cost_usd for usage in measured]),
+            n_refused=sum(reply.error is not None and reply.error.startswith(REFUSED) for reply in replies),
         )
 
 

@@ -119,6 +119,35 @@ class Judge(Table):
         return self
 
 
+class CustomJudge(Table):
+    """`[[evaluate.custom]]`: a judge that is one prompt. labels: lowest first, whole numbers or words."""
+
+    name: Id
+    prompt: str
+    of: Literal["answer", "passage"] = "answer"
+    labels: tuple[int, ...] | tuple[str, ...] = Field(("no", "yes"), min_length=2, max_length=11)
+    needs: tuple[Literal["expected_response"], ...] = ()
+
+    @model_validator(mode="after")
+    def _labels_ascend(self) -> CustomJudge:
+        if len(set(self.labels)) < len(self.labels):
+            raise ValueError("labels names a label twice")
+        if isinstance(self.labels[0], int) and (list(self.labels) != sorted(self.labels) or self.labels[0] < 0):
+            raise ValueError("labels that are numbers stand in rising order, from 0")
+        return self
+
+
+class Evaluate(Table):
+    """`[evaluate]`: the evaluators that judge every passage and answer besides. model: default, the judge's."""
+
+    judges: tuple[str, ...] = ()
+    model: ModelName | None = None
+    mode: Literal["auto", "label", "probability"] = "auto"
+    k: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = Field((1, 3, 5), min_length=1)
+    custom: tuple[CustomJudge, ...] = ()
+    settings: dict[str, dict[str, Any]] = {}
+
+
 class Compare(Table):
     tournaments: int = Field(500, ge=1, le=100_000)
     bootstrap: int = Field(1000, ge=100, le=100_000)
@@ -172,6 +201,7 @@ class Experiment(Table):
     answer: AnswerTable
     agent: tuple[Agent, ...] = ()
     judge: Judge
+    evaluate: Evaluate = Evaluate()
     compare: Compare = Compare()
     run: Run = Run()
     models: dict[ModelName, ModelSettings] = {}
@@ -199,7 +229,17 @@ class Experiment(Table):
     def model_names(self) -> set[str]:
         """Every model that some stage would call."""
         writers = set(self.questions.quota) if self.questions.source != "own" else set()
-        return writers | {self.answer.model, self.judge.model}
+        return writers | {self.answer.model, self.judge.model} | ({self.evaluating_model} if self.evaluates else set())
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether there is an evaluator at all."""
+        return bool(self.evaluate.judges or self.evaluate.custom)
+
+    @property
+    def evaluating_model(self) -> str:
+        """The model that evaluators ask."""
+        return self.evaluate.model or self.judge.model
 
     def settings_of(self, model: str) -> ModelSettings:
         """The model's own table, or the defaults."""

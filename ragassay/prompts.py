@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
 from jinja2.sandbox import SandboxedEnvironment
 
 from ragassay.errors import InputError
@@ -26,7 +27,20 @@ class Message(NamedTuple):
     content: str
 
 
-TAGS = ("answer", "document", "example", "passage", "query", "question", "reason", "section")
+TAGS = (
+    "answer",
+    "claim",
+    "document",
+    "example",
+    "expected_answer",
+    "nugget",
+    "passage",
+    "query",
+    "question",
+    "reason",
+    "section",
+    "sentence",
+)
 """What our prompts fence material with."""
 
 _TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
@@ -46,6 +60,12 @@ _OF_A_TEMPLATE = (ArithmeticError, AttributeError, LookupError, MemoryError, Rec
 
 _environment = SandboxedEnvironment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
 _environment.globals["fence"] = fence
+
+
+@lru_cache(maxsize=256)
+def _compiled(template: str) -> Template:
+    """Compiling takes longer than filling, and each prompt is filled thousands of times."""
+    return _environment.from_string(template)
 
 
 @dataclass(frozen=True)
@@ -75,7 +95,7 @@ class Prompt:
     def render(self, values: Mapping[str, Any]) -> tuple[Message, ...]:
         """The messages with `values` in their places. Raises InputError where the prompt names a value not given."""
         try:
-            filled = [_environment.from_string(part).render(values).strip() for part in (self.system, self.user)]
+            filled = [_compiled(part).render(values).strip() for part in (self.system, self.user)]
         except (TemplateError, *_OF_A_TEMPLATE) as error:
             known = ", ".join(sorted(values))
             problem = f"cannot be filled ({error or type(error).__name__})"

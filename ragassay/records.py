@@ -135,6 +135,16 @@ class Repeat(Judgment):
     sample: int = Field(ge=1)
 
 
+class Assessment(Judgment):
+    """`judgments.jsonl`: what an evaluator gives a passage or an answer.
+
+    `score` is the label on 0 to 1; `details` are the parts it is made of (claims, nuggets, citations), if any.
+    """
+
+    score: float | None = None
+    details: tuple[dict[str, Any], ...] = ()
+
+
 Winner = Literal["a", "b", "tie"]
 
 

@@ -17,6 +17,9 @@ from ragassay.records import Usage
 KEY_VERSION = 1
 """Changing this, or anything that enters a key, throws away every reply that was paid for."""
 
+REFUSED = "the model refused"
+"""How the error of a refused reply begins."""
+
 Body = dict[str, Any]
 """A reply as OpenAI's chat completions lay it out, which is how replies of every provider are kept."""
 
@@ -97,7 +100,7 @@ def read_reply(request: Request, body: Body) -> Reply:
         return _read_probabilities(request.tokens, body)
     refusal = _message(body).get("refusal")
     if refusal:
-        return Reply(error=f"the model refused: {_short(refusal)}")
+        return Reply(error=f"{REFUSED}: {_short(refusal)}")
     text = _content(body)
     if not text.strip():
         return Reply(error="the reply is empty")

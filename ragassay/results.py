@@ -67,7 +67,11 @@ class Comparison(Record):
 
 
 class StageUsage(Record):
-    """What one stage used of one model; `n_unmeasured` calls came with no usage or a price that is not known."""
+    """What one stage used of one model; `n_unmeasured` calls came with no usage or a price that is not known.
+
+    n_failed: requests without a reply that can be used; n_refused: those of them where the model refused, None in the
+    manifest of a version that did not count them.
+    """
 
     stage: str
     model: str
@@ -77,6 +81,7 @@ class StageUsage(Record):
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
+    n_refused: int | None = None
 
 
 class LedgerRow(Record):
@@ -154,7 +159,7 @@ class LengthControl(Record):
 
 
 class FailedReplies(Record):
-    """Failed replies of one model in one stage: the share of its calls; `n_refused` where the records tell refusals."""
+    """Failed replies of one model in one stage: the share of its calls; `n_refused` of them are refusals."""
 
     stage: str
     model: str

@@ -78,6 +78,11 @@ class Workspace:
         return self.results / "games.jsonl"
 
     @property
+    def judgments(self) -> Path:
+        """What the evaluators of `[evaluate]` gave: Assessment's fields."""
+        return self.results / "judgments.jsonl"
+
+    @property
     def repeats(self) -> Path:
         """Judgments asked again, where the experiment has them: Judgment's fields and `sample`."""
         return self.results / "repeats.jsonl"

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from ragassay.calls import Batch, Caller, Reply, Request
 from ragassay.errors import InputError
 from ragassay.files import read_records, read_run, write_records, write_run
+from ragassay.own_code import importable
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 from ragassay.workspace import StageOutcome, Workspace
 from retrieval.answers_file import read_answers
 from retrieval.own_agents import own_rankings
-from retrieval.python_agent import PythonAgent, ask_python_agent, importable, load_python_agent
+from retrieval.python_agent import PythonAgent, ask_python_agent, load_python_agent
 from retrieval.rag import ANSWER_PROMPT, Found, answer_record, answer_request, failed_record
 from retrieval.rag_fusion import Rewrite, found_by_fusion, found_nothing
 from retrieval.rank_queries import fuses, read_queries

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import json
-import os
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from langchain_core.runnables import Runnable
@@ -23,6 +18,7 @@ from pydantic import ValidationError
 from ragassay.config import Agent
 from ragassay.errors import InputError
 from ragassay.files import digest_file, digest_json, json_line, write_text
+from ragassay.own_code import import_own, said
 from ragassay.records import Answer, Query
 from ragassay.text import plain
 from ragassay.workspace import Workspace
@@ -43,28 +39,13 @@ class PythonAgent:
     max_concurrency: int
 
 
-@contextmanager
-def importable(folder: Path) -> Iterator[None]:
-    """The modules in `folder` can be imported inside, before any other of their names; the user's own code runs there.
-
-    The path of modules and the working folder are as before when it ends.
-    """
-    before, home = list(sys.path), Path.cwd()
-    sys.path.insert(0, str(folder.resolve()))
-    try:
-        yield
-    finally:
-        sys.path[:] = before
-        os.chdir(home)
-
-
 def load_python_agent(agent: Agent, workspace: Workspace) -> PythonAgent:
     """Import the callable (or LangChain Runnable) that `agent.callable` names, inside `importable(corpus)`.
 
     Raises InputError where the module cannot be imported or what it names cannot be called.
     """
     settings, attribute = workspace.corpus / "experiment.toml", str(agent.callable).partition(":")[2]
-    module = _import(agent, workspace.corpus, settings)
+    module = import_own(str(agent.callable).partition(":")[0], workspace.corpus, f"agent '{agent.name}'", settings)
     target = getattr(module, attribute, None)
     system = target.invoke if isinstance(target, Runnable) else target
     if not callable(system) or inspect.iscoroutinefunction(system):
@@ -78,31 +59,6 @@ def load_python_agent(agent: Agent, workspace: Workspace) -> PythonAgent:
     code = digest_json([agent.callable, digest_file(Path(source)) if source else None])
     partial = workspace.answers(f"{agent.name}.partial")
     return PythonAgent(agent.name, system, code, partial, workspace.experiment.run.max_concurrency)
-
-
-def _import(agent: Agent, corpus: Path, settings: Path) -> ModuleType:
-    name = str(agent.callable).partition(":")[0]
-    _check_not_taken(name, corpus, settings)
-    importlib.invalidate_caches()
-    home = Path.cwd()
-    try:
-        return importlib.import_module(name)
-    except (Exception, SystemExit) as error:
-        problem = f"agent '{agent.name}': the module {name} cannot be imported ({_said(error)})"
-        remedy = f"it is looked for in {corpus} first, then in this environment"
-        raise InputError(problem, file=settings, remedy=remedy) from error
-    finally:
-        os.chdir(home)
-
-
-def _check_not_taken(module_name: str, corpus: Path, settings: Path) -> None:
-    """A module of this name that is loaded from elsewhere would hide the one in the corpus folder."""
-    top = module_name.partition(".")[0]
-    if top not in sys.modules or not ((corpus / f"{top}.py").exists() or (corpus / top).is_dir()):
-        return
-    loaded = getattr(sys.modules[top], "__file__", None)
-    if not loaded or not Path(loaded).resolve().is_relative_to(corpus.resolve()):
-        raise InputError(f"the module name '{top}' is taken by another module", file=settings, remedy="rename yours")
 
 
 def ask_python_agent(agent: PythonAgent, queries: Sequence[Query], passage_ids: AbstractSet[str]) -> list[Answer]:
@@ -144,7 +100,7 @@ def _answer(agent: PythonAgent, query: Query, passage_ids: AbstractSet[str]) -> 
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the user's own code may raise anything; it becomes the record's error
-        return Answer(query_id=query.id, agent=agent.name, answer=None, error=_said(error))
+        return Answer(query_id=query.id, agent=agent.name, answer=None, error=said(error))
 
 
 def _fields(given: object) -> dict[str, Any]:
@@ -155,12 +111,6 @@ def _fields(given: object) -> dict[str, Any]:
     if not isinstance(fields, Mapping):
         raise TypeError(f"a str, a dict or an Answer is expected, not {type(given).__name__}")
     return {str(name): value for name, value in fields.items() if value is not None}
-
-
-def _said(error: BaseException) -> str:
-    """The kind of an error and the first line of its message, at most 300 characters."""
-    lines = str(error).strip().splitlines()
-    return plain(": ".join([type(error).__name__, *lines[:1]]))[:300]
 
 
 def _kept(partial: Path) -> dict[str, Answer]:

@@ -16,7 +16,7 @@ from ragassay.records import Passage, Query
 from ragassay.tokens import count_tokens
 from ragassay.workspace import Workspace
 
-STAGES_THAT_ASK = ("questions", "retrieve", "answer", "judge")
+STAGES_THAT_ASK = ("questions", "retrieve", "answer", "judge", "evaluate")
 
 _REPLY_TOKENS = {"questions": 290, "rewrites": 113, "answers": 115, "relevance": 55, "pointwise": 180, "games": 62}
 _QUESTION_TOKENS = 40
@@ -65,12 +65,18 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
         return _rewrites(experiment, n_queries)
     if stage == "answer":
         return _answers(experiment, n_queries, passage)
+    if stage == "evaluate":
+        return _evaluations(experiment, n_queries, passage)
     again = 1 + experiment.judge.repeats * experiment.judge.repeat_share
     return [
         _relevance(experiment, n_queries * again, passage),
         _pointwise(experiment, n_queries * again, passage),
         _games(experiment, n_queries * again, passage),
     ]
+
+
+def _evaluations(experiment: Experiment, n_queries: int, passage: float) -> list[Load]:
+    return []
 
 
 def _n_queries(workspace: Workspace) -> int:

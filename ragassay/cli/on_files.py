@@ -39,7 +39,7 @@ def score(options: argparse.Namespace) -> int:
     """Print each measure with its interval and n."""
     from evaluate.score import score_files
 
-    figures = score_files(options.qrels, options.run, options.measure)
+    figures = score_files(options.qrels, options.run, options.measure, sections=options.sections)
     _print_figures(figures, {name: figure.dump() for name, figure in figures.items()}, as_json=options.json)
     return 0
 
@@ -57,6 +57,7 @@ def rate(options: argparse.Namespace) -> int:
         seed=options.seed,
         bootstrap=options.bootstrap,
         ties=options.ties,
+        sections=options.sections,
     )
     ratings = {name: Figure.model_validate(figure) for name, figure in result["ratings"].items()}
     _print_figures(ratings, result, as_json=options.json)

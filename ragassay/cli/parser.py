@@ -11,6 +11,7 @@ _STAGES = {
     "retrieve": "rank the passages for every query by every agent",
     "answer": "have every agent answer every query",
     "judge": "have the judge grade passages, answers and pairs of answers",
+    "evaluate": "have the evaluators of [evaluate] grade passages and answers",
     "compare": "compute every figure: MRR, win rates, Elo, Bradley-Terry, intervals, tests",
     "report": "write report.html",
 }
@@ -40,9 +41,13 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     _add_run(verbs)
     _add_plan(verbs)
     for name, help_text in _STAGES.items():
-        verb = _verb(verbs, name, f"stage: {help_text}", "ragassay.cli.stage_verbs:run_one")
+        handler = "ragassay.cli.judge_verb:judge" if name == "judge" else "ragassay.cli.stage_verbs:run_one"
+        verb = _verb(verbs, name, f"stage: {help_text}", handler)
         verb.set_defaults(stage=name)
-        _add_experiment_options(verb)
+        _add_experiment_options(verb, needs_corpus=name != "judge")
+        if name == "judge":
+            _add_judge_files(verb)
+    _verb(verbs, "judges", "list the evaluators that there are", "ragassay.cli.judge_verb:judges")
     _add_replies(verbs)
     _add_label_sheet(verbs)
     _add_model(verbs)
@@ -62,17 +67,39 @@ def _verb(verbs, name: str, help_text: str, handler: str) -> argparse.ArgumentPa
     return verb
 
 
-def _add_corpus(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("corpus", type=_path, metavar="CORPUS", help="the folder with the PDFs and experiment.toml")
+def _add_corpus(verb: argparse.ArgumentParser, *, needed: bool = True) -> None:
+    verb.add_argument(
+        "corpus",
+        type=_path,
+        nargs=None if needed else "?",
+        metavar="CORPUS",
+        help="the folder with the PDFs and experiment.toml",
+    )
     verb.add_argument("--results", type=_path, metavar="DIR", help="where to write (default: results/ + CORPUS's name)")
 
 
-def _add_experiment_options(verb: argparse.ArgumentParser) -> None:
-    _add_corpus(verb)
+def _add_experiment_options(verb: argparse.ArgumentParser, *, needs_corpus: bool = True) -> None:
+    _add_corpus(verb, needed=needs_corpus)
     verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before spending more than this")
     verb.add_argument("--model", metavar="MODEL", help="use this model (provider:name) for everything")
     verb.add_argument("--ignore-recorded", action="store_true", help="ask anew what CORPUS/replies has on record")
     verb.add_argument("--retry-failed", action="store_true", help="ask again where a provider failed last time")
+
+
+def _add_judge_files(verb: argparse.ArgumentParser) -> None:
+    verb.description = "Stage: have the judge grade passages, answers and pairs; or run evaluators on files of yours."
+    files = verb.add_argument_group("on files instead of CORPUS")
+    files.add_argument(
+        "--answers", action="append", type=_path, metavar="JSONL", help="answers, an agent a file; may be repeated"
+    )
+    files.add_argument("--passages", type=_path, metavar="JSONL", help="what the answers' passages name (BEIR)")
+    files.add_argument("--queries", type=_path, metavar="JSONL", help="BEIR; or give `query` in the answers' lines")
+    files.add_argument("--with", dest="with_", metavar="NAME,NAME", help="evaluators: see `ragassay judges`")
+    files.add_argument("--out", type=_path, metavar="JSONL", help="the judgments to write")
+    files.add_argument("--config", type=_path, metavar="TOML", help="an experiment.toml for models and settings")
+    files.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
+    files.add_argument("--mode", choices=["auto", "label", "probability"], help="how the model is asked")
+    files.add_argument("--work", type=_path, metavar="DIR", help="requests and replies (default: OUT.work)")
 
 
 def _add_new(verbs) -> None:  # type: ignore[no-untyped-def]
@@ -174,7 +201,18 @@ def _add_score(verbs) -> None:  # type: ignore[no-untyped-def]
     verb.add_argument(
         "--measure", action="append", required=True, metavar="M", help="nDCG@10, RR(rel=2)@5, R@100, …; may be repeated"
     )
+    _add_sections(verb)
     verb.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_sections(verb) -> None:  # type: ignore[no-untyped-def]
+    verb.add_argument(
+        "--sections",
+        type=_path,
+        metavar="QUERIES",
+        help="BEIR's queries.jsonl with metadata.section: queries of one section are taken together in every interval "
+        "(default: each stands alone)",
+    )
 
 
 def _add_rate(verbs) -> None:  # type: ignore[no-untyped-def]
@@ -196,6 +234,7 @@ def _add_rate(verbs) -> None:  # type: ignore[no-untyped-def]
     verb.add_argument("--tournaments", type=int, default=500, metavar="N", help="of Elo, shuffled; default: 500")
     verb.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="replicates; default: 1000")
     verb.add_argument("--seed", type=int, default=7, metavar="N", help="default: 7")
+    _add_sections(verb)
     verb.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -31,7 +31,7 @@ class Stage:
 
 def stages() -> tuple[Stage, ...]:
     """All stages, in the order in which data moves."""
-    return (_ingest(), _questions(), _retrieve(), _answer(), _judge(), _compare(), _report())
+    return (_ingest(), _questions(), _retrieve(), _answer(), _judge(), _evaluate(), _compare(), _report())
 
 
 def _pdfs(workspace: Workspace) -> list[Path]:
@@ -183,6 +183,34 @@ def _judge() -> Stage:
     )
 
 
+def _evaluate() -> Stage:
+    def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        from evaluate.evaluate_answers import evaluate_answers
+
+        return evaluate_answers(workspace, caller)
+
+    return Stage(
+        "evaluate",
+        needs=lambda w: [w.passages, w.queries, *_answers(w)],
+        uses=lambda w: [*_prompts("evaluate.judges"), *_evaluating_files(w)] if w.experiment.evaluates else [],
+        settings=lambda e: (
+            _settings(e, "evaluate", models=(e.evaluating_model,) if e.evaluates else ())
+            | ({"judge.model": e.evaluating_model, "retrieval.embedding": e.retrieval.embedding} if e.evaluates else {})
+        ),
+        makes=lambda w: [w.judgments],
+        run=run,
+    )
+
+
+def _evaluating_files(workspace: Workspace) -> list[Path]:
+    """The user's own prompts and modules that `[evaluate]` names."""
+    settings = workspace.experiment.evaluate
+    prompts = [one.prompt for one in settings.custom]
+    prompts += [str(table["prompt"]) for table in settings.settings.values() if table.get("prompt")]
+    modules = [name.split(":")[0].replace(".", "/") + ".py" for name in settings.judges if ":" in name]
+    return _own(workspace, *prompts, *modules)
+
+
 def _compare() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         del caller
@@ -192,7 +220,7 @@ def _compare() -> Stage:
 
     return Stage(
         "compare",
-        needs=lambda w: [w.queries, w.relevance, w.pointwise, w.games, *_answers(w)],
+        needs=lambda w: [w.queries, w.relevance, w.pointwise, w.games, w.judgments, *_answers(w)],
         uses=lambda w: [
             w.sections,
             w.passages,
@@ -202,7 +230,10 @@ def _compare() -> Stage:
             *sorted(w.label_samples.glob("*.jsonl")),
             w.repeats,
             *(w.rankings(name) for name in w.experiment.agent_names()),
-            *(w.manifests / f"{name}.json" for name in ("ingest", "questions", "retrieve", "answer", "judge")),
+            *(
+                w.manifests / f"{name}.json"
+                for name in ("ingest", "questions", "retrieve", "answer", "judge", "evaluate")
+            ),
         ],
         settings=lambda e: (
             _settings(e, "compare")

@@ -76,6 +76,30 @@ def test_turning_the_scale_round_turns_the_interval_round():
     assert (low, high) == (pytest.approx(1 - other_high), pytest.approx(1 - other_low))
 
 
+def test_where_all_that_differs_differs_the_same_way_the_far_end_is_the_logit_scales():
+    """Three of twenty queries are won: as a share, p = .15 with s / sqrt(n), on the logit scale by the delta method."""
+    gaps = np.repeat([1.0, 0.0], [3, 17])
+    _, low, high = intervals(gaps, np.ones(20), np.arange(20), (-1.0, 1.0), difference=True)
+    error, quantile = gaps.std(ddof=1) / np.sqrt(20), t.ppf(0.975, 19)
+    odds = 0.15 / 0.85 * np.exp(quantile * error / (0.15 * 0.85))
+    assert (float(low), float(high)) == pytest.approx((0.15 - quantile * error, odds / (1 + odds)))
+    back = intervals(-gaps, np.ones(20), np.arange(20), (-1.0, 1.0), difference=True)
+    assert (float(back[1]), float(back[2])) == pytest.approx((-float(high), -float(low)))
+
+
+@given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=4, max_size=30), st.integers(1, 3))
+def test_a_difference_has_at_least_students_interval(gaps, each):
+    values, cluster = np.array(gaps), np.arange(len(gaps)) // each
+    if cluster.max() == 0 or np.ptp(values) == 0:
+        return
+    _, low, high = intervals(values, np.ones(len(gaps)), cluster, (-1.0, 1.0), difference=True)
+    _, plain_low, plain_high = intervals(values, np.ones(len(gaps)), cluster, None)
+    both_ways = values.min() < 0 < values.max()
+    near = 1e-9 if both_ways else 2.0
+    for end, plain in ((-low, -plain_low), (high, plain_high)):
+        assert min(plain, 1.0) - 1e-9 <= end <= plain + near
+
+
 def test_like_queries_of_one_section_are_worth_less():
     assert effective_queries(np.ones(30)) == 30
     assert effective_queries(np.full(6, 5.0)) == pytest.approx(10)

@@ -24,7 +24,7 @@ from evaluate.material import Material
 from evaluate.sign_flip import sign_flip_p
 from evaluate.verdicts import verdicts
 from evaluate.win_table import contests
-from ragassay.records import Answer, Game, Judgment, Query
+from ragassay.records import Game, Query
 from ragassay.results import StageUsage
 
 AGENTS = ("amber", "beryl", "coral")
@@ -319,9 +319,9 @@ def test_without_failures_nothing_is_owed():
     assert (whole.figure.value, whole.warning, whole.sentence) == (0.0, None, "Every game has a verdict.")
 
 
-def used(stage, calls, failed):
+def used(stage, calls, failed, refused=None):
     nothing = {"n_unmeasured": 0, "input_tokens": None, "output_tokens": None, "cost_usd": None}
-    return StageUsage(stage=stage, model="m", calls=calls, n_failed=failed, **nothing)
+    return StageUsage(stage=stage, model="m", calls=calls, n_failed=failed, n_refused=refused, **nothing)
 
 
 def test_jeffreys_interval_of_failed_calls():
@@ -334,15 +334,11 @@ def test_jeffreys_interval_of_failed_calls():
     assert idle.value is None
 
 
-def test_refusals_are_counted_once_a_reply():
-    refused, other = "the model refused: no", "the provider failed"
-    answers = {
-        ("q", agent): Answer(query_id="q", agent=agent, answer=None, error=error)
-        for agent, error in (("amber", refused), ("beryl", other))
-    }
-    grade = Judgment(query_id="q", subject="coral", judge="j", criterion="accuracy", label=None, error=refused)
-    grades = (grade, grade.model_copy(update={"criterion": "precision"}))
-    games = (Game(query_id="q", agent_a="amber", agent_b="coral", first="a", winner=None, error=other),)
-    usage = tuple(used(stage, 4, 1) for stage in ("questions", "answer", "judge"))
-    findings = Findings(Material((), AGENTS, {}, answers), (), {}, (), {}, {}, grades, games, (), (), usage)
-    assert [row.n_refused for row in failed_replies(findings)] == [None, 1, 1]
+@pytest.mark.parametrize("stage", ["questions", "retrieve", "answer", "judge"])
+def test_refusals_stand_with_their_stage_and_model(stage):
+    usage = (used(stage, 4, 2, 1), used(stage, 4, 2).model_copy(update={"model": "of an older version"}))
+    findings = Findings(Material((), (), {}, {}), (), {}, (), {}, {}, (), (), (), (), usage)
+    assert [(row.stage, row.model, row.n_refused) for row in failed_replies(findings)] == [
+        (stage, "m", 1),
+        (stage, "of an older version", None),
+    ]

@@ -109,6 +109,8 @@ def test_what_does_not_fit_is_asked_again_once_and_then_an_error(
         assert len(server.requests) == 2, "a reply already received was asked for again"
     assert got.value is None and got.error
     assert again.error == got.error
+    [usage] = caller.usage()
+    assert (usage.n_failed, usage.n_refused) == (1, int(bad.ending == "refusal"))
 
 
 def test_the_second_try_says_what_was_wrong(tmp_path: Path):

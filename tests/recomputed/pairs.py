@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from math import sqrt
+from math import exp, sqrt
 from statistics import fmean, stdev
 
 import numpy as np
@@ -63,7 +63,17 @@ class _Pair:
         if error < 1e-12:
             error, df = bell_mccaffrey([(gap, 1.0) for gap in self.values])
         reach = t_quantile_of(df) * error
-        return max(mean - reach, -self.width), min(mean + reach, self.width)
+        low, high = mean - reach, mean + reach
+        if min(self.values) > -1e-12:
+            high = max(high, self._far_end(mean, reach))
+        if max(self.values) < 1e-12:
+            low = min(low, -self._far_end(-mean, reach))
+        return max(low, -self.width), min(high, self.width)
+
+    def _far_end(self, mean: float, reach: float) -> float:
+        """Where all differences point one way they lie between 0 and the width: the upper end on the logit scale."""
+        odds = mean / (self.width - mean) * exp(reach * self.width / (mean * (self.width - mean)))
+        return self.width * odds / (1 + odds)
 
     def jackknife_error(self) -> float:
         """From each section's pull on the mean when it is left out; 0 where there is none."""

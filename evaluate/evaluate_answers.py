@@ -1,0 +1,85 @@
+"""The evaluate stage: the evaluators that `[evaluate]` names, over every passage and answer of the experiment."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from evaluate.judges.cases import QueryCase, cases_of
+from evaluate.judges.catalog import evaluators_of
+from evaluate.judges.evaluator import Evaluator, Setup
+from evaluate.judges.question import Mode
+from evaluate.judges.rounds import assess
+from evaluate.material import read_material
+from ragassay.calls import Caller
+from ragassay.config import Experiment
+from ragassay.errors import InputError
+from ragassay.files import plain, write_records
+from ragassay.models import gives_probabilities
+from ragassay.records import Assessment
+from ragassay.workspace import StageOutcome, Workspace
+
+
+def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:
+    """Write `judgments.jsonl`; an empty one where `[evaluate]` names no evaluator.
+
+    Raises InputError for unusable files or settings, and what the caller raises; nothing is written then.
+    """
+    if not workspace.experiment.evaluates:
+        write_records(workspace.judgments, [])
+        return StageOutcome()
+    evaluators = experiment_evaluators(workspace)
+    cases = cases_of(read_material(workspace))
+    rows = assess(evaluators, cases, caller)
+    write_records(workspace.judgments, rows)
+    return StageOutcome(
+        notices=(*passed_over(evaluators, cases), *failures(rows)),
+        n_records=len(rows),
+        n_failed=sum(row.error is not None for row in rows),
+    )
+
+
+def experiment_evaluators(workspace: Workspace) -> list[Evaluator]:
+    """The evaluators of an experiment. Raises InputError where a name, an option or the mode cannot be had."""
+    experiment = workspace.experiment
+    setup = Setup(experiment.evaluating_model, mode_of(experiment), workspace.corpus, experiment.retrieval.embedding)
+    return evaluators_of(experiment.evaluate, setup, workspace.corpus / "experiment.toml")
+
+
+def mode_of(experiment: Experiment) -> Mode:
+    """How the model is asked: for probabilities where that is wished, and in "auto" of local models."""
+    model, mode = experiment.evaluating_model, experiment.evaluate.mode
+    if mode == "label":
+        return "label"
+    gives = gives_probabilities(model)
+    if mode == "probability" and not gives:
+        raise InputError(
+            f'evaluate.mode is "probability", but {model} gives no token probabilities',
+            remedy='set mode = "label" or "auto", or name another model',
+        )
+    return "probability" if gives and (mode == "probability" or model.startswith("local:")) else "label"
+
+
+def passed_over(evaluators: Sequence[Evaluator], cases: Sequence[QueryCase]) -> list[str]:
+    """A sentence for each evaluator that lacks ground truth for some or all queries."""
+    notices = []
+    for evaluator in evaluators:
+        missing = [need for case in cases if (lacks := evaluator.lacks(case.query)) for need in lacks[:1]]
+        if missing:
+            what = f"metadata.{missing[0]} in queries.jsonl"
+            number = "every query" if len(missing) == len(cases) else f"{len(missing)} of {len(cases)} queries"
+            notices.append(f"{evaluator.name} passed over {number}: it needs {what}")
+    return notices
+
+
+def failures(rows: Sequence[Assessment]) -> list[str]:
+    """How many of each criterion failed, with the commonest error."""
+    notices = []
+    for name in dict.fromkeys(row.criterion for row in rows):
+        mine = [row for row in rows if row.criterion == name]
+        errors = Counter(row.error for row in mine if row.error is not None)
+        if errors:
+            commonest, count = min(errors.items(), key=lambda item: (-item[1], item[0]))
+            said = plain(commonest if len(commonest) <= 200 else f"{commonest[:200]}…")
+            notices.append(f"{errors.total()} of {len(mine)} {name} have no value; most often ({count} times): {said}")
+    return notices

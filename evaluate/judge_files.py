@@ -1,0 +1,86 @@
+"""Evaluators on files of anybody's: answers, the passages they name, and the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from evaluate.judges.cases import QueryCase, cases_of
+from evaluate.material import Material
+from ragassay.errors import InputError
+from ragassay.files import first_problem, plain, read_objects, read_records
+from ragassay.records import Answer, Passage, Query
+
+_ANSWER_FIELDS = ("query_id", "agent", "answer", "passages", "queries", "usage", "latency_s", "error")
+
+
+def read_cases(answers: Sequence[Path], passages: Path | None, queries: Path | None) -> list[QueryCase]:
+    """The cases that the files make; every agent owes an answer to every query.
+
+    answers: JSON Lines with Answer's fields (others are ignored); `agent` is the file's name where it is left out, and
+    the query's text and `expected_response` may stand in the line as `query` and `expected_response` instead of in
+    queries.jsonl. passages, queries: BEIR. Raises InputError with file and line.
+    """
+    rows = [row for path in answers for row in _rows(path)]
+    asked = _queries(queries, rows)
+    known = {passage.id: passage for passage in read_records(passages, Passage)} if passages else {}
+    given: dict[tuple[str, str], Answer] = {}
+    for path, number, value in rows:
+        answer = _answer(path, number, value)
+        if (answer.query_id, answer.agent) in given:
+            raise InputError(f"a second answer of {answer.agent} to '{plain(answer.query_id)}'", file=path, line=number)
+        if answer.query_id not in asked:
+            raise InputError(f"query '{plain(answer.query_id)}' is not in the queries", file=path, line=number)
+        unknown = [id for id in answer.passages if id not in known]
+        if passages and unknown:
+            raise InputError(f"passage '{plain(unknown[0])}' is not in {passages}", file=path, line=number)
+        given[answer.query_id, answer.agent] = answer
+    agents = tuple(dict.fromkeys(agent for _, agent in given))
+    return cases_of(Material(tuple(asked.values()), agents, known, _all_owed(given, asked, agents)))
+
+
+def _rows(path: Path) -> list[tuple[Path, int, dict[str, Any]]]:
+    rows = [(path, number, value) for number, value in read_objects(path)]
+    if not rows:
+        raise InputError("holds no answer", file=path)
+    return rows
+
+
+def _queries(path: Path | None, rows: Sequence[tuple[Path, int, dict[str, Any]]]) -> dict[str, Query]:
+    if path is not None:
+        return {query.id: query for query in read_records(path, Query)}
+    queries: dict[str, Query] = {}
+    for file, number, value in rows:
+        if not isinstance(value.get("query"), str):
+            remedy = "give the queries with --queries, or the text of each as `query` in its answer's line"
+            raise InputError("has no query text", file=file, line=number, remedy=remedy)
+        expected = {key: value[key] for key in ("expected_response", "expected_docs") if value.get(key) is not None}
+        id = str(value.get("query_id", value["query"]))
+        queries.setdefault(id, Query(id=id, text=value["query"], metadata=expected))
+    return queries
+
+
+def _answer(path: Path, number: int, value: dict[str, Any]) -> Answer:
+    fields = {name: value[name] for name in _ANSWER_FIELDS if value.get(name) is not None}
+    fields.setdefault("query_id", value.get("query"))
+    fields.setdefault("agent", path.name.removesuffix(".jsonl"))
+    if isinstance(fields.get("answer"), str) and not fields["answer"].strip():
+        fields = {**fields, "answer": None, "error": "the answer is empty"}
+    try:
+        return Answer.model_validate({"answer": None, **fields})
+    except ValidationError as error:
+        raise InputError(first_problem(error).removeprefix("Value error, "), file=path, line=number) from None
+
+
+def _all_owed(
+    given: dict[tuple[str, str], Answer], queries: dict[str, Query], agents: Sequence[str]
+) -> dict[tuple[str, str], Answer]:
+    missing = "the agent's file has no answer"
+    return {
+        (query, agent): given.get((query, agent)) or Answer(query_id=query, agent=agent, answer=None, error=missing)
+        for query in queries
+        for agent in agents
+    }

@@ -1,0 +1,126 @@
+"""The evaluators there are: ours by name or family, a user's class by `module:Class`, a user's prompt by its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from evaluate.judges.custom import custom_judge
+from evaluate.judges.evaluator import Evaluator, Options, Setup
+from ragassay.config import Evaluate
+from ragassay.errors import InputError
+from ragassay.files import first_problem
+from ragassay.own_code import import_own, importable
+from ragassay.text import plain
+
+OURS = {
+    "context_relevance": "context_relevance:ContextRelevance",
+    "groundedness": "groundedness:Groundedness",
+    "answer_relevance": "answer_relevance:AnswerRelevance",
+    "relevance_to_query": "agent_evaluation:RelevanceToQuery",
+    "agent_groundedness": "agent_evaluation:AgentGroundedness",
+    "safety": "agent_evaluation:Safety",
+    "correctness": "agent_evaluation:Correctness",
+    "chunk_relevance": "agent_evaluation:ChunkRelevance",
+    "context_sufficiency": "agent_evaluation:ContextSufficiency",
+    "document_recall": "document_recall:DocumentRecall",
+    "umbrela": "umbrela:Umbrela",
+    "nuggets": "nuggets:Nuggets",
+    "citations": "citations:Citations",
+    "hallucination": "hallucination:Hallucination",
+    "no_answer": "no_answer:NoAnswer",
+    "golden_similarity": "golden_similarity:GoldenSimilarity",
+    "factual_correctness": "factual_correctness:FactualCorrectness",
+}
+"""Name to where in this package the class is; a module is imported only if it is asked for."""
+
+FAMILIES = {
+    "triad": ("context_relevance", "groundedness", "answer_relevance"),
+    "agent-evaluation": (
+        "relevance_to_query",
+        "agent_groundedness",
+        "safety",
+        "correctness",
+        "chunk_relevance",
+        "context_sufficiency",
+        "document_recall",
+    ),
+    "open-rag-eval": (
+        "umbrela",
+        "nuggets",
+        "citations",
+        "hallucination",
+        "no_answer",
+        "golden_similarity",
+        "factual_correctness",
+    ),
+}
+"""What the name of a whole family stands for in a list of judges."""
+
+
+def evaluators_of(settings: Evaluate, setup: Setup, file: Path) -> list[Evaluator]:
+    """The evaluators that `[evaluate]` names, each once, with their options; `file` is where errors are said to be.
+
+    A judge of `[[evaluate.custom]]` takes part whether `judges` names it or not.
+
+    Raises InputError for an unknown name, an option that does not fit, or a module that cannot be imported.
+    """
+    own = {one.name for one in settings.custom}
+    names = dict.fromkeys(name for given in settings.judges for name in FAMILIES.get(given, (given,)))
+    made = [_make(type_of(name, setup.folder, file), name, settings, setup, file) for name in names if name not in own]
+    made += [custom_judge(one, setup, _options(Options, one.name, settings, file)) for one in settings.custom]
+    _check_names(made, settings, file)
+    return made
+
+
+def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
+    """The class of an evaluator's name. Raises InputError."""
+    if name in OURS:
+        module, _, attribute = OURS[name].partition(":")
+        ours: type[Evaluator] = getattr(import_module(f"evaluate.judges.{module}"), attribute)
+        return ours
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        known = ", ".join([*FAMILIES, *OURS])
+        raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=f"known are {known}")
+    with importable(folder):
+        theirs = getattr(import_own(module, folder, f"judge '{plain(name)}'", file), attribute, None)
+    if not isinstance(theirs, type) or not issubclass(theirs, Evaluator):
+        raise InputError(f"{plain(name)} is not a subclass of Evaluator", file=file, remedy="the README shows one")
+    return theirs
+
+
+def every_type() -> Iterator[type[Evaluator]]:
+    """All of ours, in their order; imports their modules."""
+    for name in OURS:
+        yield type_of(name, Path(), Path())
+
+
+def _make(kind: type[Evaluator], given: str, settings: Evaluate, setup: Setup, file: Path) -> Evaluator:
+    name = kind.name if ":" in given else given
+    return kind(setup, _options(kind.options_type, name, settings, file))
+
+
+def _options(kind: type[Options], name: str, settings: Evaluate, file: Path) -> Options:
+    given: dict[str, Any] = settings.settings.get(name, {})
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        problem = plain(first_problem(error).removeprefix("Value error, "))
+        known = ", ".join(kind.model_fields)
+        raise InputError(f"evaluate.settings.{name}: {problem}", file=file, remedy=f"known here: {known}") from None
+
+
+def _check_names(evaluators: Sequence[Evaluator], settings: Evaluate, file: Path) -> None:
+    """Two of one name would share their records; settings of what does not judge are a misspelling."""
+    names = [evaluator.name for evaluator in evaluators]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"two judges are named '{plain(twice[0])}'", file=file, remedy="rename one")
+    if unused := sorted(set(settings.settings) - set(names)):
+        raise InputError(
+            f"[evaluate.settings.{plain(unused[0])}] is of a judge that is not in evaluate.judges", file=file
+        )

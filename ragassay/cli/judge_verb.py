@@ -1,0 +1,131 @@
+"""`ragassay judge` on files of anybody's, and `ragassay judges`, which lists the evaluators."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.cli.stage_verbs import run_one
+from ragassay.config import Experiment, load_experiment
+from ragassay.errors import InputError
+from ragassay.progress import StderrProgress
+from ragassay.records import Assessment
+from ragassay.text import plain
+from ragassay.workspace import Workspace
+
+if TYPE_CHECKING:
+    from evaluate.judges.evaluator import Evaluator
+
+_ON_FILES = ("answers", "out", "with_")
+
+
+def judge(options: argparse.Namespace) -> int:
+    """The stage on CORPUS, or the evaluators that --with names on --answers."""
+    if options.corpus is not None:
+        given = next((name for name in _ON_FILES if getattr(options, name)), None)
+        if given:
+            raise InputError(f"--{given.rstrip('_')} does not go with CORPUS", remedy="leave one of them out")
+        return run_one(options)
+    if missing := next((name for name in _ON_FILES if not getattr(options, name)), None):
+        raise InputError(f"--{missing.rstrip('_')} is missing", remedy="see `ragassay judge --help`")
+    return _judge_files(options)
+
+
+def judges(options: argparse.Namespace) -> int:
+    """Print every evaluator: name, what it judges, its scale, what it needs."""
+    del options
+    from rich.console import Console
+    from rich.table import Table
+
+    from evaluate.judges.catalog import every_type
+    from evaluate.judges.evaluator import Setup
+
+    table = Table("judge", "family", "of each", "gives", "needs", "")
+    for kind in every_type():
+        scales = [f"{c.name} {c.lowest:g} to {c.highest:g}" for c in kind(Setup("openai:none")).criteria]
+        table.add_row(kind.name, kind.family, kind.unit, "\n".join(scales), "\n".join(kind.needs) or "–", kind.about)
+    Console().print(table)
+    return 0
+
+
+def _judge_files(options: argparse.Namespace) -> int:
+    from evaluate.evaluate_answers import experiment_evaluators, failures, passed_over
+    from evaluate.judge_files import read_cases
+    from evaluate.judges.rounds import assess
+    from ragassay.calls import Caller
+    from ragassay.cli.open_experiment import locked
+    from ragassay.files import write_records
+    from ragassay.reply_cache import ReplyCache
+
+    workspace = _workspace(options)
+    evaluators = experiment_evaluators(workspace)
+    cases = read_cases(options.answers, options.passages, options.queries)
+    with locked(workspace):
+        caller = Caller(workspace, "judge", ReplyCache(workspace.replies), StderrProgress())
+        try:
+            rows = assess(evaluators, cases, caller)
+        finally:
+            caller.close()
+        write_records(options.out, rows)
+    for notice in [*passed_over(evaluators, cases), *failures(rows)]:
+        print(f"note: {plain(notice)}", file=sys.stderr)
+    _print_means(rows, evaluators)
+    print(f"{options.out}: {len(rows)} judgments")
+    return 0
+
+
+def _workspace(options: argparse.Namespace) -> Workspace:
+    """An experiment of evaluators only: --config's, with what the options say."""
+    base = _experiment(options)
+    names = tuple(name.strip() for name in options.with_.split(",") if name.strip())
+    custom = tuple(one for one in base.evaluate.custom if one.name in names)
+    evaluate = base.evaluate.model_copy(
+        update={"judges": names, "custom": custom, "settings": _settings_of(names, base)}
+        | ({"mode": options.mode} if options.mode else {})
+        | ({"model": options.model} if options.model else {})
+    )
+    folder = Path() if options.config is None else options.config.parent
+    run = base.run.model_copy(update={"max_cost_usd": options.max_cost}) if options.max_cost else base.run
+    work = options.work or options.out.with_name(f"{options.out.name}.work")
+    return Workspace(folder, work, base.model_copy(update={"evaluate": evaluate, "run": run}))
+
+
+def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str, Any]]:
+    """The settings of the evaluators named; the file may hold those of others."""
+    from evaluate.judges.catalog import FAMILIES
+
+    wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
+    return {name: table for name, table in base.evaluate.settings.items() if name in wanted or ":" in "".join(names)}
+
+
+def _experiment(options: argparse.Namespace) -> Experiment:
+    if options.config is not None:
+        return load_experiment(options.config)
+    if options.model is None:
+        raise InputError("--model is missing", remedy="name the judge, such as openai:gpt-4o, or give --config")
+    data = {
+        "questions": {"source": "own"},
+        "answer": {"model": options.model},
+        "judge": {"model": options.model},
+    }
+    if options.base_url:
+        data["models"] = {options.model: {"base_url": options.base_url}}
+    return Experiment.model_validate(data)
+
+
+def _print_means(rows: list[Assessment], evaluators: list[Evaluator]) -> None:
+    """The mean of each criterion for each agent, or over all passages, with its interval over queries."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from evaluate.judges.means import means
+
+    table = Table("criterion", "of", "mean", "95% interval", "n", "failed")
+    for criterion, subject, figure in means(rows, evaluators):
+        value = "–" if figure.value is None else f"{figure.value:.3f}"
+        interval = "–" if figure.ci_low is None else f"{figure.ci_low:.3f} to {figure.ci_high:.3f}"
+        table.add_row(criterion, Text(plain(subject)), value, interval, str(figure.n), str(figure.n_failed))
+    Console().print(table)
