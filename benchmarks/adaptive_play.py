@@ -2,9 +2,9 @@
 
     python -m benchmarks.adaptive_play [llmfao.csv]
 
-Simulated: six agents, 100 queries, 200 tournaments a line. Replayed: evalica's llmfao.csv (59 models, 8,931 votes by
-people, of one order each, so that orders cannot be played together); what a game there is drawn from is a pair's votes.
-Beside each: as many games drawn at random. tau is Kendall's, with the order by all games.
+Simulated: six agents, 100 queries, 500 tournaments a line. Replayed: evalica's llmfao.csv (59 models, 8,931 votes by
+people, of one order each, so that orders cannot be played together), each pair's votes spread over 100 rows as if these
+were queries; a line a round. Beside each: as many games drawn at random. tau is Kendall's, with the order by all games.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import csv
 import sys
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
@@ -22,11 +21,14 @@ from scipy.stats import kendalltau
 from benchmarks.coverage_ratings import WORLDS, World, simulate
 from evaluate.adaptive import Design, play_out
 from evaluate.bootstrap import Floats
-from evaluate.strengths import log_strengths
+from evaluate.strengths import Truths, log_strengths
 
 SHARES = (0.2, 1 / 3, 0.5, 0.75, 1.0)
-EXPERIMENTS = 200
+EXPERIMENTS = 500
 SCORE = {"left": 1.0, "tie": 0.5, "right": 0.0}
+ROWS = 100
+"""Over which the recorded votes of a pair are spread, as if they were queries."""
+
 _PRIOR = 0.25
 """A quarter of a win each way a pair, so that a part of the games has finite ratings as well."""
 
@@ -77,25 +79,8 @@ def simulated() -> None:
             print(f"| {name} | {share:.2f} | {games.mean() / 1500:.2f} | {decided:.2f} | {mine} | {even} |", flush=True)
 
 
-@dataclass(frozen=True)
-class Votes(Design):
-    """The recorded votes: a round is one vote of every open pair."""
-
-    n_votes: int = 0
-
-    @property
-    def batch(self) -> int:
-        """One vote."""
-        return 1
-
-    @property
-    def budget(self) -> int:
-        """Votes at most."""
-        return int(self.max_share * self.n_votes)
-
-
-def votes_of(path: Path) -> tuple[int, Floats, Floats]:
-    """Agents; (1, rows, pairs) scores, a pair's votes in its first rows in random order; and how many each pair has."""
+def votes_of(path: Path) -> tuple[int, Floats]:
+    """Agents, and (1, ROWS, pairs) scores: each pair's votes in rows of its own drawing, NaN in the others."""
     with path.open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["winner"] in SCORE]
     names = sorted({row[side] for row in rows for side in ("left", "right")})
@@ -103,28 +88,32 @@ def votes_of(path: Path) -> tuple[int, Floats, Floats]:
     for row in rows:
         swap, score = row["left"] > row["right"], SCORE[row["winner"]]
         votes[min(row["left"], row["right"]), max(row["left"], row["right"])].append(1 - score if swap else score)
-    longest, pairs = max(map(len, votes.values())), list(combinations(names, 2))
-    scores, generator = np.full((1, longest, len(pairs)), np.nan), np.random.default_rng(7)
+    pairs, generator = list(combinations(names, 2)), np.random.default_rng(7)
+    scores = np.full((1, ROWS, len(pairs)), np.nan)
     for index, pair in enumerate(pairs):
-        scores[0, : len(votes[pair]), index] = generator.permutation(votes[pair])
-    return len(names), scores, (~np.isnan(scores)).sum(axis=1)
+        own = generator.permutation(votes[pair])
+        scores[0, generator.choice(ROWS, len(own), replace=False), index] = own
+    return len(names), scores
 
 
 def replayed(path: Path) -> None:
-    """A line a budget; a vote is its own cluster."""
-    n_agents, scores, size = votes_of(path)
-    whole, n_votes = logs(scores, n_agents), int(size.sum())
-    place = np.broadcast_to(np.arange(scores.shape[1])[:, None], scores.shape[1:])[None]
-    for share in SHARES[:3]:
-        design = Votes(n_agents, scores.shape[1], max_share=share, n_votes=n_votes)
-        done = play_out(
-            design, np.arange(scores.shape[1]), place, lambda new: np.where(new, scores, np.nan), size.astype(np.intp)
-        )
-        games = done.met.sum(axis=1)
+    """A line a round, up to all votes; a row is its own cluster."""
+    n_agents, scores = votes_of(path)
+    whole, n_votes = logs(scores, n_agents), int((~np.isnan(scores)).sum())
+    place = np.broadcast_to(np.arange(ROWS)[:, None], scores.shape[1:])[None]
+    seen = [np.full(scores.shape, np.nan)]
+
+    def reveal(new: Truths) -> Floats:
+        shown = np.where(new, scores, np.nan)
+        seen.append(np.where(new, scores, seen[-1]))
+        return shown
+
+    play_out(Design(n_agents, ROWS, max_share=1.0), np.arange(ROWS), place, reveal)
+    for number, some in enumerate(seen[1:], 1):
+        games = (~np.isnan(some)).sum(axis=(1, 2))
         even = likeness(logs(at_random(scores, games, np.random.default_rng(8)), n_agents), whole)
-        decided = (done.decided != 0).mean()
-        mine = likeness(logs(done.scores, n_agents), whole)
-        print(f"| llmfao | {share:.2f} | {games[0] / n_votes:.2f} | {decided:.2f} | {mine} | {even} |", flush=True)
+        mine = likeness(logs(some, n_agents), whole)
+        print(f"| llmfao, round {number} | 1.00 | {games[0] / n_votes:.2f} | | {mine} | {even} |", flush=True)
 
 
 def main() -> None:

@@ -3,7 +3,8 @@
     python -m benchmarks.coverage_agreement [SIMULATIONS]
 
 Kappa is of people's label against every repeat of the judge's, rows clustered by source section, as in
-`ragassay agree --by`; "few labels" has one judgment an item. `cells` gives the rows for the table of coverage.
+`ragassay agree --by`; cells of one repeat have few labels. An experiment without an interval is a miss (kappa is
+undefined where all labels are equal). `cells` gives the rows for the table of coverage.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from evaluate.agreement.agree import clusters_of
 from evaluate.agreement.consistency import repeat_consistency
 from evaluate.agreement.crosstab import crosstab
 from evaluate.agreement.estimates import Sample
-from evaluate.agreement.interval import draws
 from evaluate.agreement.kappa import kappa
 
 Floats = NDArray[np.float64]
@@ -75,12 +75,16 @@ class World:
 
 @dataclass(frozen=True)
 class Cell:
-    """How often the interval held the truth (`share`); where there was none, or no figure, counts in `undefined`."""
+    """How often the interval held the truth; where there was none, or no figure, counts in `undefined`.
+
+    share: of all experiments, those without an interval being misses. share_known: of those with an interval.
+    """
 
     what: str
     world: World
     truth: float
     share: float
+    share_known: float
     mean_width: float
     undefined: int
     simulations: int
@@ -108,9 +112,9 @@ def kappa_interval(people: NDArray[np.int64], judged: NDArray[np.int64], cluster
     """(2,) the ends over all repeats; NaN where there are none."""
     repeats = judged.shape[1]
     table = crosstab(np.repeat(people, repeats), judged.ravel(), np.repeat(clusters_of(cluster), repeats), 2)
-    sample = Sample(table, draws(table.n_clusters, BOOTSTRAP, seed))
+    sample = Sample.of_pairs(table, BOOTSTRAP, seed)
     value, replicates = sample.every(kappa)
-    ends = sample.interval(value, replicates, bounded=True) if np.isfinite(value) else (None, None)
+    ends = sample.interval(value, replicates, kappa, bounded=True) if np.isfinite(value) else (None, None)
     return np.array(ends, dtype=np.float64)
 
 
@@ -138,21 +142,22 @@ def cells(simulations: int = 2000) -> Iterator[Cell]:
 
 def _cell(what: str, world: World, truth: float, ends: Floats) -> Cell:
     known = ends[np.isfinite(ends).all(axis=1)]
-    share = float(((known[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= known[:, 1])).mean())
+    held = int(((known[:, 0] <= truth + 1e-9) & (truth - 1e-9 <= known[:, 1])).sum())
     width = float((known[:, 1] - known[:, 0]).mean())
-    return Cell(what, world, truth, share, width, len(ends) - len(known), len(ends))
+    return Cell(what, world, truth, held / len(ends), held / len(known), width, len(ends) - len(known), len(ends))
 
 
 def table(rows: Iterator[Cell]) -> Iterator[str]:
     """Markdown lines."""
     head = "figure | sections x items | repeats | people's 1 | judge right (on 0) | truth | covers | bar .93"
-    yield f"| {head} | mean width | no interval |"
-    yield "|---|---|---|---|---|---|---|---|---|---|"
+    yield f"| {head} | mean width | no interval | covers where there is one |"
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for row in rows:
         world, mark = row.world, "yes" if row.share >= BAR else "NO"
         layout = f"{world.sections} x {world.per_section} | {world.repeats} | {world.positive:g}"
         layout += f" | {world.right:g} ({world.right - world.missed:g})"
         numbers = f"{row.truth:.3f} | {row.share:.3f} | {mark} | {row.mean_width:.3f} | {row.undefined}"
+        numbers += f" | {row.share_known:.3f}"
         yield f"| {row.what} | {layout} | {numbers} |"
 
 

@@ -68,7 +68,7 @@ def verdict_shares(world: World, luck: Floats) -> tuple[Floats, Floats]:
 
 
 def blind_share(world: World, first_picked: float) -> float:
-    """`World.first` such that equal agents' answer shown first gets `first_picked` of all single verdicts, ties counted.
+    """`World.first` such that of equal agents the one shown first gets `first_picked` of all single verdicts, ties too.
 
     A judge that looks picks the first of two equal agents with f = (1 - E tie) / 2, by symmetry, where the tie's chance
     is v / (2 cosh(d / 2) + v) and d, the difference of their luck, is normal (Gauss-Hermite quadrature); one that is
@@ -216,25 +216,29 @@ def _calibration(
     return f"| {n_agents} | {spread} | {n_queries} | {per_section} | {' | '.join(parts)} |"
 
 
+SIZES = ((50, 1), (100, 1), (100, 5))
+"""Queries, and how many a section."""
+
+ADAPTIVE = (
+    *(("equal, judge picks the first 85%", (0.0,) * 6, 0.5, *size) for size in SIZES),
+    *(("spread", WORLDS["6 agents"], 0.5, *size) for size in SIZES),
+    ("spread", WORLDS["6 agents"], 1.0, 100, 1),
+    *(("clear", CLEAR, 0.5, *size) for size in SIZES),
+    ("clear", CLEAR, 1.0, 100, 1),
+)
+"""Name, strengths, the budget as a share of all games, and the size."""
+
+
 def adaptive_cells(experiments: int) -> Iterator[str]:
     """Adaptive play: games played, wrong decisions, coverage, first-listed less last."""
-    equal, spread = (0.0,) * 6, WORLDS["6 agents"]
-    for name, strengths, first_picked, max_share in (
-        ("equal, judge picks the first 85%", equal, 0.85, 0.5),
-        ("equal", equal, None, 0.5),
-        ("spread", spread, None, 0.5),
-        ("clear", CLEAR, None, 0.5),
-        ("spread", spread, None, 1.0),
-        ("clear", CLEAR, None, 1.0),
-    ):
-        for n_queries, per_section in ((50, 1), (100, 1), (100, 5)):
-            world = World(strengths, n_queries, per_section, by_section=0.5 * (per_section > 1))
-            if first_picked is not None:
-                world = replace(world, first=blind_share(world, first_picked))
-            generator = np.random.default_rng([1911, n_queries, per_section])
-            scores = simulate(world, experiments, generator)
-            done = played(world, scores, generator, max_share)
-            yield f"| {name} | {n_queries} | {per_section} | {max_share} | {_adaptive(world, done)} |"
+    for name, strengths, max_share, n_queries, per_section in ADAPTIVE:
+        world = World(strengths, n_queries, per_section, by_section=0.5 * (per_section > 1))
+        if "85%" in name:
+            world = replace(world, first=blind_share(world, 0.85))
+        generator = np.random.default_rng([1911, n_queries, per_section])
+        scores = simulate(world, experiments, generator)
+        done = played(world, scores, generator, max_share)
+        yield f"| {name} | {n_queries} | {per_section} | {max_share} | {_adaptive(world, done)} |"
 
 
 def _adaptive(world: World, done: Played) -> str:
@@ -270,8 +274,8 @@ def main() -> None:
         for line in best_cells(experiments):
             print(line, flush=True)
     if "adaptive" in parts:
-        print("\n| | queries | a section | at most | games | rounds | decided | wrong | covers | no interval | first - last | |")
-        print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+        print("\n| | queries | a section | at most | games | rounds | decided | wrong | covers | no interval", end="")
+        print(" | first - last | |\n|---|---|---|---|---|---|---|---|---|---|---|---|")
         for line in adaptive_cells(experiments):
             print(line, flush=True)
 

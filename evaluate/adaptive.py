@@ -95,7 +95,7 @@ class Played:
 def play_out(
     design: Design, cluster: Ints, place: Ints, reveal: Callable[[Truths], Floats], n_queries: Ints | None = None
 ) -> Played:
-    """Round after round, until the order is decided or the budget is spent.
+    """Round after round, until each pair is decided or has met on all queries, or the budget is spent.
 
     place: (tables, queries, pairs), each pair's own order of the queries, from 0. reveal: plays the games that are true
     in a (tables, queries, pairs) array and returns their scores, NaN elsewhere. n_queries: (tables, pairs), on how many

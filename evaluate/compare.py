@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from evaluate import bradley_terry, elo, means
 from evaluate.audit import audit_judge, warnings
-from evaluate.bootstrap import Resamples, resamples
+from evaluate.bootstrap import Range, Resamples, resamples
+from evaluate.boxes import box
 from evaluate.choice import choose, ranked
 from evaluate.clustered import source_sections
-from evaluate.compared import compared, comparisons
+from evaluate.compared import compared, comparisons, of_evaluations
 from evaluate.corrected import Judged, People, corrections, read_people
+from evaluate.evaluate_answers import experiment_evaluators
+from evaluate.evaluations import Evaluations, evaluations_by_query
 from evaluate.findings import Findings, read_findings
 from evaluate.measures import Values
 from evaluate.paired_tests import paired_test, rag_pairs
@@ -20,11 +23,15 @@ from evaluate.strengths import STEPS
 from evaluate.verdicts import Verdict, verdicts
 from evaluate.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
 from ragassay.config import Experiment
-from ragassay.files import write_json
-from ragassay.results import PairedTest, RatingDetail, Results
+from ragassay.files import read_records, write_json
+from ragassay.records import Assessment
+from ragassay.results import Boxes, Figures, PairedTest, RatingDetail, Results
 from ragassay.workspace import StageOutcome, Workspace
 
 V = TypeVar("V")
+
+ByAgent = Mapping[str, Mapping[str, Values]]
+"""Agent to measure to query to value."""
 
 K_FACTOR = 16.0
 """A few dozen queries give an agent some tens of games, after which a smaller K would leave it near where it began."""
@@ -37,13 +44,25 @@ def compare(workspace: Workspace) -> StageOutcome:
     """
     findings = read_findings(workspace)
     people = read_people(workspace)
-    results, notices = results_of(findings, workspace.experiment, workspace.results.name, people)
+    evaluated = _evaluations(workspace, findings)
+    results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=2 if findings.unusable else 0, n_records=1)
 
 
+def _evaluations(workspace: Workspace, findings: Findings) -> Evaluations:
+    if not workspace.experiment.evaluates or not workspace.judgments.exists():
+        return Evaluations()
+    rows, cutoffs = read_records(workspace.judgments, Assessment), workspace.experiment.evaluate.k
+    return evaluations_by_query(findings, rows, experiment_evaluators(workspace), cutoffs)
+
+
 def results_of(
-    findings: Findings, experiment: Experiment, corpus: str, labelled: People | None = None
+    findings: Findings,
+    experiment: Experiment,
+    corpus: str,
+    labelled: People | None = None,
+    evaluated: Evaluations | None = None,
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     settings, criteria = experiment.compare, experiment.judge.criteria
@@ -57,8 +76,15 @@ def results_of(
     retrieval = means.retrieval_by_query(findings, experiment.retrieval.k)
     pointwise = means.pointwise_by_query(findings, criteria)
     people = means.people_by_query(findings, experiment.retrieval.k)
+    evaluated = evaluated or Evaluations()
     table_of_measures = compared(findings, experiment.retrieval.k, retrieval, pointwise, found)
+    table_of_measures |= of_evaluations(evaluated)
     pairs = comparisons(findings, table_of_measures, order, settings.seed)
+    spread: list[tuple[ByAgent, Callable[[str], Range]]] = [
+        (retrieval, lambda name: (0.0, 1.0)),
+        (pointwise, lambda name: (0.0, means.HIGHEST)),
+        (evaluated.values, evaluated.scales.__getitem__),
+    ]
     judged = Judged(retrieval, pointwise, found)
     k = experiment.retrieval.k
     corrected = corrections(findings, judged, labelled, order, criteria, k, draws) if labelled else None
@@ -78,6 +104,10 @@ def results_of(
         n_relevance_failed=sum(row.error is not None for row in findings.relevance),
         pointwise=_in_order(means.figures(pointwise, draws, means.HIGHEST), order),
         pointwise_labels=_in_order(means.pointwise_labels(findings, criteria), order),
+        evaluations=_in_order(_evaluation_figures(evaluated, draws), order),
+        evaluation_scales=evaluated.scales,
+        evaluators=evaluated.evaluators,
+        boxes=_in_order(_boxes(spread, draws), order),
         answers=_in_order(means.answer_figures(findings, draws), order),
         wins=wins(found, order, draws),
         win_rate=win_rate(found, order, draws),
@@ -97,6 +127,24 @@ def results_of(
         corrected=corrected,
     )
     return results, notices
+
+
+def _evaluation_figures(evaluated: Evaluations, draws: Resamples) -> Figures:
+    return {
+        agent: {name: draws.figure(row, evaluated.scales[name]) for name, row in named.items()}
+        for agent, named in evaluated.values.items()
+    }
+
+
+def _boxes(tables: Sequence[tuple[ByAgent, Callable[[str], Range]]], draws: Resamples) -> Boxes:
+    """The spread of every measure of `tables`, each with what gives a measure's scale."""
+    boxes: Boxes = {}
+    for table, scale_of in tables:
+        for agent, named in table.items():
+            for name, row in named.items():
+                scale = scale_of(name)
+                boxes.setdefault(agent, {})[name] = box(row, draws.figure(row, scale), scale)
+    return boxes
 
 
 def _tests(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evaluate import means
 from evaluate.clustered import source_sections
 from evaluate.comparisons import compare_all
+from evaluate.evaluations import Evaluations
 from evaluate.findings import Findings
 from evaluate.measures import Values
 from evaluate.verdicts import Verdict
@@ -41,6 +42,14 @@ def compared(
     table |= {name: Compared({agent: row[name] for agent, row in pointwise.items()}, means.HIGHEST) for name in names}
     rates = {agent: win_rate_by_query(found, agent, findings.queries) for agent in findings.material.agents}
     return table | {WIN_RATE: Compared(rates, 1.0)}
+
+
+def of_evaluations(evaluated: Evaluations) -> dict[str, Compared]:
+    """What evaluators gave, each measure with the values of the agents that have it."""
+    return {
+        name: Compared({agent: row[name] for agent, row in evaluated.values.items() if name in row}, high - low)
+        for name, (low, high) in evaluated.scales.items()
+    }
 
 
 def comparisons(

@@ -20,6 +20,7 @@ from evaluate.label_values import Item, Labels, answer_items, game_items, highes
 from evaluate.labels import GAME, Key, Label, by_item, read_labels
 from evaluate.means import ranking_measures
 from evaluate.measures import Values
+from evaluate.permutation import holm
 from evaluate.ppi import Sample
 from evaluate.relevance import CRITERION
 from evaluate.sample_size import labels_needed
@@ -31,6 +32,8 @@ from ragassay.workspace import Workspace
 WIN_RATE = "win_rate"
 HALF_WIDTH = 0.05
 """Of the interval that `needed` asks for, as a part of the scale."""
+LEVEL = 0.05
+"""Of a verdict, over all pairs on a measure."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +128,13 @@ def _figures(
         found = correct_mean(sample, _seed(draws, measure, agent)) if _enough(sample) else None
         needed = _needed(sample, _seed(draws, measure, agent)) if _enough(sample) else None
         figures.append(_figure(measure, agent, None, judged, found, (sample,)).model_copy(update={"needed": needed}))
+    return [*figures, *_tested(_differences(measure, items, clusters, high, draws))]
+
+
+def _differences(
+    measure: str, items: Mapping[str, Sequence[Item]], clusters: Mapping[str, int], high: float, draws: Resamples
+) -> list[CorrectedFigure]:
+    figures = []
     for a, b in combinations(items, 2):
         both = {row.query for row in items[a]} & {row.query for row in items[b]}
         rows_a, rows_b = ([row for row in items[agent] if row.query in both] for agent in (a, b))
@@ -136,6 +146,23 @@ def _figures(
         found = correct_difference(*pair, _seed(draws, measure, a, b)) if _enough(*pair) else None
         figures.append(_figure(measure, a, b, judged, found, pair))
     return figures
+
+
+def _tested(figures: Sequence[CorrectedFigure]) -> list[CorrectedFigure]:
+    """The differences with Holm's p over those that have one, and the verdict."""
+    known = iter(holm([figure.p for figure in figures if figure.p is not None]))
+    tested = []
+    for figure in figures:
+        p = next(known) if figure.p is not None else None
+        told = _verdict(figure.corrected.value, p) if p is not None else None
+        tested.append(figure.model_copy(update={"p_holm": p, "verdict": told}))
+    return tested
+
+
+def _verdict(value: float | None, p: float) -> str:
+    if p > LEVEL or not value:
+        return "not distinguishable"
+    return "better" if value > 0 else "worse"
 
 
 def _by_query(rows: Sequence[Item]) -> dict[str, float]:
@@ -180,6 +207,7 @@ def _figure(
         n_labels=n,
         helps=found.helps if found else None,
         note=note,
+        p=float(f"{found.p:.6g}") if found is not None and found.p is not None else None,
     )
 
 

@@ -20,13 +20,16 @@ from evaluate.ppi import Floats, Sample, correlation, ppi_difference, ppi_mean
 REPLICATES = 2000
 FEWEST_CLUSTERS = 5
 """With labels on fewer queries (or sections) than this, no spread between them can be told."""
+FEWEST_BEYOND = 10
+"""Draws behind 0 that tell how many there are."""
 
 
 @dataclass(frozen=True)
 class Corrected:
     """`helps`: whether judge and people go together enough, with so many labels, for the judge to narrow anything.
 
-    None where that cannot be told: labels (or judgments) that do not vary.
+    None where that cannot be told: labels (or judgments) that do not vary. p: two-sided, that a difference is 0; None
+    of a mean.
     """
 
     value: float
@@ -35,6 +38,7 @@ class Corrected:
     lambdas: tuple[float, ...]
     n_labels: int
     helps: bool | None
+    p: float | None = None
 
 
 def correct_mean(sample: Sample, seed: int, replicates: int = REPLICATES, confidence: float = 0.95) -> Corrected:
@@ -55,7 +59,8 @@ def correct_difference(
     value = float(np.clip(found.value, a.low - b.high, a.high - b.low))
     draws = (first.for_low - second.for_high, first.for_high - second.for_low)
     low, high = _interval(value, draws, (a, b), confidence)
-    return Corrected(value, low, high, found.lambdas, found.n_labels, helps((a, b)))
+    p = _p(draws[0] if value > 0 else -draws[1], _clusters((a, b))) if value else 1.0
+    return Corrected(value, low, high, found.lambdas, found.n_labels, helps((a, b)), p)
 
 
 def helps(samples: Sequence[Sample]) -> bool | None:
@@ -79,6 +84,25 @@ def _interval(
     value: float, draws: tuple[Floats, Floats], samples: Sequence[Sample], confidence: float
 ) -> tuple[float, float]:
     """`draws`: for the lower end, and for the upper."""
-    tail = expanded_tail(max(2, min(sample.n_clusters for sample in samples)), confidence)
+    tail = expanded_tail(_clusters(samples), confidence)
     low, high = np.quantile(draws[0], tail), np.quantile(draws[1], 1 - tail)
     return min(float(low), value), max(float(high), value)
+
+
+def _clusters(samples: Sequence[Sample]) -> int:
+    return max(2, min(sample.n_clusters for sample in samples))
+
+
+def _p(draws: Floats, clusters: int) -> float:
+    """1 less the confidence at which the interval's end comes to 0, for a difference above 0.
+
+    The share of draws at or below 0 is a normal tail, moved in by Hesterberg's expansion and read off Student's t.
+    Where fewer than `FEWEST_BEYOND` draws lie there, the tail is that of a normal with the draws' mean and spread.
+    """
+    from scipy.special import ndtri, stdtr
+
+    beyond = int((draws <= 0).sum())
+    reach = -float(ndtri((max(beyond, FEWEST_BEYOND) + 0.5) / (len(draws) + 1)))
+    if beyond < FEWEST_BEYOND and (spread := float(draws.std())) > 0:
+        reach = max(reach, float(draws.mean()) / spread)
+    return min(1.0, 2 * float(stdtr(clusters - 1, -reach / sqrt(clusters / (clusters - 1)))))

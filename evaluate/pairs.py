@@ -35,7 +35,7 @@ def adaptive_meetings(
     confidence: float,
     max_share: float,
 ) -> set[Meeting]:
-    """The meetings played until the order is decided at `confidence` or `max_share` of all are played.
+    """The meetings played until each pair is decided at `confidence` or has no query left, or `max_share` is played.
 
     The path depends on the seed, the agents' and queries' names and the scores alone, so that a run that was stopped
     goes the same way again. sections: query to what it shares with others (`evaluate.clustered.numbered`).

@@ -17,11 +17,12 @@ from evaluate import plots
 from evaluate.decision import foremost, front, judge_in_brief, to_decide, undecided
 from evaluate.report_audit import audit_rows, length_plots, pool_columns
 from evaluate.report_comparisons import verdict_matrices
-from evaluate.report_corrected import corrected_tables
+from evaluate.report_corrected import corrected_tables, corrected_verdicts
 from evaluate.report_evidence import Evidence, query_views, read_evidence
 from evaluate.report_tables import (
     columns,
     criteria,
+    evaluator_tables,
     label_counts,
     label_name,
     label_parts,
@@ -120,6 +121,7 @@ def _overview(results: Results) -> dict[str, Any]:
         "n_open_pairs": len(open_pairs),
         "to_decide": to_decide(results, open_pairs),
         "judge_brief": judge_in_brief(results.audit),
+        "corrected_verdicts": corrected_verdicts(results),
         "ranking": ranking_columns(results),
         "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), *place(item[0]))),
         "total": usage_total(results.usage),
@@ -135,6 +137,7 @@ def _details(results: Results) -> dict[str, Any]:
         "retrieval": columns(results.retrieval, results.agents),
         "people": columns(results.retrieval_people, results.agents),
         "answer_columns": columns(results.answers, results.agents),
+        "evaluator_tables": evaluator_tables(results),
         "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
         "corrected_tables": corrected_tables(results),
         "audit_rows": audit_rows(results.audit),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluate.wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure_help, measure_name, number, shown
 from ragassay.records import Figure
@@ -54,6 +54,30 @@ class UsageRow:
     input_tokens: str
     output_tokens: str
     cost: str
+
+
+@dataclass(frozen=True)
+class EvaluatorTable:
+    """The measures of one evaluator: a column each, with the ends of its scale."""
+
+    title: str
+    columns: list[Column]
+
+
+def evaluator_tables(results: Results) -> list[EvaluatorTable]:
+    """A table for each evaluator of `[evaluate]`, in the order of the file."""
+    return [_evaluator_table(results, evaluator) for evaluator in dict.fromkeys(results.evaluators.values())]
+
+
+def _evaluator_table(results: Results, evaluator: str) -> EvaluatorTable:
+    names = [name for name, own in results.evaluators.items() if own == evaluator]
+    mine = {agent: {name: row[name] for name in names if name in row} for agent, row in results.evaluations.items()}
+    table = []
+    for name, column in zip(names, columns(mine, results.agents), strict=True):
+        low, high = results.evaluation_scales[name]
+        heading = measure_name(name.removeprefix(f"{evaluator}."))
+        table.append(replace(column, name=heading, help=f"{name}, {low:g} to {high:g}: the mean over queries"))
+    return EvaluatorTable(evaluator, table)
 
 
 def columns(figures: Figures, agents: Sequence[str]) -> list[Column]:

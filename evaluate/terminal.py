@@ -11,6 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from evaluate.report_corrected import corrected_lines
 from evaluate.wording import Kind, confidence, kind_of, measure_name, one_line, shown
 from ragassay.records import Figure
 from ragassay.results import Results
@@ -130,4 +131,4 @@ def _below(results: Results) -> list[str]:
         lines.append(" ".join(part for part in (name, words.value, words.interval, words.n, words.failed) if part))
     if results.n_relevance_failed:
         lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
-    return lines
+    return [*lines, *corrected_lines(results)]

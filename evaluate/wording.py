@@ -107,7 +107,7 @@ def kind_of(key: str) -> Kind:
         return "share"
     if key in {"relevance", "accuracy", "completeness", "precision"}:
         return "mean"
-    return "measure" if "@" in key else "number"
+    return "number" if key.endswith("_tokens") else "measure"
 
 
 def measure_name(key: str) -> str:

@@ -137,9 +137,9 @@ class Caller:
 
     def _settle(self, job: _Job) -> Request | None:
         """Give the job its reply from the cache; else say which request is still to be made for it."""
-        request, received = job.request, []
+        request, key, received = job.request, job.key, []
         for attempt in range(2):
-            stored = self._cache.get(self._key(job.model, request))
+            stored = self._cache.get(key)
             if stored is None:
                 return request
             received.append(stored)
@@ -149,6 +149,7 @@ class Caller:
                 job.reply = replace(reply, usage=self._usage(job), latency_s=_seconds(received))
                 return None
             request = ask_again(job.request, stored.body, reply.error)
+            key = self._key(job.model, request)
         raise AssertionError("unreachable")
 
     def _call(self, open_jobs: list[_Job], distinct: dict[str, _Job]) -> None:
@@ -202,7 +203,8 @@ class Caller:
             finally:
                 self._budget.end(cost)
             job.paid = True
-            self._cache.put(self._key(job.model, request), body, latency_s, f"received-{self._stage}")
+            key = job.key if request is job.request else self._key(job.model, request)
+            self._cache.put(key, body, latency_s, f"received-{self._stage}")
         reply = _done(job)
         self._progress.advance("done" if reply.error is None else "failed", self.spent_usd)
 
@@ -240,8 +242,11 @@ class Caller:
             raise ProviderError("stopped before the next try", retryable=False)
 
     def _guess_usd(self, model: str, request: Request) -> float | None:
+        settings = self._experiment.settings_of(model)
+        if cost_usd(model, settings, 1, 1) is None:
+            return None
         tokens = sum(count_tokens(message.content) for message in request.messages)
-        return cost_usd(model, self._experiment.settings_of(model), tokens, _SHORT_REPLY_TOKENS)
+        return cost_usd(model, settings, tokens, _SHORT_REPLY_TOKENS)
 
     def _missing(self, waiting: Sequence[_Job]) -> RepliesMissing:
         rows: dict[str, list[tuple[str, str, Request]]] = {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ragassay.config import ModelSettings
 from ragassay.errors import InputError
 from ragassay.request_files import response_format
-from ragassay.requests import Body, Request
+from ragassay.requests import Body, Request, json_schema
 from ragassay.text import plain
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _local_options(request: Request) -> dict[str, Any]:
     if request.tokens:
         options |= {"top_logprobs": _LOCAL_TOP_LOGPROBS, "extra_body": {"grammar": grammar_for_tokens(request.tokens)}}
     elif request.schema:
-        options["extra_body"] = {"grammar": grammar_for(request.schema.model_json_schema())}
+        options["extra_body"] = {"grammar": grammar_for(json_schema(request.schema))}
     return options
 
 
@@ -229,7 +229,7 @@ def _limiter(settings: ModelSettings) -> Any:
 def _tool(request: Request) -> dict[str, Any]:
     if request.schema is None:
         raise ValueError("the request asks for free text")
-    schema = request.schema.model_json_schema()
+    schema = json_schema(request.schema)
     return {"name": request.schema.__name__, "description": "Give the reply through this tool.", "input_schema": schema}
 
 

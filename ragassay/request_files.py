@@ -8,7 +8,7 @@ from typing import Any
 
 from ragassay.config import ModelSettings
 from ragassay.files import json_line, write_text
-from ragassay.requests import Request
+from ragassay.requests import Request, json_schema
 
 
 def input_line(key: str, model: str, settings: ModelSettings, request: Request) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def response_format(request: Request) -> dict[str, Any]:
     """OpenAI's `response_format` for the request's schema, strict."""
     if request.schema is None:
         raise ValueError("the request asks for free text")
-    schema = request.schema.model_json_schema()
+    schema = json_schema(request.schema)
     return {"type": "json_schema", "json_schema": {"name": request.schema.__name__, "strict": True, "schema": schema}}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -73,11 +74,17 @@ def request_key(model: str, base_url: str | None, settings: ModelSettings, reque
             "temperature": settings.temperature,
             "max_tokens": settings.max_tokens,
             "messages": [list(message) for message in request.messages],
-            "schema": request.schema.model_json_schema() if request.schema else None,
+            "schema": json_schema(request.schema) if request.schema else None,
             "tokens": list(request.tokens),
             "sample": request.sample,
         }
     )
+
+
+@lru_cache(maxsize=256)
+def json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+    """A reply's JSON schema, made once for each class; not to be changed by whoever gets it."""
+    return schema.model_json_schema()
 
 
 def ask_again(request: Request, body: Body, problem: str) -> Request:

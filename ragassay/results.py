@@ -15,6 +15,33 @@ A figure's `value` is over `n`; `n_failed` more were owed and failed. Shares run
 """
 
 
+class Box(Record):
+    """A box plot of one measure of one agent: Tukey's box and whiskers, and the mean with its interval.
+
+    n: values; n_failed: owed and without a value. q1, median, q3: quartiles (linear between values, as numpy's).
+    low_whisker, high_whisker: the farthest values within 1.5 interquartile ranges of the box; outliers: all beyond, in
+    order. lowest, highest: the ends of the measure's scale, where it has them. None: no value at all.
+    """
+
+    n: int
+    n_failed: int = 0
+    minimum: float | None = None
+    q1: float | None = None
+    median: float | None = None
+    q3: float | None = None
+    maximum: float | None = None
+    low_whisker: float | None = None
+    high_whisker: float | None = None
+    outliers: tuple[float, ...] = ()
+    mean: Figure
+    lowest: float | None = None
+    highest: float | None = None
+
+
+Boxes = dict[str, dict[str, Box]]
+"""Agent to measure to box."""
+
+
 class PairedTest(Record):
     """A paired t-test of two agents on one measure, over the queries on which both have a value.
 
@@ -196,7 +223,9 @@ class CorrectedFigure(Record):
     queries, for a difference those of both agents). helps: whether the judge's values narrow what the labels alone
     say; None where that cannot be told. note: why there is no corrected value, or why not to lean on it. needed: of a
     mean, how many labels an interval of +- a twentieth of the scale takes (so `n_labels` say; its `n`); no value, or no
-    upper end, where labels on every query would not do.
+    upper end, where labels on every query would not do. p: of a corrected difference, two-sided, of 0; p_holm: the
+    same, corrected over all pairs of agents that could be corrected on the measure; verdict: by p_holm, of `agent`
+    against `other`, at 5%. All three None where there is no corrected difference.
     """
 
     measure: str
@@ -208,6 +237,9 @@ class CorrectedFigure(Record):
     helps: bool | None = None
     note: str | None = None
     needed: Figure | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    verdict: Literal["better", "worse", "not distinguishable"] | None = None
 
 
 class Corrections(Record):
@@ -238,6 +270,8 @@ class Results(Record):
     whose winner changed with the order. first_shown_wins: the share of single decided games won by the answer shown
     first. elo and bradley_terry: ratings from one initial rating, 400 points to a factor of ten in the odds.
     answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
+    evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
+    `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them. boxes: the spread of every measure over queries.
     pointwise_labels: agent to criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise.
     """
 
@@ -255,6 +289,10 @@ class Results(Record):
     n_relevance_failed: int
     pointwise: Figures
     pointwise_labels: dict[str, dict[str, dict[str, int]]]
+    evaluations: Figures = Field(default_factory=dict)
+    evaluation_scales: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    evaluators: dict[str, str] = Field(default_factory=dict)
+    boxes: Boxes = Field(default_factory=dict)
     answers: dict[str, dict[str, Figure]]
     wins: Figures
     win_rate: dict[str, Figure]

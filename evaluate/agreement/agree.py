@@ -13,7 +13,6 @@ from evaluate.agreement.confusion import LARGEST, Confusion, confusion, spelt
 from evaluate.agreement.crosstab import Crosstab, Floats, Indices, crosstab
 from evaluate.agreement.detection import Share, detection_shares, near_shares, same_shares
 from evaluate.agreement.estimates import Found, Sample, Statistic
-from evaluate.agreement.interval import draws
 from evaluate.agreement.kappa import Weighting, kappa
 from evaluate.agreement.krippendorff import Level, alpha, coincidences
 from evaluate.agreement.label_tables import Ratings
@@ -110,8 +109,10 @@ def _pair(ratings: Ratings, known: Scale, judge: int, bootstrap: int, seed: int)
     table = crosstab(x, y, cluster, len(scale.labels))
     found = Found(len(both), len(columns[0]) - len(both))
     _shares(found, scale, x, y, cluster)
-    _chance_corrected(found, Sample(table, draws(table.n_clusters, bootstrap, seed)), scale)
-    _two_sided_alpha(found, x, y, cluster, scale, bootstrap, seed)
+    sample = Sample.of_pairs(table, bootstrap, seed)
+    _chance_corrected(found, sample, scale)
+    coincident = coincidences(list(zip(x.tolist(), y.tolist(), strict=True)), cluster, len(scale.labels))
+    _alphas(found, Sample.of_coincidences(coincident, sample, bootstrap, seed), scale)
     return PairAgreement(
         human=ratings.raters[0],
         judge=ratings.raters[judge],
@@ -196,16 +197,8 @@ def _bias_statistic(name: str, values: Floats) -> Statistic:
     return lambda table, counts: bias_and_limits(table, counts, values)[name]
 
 
-def _two_sided_alpha(
-    found: Found, x: Indices, y: Indices, cluster: Indices, scale: Scale, bootstrap: int, seed: int
-) -> None:
-    units = list(zip(x.tolist(), y.tolist(), strict=True))
-    _alphas(found, coincidences(units, cluster, len(scale.labels)), scale, bootstrap, seed)
-
-
-def _alphas(found: Found, table: Crosstab, scale: Scale, bootstrap: int, seed: int) -> None:
-    sample = Sample(table, draws(table.n_clusters, bootstrap, seed))
-    equal = _why_equal(table, scale)
+def _alphas(found: Found, sample: Sample, scale: Scale) -> None:
+    equal = _why_equal(sample.table, scale)
     for level in LEVELS:
         name = f"krippendorff_alpha({level})"
         if level == "nominal" and len(scale.labels) > LARGEST:
@@ -224,7 +217,7 @@ def _all_raters(ratings: Ratings, scale: Scale, bootstrap: int, seed: int) -> Fo
     found = Found(len(pairable), len(units) - len(pairable))
     cluster = clusters_of([ratings.clusters[i] for i in pairable])
     table = coincidences([units[i] for i in pairable], cluster, len(scale.labels))
-    _alphas(found, table, scale, bootstrap, seed)
+    _alphas(found, Sample.of_coincidences(table, None, bootstrap, seed), scale)
     return found
 
 
@@ -240,10 +233,28 @@ def _notes(ratings: Ratings, scale: Scale, pairs: Sequence[PairAgreement]) -> li
             notes.append(f"{plain(pair.judge)}: all pairs are of one query, so that there are no intervals")
     if ratings.by is None:
         notes.append("each row was resampled alone; where rows share a query, name its column with --by")
+    if scale.numeric and not scale.declared and (gaps := _gaps(scale)):
+        said = ", ".join(gaps[:10])
+        notes.append(
+            f"the weights of kappa(linear) and kappa(quadratic) are of places among the labels seen, and {said} never "
+            "occurs: name the whole scale with --scale if it is on it"
+        )
     if scale.outside:
         outside = ", ".join(plain(spelt(label)) for label in scale.outside[:10])
         notes.append(f"outside the scale, each a category of its own: {outside}")
     return notes
+
+
+def _gaps(scale: Scale) -> list[str]:
+    """Whole numbers between the labels that are none; nothing where labels are not whole, or measured values.
+
+    Labels that never occur beyond the ends move no weight in proportion to the others.
+    """
+    labels = scale.values
+    if not len(labels) or len(labels) > LARGEST or (labels % 1).any() or labels.max() - labels.min() > LARGEST:
+        return []
+    held = set(labels.tolist())
+    return [spelt(float(x)) for x in range(int(labels.min()), int(labels.max())) if float(x) not in held]
 
 
 def difference_pairs(ratings: Ratings, judge: int) -> Counter[tuple[float, float]]:

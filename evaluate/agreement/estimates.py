@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaluate.agreement.crosstab import Crosstab, Floats
-from evaluate.agreement.interval import Ends, bootstrap_interval, perfect_interval
+from evaluate.agreement.interval import Ends, bootstrap_interval, draws, perfect_interval
+from evaluate.agreement.rare import Rare, rare
 from evaluate.bootstrap import rounded
 from ragassay.records import Figure
 
@@ -40,10 +41,22 @@ class Found:
 
 @dataclass(frozen=True)
 class Sample:
-    """A table with the draws of its clusters."""
+    """A table with the draws of its clusters, and those of `rare` where resampling sees too few rare labels."""
 
     table: Crosstab
     weights: Floats
+    rare: Rare | None = None
+
+    @classmethod
+    def of_pairs(cls, table: Crosstab, replicates: int, seed: int) -> Sample:
+        """The draws for a table of pairs of labels."""
+        return cls(table, draws(table.n_clusters, replicates, seed), rare(table, replicates, seed))
+
+    @classmethod
+    def of_coincidences(cls, table: Crosstab, pairs: Sample | None, replicates: int, seed: int) -> Sample:
+        """The draws for a table of coincidences; `pairs` is what it was made from, where there are two raters."""
+        few = pairs.rare.both_ways() if pairs is not None and pairs.rare is not None else None
+        return cls(table, draws(table.n_clusters, replicates, seed), few)
 
     def every(self, statistic: Statistic) -> tuple[float, Floats]:
         """The value, and its value in each replicate."""
@@ -56,13 +69,21 @@ class Sample:
         rows, columns = self.table.rows_by_label(counts), self.table.columns_by_label(counts)
         return float((rows * columns).sum() / counts.sum() ** 2)
 
-    def interval(self, value: float, replicates: Floats, *, bounded: bool) -> Ends:
-        """The interval of a figure; where all labels agree and it is 1, that of `perfect_interval`."""
+    def interval(self, value: float, replicates: Floats, statistic: Statistic, *, bounded: bool) -> Ends:
+        """The interval of a figure; where all labels agree and it is 1, that of `perfect_interval`.
+
+        Where there are draws of `rare`, it is moved out to theirs.
+        """
         if bounded and value > 1 - 1e-9 and bool((self.table.x == self.table.y).all()):
             sizes = np.bincount(self.table.row_cluster, minlength=self.table.n_clusters).astype(np.float64)
             return perfect_interval(sizes, self.chance())
         n_clusters = len(np.unique(self.table.row_cluster))
-        return bootstrap_interval(value, replicates, n_clusters, bounded=bounded)
+        ends = bootstrap_interval(value, replicates, n_clusters, bounded=bounded)
+        if self.rare is None or not bounded:
+            return ends
+        low, high = self.rare.ends(statistic)
+        known = [value, *(end for end in ends if end is not None)]
+        return min(low, *known), max(high, *known)
 
     def figure(self, found: Found, name: str, statistic: Statistic, why: str, *, bounded: bool = True) -> None:
         """Put the statistic, with its interval, among what was found; `why` says what makes it undefined."""
@@ -70,4 +91,4 @@ class Sample:
         if not np.isfinite(value):
             found.leave_out(name, why)
         else:
-            found.put(name, value, self.interval(value, replicates, bounded=bounded), why)
+            found.put(name, value, self.interval(value, replicates, statistic, bounded=bounded), why)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -108,7 +109,7 @@ def _make(kind: type[Evaluator], given: str, settings: Evaluate, setup: Setup, f
 def _options(kind: type[Options], name: str, settings: Evaluate, file: Path) -> Options:
     given: dict[str, Any] = settings.settings.get(name, {})
     try:
-        return kind.model_validate(given)
+        return kind.model_validate_json(json.dumps(given, default=str))
     except ValidationError as error:
         problem = plain(first_problem(error).removeprefix("Value error, "))
         known = ", ".join(kind.model_fields)

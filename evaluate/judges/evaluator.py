@@ -93,6 +93,9 @@ class Evaluator(ABC):
         """Who judges, as the records name it: the model; an evaluator that asks none names its method instead."""
         return self.setup.model
 
+    def prepare(self, cases: Sequence[Any]) -> None:  # noqa: B027  (most have nothing to prepare)
+        """Called once with every case that is owed, before the first `steps`: for models that work in batches."""
+
     @abstractmethod
     def steps(self, case: Any) -> Steps | Sequence[Assessment]:
         """The assessments of one case. Raises JudgeFailed, or anything, where it cannot be judged."""

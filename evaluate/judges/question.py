@@ -96,13 +96,15 @@ def whole(value: object) -> object:
 @lru_cache(maxsize=64)
 def label_schema(labels: tuple[str, ...]) -> type[BaseModel]:
     """The reply with a reason and one of `labels`; nothing is coerced."""
+    fields: Any = {"reason": (Reason, ...), "label": (label_type(labels), ...)}
+    return create_model("Labelled", __base__=Strict, __doc__="The reason, then the label.", **fields)
+
+
+def label_type(labels: tuple[str, ...]) -> Any:
+    """The type of a schema's field that holds one of `labels`: whole numbers, or words."""
     if all(label.isdigit() for label in labels):
-        kind: Any = Annotated[Literal[tuple(int(label) for label in labels)], BeforeValidator(whole)]
-    else:
-        kind = Literal[labels]
-    return create_model(
-        "Labelled", __base__=Strict, __doc__="The reason, then the label.", reason=(Reason, ...), label=(kind, ...)
-    )
+        return Annotated[Literal[tuple(int(label) for label in labels)], BeforeValidator(whole)]
+    return Literal[labels]
 
 
 def _likeliest(probabilities: Mapping[str, float]) -> Graded:

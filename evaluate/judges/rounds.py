@@ -42,12 +42,34 @@ def assess(evaluators: Sequence[Evaluator], cases: Sequence[QueryCase], caller: 
     """
     tasks = [task for evaluator in evaluators for case in cases for task in _tasks(evaluator, case)]
     owed = [row for evaluator in evaluators for case in cases for row in _owed(evaluator, case)]
+    own_models = [evaluator for evaluator in evaluators if type(evaluator).prepare is not Evaluator.prepare]
+    _play([task for task in tasks if task.evaluator not in own_models], caller)
+    for evaluator in own_models:  # last: where replies are missing, nothing is worked out in vain
+        mine = [task for task in tasks if task.evaluator is evaluator]
+        _prepare(evaluator, mine)
+        _play([task for task in mine if not task.rows], caller)
+    return complete(owed, [row for task in tasks for row in task.rows])
+
+
+def _play(tasks: Sequence[_Task], caller: Caller) -> None:
     for task in tasks:
         _advance(task, None)
     while live := [task for task in tasks if task.steps is not None]:
         for task, replies in zip(live, _ask(live, caller), strict=True):
             _advance(task, replies)
-    return complete(owed, [row for task in tasks for row in task.rows])
+
+
+def _prepare(evaluator: Evaluator, tasks: Sequence[_Task]) -> None:
+    """Let the evaluator see all its cases; where that fails, none of them can be judged."""
+    if not tasks:
+        return
+    try:
+        evaluator.prepare([task.case for task in tasks])
+    except RagassayError:
+        raise
+    except Exception as error:  # noqa: BLE001  (the border: it becomes error records)
+        for task in tasks:
+            task.rows = _failed(task, f"the judge could not be prepared ({type(error).__name__}: {error})")
 
 
 def _tasks(evaluator: Evaluator, case: QueryCase) -> Iterator[_Task]:

@@ -59,7 +59,7 @@ def _judge_files(options: argparse.Namespace) -> int:
     from ragassay.files import write_records
     from ragassay.reply_cache import ReplyCache
 
-    workspace = _workspace(options)
+    workspace = files_workspace(options)
     evaluators = experiment_evaluators(workspace)
     cases = read_cases(options.answers, options.passages, options.queries)
     with locked(workspace):
@@ -76,7 +76,7 @@ def _judge_files(options: argparse.Namespace) -> int:
     return 0
 
 
-def _workspace(options: argparse.Namespace) -> Workspace:
+def files_workspace(options: argparse.Namespace) -> Workspace:
     """An experiment of evaluators only: --config's, with what the options say."""
     base = _experiment(options)
     names = tuple(name.strip() for name in options.with_.split(",") if name.strip())

@@ -54,9 +54,11 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     _add_search(verbs)
     _add_score(verbs)
     _add_rate(verbs)
+    _add_export(verbs)
     _add_gate(verbs)
     _add_agree(verbs)
     _add_agree_systems(verbs)
+    _add_meta_eval(verbs)
     return parser
 
 
@@ -238,6 +240,27 @@ def _add_rate(verbs) -> None:  # type: ignore[no-untyped-def]
     verb.add_argument("--json", action="store_true", help="print JSON")
 
 
+def _add_export(verbs) -> None:  # type: ignore[no-untyped-def]
+    verb = _verb(
+        verbs, "export", "write what evaluators gave as CSV, in another tool's columns", "ragassay.cli.export:export"
+    )
+    _add_corpus(verb)
+    verb.add_argument("--format", choices=["agent-evaluation", "open-rag-eval"], required=True, help="whose columns")
+    verb.add_argument(
+        "--out",
+        type=_path,
+        required=True,
+        metavar="CSV",
+        help="the file to write; what a spreadsheet would take for a formula gets an apostrophe before it",
+    )
+    verb.add_argument(
+        "--metrics",
+        type=_path,
+        metavar="JSON",
+        help="write the run's figures too, each with n, n_failed and its interval (agent-evaluation only)",
+    )
+
+
 def _add_gate(verbs) -> None:  # type: ignore[no-untyped-def]
     verb = _verb(
         verbs,
@@ -293,6 +316,66 @@ def _add_agree_systems(verbs) -> None:  # type: ignore[no-untyped-def]
     verb.add_argument("--runs", type=_path, metavar="DIR", help="a folder of TREC runs, one a system")
     verb.add_argument("--measure", metavar="M", help="nDCG@10, RR(rel=2)@5, …")
     verb.add_argument("--scores", type=_path, metavar="FILE", help="instead: a table of system, score, score")
+    _add_draws(verb)
+
+
+def _add_meta_eval(verbs) -> None:  # type: ignore[no-untyped-def]
+    verb = _verb(
+        verbs,
+        "meta-eval",
+        "hold an evaluator against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …",
+        "ragassay.cli.meta_eval:meta_eval",
+    )
+    verb.add_argument("--judge", required=True, metavar="NAME", help="an evaluator: see `ragassay judges`")
+    verb.add_argument(
+        "--labelled",
+        type=_path,
+        required=True,
+        metavar="FILE",
+        help="rows (JSON Lines, CSV, TSV) of claim, document, label; of question, answer, expected, label; or of "
+        "question, answer; or qrels (TREC, BEIR) with --passages and --queries",
+    )
+    verb.add_argument(
+        "--kind", choices=["relevance", "claims", "answers", "correctness"], help="default: by the fields"
+    )
+    verb.add_argument("--passages", type=_path, metavar="JSONL", help="what the qrels label (BEIR)")
+    verb.add_argument("--queries", type=_path, metavar="JSONL", help="what they label it for (BEIR)")
+    verb.add_argument(
+        "--negatives", type=_path, metavar="RUN", help="a TREC run: its first passages without a label count as 0"
+    )
+    verb.add_argument("--depth", type=int, default=10, metavar="K", help="how many of --negatives' first; default: 10")
+    verb.add_argument(
+        "--relevant",
+        action="append",
+        default=[],
+        metavar="LABEL",
+        help="people's label that counts: the lowest number, or a word (may be repeated)",
+    )
+    verb.add_argument(
+        "--binary-at",
+        type=float,
+        metavar="X",
+        help="the judge's lowest label that counts; default: 2 of 0 to 3, else the middle of the scale",
+    )
+    verb.add_argument("--criterion", metavar="NAME", help="which figure of a judge that gives several")
+    verb.add_argument("--n", type=int, metavar="N", help="rows drawn at random; default: all")
+    verb.add_argument("--balance", action="store_true", help="draw half of them from the labels that count")
+    verb.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the judge, as in [evaluate.settings]; may be repeated",
+    )
+    verb.add_argument("--model", metavar="MODEL", help="provider:name")
+    verb.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
+    verb.add_argument("--mode", choices=["auto", "label", "probability"], help="how the model is asked")
+    verb.add_argument(
+        "--config", type=_path, metavar="TOML", help="an experiment.toml for models, settings, own judges"
+    )
+    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before spending more than this")
+    verb.add_argument("--out", type=_path, metavar="JSONL", help="the judgments to write")
+    verb.add_argument("--work", type=_path, metavar="DIR", help="requests and replies (default: results/meta-eval)")
     _add_draws(verb)
 
 

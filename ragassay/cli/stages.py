@@ -238,6 +238,7 @@ def _compare() -> Stage:
         settings=lambda e: (
             _settings(e, "compare")
             | {"retrieval.k": e.retrieval.k, "judge.criteria": e.judge.criteria, "judge.mode": e.judge.mode}
+            | ({"evaluate": e.evaluate.model_dump(mode="json")} if e.evaluates else {})
             | {"corpus.note": e.corpus.note, "agent.writer": {a.name: a.writer for a in e.agent}}
         ),
         makes=lambda w: [w.figures],

@@ -33,6 +33,16 @@ FLEISS = [
 CARCINOMA = [[22, 2, 2, 0], [5, 7, 14, 0], [0, 2, 36, 0], [0, 1, 17, 10]]
 """Two pathologists: Agresti, Categorical Data Analysis (2002), table 10.8; kappa .493, standard error .057."""
 
+MULTIPLE_SCLEROSIS = {
+    "Winnipeg": [[38, 5, 0, 1], [33, 11, 3, 0], [10, 14, 5, 6], [3, 7, 3, 10]],
+    "New Orleans": [[5, 3, 0, 0], [3, 11, 4, 0], [2, 13, 3, 4], [1, 2, 4, 14]],
+}
+"""Two neurologists, two groups of patients: Landis and Koch, Biometrics 33 (1977), table 1; kappa .208 and .297."""
+
+LARGE_METER = [494, 395, 516, 434, 476, 557, 413, 442, 650, 433, 417, 656, 267, 478, 178, 423, 427]
+MINI_METER = [512, 430, 520, 428, 500, 600, 364, 380, 658, 445, 432, 626, 260, 477, 259, 350, 451]
+"""Peak expiratory flow, l/min, 17 subjects, first readings: Bland and Altman, The Lancet 327 (1986), table 1."""
+
 
 def ratings(*columns: list[Label | None] | list[float | None], clusters: list[str] | None = None) -> Ratings:
     labels = tuple(tuple(float(x) if isinstance(x, int | float) else x for x in column) for column in columns)
@@ -90,6 +100,10 @@ def test_alpha_is_fleiss_kappa_with_its_correction_for_few_labels():
     ("counts", "kappa"),
     [
         (CARCINOMA, 0.493),
+        ([[88, 14, 18], [10, 40, 10], [2, 6, 12]], 0.492),  # Cohen 1960, table 1: p_o .70, p_c .41
+        ([[24, 8, 13], [8, 13, 11], [10, 9, 64]], 0.389),  # Agresti and Winner 1997: Siskel and Ebert, 160 films
+        (MULTIPLE_SCLEROSIS["Winnipeg"], 0.208),
+        (MULTIPLE_SCLEROSIS["New Orleans"], 0.297),
         ([[20, 5], [10, 15]], 0.4),  # Wikipedia's three worked examples of Cohen's kappa
         ([[45, 15], [25, 15]], 0.1304),
         ([[25, 35], [5, 35]], 0.2593),
@@ -97,6 +111,24 @@ def test_alpha_is_fleiss_kappa_with_its_correction_for_few_labels():
 )
 def test_cohens_kappa_of_textbooks(counts: list[list[int]], kappa: float):
     assert value(first(*from_counts(counts)), "kappa") == pytest.approx(kappa, abs=5e-4)
+
+
+@pytest.mark.parametrize(("city", "linear"), [("Winnipeg", 0.380), ("New Orleans", 0.477)])
+def test_weighted_kappa_of_the_neurologists(city: str, linear: float):
+    # R's vcd, Kappa(MSPatients): "weighted" with its equal-spacing weights.
+    assert value(first(*from_counts(MULTIPLE_SCLEROSIS[city])), "kappa(linear)") == pytest.approx(linear, abs=5e-4)
+
+
+def test_bland_and_altmans_peak_flow_meters():
+    found = first(MINI_METER, LARGE_METER)
+    bias, high = value(found, "bias"), value(found, "limit_high")
+    sd = (high - bias) / 1.96
+    # The paper: mean difference -2.1, standard deviation 38.8; its limits, -79.7 and 75.5, are of 2 of these.
+    assert (bias, sd) == (pytest.approx(-2.1, abs=0.05), pytest.approx(38.8, abs=0.05))
+    assert (bias - 2 * sd, bias + 2 * sd) == (pytest.approx(-79.7, abs=0.1), pytest.approx(75.5, abs=0.1))
+    # Its 95% interval of the bias: -22.0 to 17.8.
+    figure = found.figures["bias"]
+    assert (figure.ci_low, figure.ci_high) == (pytest.approx(-22.0, abs=4), pytest.approx(17.8, abs=4))
 
 
 def test_the_interval_of_a_large_sample_is_that_of_the_textbook():
@@ -174,9 +206,10 @@ def test_all_equal_labels_leave_kappa_undefined_and_the_rest_stands():
 
 
 def test_a_judge_that_always_says_the_same_agrees_as_chance_does():
-    found = first([0, 1, 0, 1], [1, 1, 1, 1])
-    assert value(found, "kappa") == 0 and found.figures["kappa"].ci_low is None
-    assert "judge" in found.undefined["tau_b"]
+    found = first([0, 1] * 20, [1] * 40)
+    figure = found.figures["kappa"]
+    assert figure.value == 0 and figure.ci_low is not None and figure.ci_high is not None
+    assert -0.2 < figure.ci_low < 0 < figure.ci_high < 0.2 and "judge" in found.undefined["tau_b"]
 
 
 def test_perfect_agreement_has_an_interval_that_does_not_collapse():
@@ -214,6 +247,47 @@ def test_a_label_outside_the_scale_keeps_its_own_category():
     expected = cohen_kappa_score(human, judge, weights="linear", labels=[0, 1, 2, 3, 7])
     assert value(found.pairs[0], "kappa(linear)") == pytest.approx(expected)
     assert any("outside the scale" in note for note in found.notes)
+
+
+def test_two_raters_labels_outside_the_scale_are_two_categories_and_no_agreement():
+    found = agree(ratings([0, 1, 8, 1], [0, 1, 9, 1]), scale=["0", "1"], bootstrap=100)
+    matrix = found.pairs[0].confusion
+    assert matrix is not None and matrix.labels == ("0", "1", "8", "9")
+    assert value(found.pairs[0], "agreement") == 0.75
+
+
+def test_a_label_between_others_that_never_occurs_counts_where_it_is_declared_and_is_named_where_not():
+    human, judge = [0, 1, 3, 3, 1, 0, 3], [0, 1, 3, 1, 1, 3, 3]
+    seen, whole = (agree(ratings(human, judge), scale=scale, bootstrap=100) for scale in ([], ["0", "1", "2", "3"]))
+    for weights in ("linear", "quadratic"):
+        name = f"kappa({weights})"
+        assert value(seen.pairs[0], name) == pytest.approx(cohen_kappa_score(human, judge, weights=weights))
+        theirs = cohen_kappa_score(human, judge, weights=weights, labels=[0, 1, 2, 3])
+        assert value(whole.pairs[0], name) == pytest.approx(theirs)
+    assert any("2 never occurs: name the whole scale with --scale" in note for note in seen.notes)
+    assert not any("never occurs" in note for note in whole.notes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(labels)
+def test_quadratic_kappa_is_lins_concordance(pairs: list[tuple[int, int]]):
+    """Fleiss and Cohen 1973 with Lin 1989, equation 2: 2 cov / (var + var + squared gap of the means), moments by n."""
+    x, y = np.array(pairs, dtype=float).T
+    if len({*x, *y}) > 1:
+        found = first(x.tolist(), y.tolist(), scale=["0", "1", "2", "3"])
+        expected = 2 * np.cov(x, y, bias=True)[0, 1] / (x.var() + y.var() + (x.mean() - y.mean()) ** 2)
+        assert value(found, "kappa(quadratic)") == pytest.approx(expected, abs=1e-8)
+
+
+def test_rare_labels_have_an_interval_that_says_how_little_is_known():
+    """One 0 among 30 by people, which the judge missed: Jeffreys' posterior of the table's 4 cells, by simulation."""
+    human, judge = [0] + [1] * 29, [1] * 29 + [0]
+    figure = first(human, judge).figures["kappa"]
+    drawn = np.random.default_rng(1).dirichlet([0.5, 1.5, 1.5, 28.5], 40000)
+    rows, columns = drawn[:, 0] + drawn[:, 1], drawn[:, 0] + drawn[:, 2]
+    chance = rows * columns + (1 - rows) * (1 - columns)
+    expected = np.quantile((drawn[:, 0] + drawn[:, 3] - chance) / (1 - chance), 0.98)
+    assert figure.ci_high is not None and figure.ci_high == pytest.approx(expected, abs=0.12) and figure.ci_high > 0.4
 
 
 def test_words_in_a_declared_order_have_one():

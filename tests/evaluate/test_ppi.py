@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from evaluate.bootstrap import expanded_tail
 from evaluate.correction import correct_difference, correct_mean, helps
 from evaluate.label_posterior import posterior
 from evaluate.ppi import Sample, ppi_difference, ppi_mean, tuned_lambda
@@ -132,3 +133,37 @@ def test_the_interval_is_within_the_scale_holds_the_value_and_has_a_width(
     found = correct_mean(_sample([f for f, _ in rows], [y for _, y in rows], high=2.0), 3, replicates=400)
     assert 0 <= found.low <= found.value <= found.high <= 2
     assert found.high - found.low > 1e-6
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.05, 0.1, 0.2])
+def test_the_p_of_a_difference_is_that_of_the_paired_t_test_where_all_is_labelled(gap: float) -> None:
+    generator = np.random.default_rng(11)
+    a = (generator.random(400) < 0.6 + gap).astype(float)
+    b = (generator.random(400) < 0.6).astype(float)
+    found = correct_difference(_sample(list(a), list(a)), _sample(list(b), list(b)), 5)
+    expected = float(stats.ttest_rel(a, b).pvalue)
+    assert found.p is not None and found.p == pytest.approx(expected, rel=0.4, abs=0.02)
+
+
+def test_p_is_below_5_percent_exactly_where_the_interval_leaves_out_0() -> None:
+    for seed in range(20):
+        a, b = _made(200, 60, 0.85, seed), _made(200, 60, 0.75, seed + 1000)
+        found = correct_difference(a, b, seed)
+        assert found.p is not None and 0 < found.p <= 1
+        if abs(found.p - 0.05) > 0.005:
+            assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_equal_agents_have_p_1_and_a_mean_has_none() -> None:
+    sample = _made(100, 40, 0.9)
+    assert correct_difference(sample, sample, 3).p == 1.0
+    assert correct_mean(sample, 3).p is None
+
+
+def test_a_stratum_where_all_labels_are_1_has_clopper_and_pearsons_lower_limit() -> None:
+    """Brown, Cai and DasGupta 2001, section 4.1.2: (alpha / 2)^(1 / n), at the expanded tail; Jeffreys' is nearer."""
+    n = 300
+    sample = _sample([1.0] * n, [1.0] * n)
+    tail = expanded_tail(n, 0.95)
+    assert correct_mean(sample, 3, replicates=40000).low == pytest.approx(tail ** (1 / n), abs=3e-3)
+    assert stats.beta.ppf(tail, n + 0.5, 0.5) > tail ** (1 / n) + 3e-3

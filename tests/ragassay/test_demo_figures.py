@@ -1,7 +1,7 @@
 """Every figure of a report, recomputed from the files beside it by other code (tests/recomputed); a rerun's bytes.
 
-Three runs: the recorded demo, and the small corpus against a server that always answers and one that spoils a quarter
-of all replies, in every stage.
+Four runs: the recorded demo, and the small corpus against a server that always answers, one that spoils a quarter of
+all replies, in every stage, and once more with a person's labels.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,13 +53,16 @@ class Computed:
         return self.run.figures
 
 
-def small_run(folder: Path, bad: tuple[str, ...] | None) -> Run:
-    """The small corpus with six agents; a quarter of the replies of the schemas `bad` are spoiled (None: of all)."""
+def small_run(folder: Path, bad: tuple[str, ...] | None, changes: Mapping[str, str] | None = None) -> Run:
+    """The small corpus with six agents; a quarter of the replies of the schemas `bad` are spoiled (None: of all).
+
+    changes: more of what LARGER is: texts of experiment.toml, and what stands there instead.
+    """
     with ScriptedServer("openai", spoil(bad)) as server, pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
         corpus = make_corpus(folder / "mine", "openai:m", server.base_url)
         text = (corpus / "experiment.toml").read_text()
-        for old, new in LARGER.items():
+        for old, new in (LARGER | dict(changes or {})).items():
             assert old in text
             text = text.replace(old, new)
         (corpus / "experiment.toml").write_text(text)
@@ -74,10 +78,34 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(DEMO, results)
 
 
-@pytest.fixture(scope="module", params=["demo", "small", "a quarter bad"])
+MORE_SECTIONS = {"section_tokens = 200": "section_tokens = 100", "sections = 4": "sections = 8"}
+"""A correction wants labels on five sections at least."""
+
+
+def labelled_run(folder: Path) -> Run:
+    """The small corpus again, with a person's labels on the accuracy of most answers.
+
+    One in four is not the judge's, and two agents have the highest and the lowest label throughout.
+    """
+    run = small_run(folder, (), MORE_SECTIONS)
+    rows = [row for row in run.pointwise if row["criterion"] == "accuracy" and row["label"] is not None]
+    kept = [row for number, row in enumerate(rows) if number % 5]
+    always = {"knn-rag": 2, "hybrid-rag": 0}
+    other = [row["label"] if number % 4 else 2 - row["label"] for number, row in enumerate(kept)]
+    said = [always.get(row["subject"], label) for row, label in zip(kept, other, strict=True)]
+    lines = [f"ann,,{r['query_id']},{r['subject']},accuracy,{label:g}\n" for r, label in zip(kept, said, strict=True)]
+    (run.corpus / "labels.csv").write_text("who,when,query,subject,criterion,label\n" + "".join(lines))
+    for stage in ("compare", "report"):
+        assert main([stage, str(run.corpus), "--results", str(run.results)]) == 0
+    return Run(run.corpus, run.results)
+
+
+@pytest.fixture(scope="module", params=["demo", "small", "a quarter bad", "labelled"])
 def computed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Computed:
     if request.param == "demo":
         run: Run = request.getfixturevalue("demo")
+    elif request.param == "labelled":
+        run = labelled_run(tmp_path_factory.mktemp("figures"))
     else:
         run = small_run(tmp_path_factory.mktemp("figures"), () if request.param == "small" else None)
     return Computed(run, expectations(run).leaves)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from recomputed import counts
 from recomputed.audited import audit
+from recomputed.corrected import corrected
 from recomputed.expected import Book, Holds, Near, Path
 from recomputed.files import Line, Run
 from recomputed.games import Verdict, verdicts_of, winner_of
@@ -32,6 +33,7 @@ from recomputed.ratings import (
     wins_of,
 )
 from recomputed.resampling import draw, t_quantile, t_two_sided
+from recomputed.spread import box
 from scipy.stats import t as student
 
 K_FACTOR, INITIAL = 16.0, 500.0
@@ -50,6 +52,7 @@ def expectations(run: Run) -> Book:
     for agent, measures in scores.items():
         for name, values in measures.items():
             book.mean(("retrieval", agent, name), values, (0.0, 1.0))
+            box(book, ("boxes", agent, name), values, (0.0, 1.0))
     grades = _pointwise(book, run)
     _answers(book, run)
     _wins(book, run, verdicts)
@@ -59,23 +62,33 @@ def expectations(run: Run) -> Book:
     rates = {agent: _rates(agent, verdicts, run.query_ids) for agent in run.agents}
     pairs(book, run, [book.leaves["agents", number] for number in range(len(run.agents))], scores, grades, rates)
     audit(book, run, verdicts)
+    notes = corrected(book, run, [book.leaves["agents", number] for number in range(len(run.agents))])
+    book.put(("notices",), list(dict.fromkeys([*_notices(run), *notes])))
     return book
 
 
-def _head(book: Book, run: Run) -> None:
-    manifests = [run.manifest(stage) for stage in ("ingest", "questions", "retrieve", "answer", "judge")]
+def _manifests(run: Run) -> list[Line]:
+    return [run.manifest(stage) for stage in ("ingest", "questions", "retrieve", "answer", "judge", "evaluate")]
+
+
+def _notices(run: Run) -> list[str]:
+    manifests = _manifests(run)
     grave = [said for m in manifests if m["exit_status"] for said in m["notices"]]
-    other = [said for m in manifests if not m["exit_status"] for said in m["notices"]]
+    return grave + [said for m in manifests if not m["exit_status"] for said in m["notices"]]
+
+
+def _head(book: Book, run: Run) -> None:
+    manifests = _manifests(run)
     book.put(("format",), 1)
     book.put(("corpus",), run.results.name)
     book.put(("note",), run.setting("corpus", "note", ""))
-    book.put(("notices",), list(dict.fromkeys(grave + other)))
     book.put(("n_queries",), len(run.query_ids))
     book.put(("settings",), _settings(run))
     book.put(("relevance_labels",), counts.labels(run.relevance))
     book.put(("n_relevance_failed",), sum(line["label"] is None for line in run.relevance))
     book.put(("retrieval_people",), {})
-    book.put(("corrected",), None)
+    for evaluated in ("evaluations", "evaluation_scales", "evaluators"):
+        book.put((evaluated,), {})
     book.put(("usage",), [row for m in manifests for row in m["usage"]])
     book.put(("ledger",), run.ledger)
 
@@ -107,6 +120,7 @@ def _pointwise(book: Book, run: Run) -> dict[str, dict[str, Values]]:
             values: Values = {row["query_id"]: row["label"] for row in rows}
             table.setdefault(agent, {})[criterion] = values
             book.mean(("pointwise", agent, criterion), values, (0.0, 2.0))
+            box(book, ("boxes", agent, criterion), values, (0.0, 2.0))
             book.put(("pointwise_labels", agent, criterion), counts.labels(rows))
     return table
 

@@ -1,0 +1,98 @@
+"""A server of a fixed latency in a process of its own, which answers every request with something that fits its schema.
+
+    with LatencyServer(0.2) as server: … server.base_url …
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import subprocess
+import sys
+from typing import Any, Self
+
+WORDS = ("timer", "register", "interrupt", "boot loader", "port", "stack", "fuse", "clock")
+
+
+class LatencyServer:
+    """OpenAI-compatible, on loopback."""
+
+    def __init__(self, latency_s: float) -> None:
+        self._latency_s = latency_s
+        self.base_url = ""
+
+    def __enter__(self) -> Self:
+        command = [sys.executable, "-m", "benchmarks.latency_server", str(self._latency_s)]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self.base_url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/v1"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def fitting(schema: dict[str, Any], definitions: dict[str, Any], chance: random.Random) -> Any:
+    """A value that fits a JSON schema, as far as ours go."""
+    if "$ref" in schema:
+        return fitting(definitions[schema["$ref"].split("/")[-1]], definitions, chance)
+    if "enum" in schema:
+        return chance.choice(schema["enum"])
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("type") == "object":
+        return {name: fitting(part, definitions, chance) for name, part in schema.get("properties", {}).items()}
+    if schema.get("type") == "array":
+        return [fitting(schema["items"], definitions, chance) for _ in range(schema.get("maxItems", 3))]
+    if schema.get("type") == "integer":
+        return schema.get("minimum", 1)
+    if schema.get("type") == "boolean":
+        return chance.random() < 0.5
+    return f"The {chance.choice(WORDS)} sets the {chance.choice(WORDS)}."
+
+
+def body_of(request: dict[str, Any]) -> bytes:
+    """The reply to a chat completion request."""
+    chance = random.Random(json.dumps(request["messages"][-1]["content"])[-200:])
+    wanted = (request.get("response_format") or {}).get("json_schema", {}).get("schema")
+    content = "By the timer [1]." if wanted is None else json.dumps(fitting(wanted, wanted.get("$defs", {}), chance))
+    reply = {
+        "id": "bench",
+        "object": "chat.completion",
+        "created": 0,
+        "model": request.get("model", ""),
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120},
+    }
+    return json.dumps(reply).encode()
+
+
+async def _serve(latency_s: float) -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while head := await _head(reader):
+            length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+            ready = asyncio.get_running_loop().time() + latency_s
+            payload = body_of(json.loads(await reader.readexactly(length)))
+            await asyncio.sleep(max(0.0, ready - asyncio.get_running_loop().time()))
+            lines = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(payload)
+            writer.write(lines + payload)
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    async with server:
+        await server.serve_forever()
+
+
+async def _head(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.readuntil(b"\r\n\r\n")
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return b""
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(float(sys.argv[1])))

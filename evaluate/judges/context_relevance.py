@@ -1,0 +1,35 @@
+"""Context relevance of the RAG triad: how much of what is asked a passage answers, each passage alone.
+
+After TruLens, https://www.trulens.org/getting_started/core_concepts/rag_triad/ ("context relevance"), with grades of 0
+to 3 as its benchmark has them, where a passage is relevant from 2 (Snowflake Engineering 2024, "Benchmarking
+LLM-as-a-judge for the RAG triad metrics", on TREC-DL). The prompt is ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from evaluate.judges.cases import Case
+from evaluate.judges.evaluator import PROMPTS
+from evaluate.judges.question import Graded
+from evaluate.judges.triad_options import TriadJudge
+from ragassay.records import Assessment
+
+
+class ContextRelevance(TriadJudge):
+    """Grades each passage by itself; `details` say whether it counts as relevant."""
+
+    name = "context_relevance"
+    about = "how much of what is asked a passage answers; on 0 to 3 relevant from 2"
+    unit = "passage"
+    default_prompt: ClassVar = PROMPTS / "context_relevance.md"
+
+    @property
+    def relevant(self) -> int:
+        """The lowest grade that counts as relevant: two thirds up the scale, rounded up; 2 on 0 to 3, 7 on 0 to 10."""
+        lowest, highest = self.options.scale
+        return lowest - (-2 * (highest - lowest) // 3)
+
+    def graded(self, case: Case, grade: Graded, **more: Any) -> Assessment:
+        """The assessment with whether the passage is relevant."""
+        return super().graded(case, grade, details=[{"relevant": grade.label >= self.relevant}], **more)

@@ -1,0 +1,110 @@
+"""Factual correctness: the claims of the answer against the golden answer, and the other way round.
+
+Open RAG Eval, `FactualCorrectnessMetric` in `open_rag_eval/metrics/golden_answer_metrics.py`
+(https://github.com/vectara/open-rag-eval), after Ragas' metric of the same name: both texts are taken apart into claims,
+and each claim is entailed by, contradicts, or is neutral to the other text.
+
+- factual_precision: the share of the answer's claims that the golden answer entails;
+- factual_recall: the share of the golden answer's claims that the answer entails;
+- factual_f1: their harmonic mean.
+
+An answer that claims nothing has no precision, and its F1 is its recall's 0 if that is 0, else no value. There both are 0
+as soon as one of the texts has no claim. Ragas' recall divides by true positives counted on the answer's side instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AfterValidator
+
+from evaluate.judge import Strict
+from evaluate.judges.cases import AnswerCase, expected_response
+from evaluate.judges.evaluator import PROMPTS, Criterion, Evaluator, Options, Steps
+from evaluate.judges.figures import f1, records
+from evaluate.judges.item_question import ItemQuestion, Verdict
+from evaluate.judges.question import JudgeFailed, read_value
+from ragassay.calls import Reply, Request
+from ragassay.prompts import Prompt
+
+LABELS = ("contradicted", "neutral", "entailed")
+SIDES = ("answer", "expected_response")
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the claim is empty")
+    return text.strip()
+
+
+class Claims(Strict):
+    """The claims of a text, in its order."""
+
+    claims: list[Annotated[str, AfterValidator(_said)]]
+
+
+class FactualOptions(Options):
+    """claims_prompt: a file of the user's own in place of the prompt that takes a text apart."""
+
+    claims_prompt: str | None = None
+
+
+class FactualCorrectness(Evaluator):
+    """Two requests for the claims of the texts, then those that judge them, in batches of ten."""
+
+    name = "factual_correctness"
+    family = "open-rag-eval"
+    about = "claims of the answer in the golden answer (precision), and the other way round (recall)"
+    needs = ("expected_response",)
+    options_type = FactualOptions
+    default_prompt: ClassVar = PROMPTS / "factual_correctness.md"
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Precision, recall and F1, from 0 to 1."""
+        return Criterion("factual_precision"), Criterion("factual_recall"), Criterion("factual_f1")
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """The claims of both texts, then the verdicts on both lists at once."""
+        texts = (case.text, expected_response(case.query) or "")
+        sides = self._claims((yield [self._claims_request(case, text) for text in texts]))
+        question = ItemQuestion(self.prompt(), LABELS, ("0", "1", "2"), self.setup.mode, "claims", self.options)
+        asked = [
+            question.requests({"query": case.query, "text": other}, claims)
+            for claims, other in zip(sides, reversed(texts), strict=True)
+        ]
+        replies = (yield [*asked[0], *asked[1]]) if any(asked) else []
+        verdicts = question.read_lists([replies[: len(asked[0])], replies[len(asked[0]) :]], sides)
+        return self._rows(case, sides, verdicts)
+
+    def _claims_request(self, case: AnswerCase, text: str) -> Request:
+        own = self.options.claims_prompt if isinstance(self.options, FactualOptions) else None
+        prompt = Prompt.load(self.setup.folder / own if own else PROMPTS / "factual_claims.md")
+        return Request(prompt.render({"query": case.query, "answer": text}), schema=Claims)
+
+    @staticmethod
+    def _claims(replies: Sequence[Reply]) -> list[list[str]]:
+        sides = []
+        for side, reply in zip(SIDES, replies, strict=True):
+            try:
+                sides.append(list(dict.fromkeys(read_value(reply, Claims).claims)))
+            except JudgeFailed as error:
+                raise JudgeFailed(f"the claims of the {side} could not be had: {error}") from None
+        return sides
+
+    def _rows(self, case: AnswerCase, sides: Sequence[Sequence[str]], verdicts: Sequence[Sequence[Verdict]]) -> Any:
+        precision, recall = (_entailed(side) for side in verdicts)
+        none = {"factual_precision": "the answer makes no claim", "factual_recall": "the golden answer makes no claim"}
+        none["factual_f1"] = none["factual_precision" if precision is None else "factual_recall"]
+        details = [
+            {"of": name, "claim": claim, **verdict.detail()}
+            for name, claims, found in zip(SIDES, sides, verdicts, strict=True)
+            for claim, verdict in zip(claims, found, strict=True)
+        ]
+        values = {"factual_precision": precision, "factual_recall": recall, "factual_f1": f1(precision, recall)}
+        return records(self, case, values, none, details=details)
+
+
+def _entailed(verdicts: Sequence[Verdict]) -> float | None:
+    return sum(verdict.label == "entailed" for verdict in verdicts) / len(verdicts) if verdicts else None

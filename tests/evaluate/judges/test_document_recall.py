@@ -1,0 +1,52 @@
+"""Document recall: |expected and retrieved| / |expected|, by hand; no model is asked."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+PASSAGES = [
+    {"_id": "a-1", "text": "One.", "metadata": {"doc": "a.pdf"}},
+    {"_id": "a-2", "text": "Two.", "metadata": {"doc": "a.pdf"}},
+    {"_id": "b-1", "text": "Three.", "metadata": {"doc": "b.pdf"}},
+    {"_id": "c-1", "text": "Four.", "metadata": {"doc": 7}},
+]
+
+
+def recall(bench, expected, retrieved):
+    from ragassay.cli import main
+    from ragassay.files import read_records
+    from ragassay.records import Assessment
+
+    answer = {"query_id": "q", "query": "Which?", "agent": "ours", "answer": "That.", "passages": retrieved}
+    answers, passages, out = (bench.folder / name for name in ("a.jsonl", "p.jsonl", "out.jsonl"))
+    answers.write_text(json.dumps(answer | {"expected_docs": expected}) + "\n")
+    passages.write_text("".join(json.dumps(row) + "\n" for row in PASSAGES))
+    options = ["--answers", str(answers), "--passages", str(passages), "--out", str(out), "--model", "openai:none"]
+    assert main(["judge", *options, "--with", "document_recall"]) == 0
+    return read_records(out, Assessment)
+
+
+@pytest.mark.parametrize(
+    ("expected", "retrieved", "share"),
+    [
+        (["a.pdf", "b.pdf"], ["a-1", "a-2"], 1 / 2),
+        (["a.pdf", "b.pdf"], ["a-1", "b-1"], 1),
+        (["a-1", "b.pdf", "c-1"], ["a-1", "c-1"], 2 / 3),
+        (["a-2"], ["a-1"], 0),
+        (["a.pdf", "a.pdf"], ["a-1"], 1),
+        (["a.pdf"], [], 0),
+    ],
+)
+def test_the_share_of_expected_documents_that_were_retrieved(bench, expected, retrieved, share):
+    (row,) = recall(bench, expected, retrieved)
+    assert (row.label, row.judge) == (pytest.approx(share), "expected_docs")
+    assert [part["doc"] for part in row.details] == list(dict.fromkeys(expected))
+    assert sum(part["found"] for part in row.details) == pytest.approx(share * len(row.details))
+    assert not bench.server.requests
+
+
+def test_without_expected_documents_nothing_is_owed(bench):
+    assert recall(bench, None, ["a-1"]) == []
+    assert recall(bench, [], ["a-1"]) == []

@@ -1,0 +1,44 @@
+"""Adaptive play of simulated tournaments: equal agents, and a judge that mostly picks the answer shown first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from benchmarks.coverage_ratings import World, blind_share, played, simulate
+
+EQUAL = World((0.0,) * 4, n_queries=60)
+EXPERIMENTS = 300
+
+
+@pytest.mark.parametrize("by_section", [0.0, 0.5])
+def test_the_simulated_judge_picks_the_first_answer_85_percent_of_the_time(by_section: float):
+    """One order of many games, verdict by verdict, by Davidson's shares (1970, eq. 2.1) unless the judge is blind."""
+    world, n = replace(EQUAL, by_section=by_section), 400_000
+    generator = np.random.default_rng(3)
+    luck = np.hypot(world.by_query, by_section) * generator.standard_normal((2, n))
+    strength = np.exp(luck)
+    tie = world.tie * np.sqrt(strength.prod(axis=0))
+    blind = generator.random(n) < blind_share(world, 0.85)
+    first = blind | (generator.random(n) < strength[0] / (strength.sum(axis=0) + tie))
+    assert first.mean() == pytest.approx(0.85, abs=3 * np.sqrt(0.85 * 0.15 / n))
+
+
+def test_such_a_judge_decides_no_order_of_equal_agents_and_moves_none_of_them():
+    generator = np.random.default_rng(4)
+    world = replace(EQUAL, first=blind_share(EQUAL, 0.85))
+    done = played(world, simulate(world, EXPERIMENTS, generator), generator, max_share=1.0)
+    assert (done.decided != 0).any(axis=1).mean() <= 0.05
+    first_listed = np.nanmean(done.scores[:, :, :3], axis=(1, 2))  # against each of the others
+    assert abs(first_listed.mean() - 0.5) < 3 * first_listed.std() / np.sqrt(EXPERIMENTS)
+
+
+def test_distant_agents_are_decided_rightly_on_a_part_of_the_games():
+    generator = np.random.default_rng(5)
+    world = replace(EQUAL, strengths=(4.5, 3.0, 1.5, 0.0))
+    done = played(world, simulate(world, EXPERIMENTS, generator), generator, max_share=1.0)
+    assert not (done.decided == -1).any()
+    assert (done.decided == 1).all(axis=1).mean() > 0.8
+    assert done.met.sum(axis=1).mean() < 0.5 * 6 * world.n_queries

@@ -1,0 +1,102 @@
+"""Real models of a few random numbers, written into a folder as their authors write theirs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+WORDS = (
+    "the header util delay h declares ms which waits busily a busy wait keeps processor interrupts are by sei it is in"
+)
+
+
+def word_tokenizer(folder: Path, *more: str, limit: int = 64):
+    """A fast tokenizer of whole words, of `WORDS` and `more`; others are unknown."""
+    import tokenizers
+    import transformers
+
+    words = ["<pad>", "[UNK]", "[CLS]", "[SEP]", *dict.fromkeys([*WORDS.split(), *more])]
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, "[UNK]"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        pad_token="<pad>",
+        unk_token="[UNK]",
+        cls_token="[CLS]",
+        sep_token="[SEP]",
+        model_max_length=limit,
+    )
+    tokenizer.save_pretrained(folder)
+    return tokenizer
+
+
+def bert_config(n_words: int, limit: int, labels: tuple[str, ...] = ()):
+    import transformers
+
+    config = transformers.BertConfig(
+        vocab_size=n_words,
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=limit,
+        initializer_range=1.0,
+    )
+    if labels:
+        config.id2label = dict(enumerate(labels))
+        config.label2id = {label: i for i, label in enumerate(labels)}
+    return config
+
+
+def cross_encoder(folder: Path, labels: tuple[str, ...], limit: int = 64) -> str:
+    """A BERT cross-encoder with these classes."""
+    import torch
+    import transformers
+
+    torch.manual_seed(7)
+    tokenizer = word_tokenizer(folder, limit=limit)
+    transformers.BertForSequenceClassification(bert_config(len(tokenizer), limit, labels)).save_pretrained(folder)
+    return str(folder)
+
+
+def hhem(folder: Path) -> str:
+    """A model laid out as HHEM-2.1-Open is: weights under `t5.`, a foundation elsewhere, code that is not to be run."""
+    import torch
+    import transformers
+    from safetensors.torch import save_file
+
+    torch.manual_seed(7)
+    base = folder / "foundation"
+    tokenizer = word_tokenizer(base, "Premise", "Hypothesis", "Determine", "if", "hypothesis", "true", limit=512)
+    config = transformers.T5Config(
+        vocab_size=len(tokenizer), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, initializer_factor=20.0
+    )
+    config.save_pretrained(base)
+    model = transformers.T5ForTokenClassification(config)
+    weights = {f"t5.{name}": value.clone() for name, value in model.state_dict().items() if "embed_tokens" not in name}
+    save_file(weights, folder / "model.safetensors")
+    code = {"AutoModelForSequenceClassification": "modeling_hhem_v2.HHEMv2ForSequenceClassification"}
+    table = {"model_type": "HHEMv2", "foundation": str(base), "auto_map": code}
+    (folder / "config.json").write_text(json.dumps(table))
+    (folder / "modeling_hhem_v2.py").write_text("raise SystemExit('this code was run')\n")
+    return str(folder)
+
+
+def sentence_model(folder: Path, limit: int = 64) -> str:
+    """A sentence-transformers model over a random BERT, with mean pooling."""
+    import torch
+    import transformers
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    torch.manual_seed(7)
+    inner = folder / "inner"
+    tokenizer = word_tokenizer(inner, "query", ":", limit=limit)
+    transformers.BertModel(bert_config(len(tokenizer), limit)).save_pretrained(inner)
+    module = Transformer(str(inner))
+    model = SentenceTransformer(modules=[module, Pooling(module.get_embedding_dimension())], device="cpu")
+    model.save(str(folder / "model"))
+    return str(folder / "model")
