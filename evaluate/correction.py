@@ -97,12 +97,14 @@ def _p(draws: Floats, clusters: int) -> float:
     """1 less the confidence at which the interval's end comes to 0, for a difference above 0.
 
     The share of draws at or below 0 is a normal tail, moved in by Hesterberg's expansion and read off Student's t.
-    Where fewer than `FEWEST_BEYOND` draws lie there, the tail is that of a normal with the draws' mean and spread.
+    Where fewer than `FEWEST_BEYOND` lie there, the tail goes on from the draw that has so many at or below it: as a
+    normal one about the draws' mean.
     """
     from scipy.special import ndtri, stdtr
 
-    beyond = int((draws <= 0).sum())
-    reach = -float(ndtri((max(beyond, FEWEST_BEYOND) + 0.5) / (len(draws) + 1)))
-    if beyond < FEWEST_BEYOND and (spread := float(draws.std())) > 0:
-        reach = max(reach, float(draws.mean()) / spread)
+    beyond = max(int((draws <= 0).sum()), FEWEST_BEYOND)
+    reach = -float(ndtri((beyond - 0.5) / len(draws)))
+    last, mean = float(np.partition(draws, FEWEST_BEYOND - 1)[FEWEST_BEYOND - 1]), float(draws.mean())
+    if last > 0:
+        reach *= mean / (mean - last)
     return min(1.0, 2 * float(stdtr(clusters - 1, -reach / sqrt(clusters / (clusters - 1)))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from evaluate.answer_runs import assess_runs
 from evaluate.judges.cases import QueryCase, cases_of
 from evaluate.judges.catalog import evaluators_of
 from evaluate.judges.evaluator import Evaluator, Setup
@@ -16,7 +17,7 @@ from ragassay.config import Experiment
 from ragassay.errors import InputError
 from ragassay.files import plain, write_records
 from ragassay.models import gives_probabilities
-from ragassay.records import Assessment
+from ragassay.records import Assessment, AssessmentRun
 from ragassay.workspace import StageOutcome, Workspace
 
 
@@ -29,14 +30,25 @@ def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:
         write_records(workspace.judgments, [])
         return StageOutcome()
     evaluators = experiment_evaluators(workspace)
-    cases = cases_of(read_material(workspace))
+    material = read_material(workspace)
+    cases = cases_of(material)
     rows = assess(evaluators, cases, caller)
+    again = assess_runs(workspace, evaluators, material, caller)
     write_records(workspace.judgments, rows)
+    _write_runs(workspace, again)
     return StageOutcome(
         notices=(*passed_over(evaluators, cases), *failures(rows)),
         n_records=len(rows),
         n_failed=sum(row.error is not None for row in rows),
     )
+
+
+def _write_runs(workspace: Workspace, rows: Sequence[AssessmentRun]) -> None:
+    """The file is there only where agents answer more than once."""
+    if workspace.experiment.judges_runs:
+        write_records(workspace.judgment_runs, rows)
+    else:
+        workspace.judgment_runs.unlink(missing_ok=True)
 
 
 def experiment_evaluators(workspace: Workspace) -> list[Evaluator]:

@@ -24,6 +24,7 @@ WITHOUT_GROUND_TRUTH = ("chunk_relevance", "groundedness", "relevance_to_query",
 """Where there is none."""
 
 BUILT_IN = tuple(dict.fromkeys(WITH_GROUND_TRUTH + WITHOUT_GROUND_TRUTH))
+"""All of them; those that only one order has stand in that order."""
 
 ANSWERED = "answer"
 """The outcome that an agent without an answer has, beside those of the judges."""
@@ -82,7 +83,7 @@ def overall(outcomes: Sequence[Outcome], *, ground_truth: bool) -> Overall:
     """The verdict that `outcomes` make, each judge once; undecided where there are none.
 
     ground_truth: whether the query has an expected response, which decides on the order of causes: the four of that
-    order, then custom judges as they come, then whichever of the built-in ones the order leaves out.
+    order, then custom judges as they come, then those of the other order, in its own.
     """
     ordered = _in_order(outcomes, WITH_GROUND_TRUTH if ground_truth else WITHOUT_GROUND_TRUTH)
     failed = tuple(one.name for one in ordered if one.passed is False)
@@ -149,8 +150,7 @@ def precision(rows: Mapping[str, Assessment | None]) -> float | None:
 
 
 def _in_order(outcomes: Sequence[Outcome], order: Sequence[str]) -> list[Outcome]:
-    places = {name: place for place, name in enumerate(order)}
-    custom, left_out = len(order), len(order) + 1
-    return sorted(
-        outcomes, key=lambda one: places.get(one.name, left_out if one.name in (*BUILT_IN, ANSWERED) else custom)
-    )
+    left_out = [name for name in (*BUILT_IN, ANSWERED) if name not in order]
+    custom = [one.name for one in outcomes if one.name not in (*order, *left_out)]
+    places = {name: place for place, name in enumerate([*order, *custom, *left_out])}
+    return sorted(outcomes, key=lambda one: places[one.name])

@@ -70,6 +70,7 @@ class AnswerTable(Table):
     model: ModelName
     agents: tuple[Literal["rag", "rag-fusion"], ...] = ("rag", "rag-fusion")
     fusion_queries: int = Field(4, ge=1)
+    repeats: int = Field(1, ge=1, le=20)
     prompt: str | None = None
     fusion_prompt: str | None = None
 
@@ -235,6 +236,11 @@ class Experiment(Table):
     def evaluates(self) -> bool:
         """Whether there is an evaluator at all."""
         return bool(self.evaluate.judges or self.evaluate.custom)
+
+    @property
+    def judges_runs(self) -> bool:
+        """Whether evaluators judge further runs of the answers too."""
+        return self.evaluates and self.answer.repeats > 1
 
     @property
     def evaluating_model(self) -> str:

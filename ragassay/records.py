@@ -101,6 +101,12 @@ class Answer(Record):
         return self
 
 
+class AnswerRun(Answer):
+    """`answer-runs/AGENT.jsonl`: the query asked again; `run` counts from 2, the answer itself being run 1."""
+
+    run: int = Field(ge=2)
+
+
 class Judgment(Record):
     """`relevance.jsonl`, `pointwise.jsonl`: exactly one of `label` and `error` is set.
 
@@ -143,6 +149,12 @@ class Assessment(Judgment):
 
     score: float | None = None
     details: tuple[dict[str, Any], ...] = ()
+
+
+class AssessmentRun(Assessment):
+    """`judgment-runs.jsonl`: what an evaluator gives the answer of a further run, from 2."""
+
+    run: int = Field(ge=2)
 
 
 Winner = Literal["a", "b", "tie"]

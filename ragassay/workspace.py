@@ -61,6 +61,10 @@ class Workspace:
     def answers(self, agent: str) -> Path:
         return self.results / "answers" / f"{agent}.jsonl"
 
+    def answer_runs(self, agent: str) -> Path:
+        """The answers of the runs after the first, where answer.repeats asks for them: Answer's fields and `run`."""
+        return self.results / "answer-runs" / f"{agent}.jsonl"
+
     @property
     def relevance(self) -> Path:
         return self.results / "relevance.jsonl"
@@ -81,6 +85,16 @@ class Workspace:
     def judgments(self) -> Path:
         """What the evaluators of `[evaluate]` gave: Assessment's fields."""
         return self.results / "judgments.jsonl"
+
+    @property
+    def judgment_runs(self) -> Path:
+        """What the evaluators gave the answers of further runs: Assessment's fields and `run`."""
+        return self.results / "judgment-runs.jsonl"
+
+    @property
+    def consistency(self) -> Path:
+        """What `ragassay consistency` found over the runs."""
+        return self.results / "consistency.json"
 
     @property
     def repeats(self) -> Path:

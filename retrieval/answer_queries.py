@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ragassay.calls import Batch, Caller, Reply, Request
 from ragassay.errors import InputError
 from ragassay.files import read_records, read_run, write_records, write_run
 from ragassay.own_code import importable
 from ragassay.prompts import Prompt
-from ragassay.records import Answer, Passage, Query
+from ragassay.records import Answer, AnswerRun, Passage, Query
 from ragassay.text import plain
 from ragassay.workspace import StageOutcome, Workspace
 from retrieval.answers_file import read_answers
@@ -23,7 +24,8 @@ from retrieval.rank_queries import fuses, read_queries
 def answer_queries(workspace: Workspace, caller: Caller) -> StageOutcome:
     """Write `answers/AGENT.jsonl` of every agent, one record a query in the order of the test set.
 
-    Built-in agents answer from the passages in their rankings; a query that is in none of RAG-Fusion's because its
+    Built-in agents answer from the passages in their rankings, `answer.repeats` times; the runs after the first go to
+    `answer-runs/AGENT.jsonl`, run by run. A query that is in none of RAG-Fusion's because its
     rewriting failed is a record with that error. Two agents with the same passages for a query share one request, and
     its usage and latency count for both. A user's systems are checked before anything is paid and called last; the
     passages they name become `rankings/AGENT.trec`. Raises InputError for files that do not fit each other.
@@ -33,9 +35,11 @@ def answer_queries(workspace: Workspace, caller: Caller) -> StageOutcome:
     with importable(workspace.corpus):
         answers, notices = _file_agents(workspace, queries, passages)
         python_agents = [load_python_agent(a, workspace) for a in workspace.experiment.agent if a.kind == "python"]
-        answers |= _built_in(workspace, queries, passages, caller)
+        runs = _built_in(workspace, queries, passages, caller)
+        answers |= runs[0]
         answers |= {agent.name: ask_python_agent(agent, queries, passages.keys()) for agent in python_agents}
     _write(workspace, answers, python_agents)
+    _write_runs(workspace, runs[1:])
     return _outcome(workspace, answers, notices)
 
 
@@ -52,7 +56,8 @@ def _file_agents(
 
 def _built_in(
     workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage], caller: Caller
-) -> dict[str, list[Answer]]:
+) -> list[dict[str, list[Answer]]]:
+    """Agent to its answers, for each run."""
     settings = workspace.experiment.answer
     prompt = Prompt.load(workspace.prompt_file(settings.prompt, ANSWER_PROMPT))
     texts = {query.id: query.text for query in queries}
@@ -60,11 +65,21 @@ def _built_in(
         (found, answer_request(prompt, texts[found.query_id], found.passages) if found.error is None else None)
         for found in _found(workspace, queries, passages)
     ]
-    requests = tuple(dict.fromkeys(request for _, request in owed if request is not None))
+    distinct = tuple(dict.fromkeys(request for _, request in owed if request is not None))
+    requests = tuple(replace(request, sample=run) for run in range(settings.repeats) for request in distinct)
     replies = _ask(requests, settings.model, caller)
+    return [_run(owed, replies, run) for run in range(settings.repeats)]
+
+
+def _run(
+    owed: Sequence[tuple[Found, Request | None]], replies: Mapping[Request, Reply], run: int
+) -> dict[str, list[Answer]]:
     answers: dict[str, list[Answer]] = {}
     for found, request in owed:
-        record = answer_record(found, replies[request]) if request else failed_record(found, str(found.error))
+        if request is None:
+            record = failed_record(found, str(found.error))
+        else:
+            record = answer_record(found, replies[replace(request, sample=run)])
         answers.setdefault(found.agent, []).append(record)
     return answers
 
@@ -125,6 +140,20 @@ def _write(workspace: Workspace, answers: Mapping[str, list[Answer]], python_age
             workspace.rankings(agent.name).unlink(missing_ok=True)
     for python_agent in python_agents:
         python_agent.partial.unlink(missing_ok=True)
+
+
+def _write_runs(workspace: Workspace, runs: Sequence[Mapping[str, list[Answer]]]) -> None:
+    """Run by run; no file where nothing is asked again."""
+    for name, _, _ in workspace.experiment.own_agents():
+        rows = [
+            AnswerRun(**answer.model_dump(), run=run)
+            for run, answers in enumerate(runs, 2)
+            for answer in answers.get(name, [])
+        ]
+        if runs:
+            write_records(workspace.answer_runs(name), rows)
+        else:
+            workspace.answer_runs(name).unlink(missing_ok=True)
 
 
 def _outcome(workspace: Workspace, answers: Mapping[str, list[Answer]], notices: list[str]) -> StageOutcome:

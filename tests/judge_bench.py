@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import pytest
 from loopback.behaviours import reply
 from loopback.server import ScriptedServer
-from schema_replies import reply_to
 
 from ragassay.cli import main
 from ragassay.files import read_records
@@ -29,6 +29,34 @@ ANSWERS = [
     {"query_id": "q1", "agent": "ours", "answer": "It is in util/delay.h [1].", "passages": ["p1", "p2"]},
     {"query_id": "q2", "agent": "ours", "answer": "By sei() [1]. It is a macro.", "passages": ["p3"]},
 ]
+
+
+_BEST = ("claim", "yes", "support", "vital", "full", "entailed")
+
+
+def kind_reply(body: dict[str, Any]) -> str:
+    """A reply that fits what the request shows: a row for each numbered item, and the best label of every scale."""
+    schema = body["response_format"]["json_schema"]["schema"]
+    items = re.findall(r'<(?:sentence|nugget|claim) number="(\d+)">', body["messages"][1]["content"])
+    return json.dumps(_kindly(schema, schema.get("$defs", {}), items))
+
+
+def _kindly(schema: dict[str, Any], definitions: dict[str, Any], items: list[str]) -> Any:
+    if "$ref" in schema:
+        return _kindly(definitions[schema["$ref"].split("/")[-1]], definitions, items)
+    if "enum" in schema:
+        return next((label for label in _BEST if label in schema["enum"]), schema["enum"][-1])
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("type") == "object":
+        return {name: _kindly(part, definitions, items) for name, part in schema["properties"].items()}
+    if schema.get("type") == "array":
+        rows = [_kindly(schema["items"], definitions, items) for _ in items or "x"]
+        for row, number in zip(rows, items, strict=False):
+            if isinstance(row, dict) and "number" in row:
+                row["number"] = int(number)
+        return rows
+    return 1 if schema.get("type") == "integer" else "util/delay.h declares _delay_ms()"
 
 
 @dataclass
@@ -54,5 +82,5 @@ class Bench:
 def bench(tmp_path, monkeypatch):
     """A bench whose server replies with whatever fits the schema; set `bench.server.script` for other replies."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-000")
-    with ScriptedServer("openai", lambda number, body: reply(reply_to(body))) as server:
+    with ScriptedServer("openai", lambda number, body: reply(kind_reply(body))) as server:
         yield Bench(tmp_path, server)

@@ -1,8 +1,9 @@
 """Context relevance of the RAG triad: how much of what is asked a passage answers, each passage alone.
 
 After TruLens, https://www.trulens.org/getting_started/core_concepts/rag_triad/ ("context relevance"), with grades of 0
-to 3 as its benchmark has them, where a passage is relevant from 2 (Snowflake Engineering 2024, "Benchmarking
-LLM-as-a-judge for the RAG triad metrics", on TREC-DL). The prompt is ours.
+to 3, of which 2 and 3 count as relevant, as in its benchmark on TREC-DL: Snowflake 2025, "Benchmarking LLM-as-a-Judge
+for the RAG Triad Metrics", https://www.snowflake.com/en/engineering-blog/benchmarking-LLM-as-a-judge-RAG-triad-metrics/.
+The prompt is ours.
 """
 
 from __future__ import annotations

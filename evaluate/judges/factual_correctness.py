@@ -1,32 +1,32 @@
 """Factual correctness: the claims of the answer against the golden answer, and the other way round.
 
 Open RAG Eval, `FactualCorrectnessMetric` in `open_rag_eval/metrics/golden_answer_metrics.py`
-(https://github.com/vectara/open-rag-eval), after Ragas' metric of the same name: both texts are taken apart into claims,
-and each claim is entailed by, contradicts, or is neutral to the other text.
+(https://github.com/vectara/open-rag-eval), after Ragas' metric of the same name: both texts are taken apart into
+claims, and each claim is entailed by, contradicts, or is neutral to the other text.
 
 - factual_precision: the share of the answer's claims that the golden answer entails;
 - factual_recall: the share of the golden answer's claims that the answer entails;
 - factual_f1: their harmonic mean.
 
-An answer that claims nothing has no precision, and its F1 is its recall's 0 if that is 0, else no value. There both are 0
-as soon as one of the texts has no claim. Ragas' recall divides by true positives counted on the answer's side instead.
+A text that claims nothing has no share; F1 is then 0 if the other share is 0, else no value. There all three are 0 as
+soon as one of the texts has no claim. Ragas counts the true positives of its recall on the answer's side instead.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
 from evaluate.judge import Strict
 from evaluate.judges.cases import AnswerCase, expected_response
 from evaluate.judges.evaluator import PROMPTS, Criterion, Evaluator, Options, Steps
-from evaluate.judges.figures import f1, records
+from evaluate.judges.figures import f1, own_prompt, records
 from evaluate.judges.item_question import ItemQuestion, Verdict
 from evaluate.judges.question import JudgeFailed, read_value
 from ragassay.calls import Reply, Request
-from ragassay.prompts import Prompt
+from ragassay.records import Assessment
 
 LABELS = ("contradicted", "neutral", "entailed")
 SIDES = ("answer", "expected_response")
@@ -57,6 +57,7 @@ class FactualCorrectness(Evaluator):
     family = "open-rag-eval"
     about = "claims of the answer in the golden answer (precision), and the other way round (recall)"
     needs = ("expected_response",)
+    options: FactualOptions
     options_type = FactualOptions
     default_prompt: ClassVar = PROMPTS / "factual_correctness.md"
 
@@ -75,12 +76,12 @@ class FactualCorrectness(Evaluator):
             for claims, other in zip(sides, reversed(texts), strict=True)
         ]
         replies = (yield [*asked[0], *asked[1]]) if any(asked) else []
-        verdicts = question.read_lists([replies[: len(asked[0])], replies[len(asked[0]) :]], sides)
+        parts = replies[: len(asked[0])], replies[len(asked[0]) :]
+        verdicts = [question.read(part, claims) for part, claims in zip(parts, sides, strict=True)]
         return self._rows(case, sides, verdicts)
 
     def _claims_request(self, case: AnswerCase, text: str) -> Request:
-        own = self.options.claims_prompt if isinstance(self.options, FactualOptions) else None
-        prompt = Prompt.load(self.setup.folder / own if own else PROMPTS / "factual_claims.md")
+        prompt = own_prompt(self, self.options.claims_prompt, "factual_claims.md")
         return Request(prompt.render({"query": case.query, "answer": text}), schema=Claims)
 
     @staticmethod
@@ -93,7 +94,9 @@ class FactualCorrectness(Evaluator):
                 raise JudgeFailed(f"the claims of the {side} could not be had: {error}") from None
         return sides
 
-    def _rows(self, case: AnswerCase, sides: Sequence[Sequence[str]], verdicts: Sequence[Sequence[Verdict]]) -> Any:
+    def _rows(
+        self, case: AnswerCase, sides: Sequence[Sequence[str]], verdicts: Sequence[Sequence[Verdict]]
+    ) -> list[Assessment]:
         precision, recall = (_entailed(side) for side in verdicts)
         none = {"factual_precision": "the answer makes no claim", "factual_recall": "the golden answer makes no claim"}
         none["factual_f1"] = none["factual_precision" if precision is None else "factual_recall"]

@@ -1,4 +1,4 @@
-"""What evaluators with several numbers for an answer share: F1, their records, and steps side by side."""
+"""What evaluators with several numbers or prompts share: F1, their records, and many cases side by side."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from evaluate.judges.cases import Case
-from evaluate.judges.evaluator import NO_VALUE, Evaluator, Steps
+from evaluate.judges.evaluator import NO_VALUE, PROMPTS, Evaluator, Steps
 from evaluate.judges.question import JudgeFailed
 from ragassay.calls import Reply, Request
+from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 
 
@@ -42,10 +43,13 @@ def records(
             rows.append(evaluator.fail(case, NO_VALUE + none[name], criterion=name, subject=subject, details=parts))
         else:
             said = None if place else reason
-            rows.append(
-                evaluator.assess(case, value, criterion=name, subject=subject, reason=said, details=parts)
-            )
+            rows.append(evaluator.assess(case, value, criterion=name, subject=subject, reason=said, details=parts))
     return rows
+
+
+def own_prompt(evaluator: Evaluator, own: str | None, default: str) -> Prompt:
+    """The user's prompt, relative to the corpus folder, or ours of that name. Raises InputError."""
+    return Prompt.load(evaluator.setup.folder / own if own else PROMPTS / default)
 
 
 def together(

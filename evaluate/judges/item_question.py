@@ -43,8 +43,8 @@ class Verdict(NamedTuple):
 class ItemQuestion:
     """A prompt that shows `items` and asks a label for each.
 
-    labels: the words, lowest first. tokens: the single tokens that stand for them in mode "probability", where each item
-    is asked by itself. what: the items' name in errors.
+    labels: the words, lowest first. tokens: the single tokens that stand for them in mode "probability", where each
+    item is asked by itself. what: the items' name in errors.
     """
 
     prompt: Prompt
@@ -115,5 +115,5 @@ def verdicts_schema(labels: tuple[str, ...], n: int) -> type[BaseModel]:
         reason=(Reason, ...),
         label=(kind, ...),
     )
-    verdicts: Any = Annotated[list[verdict], AfterValidator(complete)]  # type: ignore[valid-type]
+    verdicts: Any = Annotated[list[verdict], AfterValidator(complete)]
     return create_model("Verdicts", __base__=Strict, __doc__="A verdict for each item.", verdicts=(verdicts, ...))

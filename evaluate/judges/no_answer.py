@@ -1,7 +1,7 @@
 """No-answer detection: does the answer answer the query at all? The mean is the share of questions answered.
 
-Open RAG Eval, `open_rag_eval/metrics/no_answer_metric.py` (https://github.com/vectara/open-rag-eval): whether it is right
-does not matter, and a part that is answered is enough. Label 1 for yes, 0 for no.
+Open RAG Eval, `open_rag_eval/metrics/no_answer_metric.py` (https://github.com/vectara/open-rag-eval): whether it is
+right does not matter, and a part that is answered is enough. Label 1 for yes, 0 for no.
 """
 
 from __future__ import annotations

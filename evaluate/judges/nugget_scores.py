@@ -1,4 +1,4 @@
-"""Nugget scores of one answer (Pradeep et al. 2024, arXiv:2411.09607, section on evaluation; 2025, arXiv:2504.15068).
+"""Nugget scores of one answer (Pradeep et al. 2024, arXiv:2411.09607; 2025, arXiv:2504.15068).
 
 With s = 1 for a nugget that the answer supports, 0.5 for partial support and 0 for none:
 

@@ -11,12 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-CITATION = re.compile(r"\[\s*\d{1,4}(?:\s*(?:[,;]|[-\u2013])\s*\d{1,4})*\s*\]")
-"""Numbers in square brackets: [1], [2, 4], [1-3]."""
+CITATION = re.compile(r"\[\s*\d{1,3}(?:\s*(?:[,;]|[-\u2013])\s*\d{1,3})*\s*\]")
+"""Numbers of up to three digits in square brackets: [1], [2, 4], [1-3]."""
 
 CODE = re.compile(r"(?P<ticks>`+)(?!`)[^`\n]*(?P=ticks)")
 """Code within a line."""
 
+_BLOCK = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1", re.DOTALL | re.MULTILINE)
+_LONGEST_RANGE = 20
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _INDENTED = re.compile(r"(?: {4}|\t)\s*\S")
 _BULLET = re.compile(r"\s*(?:[-*+\u2022\u2013]|\(?(?:\d{1,3}|[A-Za-z])[.)])\s+")
@@ -27,6 +29,7 @@ _CITED = rf"(?:\s*{CITATION.pattern})*"
 _STOP = re.compile(
     rf"(?:[.!?\u2026]+[\"'\u2019\u201d\u00bb)*_]*{_CITED}(?=\s|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d)]*{_CITED})"
 )
+_CITES = re.compile(rf"{_CITED}\s*")
 _OPENS = re.compile(r"[\"'\u2018\u201c\u201e\u00bf\u00a1\u00ab(\[*_`]*")
 _CODE_WORD = re.compile(r"\S*(?:[_/\\=<>:]|\w[.(]\w|\w\(|\d)")
 _SHORT = """
@@ -66,6 +69,27 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def cited(sentence: str) -> tuple[int, ...]:
+    """The numbers that a sentence cites, each once, in their order; [1-3] is 1, 2, 3. Brackets in code cite nothing."""
+    numbers: list[int] = []
+    for citation in CITATION.findall(_BLOCK.sub("", CODE.sub("", sentence))):
+        for part in re.split(r"[,;]", citation.strip("[] ")):
+            ends = [int(end) for end in re.findall(r"\d+", part)]
+            numbers += range(ends[0], ends[-1] + 1) if 0 < ends[-1] - ends[0] <= _LONGEST_RANGE else ends
+    return tuple(dict.fromkeys(numbers))
+
+
+def without_citations(sentence: str) -> str:
+    """The sentence without the numbers that it cites."""
+    kept, start = [], 0
+    code = [match.span() for pattern in (CODE, _BLOCK) for match in pattern.finditer(sentence)]
+    for citation in re.finditer(rf"\s*{CITATION.pattern}", sentence):
+        if not any(low <= citation.start() < high for low, high in code):
+            kept.append(sentence[start : citation.start()])
+            start = citation.end()
+    return "".join([*kept, sentence[start:]]).strip()
+
+
 def _pieces(text: str) -> Iterator[str]:
     for block, whole in _blocks(text):
         if whole or block.lstrip().startswith("|"):
@@ -87,7 +111,7 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
             lines = []
         if line.strip():
             lines, code = [*lines, line], is_code
-        if (edge and fenced) or (not is_code and _ends(line)):
+        if (edge and fenced) or (not is_code and (_ends(line) or (len(lines) == 1 and _CITES.fullmatch(line)))):
             yield "\n".join(lines), code
             lines = []
         fenced = fenced != edge
@@ -139,6 +163,7 @@ def _word_ends(before: str, rest: str, following: str) -> bool:
         named = len(word) > 1 or bool(_NAME_BEFORE.search(before.removesuffix(word)))
         return not named or (starts is not None and starts[1].casefold() in _STARTERS)
     name = word.casefold()
-    if name in _MAY_END:
+    is_unit = word.islower() and bool(re.search(r"\d\s*$", before.removesuffix(word)))
+    if name in _MAY_END or is_unit:
         return following.isupper() and not (name == "no" and rest[:1].isdigit())
     return name not in _ABBREVIATIONS

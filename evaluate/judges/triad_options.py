@@ -1,7 +1,7 @@
 """What the judges of the RAG triad share: graded on whole numbers, from 0 to 3 unless a scale is set.
 
-TruLens calls the scale `output_space` (`min_score_val`, `max_score_val`) and the rest `criteria`, `examples`:
-https://www.trulens.org/component_guides/evaluation/feedback_implementations/
+TruLens calls the scale `output_space` and the rest `criteria` and `examples`: truera/trulens,
+`src/feedback/trulens/feedback/templates/rag.py`.
 """
 
 from __future__ import annotations

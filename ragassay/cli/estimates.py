@@ -115,7 +115,8 @@ def _distinct(experiment: Experiment, n_queries: float) -> float:
 
 def _answers(experiment: Experiment, n_queries: int, passage: float) -> list[Load]:
     tokens = _template("retrieval", "answer.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
-    return [_load("answers", experiment.answer.model, _distinct(experiment, n_queries), tokens)]
+    calls = _distinct(experiment, n_queries) * experiment.answer.repeats
+    return [_load("answers", experiment.answer.model, calls, tokens)]
 
 
 def _relevance(experiment: Experiment, n_queries: float, passage: float) -> Load:

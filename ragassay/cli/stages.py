@@ -143,15 +143,27 @@ def _answer() -> Stage:
             *_own(w, w.experiment.answer.prompt, *(agent.path for agent in w.experiment.agent)),
             *_agent_modules(w),
         ],
-        settings=lambda e: (
-            _settings(e, "answer", models=(e.answer.model,)) | {"agent": [agent.model_dump() for agent in e.agent]}
-        ),
+        settings=lambda e: _answer_settings(e) | {"agent": [agent.model_dump() for agent in e.agent]},
         makes=lambda w: [
             *(w.answers(name) for name in w.experiment.agent_names()),
+            *_answer_runs(w),
             *(w.rankings(agent.name) for agent in w.experiment.agent),
         ],
         run=run,
     )
+
+
+def _answer_settings(experiment: Experiment) -> dict[str, Any]:
+    values = _settings(experiment, "answer", models=(experiment.answer.model,))
+    if experiment.answer.repeats == 1:
+        del values["answer.repeats"]
+    return values
+
+
+def _answer_runs(workspace: Workspace) -> list[Path]:
+    if workspace.experiment.answer.repeats == 1:
+        return []
+    return [workspace.answer_runs(name) for name, _, _ in workspace.experiment.own_agents()]
 
 
 def _agent_modules(workspace: Workspace) -> list[Path]:
@@ -191,13 +203,13 @@ def _evaluate() -> Stage:
 
     return Stage(
         "evaluate",
-        needs=lambda w: [w.passages, w.queries, *_answers(w)],
+        needs=lambda w: [w.passages, w.queries, *_answers(w), *(_answer_runs(w) if w.experiment.judges_runs else [])],
         uses=lambda w: [*_prompts("evaluate.judges"), *_evaluating_files(w)] if w.experiment.evaluates else [],
         settings=lambda e: (
             _settings(e, "evaluate", models=(e.evaluating_model,) if e.evaluates else ())
             | ({"judge.model": e.evaluating_model, "retrieval.embedding": e.retrieval.embedding} if e.evaluates else {})
         ),
-        makes=lambda w: [w.judgments],
+        makes=lambda w: [w.judgments, *([w.judgment_runs] if w.experiment.judges_runs else [])],
         run=run,
     )
 

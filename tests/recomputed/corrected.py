@@ -129,14 +129,21 @@ def _figure(
 ) -> None:
     book.put(path, dict(zip(("measure", "agent", "other"), names, strict=True)))
     units = min(len(own.clusters(run)) for own in samples)
-    low, high = End("low", ends[0], value, units, THEIRS), End("high", ends[1], value, units, THEIRS)
-    book.figure((*path, "corrected"), value, len(samples[0].queries), 0, (low, high))
+    both = (_end("low", ends[0], value, units), _end("high", ends[1], value, units))
+    book.figure((*path, "corrected"), value, len(samples[0].queries), 0, both)
     book.put((*path, "n_labels"), sum(len(own.pairs) for own in samples))
     told = [_helps(own, len(own.clusters(run))) for own in samples]
     helps = None if None in told else all(told)
     words = LITTLE if helps is False else ALIKE
     book.put((*path, "helps"), helps)
     book.put((*path, "note"), None if helps else Holds(lambda said: words in said, words))
+
+
+def _end(side: str, drawn: np.ndarray, value: float, units: int) -> object:
+    """An interval holds its value: where the draws' own end would not, it is the value."""
+    if side == "low":
+        return End(side, drawn, value, units, THEIRS) if np.quantile(drawn, tail(units)) < value else value
+    return End(side, drawn, value, units, THEIRS) if np.quantile(drawn, 1 - tail(units)) > value else value
 
 
 def _ppi(own: Items) -> float:
@@ -212,11 +219,14 @@ def _stratum(
 
 
 def _p(draws: np.ndarray, n: int) -> float:
-    """The tail behind 0, as if of THEIRS draws, turned back through the expansion to Student's t."""
-    share = float((draws <= 0).mean())
+    """The tail behind 0, turned back through the expansion to Student's t; far out it is a normal one.
+
+    That goes through the draw with a share of 10 / THEIRS at or below it.
+    """
+    share, last = float((draws <= 0).mean()), float(np.quantile(draws, 10 / THEIRS))
     reach = -norm.ppf(max(share, 10 / THEIRS))
-    if share < 10 / THEIRS:
-        reach = max(reach, draws.mean() / draws.std())
+    if last > 0:
+        reach *= draws.mean() / (draws.mean() - last)
     return float(min(1.0, 2 * t(n - 1).sf(reach * sqrt((n - 1) / n))))
 
 

@@ -136,6 +136,7 @@ def test_a_model_with_code_of_its_own_is_refused_until_it_is_trusted(bench, tmp_
     config = json.loads((tmp_path / "own/config.json").read_text())
     config |= {"auto_map": {"AutoModelForSequenceClassification": "own.Model"}, "model_type": "theirs"}
     (tmp_path / "own/config.json").write_text(json.dumps(config))
+    capsys.readouterr()
     bench.judge("hallucination", *settings(bench.folder, model=folder))
     said = capsys.readouterr().err
     assert bench.status == 2 and "set trust_remote_code = true and pin a revision under" in said

@@ -1,0 +1,89 @@
+"""Sentences: what the rules promise, on examples, and that no letter is lost, on any text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluate.judges.sentences import cited, sentences, without_citations
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is so. It is not.", ["It is so.", "It is not."]),
+        ("Is it? Yes! sei() does it.", ["Is it?", "Yes!", "sei() does it."]),
+        ("It takes 2.5 ms at 16.0 MHz. Use delay.h 2.0.", ["It takes 2.5 ms at 16.0 MHz.", "Use delay.h 2.0."]),
+        ("Some, e.g. Timer 0, wake it. See Fig. 3 and No. 5.", ["Some, e.g. Timer 0, wake it.", "See Fig. 3 and No. 5."]),
+        ("By Dr. J. Smith et al. in the U.S. Army.", ["By Dr. J. Smith et al. in the U.S. Army."]),
+        ("It is on port B. The pin is low.", ["It is on port B.", "The pin is low."]),
+        ("It does A, B, etc. The rest is idle.", ["It does A, B, etc.", "The rest is idle."]),
+        ("I looked... maybe not. No.", ["I looked... maybe not.", "No."]),
+        ("Das gilt z.B. hier. Dort nicht.", ["Das gilt z.B. hier.", "Dort nicht."]),
+        ("これは文です。次の文[1]。終わり", ["これは文です。", "次の文[1]。", "終わり"]),
+    ],
+)
+def test_stops(text, expected):
+    assert list(sentences(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is so. [1][2] It is not [3].", ["It is so. [1][2]", "It is not [3]."]),
+        ("It is so.[1] the rest follows.", ["It is so.[1]", "the rest follows."]),
+        ("It is so.\n\n[1]", ["It is so. [1]"]),
+        ("[1] says so.", ["[1] says so."]),
+        ("[1]", []),
+    ],
+)
+def test_citations_behind_the_stop_belong_to_the_sentence_before(text, expected):
+    assert list(sentences(text)) == expected
+
+
+def test_items_headings_rows_and_code_are_kept_apart():
+    text = (
+        "# Delays\nUse one\nof these:\n- `_delay_ms(1). Not` here. It waits.\n- a timer\n  that counts [2]\n"
+        "1. Set it.\n2. Read it.\n\n| a. B | c |\n\n```c\nx = 1; // No. Stop.\n\ny();\n```\n[3]\nDone."
+    )
+    assert list(sentences(text)) == [
+        "# Delays",
+        "Use one of these:",
+        "- `_delay_ms(1). Not` here.",
+        "It waits.",
+        "- a timer that counts [2]",
+        "1. Set it.",
+        "2. Read it.",
+        "| a. B | c |",
+        "```c\nx = 1; // No. Stop.\ny();\n``` [3]",
+        "Done.",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", " \n\t", "---", "…", "* * *", "```\n```"])
+def test_a_text_without_words_has_none(text):
+    assert sentences(text) == ()
+
+
+@given(st.text(st.sampled_from("aB é1.!?。[]()`-*#|>~\"\n\t ,;:_文"), max_size=200))
+def test_every_letter_is_in_exactly_one_sentence(text):
+    found = sentences(text)
+    assert [c for part in found for c in part if c.isalpha()] == [c for c in text if c.isalpha()]
+    assert all(part == part.strip() and any(c.isalnum() for c in part) for part in found)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "numbers", "bare"),
+    [
+        ("It is in delay.h [1].", (1,), "It is in delay.h."),
+        ("So it is. [2][4]", (2, 4), "So it is."),
+        ("So [1, 3; 2] and [2-4] say [1].", (1, 3, 2, 4), "So and say."),
+        ("Of [0] and [99].", (0, 99), "Of and."),
+        ("Since [1999] `a[1]` is 1.", (), "Since [1999] `a[1]` is 1."),
+        ("```c\nx[1] = 2;\n``` [3]", (3,), "```c\nx[1] = 2;\n```"),
+        ("Of [1-900].", (1, 900), "Of."),
+    ],
+)
+def test_what_a_sentence_cites(sentence, numbers, bare):
+    assert (cited(sentence), without_citations(sentence)) == (numbers, bare)
