@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.agreement import read_tsv
-from benchmarks.take_replies import KEPT, WORK, evaluator, open_caller, open_work
+from benchmarks.take_replies import KEPT, WORK, awaited, evaluator, open_caller, open_work
 from evaluate.judges.evaluator import Evaluator
 from evaluate.meta_eval import BINARY, CrossTable, Relevant, compare, judge_rows, verdict_figures
 from evaluate.meta_sets import LabelledSet, answered, expected_text, read_relevance, read_rows, sample
@@ -196,7 +196,7 @@ def main(data: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
         try:
             judged[name] = judge_rows(task.evaluator, task.labelled, open_caller(workspace, kept))
         except RepliesMissing as missing:
-            print(f"{name}: {missing}", file=sys.stderr)
+            print(awaited(NAME, name, missing), file=sys.stderr)
     if len(judged) < len(tasks):
         return RepliesMissing.exit_status
     for text in page(data, judged, tasks):

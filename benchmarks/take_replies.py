@@ -17,7 +17,7 @@ from evaluate.judges.catalog import type_of
 from evaluate.judges.evaluator import Evaluator, Setup
 from ragassay.calls import Caller
 from ragassay.config import Experiment
-from ragassay.errors import InputError, RagassayError
+from ragassay.errors import InputError, RagassayError, RepliesMissing
 from ragassay.files import json_line, read_objects, write_bytes
 from ragassay.reply_cache import ReplyCache, Stored, output_line, read_replies
 from ragassay.requests import Body
@@ -52,6 +52,12 @@ def evaluator(name: str, **options: str) -> Evaluator:
     """One of ours, asking `MODEL`, with the options that are texts."""
     kind = type_of(name, Path(), Path())
     return kind(Setup(MODEL), kind.options_type.model_validate(options))
+
+
+def awaited(name: str, what: str, missing: RepliesMissing) -> str:
+    """What is waited for, and how replies are taken in."""
+    where = str(missing).partition("; ")[0]
+    return f"{what}: {where}; take replies in with `python -m benchmarks.take_replies {name} FILE …`"
 
 
 def waiting(name: str, work: Path = WORK) -> set[str]:

@@ -28,6 +28,7 @@ def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:
     """
     if not workspace.experiment.evaluates:
         write_records(workspace.judgments, [])
+        _write_runs(workspace, [])
         return StageOutcome()
     evaluators = experiment_evaluators(workspace)
     material = read_material(workspace)
@@ -36,10 +37,11 @@ def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:
     again = assess_runs(workspace, evaluators, material, caller)
     write_records(workspace.judgments, rows)
     _write_runs(workspace, again)
+    every = [*rows, *again]
     return StageOutcome(
-        notices=(*passed_over(evaluators, cases), *failures(rows)),
-        n_records=len(rows),
-        n_failed=sum(row.error is not None for row in rows),
+        notices=(*passed_over(evaluators, cases), *failures(every)),
+        n_records=len(every),
+        n_failed=sum(row.error is not None for row in every),
     )
 
 

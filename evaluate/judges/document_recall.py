@@ -18,6 +18,7 @@ class DocumentRecall(Evaluator):
     """The share of the expected documents among all that the agent retrieved, whatever its k."""
 
     name = "document_recall"
+    calls = 0.0
     family = "agent-evaluation"
     about = "the share of the expected documents that the agent retrieved; asks no model"
     needs = ("expected_docs",)

@@ -54,6 +54,7 @@ class FactualCorrectness(Evaluator):
     """Two requests for the claims of the texts, then those that judge them, in batches of ten."""
 
     name = "factual_correctness"
+    calls = 6.0
     family = "open-rag-eval"
     about = "claims of the answer in the golden answer (precision), and the other way round (recall)"
     needs = ("expected_response",)

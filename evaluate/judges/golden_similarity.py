@@ -29,6 +29,7 @@ class GoldenSimilarity(Evaluator):
     """Compares each answer with `metadata.expected_response`."""
 
     name = "golden_similarity"
+    calls = 0.0
     family = "open-rag-eval"
     about = "how near the answer is to the expected response, by embeddings"
     unit = "answer"

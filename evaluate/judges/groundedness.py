@@ -50,6 +50,7 @@ class Groundedness(TriadJudge):
     """The mean grade over the claims of an answer; the claims are in `details`."""
 
     name = "groundedness"
+    calls = 4.0
     about = "how far the passages support the claims of an answer, the mean over claims"
     unit = "answer"
     options_type: ClassVar[type[TriadOptions]] = GroundednessOptions

@@ -69,6 +69,7 @@ class Hallucination(Evaluator):
     """Scores each answer against all passages that its agent retrieved."""
 
     name = "hallucination"
+    calls = 0.0
     family = "open-rag-eval"
     about = "how far the passages entail the answer, by a cross-encoder; 1 is consistent"
     unit = "answer"

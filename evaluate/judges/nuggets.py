@@ -72,6 +72,7 @@ class Nuggets(Evaluator):
     """Makes the nuggets of a query once, and assigns them to each of its answers."""
 
     name = "nuggets"
+    calls = 5.0
     family = "open-rag-eval"
     about = "how many of the facts that a good answer should hold the answer has"
     unit = "query"
@@ -163,7 +164,7 @@ class Nuggets(Evaluator):
         ]
         values = {f"nuggets_{name}": value for name, value in nugget_scores(assigned).items()}
         none = dict.fromkeys(values, made.why_none or "no nugget is vital")
-        reason = f"{made.too_long} nuggets of more than {WORDS} words were left out" if made.too_long else None
+        reason = f"left out for having more than {WORDS} words: {made.too_long}" if made.too_long else None
         details = [_detail(*pair) for pair in zip(made.nuggets, verdicts, strict=True)]
         return records(self, case, values, none, reason=reason, details=details)
 

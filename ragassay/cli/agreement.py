@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from evaluate.agreement.agree import PairAgreement
     from evaluate.agreement.label_tables import Ratings
 
+MATRIX = 15
+"""Labels whose confusion matrix a terminal has room for."""
+
 
 def agree(options: argparse.Namespace) -> int:
     """Print the agreement of each judge with the people, and write the plot."""
@@ -107,7 +110,9 @@ def _print_pair(pair: PairAgreement) -> None:
     if pair.n_missing:
         title += f", {pair.n_missing} more lack a label"
     _print_figures(title, pair.figures, pair.undefined)
-    if pair.confusion is not None:
+    if pair.confusion is not None and len(pair.confusion.labels) > MATRIX:
+        _print_lines(f"{len(pair.confusion.labels)} different labels: which met which is in --json")
+    elif pair.confusion is not None:
         rows = [
             (label, *map(str, counts))
             for label, counts in zip(pair.confusion.labels, pair.confusion.counts, strict=True)

@@ -28,6 +28,8 @@ _DISTINCT_ANSWERS = 0.99
 """The share of (query, agent) whose passages differ from every other agent's of that query."""
 _DISTINCT_PAIRS = 0.9
 """The share of games whose two answers are not word for word the same, which is a tie without a call."""
+_EVALUATOR_TOKENS = 600
+"""An evaluator's instructions with question and answer."""
 _VERY_RELEVANT = 1.4
 """Passages of a query that are judged very relevant."""
 
@@ -45,8 +47,8 @@ class Load:
 
     @property
     def kind(self) -> str:
-        """The label up to its first hyphen: `questions`, `games`, …"""
-        return self.label.split("-")[0]
+        """The label up to its first hyphen (`questions`, `games`, …), or whole for an evaluator."""
+        return self.label if self.label.startswith("evaluate-") else self.label.split("-")[0]
 
 
 def reply_tokens(label: str) -> int:
@@ -66,7 +68,7 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
     if stage == "answer":
         return _answers(experiment, n_queries, passage)
     if stage == "evaluate":
-        return _evaluations(experiment, n_queries, passage)
+        return _evaluations(workspace, n_queries, passage)
     again = 1 + experiment.judge.repeats * experiment.judge.repeat_share
     return [
         _relevance(experiment, n_queries * again, passage),
@@ -75,8 +77,20 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
     ]
 
 
-def _evaluations(experiment: Experiment, n_queries: int, passage: float) -> list[Load]:
-    return []
+def _evaluations(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
+    """A load for each evaluator that asks a model, of about as many calls as its class says."""
+    if not workspace.experiment.evaluates:
+        return []
+    from evaluate.evaluate_answers import experiment_evaluators
+
+    experiment, loads = workspace.experiment, []
+    pool, answers = _pool_size(experiment), len(experiment.agent_names()) * _DISTINCT_ANSWERS
+    for evaluator in experiment_evaluators(workspace):
+        of_passages = evaluator.unit == "passage"
+        calls = n_queries * evaluator.calls * (pool if of_passages else answers)
+        tokens = _EVALUATOR_TOKENS + passage * (1 if of_passages else experiment.retrieval.k)
+        loads += [_load(f"evaluate-{evaluator.name}", experiment.evaluating_model, calls, tokens)] if calls else []
+    return loads
 
 
 def _n_queries(workspace: Workspace) -> int:
@@ -119,9 +133,13 @@ def _answers(experiment: Experiment, n_queries: int, passage: float) -> list[Loa
     return [_load("answers", experiment.answer.model, calls, tokens)]
 
 
+def _pool_size(experiment: Experiment) -> float:
+    """Passages that a query's agents bring together."""
+    return experiment.retrieval.k * (1 + _NEW_PASSAGES_PER_AGENT * (len(experiment.agent_names()) - 1))
+
+
 def _relevance(experiment: Experiment, n_queries: float, passage: float) -> Load:
-    n_agents = len(experiment.agent_names())
-    pool = experiment.retrieval.k * (1 + _NEW_PASSAGES_PER_AGENT * (n_agents - 1))
+    pool = _pool_size(experiment)
     tokens = _template("evaluate", "relevance.md") + passage + _QUESTION_TOKENS
     return _load("relevance", experiment.judge.model, n_queries * pool, tokens)
 

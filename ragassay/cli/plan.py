@@ -10,6 +10,7 @@ import argparse
 import json
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -109,16 +110,22 @@ def make_plan(workspace: Workspace, cache: ReplyCache) -> list[Row]:
                 caller = _CountingCaller(copy, stage.name, cache)
                 exact = _played(stage, copy, caller)
                 loads = caller.loads
-            rows += _rows(stage.name, loads, workspace, estimated=False)
-            if not exact:
-                asked = {load.label for load in loads}
-                foreseen = [load for load in estimate(stage.name, copy) if load.kind not in {_kind(a) for a in asked}]
-                rows += _rows(stage.name, foreseen, workspace, estimated=True)
+            foreseen = [] if exact else _foreseen(stage.name, loads, copy)
+            replaced = {load.kind for load in foreseen}
+            rows += _rows(stage.name, [load for load in loads if load.kind not in replaced], workspace, estimated=False)
+            rows += _rows(stage.name, foreseen, workspace, estimated=True)
     return rows
 
 
-def _kind(label: str) -> str:
-    return Load(label, "", 0, 0, 0, 0).kind
+def _foreseen(stage: str, counted: Sequence[Load], workspace: Workspace) -> list[Load]:
+    """What is still to come: the kinds not counted, and evaluators of which only the first round could be."""
+    calls = Counter[str]()
+    for load in counted:
+        calls[load.kind] += load.calls
+    estimated = estimate(stage, workspace)
+    if stage == "evaluate":
+        return [load for load in estimated if load.calls > calls[load.kind]]
+    return [load for load in estimated if not calls[load.kind]]
 
 
 def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool:

@@ -24,7 +24,7 @@ LEVEL = "not distinguishable"
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
-    """Two agents of 40 queries labelled by hand: of all answers to even queries, one agent's are all 2, one's all 0."""
+    """Sixty queries, and a person's label on every answer's accuracy: one agent's are all 2, another's all 0."""
     made = make_workspace(tmp_path_factory.mktemp("run"), 60, failures=False)
     write_qrels(made.qrels, qrels_of(read_records(made.relevance, Judgment)))
     rows = [row for row in read_records(made.pointwise, Judgment) if row.criterion == "accuracy"]

@@ -202,6 +202,18 @@ def test_one_relevant_passage_of_another_agent_does_not_help(folder):
     assert row["response/overall_assessment/rationale"].startswith("Root cause: chunk_relevance.")
 
 
+@pytest.mark.parametrize(("query", "passage", "cause"), [("q1", "p2", "groundedness"), ("q2", "p3", "chunk_relevance")])
+def test_the_order_of_causes_goes_by_the_expected_response_of_the_query(folder, query, passage, cause):
+    agent, judged = (AGENTS[1] if query == "q1" else AGENTS[0]), all_yes()
+    give(judged, (query, agent, "agent_groundedness"), label=0, score=0, reason="No.")
+    give(judged, (query, passage, "chunk_relevance"), label=0, score=0, reason="No.")
+    write_records(folder / "results" / "judgments.jsonl", judged.values())
+    export(folder)
+    told = table(folder)[query, agent]["response/overall_assessment/rationale"]
+    other = {"groundedness": "chunk_relevance", "chunk_relevance": "groundedness"}[cause]
+    assert told == f"Root cause: {cause}. {fix_of(cause)} Also failed: {other}."
+
+
 def test_no_untrusted_text_is_a_formula(folder):
     export(folder)
     row = table(folder)["q2", AGENTS[0]]

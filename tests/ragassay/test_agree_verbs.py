@@ -81,6 +81,20 @@ def test_two_files_of_qrels(tmp_path: Path, run: Run):
     assert pair["figures"]["kappa"]["value"] == pytest.approx(cohen_kappa_score(HUMAN, JUDGE))
 
 
+def test_measured_values_print_no_matrix_of_all_values(tmp_path: Path, run: Run):
+    rows = [(512 + 7 * i, 494 + 9 * i) for i in range(12)]
+    (tmp_path / "flow.csv").write_text("mini,large\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    status, out, _ = run("agree", "--labels", "flow.csv", "--human", "mini", "--judge", "large")
+    assert status == 0 and "different labels: which met which is in --json" in out and "rows: people's" not in out
+
+
+def test_a_label_of_the_scale_that_never_occurs_is_said(tmp_path: Path, run: Run):
+    (tmp_path / "gap.csv").write_text("human,judge\n" + "0,0\n1,1\n3,1\n3,3\n0,1\n" * 3)
+    arguments = ("agree", "--labels", "gap.csv", "--human", "human", "--judge", "judge")
+    assert "2 never occurs" in " ".join(run(*arguments)[1].split())
+    assert "never occurs" not in run(*arguments, "--scale", "0,1,2,3")[1]
+
+
 def test_all_labels_equal(tmp_path: Path, run: Run):
     (tmp_path / "same.csv").write_text("query_id,human,judge\n" + "".join(f"q{i},1,1\n" for i in range(9)))
     status, out, _ = run("agree", "--labels", "same.csv", "--human", "human", "--judge", "judge")

@@ -43,7 +43,12 @@ def test_a_nugget_without_importance_counts_in_all_alone():
 def test_nothing_has_no_score():
     assert nugget_scores([]) == dict.fromkeys(SCORES)
     scores = nugget_scores([Assigned("okay", "partial_support")])
-    assert (scores["vital"], scores["strict_vital"], scores["weighted"], scores["strict_weighted"]) == (None, None, 0.5, 0)
+    assert (scores["vital"], scores["strict_vital"], scores["weighted"], scores["strict_weighted"]) == (
+        None,
+        None,
+        0.5,
+        0,
+    )
 
 
 @given(st.lists(assigned, min_size=1))

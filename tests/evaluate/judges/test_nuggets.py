@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import judge_bench
 import pytest
 from item_replies import between, items, script, verdicts
 from judge_bench import ANSWERS
@@ -46,7 +47,11 @@ def schema(body):
 
 
 def values(rows, query="q1", agent="one"):
-    return {row.criterion.removeprefix("nuggets_"): row.label for row in rows if (row.query_id, row.subject) == (query, agent)}
+    return {
+        row.criterion.removeprefix("nuggets_"): row.label
+        for row in rows
+        if (row.query_id, row.subject) == (query, agent)
+    }
 
 
 def test_scores_by_hand(bench):
@@ -118,9 +123,7 @@ def test_without_vital_nuggets_the_vital_scores_have_no_value(bench):
 
 def test_thirty_nuggets_are_weighed_in_tens_and_the_best_twenty_kept(bench):
     many = [f"{'c' if i < 25 else 'a'} number {i}" for i in range(40)]
-    bench.server.script = script(
-        {UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": many}, LABELS: labels}
-    )
+    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": many}, LABELS: labels})
     rows = bench.judge("nuggets", answers=TWO[:1])
     sizes = [len(items("nugget", body["messages"][-1]["content"])) for body in asked(bench, LABELS)]
     assert sizes == [10, 10, 10, 10, 10]
@@ -129,7 +132,7 @@ def test_thirty_nuggets_are_weighed_in_tens_and_the_best_twenty_kept(bench):
     assert values(rows)["vital"] == 1
 
 
-def test_a_list_grows_from_round_to_round_and_long_nuggets_are_left_out(bench):
+def test_a_list_grows_from_round_to_round_and_long_nuggets_are_left_out(bench, monkeypatch):
     """25 passages make three rounds; a nugget of 13 words is not kept, and the record says so."""
     passages = [{"_id": f"p{i}", "title": "", "text": f"Fact {i} is a."} for i in range(1, 26)]
     seen = []
@@ -140,23 +143,14 @@ def test_a_list_grows_from_round_to_round_and_long_nuggets_are_left_out(bench):
 
     bench.server.script = script({UMBRELA: lambda t: grade(1), NUGGETS: make, LABELS: labels})
     answer = {"query_id": "q1", "agent": "one", "answer": "It has a.", "passages": [p["_id"] for p in passages]}
-    import judge_bench
-
-    rows = _with_passages(bench, judge_bench, passages, [answer])
+    monkeypatch.setattr(judge_bench, "PASSAGES", passages)
+    rows = bench.judge("nuggets", answers=[answer])
     assert [text.count("Fact ") for text in seen] == [10, 10, 5]
     assert "There is no nugget so far." in seen[0]
     assert "a is one" not in seen[1]
     assert "<nugget>\na is one\n</nugget>" in seen[2]
     assert [detail["nugget"] for detail in rows[0].details] == ["a is one"]
-    assert rows[0].reason == "1 nuggets of more than 12 words were left out"
-
-
-def _with_passages(bench, module, passages, answers):
-    kept, module.PASSAGES[:] = list(module.PASSAGES), passages
-    try:
-        return bench.judge("nuggets", answers=answers)
-    finally:
-        module.PASSAGES[:] = kept
+    assert rows[0].reason == "left out for having more than 12 words: 1"
 
 
 def test_a_passage_that_could_not_be_graded_fails_the_query(bench):

@@ -15,7 +15,10 @@ from evaluate.judges.sentences import cited, sentences, without_citations
         ("It is so. It is not.", ["It is so.", "It is not."]),
         ("Is it? Yes! sei() does it.", ["Is it?", "Yes!", "sei() does it."]),
         ("It takes 2.5 ms at 16.0 MHz. Use delay.h 2.0.", ["It takes 2.5 ms at 16.0 MHz.", "Use delay.h 2.0."]),
-        ("Some, e.g. Timer 0, wake it. See Fig. 3 and No. 5.", ["Some, e.g. Timer 0, wake it.", "See Fig. 3 and No. 5."]),
+        (
+            "Some, e.g. Timer 0, wake it. See Fig. 3 and No. 5.",
+            ["Some, e.g. Timer 0, wake it.", "See Fig. 3 and No. 5."],
+        ),
         ("By Dr. J. Smith et al. in the U.S. Army.", ["By Dr. J. Smith et al. in the U.S. Army."]),
         ("It is on port B. The pin is low.", ["It is on port B.", "The pin is low."]),
         ("It does A, B, etc. The rest is idle.", ["It does A, B, etc.", "The rest is idle."]),
@@ -66,7 +69,7 @@ def test_a_text_without_words_has_none(text):
     assert sentences(text) == ()
 
 
-@given(st.text(st.sampled_from("aB é1.!?。[]()`-*#|>~\"\n\t ,;:_文"), max_size=200))
+@given(st.text(st.sampled_from('aB é1.!?。[]()`-*#|>~"\n\t ,;:_文'), max_size=200))
 def test_every_letter_is_in_exactly_one_sentence(text):
     found = sentences(text)
     assert [c for part in found for c in part if c.isalpha()] == [c for c in text if c.isalpha()]
