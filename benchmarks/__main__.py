@@ -3,8 +3,9 @@
     python -m benchmarks [NAME …]
 
 Without names, all that can be run here. scifact and bm25_speed read BEIR's SciFact, which is not in the repository:
-SCIFACT=PATH names its folder. agreement reads nq301 and llmbar in DATA=PATH. pdf_reading reads the PDFs of
-PDFS="a.pdf b.pdf", or else the avr-libc manual.
+SCIFACT=PATH names its folder. agreement reads nq301 and llmbar in DATA=PATH, nugget_scores rag24_nugget_llm there,
+meta_evaluation factcheckgpt, scifact, nq301 and paper_tables. injection reads results/avr-libc, as `make demo` leaves it.
+pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else the avr-libc manual.
 Exit status 1 where a benchmark fails; what it printed before is then left as it was.
 """
 
@@ -21,6 +22,7 @@ from pathlib import Path
 from benchmarks.bm25_speed import machine
 
 RESULTS = Path(__file__).with_name("results")
+REPLIES = Path(__file__).with_name("replies")
 MANUAL = "corpora/avr-libc/avr-libc-user-manual.pdf"
 
 
@@ -41,6 +43,7 @@ class Benchmark:
 def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
     """All of them; `scifact` and `data` are folders, `pdfs` paths as in a shell, each may be empty."""
     beir, lacks = ((scifact,), None) if scifact else ((), "SCIFACT=PATH (BEIR's folder)")
+    nuggets = (f"{data.rstrip('/')}/rag24_nugget_llm",) if data else ()
     return [
         Benchmark("elo_speed"),
         Benchmark("ratings_speed"),
@@ -49,8 +52,20 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("plan_accuracy"),
         Benchmark("bm25_speed", beir, lacks),
         Benchmark("scifact", beir, lacks),
+        Benchmark("nugget_scores", nuggets, None if data else "DATA=PATH (the folder of rag24_nugget_llm)"),
+        Benchmark("meta_evaluation", (data,) if data else (), _unrecorded("meta_evaluation", data)),
+        Benchmark("injection", (), _unrecorded("injection")),
         Benchmark("agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"),
     ]
+
+
+def _unrecorded(name: str, data: str | None = None) -> str | None:
+    """What a benchmark of recorded replies lacks, None where nothing; `data` is the folder of its sets, if it has."""
+    if data == "":
+        return "DATA=PATH (the folder of factcheckgpt, scifact, nq301 and paper_tables)"
+    if not (REPLIES / f"{name}.jsonl.gz").exists():
+        return f"the replies to its requests, with `python -m benchmarks.take_replies {name} FILE`"
+    return None
 
 
 def run(benchmark: Benchmark) -> bool:

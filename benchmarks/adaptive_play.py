@@ -4,7 +4,8 @@
 
 Simulated: six agents, 100 queries, 500 tournaments a line. Replayed: evalica's llmfao.csv (59 models, 8,931 votes by
 people, of one order each, so that orders cannot be played together), each pair's votes spread over 100 rows as if these
-were queries; a line a round. Beside each: as many games drawn at random. tau is Kendall's, with the order by all games.
+were queries, in five drawings; a line a round. Beside each: as many games drawn at random. tau is Kendall's, with the
+order by all games.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from evaluate.strengths import Truths, log_strengths
 SHARES = (0.2, 1 / 3, 0.5, 0.75, 1.0)
 EXPERIMENTS = 500
 SCORE = {"left": 1.0, "tie": 0.5, "right": 0.0}
+DRAWINGS = 5
+"""How often the recorded votes are replayed, in other orders."""
+
 ROWS = 100
 """Over which the recorded votes of a pair are spread, as if they were queries."""
 
@@ -80,7 +84,7 @@ def simulated() -> None:
 
 
 def votes_of(path: Path) -> tuple[int, Floats]:
-    """Agents, and (1, ROWS, pairs) scores: each pair's votes in rows of its own drawing, NaN in the others."""
+    """Agents, and (DRAWINGS, ROWS, pairs) scores: each pair's votes in rows drawn for it, NaN in the others."""
     with path.open(encoding="utf-8", newline="") as stream:
         rows = [row for row in csv.DictReader(stream) if row["winner"] in SCORE]
     names = sorted({row[side] for row in rows for side in ("left", "right")})
@@ -89,31 +93,38 @@ def votes_of(path: Path) -> tuple[int, Floats]:
         swap, score = row["left"] > row["right"], SCORE[row["winner"]]
         votes[min(row["left"], row["right"]), max(row["left"], row["right"])].append(1 - score if swap else score)
     pairs, generator = list(combinations(names, 2)), np.random.default_rng(7)
-    scores = np.full((1, ROWS, len(pairs)), np.nan)
-    for index, pair in enumerate(pairs):
-        own = generator.permutation(votes[pair])
-        scores[0, generator.choice(ROWS, len(own), replace=False), index] = own
+    scores = np.full((DRAWINGS, ROWS, len(pairs)), np.nan)
+    for one in scores:
+        for index, pair in enumerate(pairs):
+            own = votes[pair]
+            one[generator.choice(ROWS, len(own), replace=False), index] = own
     return len(names), scores
 
 
-def replayed(path: Path) -> None:
-    """A line a round, up to all votes; a row is its own cluster."""
-    n_agents, scores = votes_of(path)
-    whole, n_votes = logs(scores, n_agents), int((~np.isnan(scores)).sum())
+def rounds_of(scores: Floats, n_agents: int) -> list[Floats]:
+    """What is known after each round of adaptive play with all games to spend, (1, ROWS, pairs); a row is a cluster."""
     place = np.broadcast_to(np.arange(ROWS)[:, None], scores.shape[1:])[None]
     seen = [np.full(scores.shape, np.nan)]
 
     def reveal(new: Truths) -> Floats:
-        shown = np.where(new, scores, np.nan)
         seen.append(np.where(new, scores, seen[-1]))
-        return shown
+        return np.where(new, scores, np.nan)
 
     play_out(Design(n_agents, ROWS, max_share=1.0), np.arange(ROWS), place, reveal)
-    for number, some in enumerate(seen[1:], 1):
+    return seen[1:]
+
+
+def replayed(path: Path) -> None:
+    """A line a round."""
+    n_agents, scores = votes_of(path)
+    whole, n_votes = logs(scores, n_agents), int((~np.isnan(scores[0])).sum())
+    plays, generator = [rounds_of(one[None], n_agents) for one in scores], np.random.default_rng(8)
+    for number, parts in enumerate(zip(*plays, strict=True), 1):
+        some = np.concatenate(parts)
         games = (~np.isnan(some)).sum(axis=(1, 2))
-        even = likeness(logs(at_random(scores, games, np.random.default_rng(8)), n_agents), whole)
+        even = likeness(logs(at_random(scores, games, generator), n_agents), whole)
         mine = likeness(logs(some, n_agents), whole)
-        print(f"| llmfao, round {number} | 1.00 | {games[0] / n_votes:.2f} | | {mine} | {even} |", flush=True)
+        print(f"| llmfao, round {number} | 1.00 | {games.mean() / n_votes:.2f} | – | {mine} | {even} |", flush=True)
 
 
 def main() -> None:

@@ -65,7 +65,7 @@ def scifact(folder: Path, work: Path) -> Task:
     qrels, run, queries = folder / "qrels" / "test.tsv", work / "bm25.trec", work / "queries.jsonl"
     labels = read_qrels(qrels)
     write_records(queries, [query for query in read_records(folder / "queries.jsonl", Query) if query.id in labels])
-    search_files(folder / "corpus.jsonl", queries, "bm25", embedding="", k=10, out=run)
+    search_files(folder / "corpus.jsonl", queries, "bm25", embedding="none", k=10, out=run)
     everything = read_relevance(qrels, folder / "corpus.jsonl", queries, negatives=run, depth=10)
     relevant = Relevant(frozenset({1.0}), "in the qrels")
     return Task(evaluator("context_relevance"), sample(everything, N, SEED, {1.0}, apart=True), ((relevant, 2),))

@@ -43,6 +43,13 @@ def bert_score(reference: Floats, candidate: Floats) -> BertScore | None:
     return BertScore(precision, recall, 2 * precision * recall / total if total > 0 else None)
 
 
+def _loaded(model: str) -> Any:
+    try:
+        return load_encoder(model)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"BERTScore needs {error.name}, which", "local") from None
+
+
 class TokenEncoder:
     """A model of sentence-transformers that gives a vector for each token. Raises InputError where it has none.
 
@@ -50,22 +57,19 @@ class TokenEncoder:
     """
 
     def __init__(self, model: str) -> None:
-        try:
-            self._encoder: Any = load_encoder(model)
-        except ModuleNotFoundError as error:
-            raise MissingExtra(f"BERTScore needs {error.name}, which", "local") from None
-        self._model = model
-        tokenizer = getattr(self._encoder, "tokenizer", None)
+        self._model, self._encoder = model, _loaded(model)
+        tokenizer: Any = getattr(self._encoder, "tokenizer", None)
         if not hasattr(tokenizer, "num_special_tokens_to_add") or not self._encoder.max_seq_length:
             raise self._unfit()
-        ids = (tokenizer.cls_token_id, tokenizer.sep_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id)
-        self._around = [id for id in ids if id is not None]
-        self._room = max(1, self._encoder.max_seq_length - tokenizer.num_special_tokens_to_add() - 2)
+        names = ("cls_token_id", "sep_token_id", "bos_token_id", "eos_token_id")
+        self._around = [id for name in names if (id := getattr(tokenizer, name, None)) is not None]
+        self._tokenizer, special = tokenizer, tokenizer.num_special_tokens_to_add()
+        self._room = max(1, self._encoder.max_seq_length - special - 2)
 
     def vectors(self, texts: Sequence[str]) -> Mapping[str, Floats]:
         """Text to (tokens, dimension), each row of length 1."""
         distinct = list(dict.fromkeys(texts))
-        parts = [(text, part) for text in distinct for part in windows(text, self._encoder.tokenizer, self._room)]
+        parts = [(text, part) for text in distinct for part in windows(text, self._tokenizer, self._room)]
         found: dict[str, list[Floats]] = {text: [] for text in distinct}
         if parts:
             rows = self._encoder.encode(
@@ -84,7 +88,8 @@ class TokenEncoder:
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(lengths) & (lengths > 0)).all():
             raise InputError(f"embedding model '{plain(self._model)}' gives a token no vector")
-        return vectors / lengths
+        unit: Floats = vectors / lengths
+        return unit
 
     def _unfit(self) -> InputError:
         remedy = "take a transformer such as all-MiniLM-L6-v2"

@@ -54,6 +54,7 @@ class Questions(Table):
     few_shot: int = Field(3, ge=0)
     seed: int = 7
     quota: dict[ModelName, Annotated[int, Field(ge=1)]] = {}
+    golden_answers: bool = False
     prompt: str | None = None
 
 

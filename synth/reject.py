@@ -61,19 +61,24 @@ _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 
 @dataclass(frozen=True)
 class Candidate:
-    """A question as a model wrote it about a section; `position` counts from 0 within the reply."""
+    """A question as a model wrote it about a section; `position` counts from 0 within the reply.
+
+    answer: its golden answer, empty where none was asked for.
+    """
 
     text: str
     model: str
     section: Section
     position: int
+    answer: str = ""
 
     @property
     def metadata(self) -> dict[str, Any]:
         """What the pool and the rejected file say of where a question comes from."""
         section = self.section
         place = {"doc": section.doc, "first_page": section.first_page, "last_page": section.last_page}
-        return {"model": self.model, "section": section.id, **place}
+        golden = {"expected_response": _writable(self.answer)} if self.answer else {}
+        return {"model": self.model, "section": section.id, **place, **golden}
 
 
 @dataclass(frozen=True)

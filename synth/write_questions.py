@@ -15,13 +15,15 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from ragassay.calls import Batch, Reply, Request
 from ragassay.config import Experiment
 from ragassay.files import digest_bytes
-from ragassay.prompts import Prompt
+from ragassay.prompts import Message, Prompt
 from ragassay.records import Query, Rejected, Section
 from ragassay.results import LedgerRow
 from synth.expert_questions import ExpertQuestion
 from synth.reject import Candidate
 
 DEFAULT_PROMPT = Path(__file__).with_name("prompts") / "questions.md"
+GOLDEN_PROMPT = DEFAULT_PROMPT.with_name("golden_answers.md")
+"""What is added to the prompt, the user's own as well, with `questions.golden_answers`."""
 
 
 class WrittenQuestion(BaseModel):
@@ -41,6 +43,12 @@ class WrittenQuestions(BaseModel):
     questions: list[WrittenQuestion]
 
 
+class AnsweredQuestion(WrittenQuestion):
+    """A question with its golden answer."""
+
+    answer: str = Field(description="The full answer, from the section alone, in at most 80 words.")
+
+
 @dataclass(frozen=True)
 class Written:
     """The replies of one model, one for each sampled section and in their order."""
@@ -52,7 +60,7 @@ class Written:
     def candidates(self) -> list[Candidate]:
         """Every question of every reply."""
         return [
-            Candidate(question, self.model, section, position)
+            Candidate(question.question, self.model, section, position, _answer(question))
             for section, reply in zip(self.sections, self.replies, strict=True)
             for position, question in enumerate(_questions(reply))
         ]
@@ -63,17 +71,18 @@ class Written:
 
 
 @functools.cache
-def reply_schema(per_section: int) -> type[WrittenQuestions]:
-    """The schema of a reply. It says how many questions there may be, so that a grammar can hold a small model to it.
+def reply_schema(per_section: int, golden_answers: bool = False) -> type[WrittenQuestions]:
+    """The schema of a reply, with golden answers or without.
 
-    A longer reply still validates: what is too much is rejected one by one, with the reason, and not with the rest.
+    It says how many questions there may be, so that a grammar can hold a small model to it. A longer reply still
+    validates: what is too much is rejected one by one, with the reason, and not with the rest.
     """
     bounded = Field(json_schema_extra={"maxItems": per_section})
     return create_model(
         WrittenQuestions.__name__,
         __base__=WrittenQuestions,
         __doc__=WrittenQuestions.__doc__,
-        questions=(list[WrittenQuestion], bounded),
+        questions=(list[AnsweredQuestion] if golden_answers else list[WrittenQuestion], bounded),
     )
 
 
@@ -84,12 +93,12 @@ def question_batches(
 
     The few-shot examples are drawn anew for each prompt, from the seed, the model and the section.
     """
-    schema = reply_schema(experiment.questions.per_section)
+    schema = reply_schema(experiment.questions.per_section, experiment.questions.golden_answers)
     return [
         Batch(
             label,
             model,
-            tuple(Request(prompt.render(_values(experiment, model, section, experts)), schema) for section in sections),
+            tuple(Request(_messages(experiment, prompt, model, section, experts), schema) for section in sections),
         )
         for model, label in _labels(experiment.questions.quota).items()
     ]
@@ -137,8 +146,25 @@ def _tally(records: Sequence[Query] | Sequence[Rejected]) -> Counter[tuple[str, 
     return Counter((record.metadata["model"], record.metadata["doc"]) for record in records)
 
 
-def _questions(reply: Reply) -> list[str]:
-    return [one.question for one in reply.value.questions] if isinstance(reply.value, WrittenQuestions) else []
+def _questions(reply: Reply) -> Sequence[WrittenQuestion]:
+    return reply.value.questions if isinstance(reply.value, WrittenQuestions) else []
+
+
+def _answer(question: WrittenQuestion) -> str:
+    return question.answer.strip() if isinstance(question, AnsweredQuestion) else ""
+
+
+def _messages(
+    experiment: Experiment, prompt: Prompt, model: str, section: Section, experts: Sequence[ExpertQuestion]
+) -> tuple[Message, ...]:
+    """The prompt filled in, with what asks for golden answers at the end of each of its parts where they are wanted."""
+    messages = prompt.render(_values(experiment, model, section, experts))
+    if not experiment.questions.golden_answers:
+        return messages
+    more = Prompt.load(GOLDEN_PROMPT).render({})
+    return tuple(
+        Message(one.role, f"{one.content}\n\n{added.content}") for one, added in zip(messages, more, strict=True)
+    )
 
 
 def _values(

@@ -14,7 +14,7 @@ Answer = Callable[[str], Any]
 
 def script(by_fields: Mapping[str, Answer]) -> Callable[[int, dict[str, Any]], Behaviour]:
     """A script for ScriptedServer: the key is the schema's fields in their order, joined by commas ("" for tokens);
-    the function is given the first message of the user and returns the reply's data, the probabilities, or a Behaviour."""
+    the function is given the user's first message and returns the reply's data, the probabilities, or a Behaviour."""
 
     def answer(number: int, body: dict[str, Any]) -> Behaviour:
         del number

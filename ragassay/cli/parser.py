@@ -55,6 +55,8 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     _add_score(verbs)
     _add_rate(verbs)
     _add_export(verbs)
+    _add_consistency(verbs)
+    _add_plot(verbs)
     _add_gate(verbs)
     _add_agree(verbs)
     _add_agree_systems(verbs)
@@ -259,6 +261,38 @@ def _add_export(verbs) -> None:  # type: ignore[no-untyped-def]
         metavar="JSON",
         help="write the run's figures too, each with n, n_failed and its interval (agent-evaluation only)",
     )
+
+
+def _add_consistency(verbs) -> None:  # type: ignore[no-untyped-def]
+    verb = _verb(
+        verbs,
+        "consistency",
+        "say how far the answers of several runs agree: BERTScore, ROUGE, and the spread of every measure",
+        "ragassay.cli.consistency:consistency",
+    )
+    _add_corpus(verb, needed=False)
+    verb.add_argument(
+        "--answers", action="append", type=_path, metavar="JSONL", help="instead of CORPUS: answers, a run a file"
+    )
+    verb.add_argument(
+        "--embedding",
+        default="all-MiniLM-L6-v2",
+        metavar="MODEL",
+        help="of BERTScore, with --answers; default: all-MiniLM-L6-v2",
+    )
+    verb.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_plot(verbs) -> None:  # type: ignore[no-untyped-def]
+    verb = _verb(
+        verbs,
+        "plot",
+        "draw box plots of every measure, of one run or several side by side",
+        "ragassay.cli.plot:plot",
+    )
+    verb.add_argument("figures", type=_path, nargs="+", metavar="RESULTS", help="results.json, or its folder")
+    verb.add_argument("--out", type=_path, required=True, metavar="HTML", help="the page to write")
+    verb.add_argument("--measure", action="append", metavar="M", help="only these, may be repeated; default: all")
 
 
 def _add_gate(verbs) -> None:  # type: ignore[no-untyped-def]

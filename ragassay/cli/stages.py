@@ -93,7 +93,9 @@ def _questions() -> Stage:
         uses=lambda w: [
             w.expert_questions,
             w.own_queries,
-            *_prompts("synth"),
+            *_prompts(
+                "synth", "questions.md", *(["golden_answers.md"] if w.experiment.questions.golden_answers else [])
+            ),
             *_own(w, w.experiment.questions.prompt),
         ],
         settings=lambda e: (
@@ -218,7 +220,8 @@ def _evaluating_files(workspace: Workspace) -> list[Path]:
     """The user's own prompts and modules that `[evaluate]` names."""
     settings = workspace.experiment.evaluate
     prompts = [one.prompt for one in settings.custom]
-    prompts += [str(table["prompt"]) for table in settings.settings.values() if table.get("prompt")]
+    for table in settings.settings.values():
+        prompts += [str(value) for key, value in table.items() if key.endswith("prompt") and value]
     modules = [name.split(":")[0].replace(".", "/") + ".py" for name in settings.judges if ":" in name]
     return _own(workspace, *prompts, *modules)
 

@@ -89,25 +89,32 @@ def by_the_mark(shown: str, file: str) -> object:
     return ("yes" if right else "no") if "correctness" in file else (3 if right else 1)
 
 
-def test_three_sets_are_judged_by_replies_that_were_taken_in(tmp_path, data, capsys):
+def beginning(lines: list[str], start: str) -> list[str]:
+    return next(line for line in lines if line.startswith(start)).split(" | ")
+
+
+def test_three_sets_are_judged_by_replies_that_were_taken_in(tmp_path, data, capsys, monkeypatch):
+    monkeypatch.setattr(meta_evaluation, "N", 8)
     work, kept = tmp_path / "work", tmp_path / "kept"
     assert meta_evaluation.main(data, work=work, kept=kept) == 3
     assert "take_replies meta_evaluation" in capsys.readouterr().err
     file = answer_all(work, "meta_evaluation", by_the_mark, tmp_path / "replies.jsonl")
     said = take("meta_evaluation", [file], kept=kept, work=work)
-    assert said.startswith("24 replies taken in (0 answer no request") and said.endswith("; 0 requests still wait")
+    assert said.startswith("20 replies taken in (0 answer no request") and said.endswith("; 0 requests still wait")
     assert meta_evaluation.main(data, work=work, kept=kept) == 0
     lines = capsys.readouterr().out.splitlines()
-    cells = {line.split(" | ")[0] + "/" + line.split(" | ")[1]: line.split(" | ") for line in lines[2:12]}
-    ours = cells["| **groundedness**, from 2/factcheckgpt, 12 rows"]
-    assert ours[3].startswith("1.000") and ours[6].startswith("1.000") and ours[-2:] == ["12", "0 |"]
-    assert cells["| **context_relevance**, from 2/scifact, 8 rows"][7].startswith("1.000")
-    assert cells["| **correctness**, from 1/nq301, 4 rows"][7].startswith("1.000")
-    assert cells["| Somebody's, as printed/LLM-AggreFact"][3:7] == ["0.1", "0.2", "0.3", "0.4"]
+    ours, strict, partly = (line.split(" | ") for line in lines[2:5])
+    assert ours[:3] == ["| **groundedness**, from 2", "factcheckgpt, 8 rows", "completely-support"]
+    assert ours[3].startswith("1.000") and ours[6].startswith("1.000") and ours[-2:] == ["8", "0 |"]
+    assert strict[0].endswith("from 3") and strict[7].startswith("1.000")
+    assert partly[2].endswith("or partially-support") and partly[3].startswith("1.000"), "nothing else was taken for it"
+    assert beginning(lines, "| **context_relevance**, from 2 | scifact, 8 rows")[7].startswith("1.000")
+    assert beginning(lines, "| **correctness**, from 1 | nq301, 4 rows")[7].startswith("1.000")
+    assert beginning(lines, "| Somebody's, as printed | LLM-AggreFact")[3:7] == ["0.1", "0.2", "0.3", "0.4"]
     # Yes Yes No – against Yes No Yes No: one of the three that have a verdict is right
-    peer = next(line for line in lines if line.startswith("| GPT-4")).split(" | ")
+    peer = beginning(lines, "| GPT-4")
     assert peer[7].startswith("0.333") and peer[-2:] == ["3", "1 |"]
-    assert "| completely-support | 0 | 6 |" in lines
+    assert "| completely-support | 0 | 4 |" in lines
 
 
 def test_a_draw_is_the_same_again_and_holds_no_pair_with_two_labels(data):

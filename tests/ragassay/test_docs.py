@@ -44,10 +44,13 @@ TABLES = {
     "answer": "[answer]",
     "agent": "[[agent]]",
     "judge": "[judge]",
+    "evaluate": "[evaluate]",
     "compare": "[compare]",
     "run": "[run]",
     "models": '[models."provider:name"]',
 }
+WITHIN = {"[[evaluate.custom]]": "CustomJudge"}
+"""Tables inside tables, by their models."""
 NOT_MEASURED = {"3.11", "2.0", "95%"}
 """A version, a licence, and the level of the intervals."""
 
@@ -101,9 +104,11 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
     for name in re.findall(r"-m benchmarks\.(\w+)", README + BENCHMARKS):
         assert (ROOT / "benchmarks" / f"{name}.py").is_file(), name
-    assert {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {"__main__", "readme_block"} == set(
-        re.findall(r"`python -m benchmarks\.(\w+)", BENCHMARKS)
-    )
+    assert {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {
+        "__main__",
+        "latency_server",
+        "readme_block",
+    } == set(re.findall(r"`python -m benchmarks\.(\w+)", BENCHMARKS))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -115,18 +120,25 @@ def test_every_link_leads_somewhere(page: str):
 
 def value_words(schema: dict[str, Any]) -> str:
     """What a key may hold, as docs/experiment.md words it, from its JSON schema."""
+    if "$ref" in schema:
+        return "table"
+    if "anyOf" in schema and all(part.get("type") == "array" for part in schema["anyOf"]):
+        return "list of " + " or ".join(value_words(part["items"]) for part in reversed(schema["anyOf"]))
     if "anyOf" in schema:
         return value_words(next(part for part in schema["anyOf"] if part.get("type") != "null"))
     if "enum" in schema or "const" in schema:
         return " or ".join(f"`{json.dumps(value)}`" for value in schema.get("enum", [schema.get("const")]))
     if schema["type"] == "array":
-        return f"list of {value_words(schema['items'])}"
+        return f"list of {value_words(schema['items'])}".replace("of table", "of tables")
     if schema["type"] == "object":
         values = [*schema.get("patternProperties", {}).values(), schema.get("additionalProperties")]
-        return f"table of {value_words(values[0])}"
+        inner = values[0] if isinstance(values[0], dict) else {"$ref": "anything"}
+        return f"table of {value_words(inner)}".replace("of table of table", "of tables").removesuffix(" of table")
     if ":" in schema.get("pattern", ""):
         return '`"provider:model"`'
-    return {"integer": "whole number", "number": "number", "string": "text"}[schema["type"]] + range_words(schema)
+    return {"integer": "whole number", "number": "number", "string": "text", "boolean": "`true` or `false`"}[
+        schema["type"]
+    ] + range_words(schema)
 
 
 def range_words(schema: dict[str, Any]) -> str:
@@ -145,10 +157,13 @@ def expected_rows() -> dict[str, list[str]]:
     """Heading to the first three cells of each row that docs/experiment.md must have, from the models."""
     schema = Experiment.model_json_schema()
     rows: dict[str, list[str]] = {}
+    models = {heading: model for heading, model in WITHIN.items()}
     for table, heading in TABLES.items():
         found = re.search(r"#/\$defs/(\w+)", json.dumps(schema["properties"][table]))
         assert found, table
-        definition = schema["$defs"][found[1]]
+        models[heading] = found[1]
+    for heading, model in models.items():
+        definition = schema["$defs"][model]
         rows[heading] = []
         for key, value in definition["properties"].items():
             default = "none" if value.get("default") is None else f"`{json.dumps(value['default'])}`"
@@ -159,10 +174,12 @@ def expected_rows() -> dict[str, list[str]]:
 
 def test_no_table_of_the_experiment_is_left_out():
     assert set(TABLES) == set(Experiment.model_fields)
-    assert re.findall(r"^## (.*)$", EXPERIMENT_MD, re.MULTILINE) == list(TABLES.values())
+    headings = re.findall(r"^## (.*)$", EXPERIMENT_MD, re.MULTILINE)
+    assert [heading for heading in headings if heading not in WITHIN] == list(TABLES.values())
+    assert set(WITHIN) <= set(headings)
 
 
-@pytest.mark.parametrize("heading", TABLES.values())
+@pytest.mark.parametrize("heading", [*TABLES.values(), *WITHIN])
 def test_every_key_is_documented_with_its_values_and_default(heading: str):
     section = EXPERIMENT_MD.split(f"## {heading}\n")[1].split("\n## ")[0]
     stored = [line for line in section.splitlines() if line.startswith("| `")]
@@ -224,12 +241,15 @@ def run_ragassay(arguments: list[str], folder: Path, base_url: str) -> None:
 def test_the_systems_of_ones_own_take_part_as_shown(tmp_path: Path):
     agents = next(block for block in blocks(README, "toml") if "[[agent]]" in block)
     agents += '\n[[agent]]\nname = "rare"\nkind = "python"\ncallable = "rare:agent"\n'
+    agents += '\n[evaluate]\njudges = ["brief:Brief"]\n'
+    agents += next(block for block in blocks(README, "toml") if "[[evaluate.custom]]" in block)
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "corpora" / "mine", "openai:m", server.base_url, more=agents)
         for block in blocks(README, "python"):
             name = re.match(r"# (corpora/mine/\w+\.py)", block)
             assert name, "the first line says where the file goes"
             (tmp_path / name[1]).write_text(block)
+        (corpus / "polite.md").write_text(blocks(README, "markdown")[0])
         for verb in ("ingest", "questions"):
             run_ragassay([verb, "corpora/mine"], tmp_path, server.base_url)
         queries = records(tmp_path / "results/mine/queries.jsonl")
@@ -243,6 +263,10 @@ def test_the_systems_of_ones_own_take_part_as_shown(tmp_path: Path):
         assert all(answer["error"] is None and len(answer["passages"]) == n_passages for answer in answers)
     figures = json.loads((results / "results.json").read_text())
     assert {"ours", "rare", "yesterday"} < set(figures["agents"])
+    for agent in figures["agents"]:
+        evaluated = figures["evaluations"][agent]
+        assert 0 <= evaluated["brief"]["value"] <= 1 and 0 <= evaluated["polite"]["value"] <= 2
+        assert evaluated["brief"]["n"] == evaluated["polite"]["n"] == len(queries)
 
 
 def figures_in(text: str) -> set[str]:

@@ -20,7 +20,7 @@ from ragassay.reply_cache import ReplyCache, output_line
 from ragassay.results import LedgerRow
 from ragassay.workspace import Workspace
 from synth.make_questions import make_questions
-from synth.write_questions import WrittenQuestion, WrittenQuestions
+from synth.write_questions import WrittenQuestion, WrittenQuestions, reply_schema
 
 A, B = "file:a", "openai:b/c"
 TOPICS = ("fuse", "clock", "timer", "stack", "heap", "linker", "startup", "interrupt", "register", "eeprom")
@@ -270,3 +270,35 @@ def test_through_request_and_reply_files(tmp_path: Path) -> None:
     (row,) = files(workspace)[3]
     assert (row.asked, row.written, row.failed, row.extra, row.rejected) == (6, 6, 2, 2, 2)
     check_ledger(workspace)
+
+
+def test_golden_answers_are_asked_for_and_kept_as_expected_responses(tmp_path):
+    """With golden_answers the prompt and the schema have a part more, and what is blank is not an answer."""
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 3}, golden_answers=True)
+    schema = reply_schema(10, golden_answers=True)
+    answers = {"fuse": "By avrdude. ", "clock": "By CLKPR.", "timer": "  "}
+    asked = [{"fact": "so", "question": f"How do I set the {k} here?", "answer": v} for k, v in answers.items()]
+    caller = Scripted(lambda model, n: Reply(value=schema.model_validate({"questions": asked})))
+    make_questions(workspace, caller)
+    _, _, queries, _ = files(workspace)
+    golden = {query.text.split()[5]: query.metadata.get("expected_response") for query in queries}
+    assert golden == {"fuse": "By avrdude.", "clock": "By CLKPR.", "timer": None}
+    (request,) = caller.batches[0].requests
+    assert request.schema is not None
+    assert request.schema.model_json_schema() == schema.model_json_schema()
+    assert request.messages[1].content.endswith("\n\nFor each question give `fact`, `question` and `answer`.")
+
+
+def test_without_golden_answers_nothing_that_is_asked_has_changed(tmp_path):
+    """The prompt is questions.md alone and the schema has no answer, so the keys of replies stay what they were."""
+    plain, golden = (
+        make_workspace(tmp_path / str(wish), {"a.pdf": 1}, {A: 3}, golden_answers=wish) for wish in (False, True)
+    )
+    callers = [Scripted(lambda model, n: about(model, n, 3)) for _ in range(2)]
+    for workspace, caller in zip((plain, golden), callers, strict=True):
+        make_questions(workspace, caller)
+    short, long = (caller.batches[0].requests[0] for caller in callers)
+    for part, whole in zip(short.messages, long.messages, strict=True):
+        assert whole.content.startswith(part.content + "\n\n")
+        assert "golden" not in part.content
+    assert "answer" not in json.dumps(short.schema.model_json_schema()["$defs"]["WrittenQuestion"]["required"])

@@ -9,7 +9,10 @@ from loopback.behaviours import refusal
 WHICH = "verdicts"
 SUPPORT = "reason,label"
 
-ANSWER = "Delays are in util/delay.h [1]. They wait busily and so keep the processor occupied [1][2]. It is fast. I found no more."
+ANSWER = (
+    "Delays are in util/delay.h [1]. They wait busily and so keep the processor occupied [1][2]. It is fast. "
+    "I found no more."
+)
 
 
 def answer(text, passages=("p1", "p2")):

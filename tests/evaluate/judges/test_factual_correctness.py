@@ -63,15 +63,15 @@ def test_precision_recall_and_f1_by_hand(bench, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "golden", "values"),
+    ("text", "expected", "values"),
     [
         ("Ours: nothing.", GOLDEN, {"precision": None, "recall": 0, "f1": 0}),
         (ANSWER, "Gold: nothing.", {"precision": 0, "recall": None, "f1": 0}),
         ("Ours: nothing.", "Gold: nothing.", {"precision": None, "recall": None, "f1": None}),
     ],
 )
-def test_a_text_without_claims_has_no_share(bench, text, golden, values):
-    judge_bench.QUERIES[0]["metadata"]["expected_response"] = golden
+def test_a_text_without_claims_has_no_share(bench, text, expected, values):
+    judge_bench.QUERIES[0]["metadata"]["expected_response"] = expected
     rows, found = judge(bench, text)
     assert found == values
     assert all(row.error.startswith("no value: the ") for row in rows if row.label is None)
