@@ -4,7 +4,7 @@
 
 Without names, all that can be run here. scifact and bm25_speed read BEIR's SciFact, which is not in the repository:
 SCIFACT=PATH names its folder. agreement reads nq301 and llmbar in DATA=PATH, nugget_scores rag24_nugget_llm there,
-meta_evaluation factcheckgpt, scifact, nq301 and paper_tables. injection reads results/avr-libc, as `make demo` leaves it.
+meta_evaluation factcheckgpt, scifact, nq301 and paper_tables. injection reads results/avr-libc (`make demo`).
 pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else the avr-libc manual.
 Exit status 1 where a benchmark fails; what it printed before is then left as it was.
 """

@@ -3,7 +3,8 @@
     python -m benchmarks.judging_speed [ANSWERS] [JUDGES]
 
 ANSWERS (1,000) answers, four a query, each with three passages, against a loopback server of 200 ms latency, 32 calls
-at a time. JUDGES are names with commas; by default all that ask a model. The ideal is calls x 0.2 s / 32.
+at a time, after one call that loads the SDK. JUDGES are names with commas; by default all that ask a model. The ideal
+is calls x 0.2 s / 32.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from evaluate.evaluate_answers import experiment_evaluators
 from evaluate.judges.cases import AnswerCase, QueryCase
 from evaluate.judges.catalog import OURS
 from evaluate.judges.rounds import assess
-from ragassay.calls import Caller
+from ragassay.calls import Batch, Caller, Message, Request
 from ragassay.config import Experiment
 from ragassay.records import Answer, Passage, Query
 from ragassay.reply_cache import ReplyCache
@@ -34,7 +35,9 @@ def material(n_answers: int) -> list[QueryCase]:
     """Queries with four answers each; every text is different, so that no two calls are equal."""
     cases = []
     for number in range(n_answers // A_QUERY):
-        query = Query(id=f"q{number}", text=f"How is timer {number} set?", metadata={"expected_response": f"By {number}."})
+        query = Query(
+            id=f"q{number}", text=f"How is timer {number} set?", metadata={"expected_response": f"By {number}."}
+        )
         passages = tuple(
             Passage(id=f"p{number}-{i}", text=f"Timer {number} is set by register {number}{i}. " + "It counts. " * 60)
             for i in range(3)
@@ -70,10 +73,11 @@ def main() -> None:
         workspace = Workspace(Path(folder), Path(folder) / "results", experiment)
         caller = Caller(workspace, "evaluate", ReplyCache(workspace.replies))
         evaluators, cases = experiment_evaluators(workspace), material(n_answers)
+        caller.ask([Batch("warm-up", "openai:judge", (Request((Message("user", "Hello."),)),))])
         wall, cpu = time.monotonic(), _cpu_s()
         rows = assess(evaluators, cases, caller)
         wall, cpu = time.monotonic() - wall, _cpu_s() - cpu
-        calls = sum(usage.calls for usage in caller.usage())
+        calls = sum(usage.calls for usage in caller.usage()) - 1
     ideal = calls * LATENCY_S / AT_ONCE
     failed = sum(row.error is not None for row in rows)
     print("| judges | answers | calls | records | without a value | wall s | ideal s | ratio | CPU ms a call |")

@@ -1,6 +1,6 @@
 """A server of a fixed latency in a process of its own, which answers every request with something that fits its schema.
 
-    with LatencyServer(0.2) as server: … server.base_url …
+with LatencyServer(0.2) as server: … server.base_url …
 """
 
 from __future__ import annotations
@@ -8,10 +8,13 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from typing import Any, Self
 
+_NUMBERED = re.compile(r'<(?:sentence|nugget|claim) number="(\d+)">')
 WORDS = ("timer", "register", "interrupt", "boot loader", "port", "stack", "fuse", "clock")
 
 
@@ -34,18 +37,22 @@ class LatencyServer:
         self._process.wait()
 
 
-def fitting(schema: dict[str, Any], definitions: dict[str, Any], chance: random.Random) -> Any:
-    """A value that fits a JSON schema, as far as ours go."""
+def fitting(schema: dict[str, Any], definitions: dict[str, Any], chance: random.Random, items: Sequence[int]) -> Any:
+    """A value that fits a JSON schema, as far as ours go; a list has a row for each numbered item."""
     if "$ref" in schema:
-        return fitting(definitions[schema["$ref"].split("/")[-1]], definitions, chance)
+        return fitting(definitions[schema["$ref"].split("/")[-1]], definitions, chance, items)
     if "enum" in schema:
         return chance.choice(schema["enum"])
     if "const" in schema:
         return schema["const"]
     if schema.get("type") == "object":
-        return {name: fitting(part, definitions, chance) for name, part in schema.get("properties", {}).items()}
+        return {name: fitting(part, definitions, chance, items) for name, part in schema.get("properties", {}).items()}
     if schema.get("type") == "array":
-        return [fitting(schema["items"], definitions, chance) for _ in range(schema.get("maxItems", 3))]
+        rows = [fitting(schema["items"], definitions, chance, items) for _ in items or range(3)]
+        for row, number in zip(rows, items, strict=False):
+            if isinstance(row, dict) and "number" in row:
+                row["number"] = number
+        return rows
     if schema.get("type") == "integer":
         return schema.get("minimum", 1)
     if schema.get("type") == "boolean":
@@ -55,9 +62,12 @@ def fitting(schema: dict[str, Any], definitions: dict[str, Any], chance: random.
 
 def body_of(request: dict[str, Any]) -> bytes:
     """The reply to a chat completion request."""
-    chance = random.Random(json.dumps(request["messages"][-1]["content"])[-200:])
+    chance = random.Random(request["messages"][-1]["content"])
     wanted = (request.get("response_format") or {}).get("json_schema", {}).get("schema")
-    content = "By the timer [1]." if wanted is None else json.dumps(fitting(wanted, wanted.get("$defs", {}), chance))
+    items = [int(number) for number in _NUMBERED.findall(request["messages"][-1]["content"])]
+    content = "By the timer [1]."
+    if wanted is not None:
+        content = json.dumps(fitting(wanted, wanted.get("$defs", {}), chance, items))
     reply = {
         "id": "bench",
         "object": "chat.completion",

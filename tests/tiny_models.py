@@ -72,7 +72,7 @@ def hhem(folder: Path) -> str:
     base = folder / "foundation"
     tokenizer = word_tokenizer(base, "Premise", "Hypothesis", "Determine", "if", "hypothesis", "true", limit=512)
     config = transformers.T5Config(
-        vocab_size=len(tokenizer), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, initializer_factor=4.0
+        vocab_size=len(tokenizer), d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2, initializer_factor=1.0
     )
     config.save_pretrained(base)
     model = transformers.T5ForTokenClassification(config)

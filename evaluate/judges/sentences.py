@@ -33,16 +33,19 @@ _CITES = re.compile(rf"{_CITED}\s*")
 _OPENS = re.compile(r"[\"'\u2018\u201c\u201e\u00bf\u00a1\u00ab(\[*_`]*")
 _CODE_WORD = re.compile(r"\S*(?:[_/\\=<>:]|\w[.(]\w|\w\(|\d)")
 _SHORT = """
-e.g i.e eg ie cf vs viz al approx ca resp incl excl fig figs eq eqs sec sect ch chap vol no nos pp p ed eds dr mr mrs ms
-prof st jr sr inc ltd co corp dept est max min tel z.b d.h u.a bzw nr abb bsp evtl ggf s.o s.u vgl p.ex c.-\u00e0-d env
-art p\u00e1g ej sra num
+e.g i.e eg ie cf vs v viz al approx ca resp incl excl ed eds dr mr mrs ms prof st jr sr inc ltd co corp dept est max min
+tel z.b d.h u.a bzw evtl ggf s.o s.u vgl p.ex c.-\u00e0-d env ej sra
 """
-_OFTEN_LAST = "etc usw inc ltd co corp min max al no est ed a.m p.m u.a jr sr"
+_BEFORE_NUMBERS = "fig figs eq eqs sec sect ch chap vol no nos pp p nr abb bsp art num p\u00e1g"
+_NUMBERED = frozenset(_BEFORE_NUMBERS.split())
+
+_OFTEN_LAST = "etc usw inc ltd co corp min max al est ed a.m p.m u.a jr sr"
 _FIRST = """
 a after all also although an and as at because before but by each for from he here how however if in it its no not note
 on once only or otherwise she since so such that the then there these they this those thus to use we what when where
 which while with without you your
 """
+_ENUMERATES = re.compile(r"(?:^|:)\s*\(?\d{1,2}$")
 _ABBREVIATIONS = frozenset(_SHORT.split())
 _MAY_END = frozenset(_OFTEN_LAST.split())
 """Abbreviations, or words that look like one, that end a sentence before a capital letter."""
@@ -132,15 +135,15 @@ def _split(line: str) -> Iterator[str]:
     marker = _MARKER.match(line)
     start, begun = 0, marker.end() if marker else 0
     for stop in _STOP.finditer(line, begun):
-        if any(low <= stop.start() < high for low, high in inside) or not _is_end(line, stop):
+        if any(low <= stop.start() < high for low, high in inside) or not _is_end(line, stop, start):
             continue
         yield line[start : stop.end()].strip()
         start = stop.end()
     yield line[start:].strip()
 
 
-def _is_end(line: str, stop: re.Match[str]) -> bool:
-    """Whether a sentence ends at the stop: by the word before it and by what comes next."""
+def _is_end(line: str, stop: re.Match[str], start: int) -> bool:
+    """Whether the sentence that begins at `start` ends at the stop: by the word before it and by what comes next."""
     if stop[0][0] in "\u3002\uff01\uff1f":
         return True
     rest = line[stop.end() :].lstrip()
@@ -151,7 +154,7 @@ def _is_end(line: str, stop: re.Match[str]) -> bool:
     begins = not following.islower() or bool(_CODE_WORD.match(rest.split(" ", 1)[0])) or rest[0] == "`"
     if not stop[0].startswith(".") or stop[0].startswith(".."):
         return begins or (cited and stop[0][0] != "\u2026")
-    return _word_ends(line[: stop.start()], rest, following) and (begins or cited)
+    return _word_ends(line[start : stop.start()].strip(), rest, following) and (begins or cited)
 
 
 def _word_ends(before: str, rest: str, following: str) -> bool:
@@ -164,6 +167,8 @@ def _word_ends(before: str, rest: str, following: str) -> bool:
         return not named or (starts is not None and starts[1].casefold() in _STARTERS)
     name = word.casefold()
     is_unit = word.islower() and bool(re.search(r"\d\s*$", before.removesuffix(word)))
+    if name in _NUMBERED:
+        return not following.isdigit()
     if name in _MAY_END or is_unit:
-        return following.isupper() and not (name == "no" and rest[:1].isdigit())
-    return name not in _ABBREVIATIONS
+        return following.isupper()
+    return name not in _ABBREVIATIONS and not _ENUMERATES.search(before)

@@ -185,6 +185,55 @@ def test_claims_with_labels_that_are_words(bench, own_judge, capsys):  # noqa: F
     assert "<answer>" in shown and "<passage>" in shown
 
 
+def test_a_claim_is_judged_whole_with_one_request(bench, capsys):  # noqa: F811
+    def script(number, body):
+        grades = {"number 1": 3, "number 2": 0, "number 3": 2}
+        found = next(grade for word, grade in grades.items() if word in body["messages"][1]["content"])
+        return reply(json.dumps({"evidence": ["NOTHING FOUND"], "reason": "So it is.", "label": found}))
+
+    bench.server.script = script
+    file = str(write(bench.folder / "claims.jsonl", CLAIMS))
+    options = ["--judge", "groundedness", "--labelled", file, "--relevant", "completely-support", "--json"]
+    assert meta_eval(bench, *options) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(bench.server.requests) == 3
+    assert (found["threshold"], found["binary"]["precision"]["value"]) == (2, pytest.approx(1 / 2))
+    assert found["confusion"]["judge"] == ["0", "2", "3"]
+    assert meta_eval(bench, *options, "--set", "scale=[0, 1]", "--set", "split=whole") == 0
+    assert json.loads(capsys.readouterr().out)["errors"], "grades of 2 and 3 are not on a scale of 0 to 1"
+    assert meta_eval(bench, *options, "--set", "splits=whole") == 2
+
+
+def test_answers_of_other_questions_are_the_negatives_of_answer_relevance(bench, capsys):  # noqa: F811
+    def script(number, body):
+        shown = body["messages"][1]["content"]
+        asked = shown.split("What is ")[1].split("?")[0]
+        return label(3 if f"It is {asked}." in shown else 0)
+
+    bench.server.script = script
+    rows = [{"question": f"What is {n}?", "answer": f"It is {n}."} for n in range(8)]
+    file = str(write(bench.folder / "pairs.jsonl", rows))
+    assert meta_eval(bench, "--judge", "answer_relevance", "--labelled", file, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {name: found["binary"][name]["value"] for name in ("precision", "recall", "kappa")} == {
+        "precision": 1,
+        "recall": 1,
+        "kappa": 1,
+    }
+    assert found["notes"] == [
+        "half of the questions were given the answer of another, which counts as not answering them"
+    ]
+
+
+def test_a_judge_that_needs_what_the_set_lacks_asks_nothing(bench, capsys):  # noqa: F811
+    file = str(write(bench.folder / "pairs.jsonl", [{"question": f"{n}?", "answer": f"{n}."} for n in range(4)]))
+    assert meta_eval(bench, "--judge", "correctness", "--labelled", file) == 2
+    assert "has no expected_response, which correctness needs" in capsys.readouterr().err
+    assert meta_eval(bench, "--judge", "triad", "--labelled", file) == 2
+    assert "name one of context_relevance" in capsys.readouterr().err
+    assert not bench.server.requests
+
+
 def test_correctness_rows_carry_what_was_expected(tmp_path):
     rows = [
         {"question": "Where?", "answer": "Here.", "expected": ["Here", "There"], "label": "yes"},

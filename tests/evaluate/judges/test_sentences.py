@@ -22,6 +22,12 @@ from evaluate.judges.sentences import cited, sentences, without_citations
         ("By Dr. J. Smith et al. in the U.S. Army.", ["By Dr. J. Smith et al. in the U.S. Army."]),
         ("It is on port B. The pin is low.", ["It is on port B.", "The pin is low."]),
         ("It does A, B, etc. The rest is idle.", ["It does A, B, etc.", "The rest is idle."]),
+        (
+            "In Roe v. Wade, yes. In art and art. 5, no. Then 7 do.",
+            ["In Roe v. Wade, yes.", "In art and art. 5, no.", "Then 7 do."],
+        ),
+        ("It is art. The end. Steps: 1. Go. 2. Stop.", ["It is art.", "The end.", "Steps: 1. Go.", "2. Stop."]),
+        ("It rose by 3. The end.", ["It rose by 3.", "The end."]),
         ("I looked... maybe not. No.", ["I looked... maybe not.", "No."]),
         ("Das gilt z.B. hier. Dort nicht.", ["Das gilt z.B. hier.", "Dort nicht."]),
         ("これは文です。次の文[1]。終わり", ["これは文です。", "次の文[1]。", "終わり"]),
