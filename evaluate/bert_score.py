@@ -37,7 +37,7 @@ def bert_score(reference: Floats, candidate: Floats) -> BertScore | None:
     """The score of two texts' token vectors, (tokens, dimension) each of length 1; None where one has no tokens."""
     if not len(reference) or not len(candidate):
         return None
-    near = reference.astype(np.float64) @ candidate.astype(np.float64).T
+    near = np.clip(reference.astype(np.float64) @ candidate.astype(np.float64).T, -1.0, 1.0)
     recall, precision = float(near.max(axis=1).mean()), float(near.max(axis=0).mean())
     total = precision + recall
     return BertScore(precision, recall, 2 * precision * recall / total if total > 0 else None)
@@ -59,7 +59,7 @@ class TokenEncoder:
     def __init__(self, model: str) -> None:
         self._model, self._encoder = model, _loaded(model)
         tokenizer: Any = getattr(self._encoder, "tokenizer", None)
-        if not hasattr(tokenizer, "num_special_tokens_to_add") or not self._encoder.max_seq_length:
+        if not getattr(tokenizer, "is_fast", False) or not self._encoder.max_seq_length:
             raise self._unfit()
         names = ("cls_token_id", "sep_token_id", "bos_token_id", "eos_token_id")
         self._around = [id for name in names if (id := getattr(tokenizer, name, None)) is not None]

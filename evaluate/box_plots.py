@@ -101,7 +101,7 @@ def _panel(runs: Sequence[Run], measure: str) -> Panel:
         (run, agent, boxes[measure]) for run in runs for agent, boxes in run.results.boxes.items() if measure in boxes
     ]
     axis, kind = _axis([box for _, _, box in found]), kind_of(measure)
-    agents = sorted({agent for _, agent, _ in found})
+    agents = sorted({agent for run in runs for agent in run.results.boxes})
     rows = tuple(_row(run, agent, box, axis, agents.index(agent), kind) for run, agent, box in found)
     return Panel(
         one_line(measure), measure_name(measure), one_line(measure_help(measure)), rows, axis_labels(axis, kind)

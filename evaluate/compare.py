@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from evaluate import bradley_terry, elo, means
@@ -18,6 +19,7 @@ from evaluate.evaluations import Evaluations, evaluations_by_query
 from evaluate.findings import Findings, read_findings
 from evaluate.measures import Values
 from evaluate.paired_tests import paired_test, rag_pairs
+from evaluate.pass_or_fail import pass_or_fail, verdicts_by_agent
 from evaluate.pool import pool_by_judge, pool_by_people
 from evaluate.strengths import STEPS
 from evaluate.verdicts import Verdict, verdicts
@@ -54,7 +56,9 @@ def _evaluations(workspace: Workspace, findings: Findings) -> Evaluations:
     if not workspace.experiment.evaluates or not workspace.judgments.exists():
         return Evaluations()
     rows, cutoffs = read_records(workspace.judgments, Assessment), workspace.experiment.evaluate.k
-    return evaluations_by_query(findings, rows, experiment_evaluators(workspace), cutoffs)
+    evaluators = experiment_evaluators(workspace)
+    made = evaluations_by_query(findings, rows, evaluators, cutoffs)
+    return replace(made, verdicts=verdicts_by_agent(workspace, evaluators))
 
 
 def results_of(
@@ -107,6 +111,7 @@ def results_of(
         evaluations=_in_order(_evaluation_figures(evaluated, draws), order),
         evaluation_scales=evaluated.scales,
         evaluators=evaluated.evaluators,
+        pass_or_fail=_in_order(pass_or_fail(evaluated.verdicts, draws), order),
         boxes=_in_order(_boxes(spread, draws), order),
         answers=_in_order(means.answer_figures(findings, draws), order),
         wins=wins(found, order, draws),

@@ -15,6 +15,7 @@ from evaluate.clustered import Range
 from evaluate.findings import Findings
 from evaluate.judges.evaluator import Criterion, Evaluator
 from evaluate.measures import Values, judged_by_query
+from evaluate.pass_or_fail import Verdicts
 from ragassay.records import Assessment
 
 RANKING = ("P(rel=2)@{k}", "AP(rel=2)@{k}", "RR(rel=2)@{k}")
@@ -26,12 +27,13 @@ GRADED = (0.0, 3.0)
 class Evaluations:
     """values: agent to measure to query to value, None where it failed. scales: measure to its ends.
 
-    evaluators: measure to the evaluator it is of.
+    evaluators: measure to the evaluator it is of. verdicts: Agent Evaluation's of each agent.
     """
 
     values: dict[str, dict[str, Values]] = field(default_factory=dict)
     scales: dict[str, Range] = field(default_factory=dict)
     evaluators: dict[str, str] = field(default_factory=dict)
+    verdicts: dict[str, Verdicts] = field(default_factory=dict)
 
 
 def evaluations_by_query(

@@ -252,6 +252,18 @@ class Corrections(Record):
     notes: tuple[str, ...] = ()
 
 
+class PassOrFail(Record):
+    """Agent Evaluation's verdicts on one agent's answers.
+
+    passed: the share that pass; n_failed could not be decided. root_causes: the first judge failed to how many answers
+    failed of it. fixes: root cause to what to do about it.
+    """
+
+    passed: Figure
+    root_causes: dict[str, int]
+    fixes: dict[str, str]
+
+
 class Verdict(Record):
     """What to choose. `sure` is False where the leader cannot be told from the next agent with these queries."""
 
@@ -292,6 +304,7 @@ class Results(Record):
     evaluations: Figures = Field(default_factory=dict)
     evaluation_scales: dict[str, tuple[float, float]] = Field(default_factory=dict)
     evaluators: dict[str, str] = Field(default_factory=dict)
+    pass_or_fail: dict[str, PassOrFail] = Field(default_factory=dict)
     boxes: Boxes = Field(default_factory=dict)
     answers: dict[str, dict[str, Figure]]
     wins: Figures

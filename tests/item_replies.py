@@ -13,20 +13,26 @@ Answer = Callable[[str], Any]
 
 
 def script(by_fields: Mapping[str, Answer]) -> Callable[[int, dict[str, Any]], Behaviour]:
-    """A script for ScriptedServer: the key is the schema's fields in their order, joined by commas ("" for tokens);
+    """A script for ScriptedServer: the key is the schema's fields in their order, "items" for items, "" for tokens;
     the function is given the user's first message and returns the reply's data, the probabilities, or a Behaviour."""
 
     def answer(number: int, body: dict[str, Any]) -> Behaviour:
         del number
         text = body["messages"][1]["content"]
         wanted = body.get("response_format")
-        fields = ",".join(wanted["json_schema"]["schema"]["properties"]) if wanted else ""
-        said = by_fields[fields](text)
+        said = by_fields[fields_of(body)](text)
         if isinstance(said, Behaviour):
             return said
         return reply(json.dumps(said)) if wanted else token_probabilities(said)
 
     return answer
+
+
+def fields_of(body: dict[str, Any]) -> str:
+    """The fields that a request asks for, "items" where they are numbered items."""
+    wanted = body.get("response_format")
+    fields = list(wanted["json_schema"]["schema"]["properties"]) if wanted else []
+    return "items" if fields[:1] == ["item_1"] else ",".join(fields)
 
 
 def items(tag: str, text: str) -> list[str]:
@@ -38,7 +44,7 @@ def items(tag: str, text: str) -> list[str]:
 
 def verdicts(labels: list[str]) -> dict[str, Any]:
     """A reply that gives the items these labels."""
-    return {"verdicts": [{"number": i, "reason": f"Because {i}.", "label": label} for i, label in enumerate(labels, 1)]}
+    return {f"item_{i}": {"reason": f"Because {i}.", "label": label} for i, label in enumerate(labels, 1)}
 
 
 def between(tag: str, text: str) -> str:

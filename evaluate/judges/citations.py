@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from evaluate.judges.cases import AnswerCase
@@ -80,7 +81,7 @@ class Citations(Evaluator):
         if not texts:
             return self._nothing(case, "the answer has no sentence")
         shown = [without_citations(text) for text in texts]
-        which = self._which()
+        which = self.which
         replies = yield which.requests({"query": case.query}, shown)
         verdicts = which.read(replies, shown)
         said = [
@@ -95,11 +96,15 @@ class Citations(Evaluator):
         replies = (yield [self._request(case, said, passages, one) for one in questions]) if questions else []
         return self._rows(case, said, self._grades(questions, replies))
 
-    def _which(self) -> ItemQuestion:
+    @cached_property
+    def which(self) -> ItemQuestion:
+        """Which sentences state something. Raises InputError where the prompt cannot be read."""
         prompt = own_prompt(self, self.options.statements_prompt, "citation_statements.md")
         return ItemQuestion(prompt, ("no", "yes"), ("no", "yes"), "label", "sentences")
 
-    def _support(self) -> LabelQuestion:
+    @cached_property
+    def support(self) -> LabelQuestion:
+        """How far a statement is supported. Raises InputError where the prompt cannot be read."""
         labels = TOKENS if self.setup.mode == "probability" else LABELS
         return LabelQuestion(self.prompt(), labels, self.setup.mode, self.options.criteria, self.options.examples)
 
@@ -108,11 +113,11 @@ class Citations(Evaluator):
     ) -> Request:
         shown = tuple(passages[number] for number in question.numbers)
         values = {"query": case.query, "answer": case.text, "passages": shown, "sentence": said[question.place].text}
-        return self._support().request(values)
+        return self.support.request(values)
 
     def _grades(self, questions: Sequence[Question], replies: Sequence[Reply]) -> dict[Question, Graded]:
         """Raises JudgeFailed where a reply has none."""
-        asked, grades, errors = self._support(), {}, []
+        asked, grades, errors = self.support, {}, []
         for question, reply in zip(questions, replies, strict=True):
             try:
                 grades[question] = asked.read(reply)

@@ -69,8 +69,8 @@ class Evaluator(ABC):
     """The base of all. A subclass says what it is in class variables and writes `steps`.
 
     name: as in experiment.toml. family: whose method it is. about: one sentence. unit: what it judges; `query` for
-    what looks at all answers of a query together. needs: ground truth without which a query is passed over. calls: about
-    how many requests a passage or an answer takes, for `ragassay plan`; 0 of what asks no model.
+    what looks at all answers of a query together. needs: ground truth without which a query is passed over.
+    calls: about how many requests a passage or an answer takes, for `ragassay plan`; 0 of what asks no model.
     """
 
     name: ClassVar[str]

@@ -15,6 +15,7 @@ soon as one of the texts has no claim. Ragas counts the true positives of its re
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
@@ -26,6 +27,7 @@ from evaluate.judges.figures import f1, own_prompt, records
 from evaluate.judges.item_question import ItemQuestion, Verdict
 from evaluate.judges.question import JudgeFailed, read_value
 from ragassay.calls import Reply, Request
+from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 
 LABELS = ("contradicted", "neutral", "entailed")
@@ -71,7 +73,7 @@ class FactualCorrectness(Evaluator):
         """The claims of both texts, then the verdicts on both lists at once."""
         texts = (case.text, expected_response(case.query) or "")
         sides = self._claims((yield [self._claims_request(case, text) for text in texts]))
-        question = ItemQuestion(self.prompt(), LABELS, ("0", "1", "2"), self.setup.mode, "claims", self.options)
+        question = self.question
         asked = [
             question.requests({"query": case.query, "text": other}, claims)
             for claims, other in zip(sides, reversed(texts), strict=True)
@@ -81,9 +83,18 @@ class FactualCorrectness(Evaluator):
         verdicts = [question.read(part, claims) for part, claims in zip(parts, sides, strict=True)]
         return self._rows(case, sides, verdicts)
 
+    @cached_property
+    def question(self) -> ItemQuestion:
+        """What a text has of claims. Raises InputError where the prompt cannot be read."""
+        return ItemQuestion(self.prompt(), LABELS, ("0", "1", "2"), self.setup.mode, "claims", self.options)
+
+    @cached_property
+    def claims_prompt(self) -> Prompt:
+        """What takes a text apart. Raises InputError where it cannot be read."""
+        return own_prompt(self, self.options.claims_prompt, "factual_claims.md")
+
     def _claims_request(self, case: AnswerCase, text: str) -> Request:
-        prompt = own_prompt(self, self.options.claims_prompt, "factual_claims.md")
-        return Request(prompt.render({"query": case.query, "answer": text}), schema=Claims)
+        return Request(self.claims_prompt.render({"query": case.query, "answer": text}), schema=Claims)
 
     @staticmethod
     def _claims(replies: Sequence[Reply]) -> list[list[str]]:

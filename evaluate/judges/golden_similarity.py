@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from math import isinf
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ class GoldenSimilarity(Evaluator):
 
     def _embed(self, texts: Sequence[str]) -> list[Floats]:
         """The vector of each text."""
-        model, limit = self.model, self.model.max_seq_length
+        model, limit = self.model, _limit(self.model)
         prompt = prompt_for(self.setup.embedding, model.prompts, "query")
         if prompt != "query: ":
             prompt = prompt_for(self.setup.embedding, model.prompts, "passage")
@@ -87,6 +88,12 @@ class GoldenSimilarity(Evaluator):
         tokenizer = self.model.tokenizer
         room = limit - n_tokens(prompt, tokenizer) - tokenizer.num_special_tokens_to_add() - 2
         return windows(text, tokenizer, max(room, 1)) or [text]
+
+
+def _limit(model: Any) -> int | None:
+    """How many tokens the model reads, None for any number (static embeddings)."""
+    limit = model.max_seq_length
+    return None if limit is None or isinf(limit) else int(limit)
 
 
 def _texts(case: AnswerCase) -> tuple[str, str]:

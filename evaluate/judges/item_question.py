@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, create_model
+from pydantic import BaseModel, create_model
 
-from evaluate.judge import Reason, Strict
+from evaluate.judge import Strict
 from evaluate.judges.evaluator import Options
-from evaluate.judges.question import JudgeFailed, LabelQuestion, Mode, read_value, whole
+from evaluate.judges.question import JudgeFailed, LabelQuestion, Mode, label_schema, read_value
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
 
@@ -94,26 +94,13 @@ class ItemQuestion:
             grade = self.asked.read(reply)
             return [Verdict(self.labels[int(grade.label)], None, grade.probability)]
         value = read_value(reply, verdicts_schema(self.labels, n))
-        return [Verdict(one.label, one.reason) for one in sorted(value.verdicts, key=lambda one: one.number)]
+        given = [getattr(value, f"item_{number}") for number in range(1, n + 1)]
+        return [Verdict(one.label, one.reason) for one in given]
 
 
 @lru_cache(maxsize=256)
 def verdicts_schema(labels: tuple[str, ...], n: int) -> type[BaseModel]:
-    """The reply with a number, a reason and a label for each of `n` items; one too few or too many does not fit."""
-
-    def complete(verdicts: list[Any]) -> list[Any]:
-        if sorted(one.number for one in verdicts) != list(range(1, n + 1)):
-            raise ValueError(f"give one verdict for each of the {n}, by its number from 1")
-        return verdicts
-
-    kind: Any = Literal[labels]
-    verdict = create_model(
-        "Verdict",
-        __base__=Strict,
-        __doc__="The item's number, the reason, then the label.",
-        number=(Annotated[int, BeforeValidator(whole)], ...),
-        reason=(Reason, ...),
-        label=(kind, ...),
-    )
-    verdicts: Any = Annotated[list[verdict], AfterValidator(complete)]
-    return create_model("Verdicts", __base__=Strict, __doc__="A verdict for each item.", verdicts=(verdicts, ...))
+    """The reply: a reason and a label for each of `n` items, as `item_1` to `item_n`, so that none can be left out."""
+    one: Any = label_schema(labels)
+    fields: Any = {f"item_{number}": (one, ...) for number in range(1, n + 1)}
+    return create_model("Verdicts", __base__=Strict, __doc__="The reason, then the label, of each item.", **fields)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar, cast
 
@@ -28,6 +29,7 @@ from evaluate.judges.nugget_scores import SCORES, Assigned, Assignment, Importan
 from evaluate.judges.question import JudgeFailed, read_value
 from evaluate.judges.umbrela import Umbrela
 from ragassay.calls import Reply, Request
+from ragassay.prompts import Prompt
 from ragassay.records import Assessment, Passage
 
 ENOUGH = 1
@@ -90,7 +92,7 @@ class Nuggets(Evaluator):
         if not case.answers:
             return []
         made = yield from self._make(case)
-        question = self._assignment()
+        question = self.assignment
         texts = [nugget.text for nugget in made.nuggets]
         asked = [question.requests({"query": case.query, "answer": one.text}, texts) for one in case.answers]
         replies = iter((yield [request for requests in asked for request in requests]) if texts else ())
@@ -114,9 +116,8 @@ class Nuggets(Evaluator):
 
     def _relevant(self, case: QueryCase) -> Generator[Sequence[Request], Sequence[Reply], list[Passage]]:
         """The passages of grade ENOUGH or more, best first, by UMBRELA's own requests: equal ones are one."""
-        umbrela = Umbrela(self.setup)
         grades = yield from together(
-            [umbrela.steps(PassageCase(case.query, passage)) for passage in case.passages], "passages"
+            [self.umbrela.steps(PassageCase(case.query, passage)) for passage in case.passages], "passages"
         )
         graded = [(rows[0].label or 0, passage) for rows, passage in zip(grades, case.passages, strict=True)]
         return [passage for grade, passage in sorted(graded, key=lambda pair: -pair[0]) if grade >= ENOUGH]
@@ -124,12 +125,11 @@ class Nuggets(Evaluator):
     def _collect(
         self, case: QueryCase, passages: Sequence[Passage]
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[str, ...]]:
-        prompt = own_prompt(self, self.options.creation_prompt, "nugget_creation.md")
         nuggets: tuple[str, ...] = ()
         batches = _batches(passages)
         for number, batch in enumerate(batches, 1):
             values = {"query": case.query, "nuggets": nuggets, "passages": batch, "max_nuggets": MOST}
-            (reply,) = yield [Request(prompt.render(values), schema=NuggetList)]
+            (reply,) = yield [Request(self.creation.render(values), schema=NuggetList)]
             try:
                 nuggets = _listed(read_value(reply, NuggetList).nuggets)
             except JudgeFailed as error:
@@ -139,17 +139,33 @@ class Nuggets(Evaluator):
     def _weigh(
         self, case: QueryCase, texts: Sequence[str]
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[Nugget, ...]]:
-        prompt = own_prompt(self, self.options.importance_prompt, "nugget_importance.md")
-        question = ItemQuestion(prompt, ("okay", "vital"), ("no", "yes"), self.setup.mode, "nuggets")
-        replies = yield question.requests({"query": case.query}, texts)
-        verdicts = question.read(replies, texts)
+        replies = yield self.importance.requests({"query": case.query}, texts)
+        verdicts = self.importance.read(replies, texts)
         nuggets = [
             Nugget(text, cast(Importance, verdict.label), verdict)
             for text, verdict in zip(texts, verdicts, strict=True)
         ]
         return tuple(sorted(nuggets, key=lambda nugget: nugget.importance != "vital"))
 
-    def _assignment(self) -> ItemQuestion:
+    @cached_property
+    def umbrela(self) -> Umbrela:
+        """What grades the passages, as it is without settings of its own."""
+        return Umbrela(self.setup)
+
+    @cached_property
+    def creation(self) -> Prompt:
+        """What makes nuggets. Raises InputError where it cannot be read."""
+        return own_prompt(self, self.options.creation_prompt, "nugget_creation.md")
+
+    @cached_property
+    def importance(self) -> ItemQuestion:
+        """Vital or okay. Raises InputError where the prompt cannot be read."""
+        prompt = own_prompt(self, self.options.importance_prompt, "nugget_importance.md")
+        return ItemQuestion(prompt, ("okay", "vital"), ("no", "yes"), self.setup.mode, "nuggets")
+
+    @cached_property
+    def assignment(self) -> ItemQuestion:
+        """What an answer has of nuggets. Raises InputError where the prompt cannot be read."""
         labels = ("not_support", "partial_support", "support")
         return ItemQuestion(self.prompt(), labels, ("0", "1", "2"), self.setup.mode, "nuggets", self.options)
 

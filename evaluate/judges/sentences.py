@@ -45,6 +45,9 @@ a after all also although an and as at because before but by each for from he he
 on once only or otherwise she since so such that the then there these they this those thus to use we what when where
 which while with without you your
 """
+_NEAR = 100
+"""Characters before and behind a stop that are looked at."""
+
 _ENUMERATES = re.compile(r"(?:^|:)\s*\(?\d{1,2}$")
 _ABBREVIATIONS = frozenset(_SHORT.split())
 _MAY_END = frozenset(_OFTEN_LAST.split())
@@ -146,7 +149,7 @@ def _is_end(line: str, stop: re.Match[str], start: int) -> bool:
     """Whether the sentence that begins at `start` ends at the stop: by the word before it and by what comes next."""
     if stop[0][0] in "\u3002\uff01\uff1f":
         return True
-    rest = line[stop.end() :].lstrip()
+    rest = line[stop.end() : stop.end() + _NEAR].lstrip()
     if not rest:
         return True
     cited = bool(CITATION.search(stop[0]))
@@ -154,7 +157,9 @@ def _is_end(line: str, stop: re.Match[str], start: int) -> bool:
     begins = not following.islower() or bool(_CODE_WORD.match(rest.split(" ", 1)[0])) or rest[0] == "`"
     if not stop[0].startswith(".") or stop[0].startswith(".."):
         return begins or (cited and stop[0][0] != "\u2026")
-    return _word_ends(line[start : stop.start()].strip(), rest, following) and (begins or cited)
+    return _word_ends(line[max(start, stop.start() - _NEAR) : stop.start()].strip(), rest, following) and (
+        begins or cited
+    )
 
 
 def _word_ends(before: str, rest: str, following: str) -> bool:

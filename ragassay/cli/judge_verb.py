@@ -34,19 +34,25 @@ def judge(options: argparse.Namespace) -> int:
 
 
 def judges(options: argparse.Namespace) -> int:
-    """Print every evaluator: name, what it judges, its scale, what it needs."""
+    """Print every evaluator by family: name, what it judges, its scale, what it needs."""
     del options
-    from rich.console import Console
-    from rich.table import Table
+    from itertools import groupby
+    from textwrap import fill
 
     from evaluate.judges.catalog import every_type
     from evaluate.judges.evaluator import Setup
 
-    table = Table("judge", "family", "of each", "gives", "needs", "")
-    for kind in every_type():
-        scales = [f"{c.name} {c.lowest:g} to {c.highest:g}" for c in kind(Setup("openai:none")).criteria]
-        table.add_row(kind.name, kind.family, kind.unit, "\n".join(scales), "\n".join(kind.needs) or "–", kind.about)
-    Console().print(table)
+    for family, kinds in groupby(every_type(), lambda kind: kind.family):
+        print(f"{family}")
+        for kind in kinds:
+            criteria = kind(Setup("openai:none")).criteria
+            scale = f"{criteria[0].lowest:g} to {criteria[0].highest:g}"
+            needs = f", needs {', '.join(kind.needs)}" if kind.needs else ""
+            print(f"  {kind.name}: of each {kind.unit}, {scale}{needs}")
+            print(fill(kind.about, 88, initial_indent="    ", subsequent_indent="    "))
+            if len(criteria) > 1:
+                given = f"gives {', '.join(criterion.name for criterion in criteria)}"
+                print(fill(given, 88, initial_indent="    ", subsequent_indent="    "))
     return 0
 
 

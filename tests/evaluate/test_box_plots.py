@@ -43,7 +43,7 @@ def test_the_box_stands_where_its_numbers_say(results, tmp_path: Path) -> None:
     folder = results("one", {"bm25-rag": {"umbrela": box(VALUES, MEAN, (0.0, 3.0))}})
     html = plotted(folder, out=tmp_path / "plot.html")
     svg = re.search(r'<svg class="plot.*?</svg>', html, re.DOTALL)[0]
-    # on 0 to 3: every quartile at 2, which is 66.67%; no whisker; 1 and 3 are outliers; the mean's interval 40% to 93.33%
+    # on 0 to 3: all quartiles at 2, which is 66.67%; no whisker; outliers 1 and 3; the mean's interval 40% to 93.33%
     assert 'class="median" x1="66.67%" x2="66.67%"' in svg
     assert re.findall(r'class="out" cx="([\d.]+)%"', svg) == ["33.33", "100"]
     assert 'class="ci" x1="40%" x2="93.33%"' in svg and 'class="mean" cx="66.67%"' in svg

@@ -131,9 +131,9 @@ def write(path: Path, *rows: dict[str, object]) -> str:
 
 def test_the_verb_on_three_runs(tmp_path: Path, model: str, capsys) -> None:
     runs = [
-        write(tmp_path / "1.jsonl", {"query": "q?", "answer": "the cat sat"}, {"query": "r?", "answer": "sei"}),
-        write(tmp_path / "2.jsonl", {"query": "q?", "answer": "the cat ran"}, {"query": "r?", "answer": " "}),
-        write(tmp_path / "3.jsonl", {"query": "q?", "answer": "the cat sat"}),
+        write(tmp_path / "1.jsonl", {"query": "q?", "answer": "the busy header"}, {"query": "r?", "answer": "sei"}),
+        write(tmp_path / "2.jsonl", {"query": "q?", "answer": "the busy wait"}, {"query": "r?", "answer": " "}),
+        write(tmp_path / "3.jsonl", {"query": "q?", "answer": "the busy header"}),
     ]
     options = ["consistency", "--embedding", model, *(part for run in runs for part in ("--answers", run))]
     assert main([*options, "--json"]) == 0

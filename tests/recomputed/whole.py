@@ -87,7 +87,7 @@ def _head(book: Book, run: Run) -> None:
     book.put(("relevance_labels",), counts.labels(run.relevance))
     book.put(("n_relevance_failed",), sum(line["label"] is None for line in run.relevance))
     book.put(("retrieval_people",), {})
-    for evaluated in ("evaluations", "evaluation_scales", "evaluators"):
+    for evaluated in ("evaluations", "evaluation_scales", "evaluators", "pass_or_fail"):
         book.put((evaluated,), {})
     book.put(("usage",), [row for m in manifests for row in m["usage"]])
     book.put(("ledger",), run.ledger)

@@ -6,7 +6,7 @@ import pytest
 from item_replies import between, items, script, verdicts
 from loopback.behaviours import refusal
 
-WHICH = "verdicts"
+WHICH = "items"
 SUPPORT = "reason,label"
 
 ANSWER = (

@@ -8,7 +8,7 @@ from item_replies import between, items, script, verdicts
 from loopback.behaviours import refusal
 
 CLAIMS = "claims"
-LABELS = "verdicts"
+LABELS = "items"
 
 GOLDEN = "Gold: a. b."
 ANSWER = "Ours: a. x. y."
@@ -93,7 +93,7 @@ def test_claims_that_cannot_be_had_fail_the_answer(bench):
 
 
 def test_a_claim_without_a_verdict_fails_the_answer(bench):
-    rows, values = judge(bench, ANSWER, verdicts=lambda text: refusal())
+    rows, values = judge(bench, ANSWER, items=lambda text: refusal())
     assert set(values.values()) == {None}
     assert rows[0].error.startswith("3 of 3 claims could not be judged: the model refused")
 

@@ -6,13 +6,13 @@ import json
 
 import judge_bench
 import pytest
-from item_replies import between, items, script, verdicts
+from item_replies import between, fields_of, items, script, verdicts
 from judge_bench import ANSWERS
 from loopback.behaviours import refusal, reply
 
 UMBRELA = "intent,match,trustworthiness,reason,final"
 NUGGETS = "nuggets"
-LABELS = "verdicts"
+LABELS = "items"
 
 TEXTS = ["a is one", "b is two", "c is three"]
 TWO = [
@@ -39,11 +39,7 @@ def labels(text):
 
 
 def asked(bench, fields):
-    return [r.body for r in bench.server.requests if fields == ",".join(schema(r.body)["properties"])]
-
-
-def schema(body):
-    return body["response_format"]["json_schema"]["schema"]
+    return [r.body for r in bench.server.requests if fields_of(r.body) == fields]
 
 
 def values(rows, query="q1", agent="one"):
@@ -183,7 +179,7 @@ def test_a_reply_that_leaves_a_nugget_out_is_asked_for_again(bench):
 
     bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}, LABELS: short})
     rows = bench.judge("nuggets", answers=TWO[:1])
-    assert "give one verdict for each of the 3" in asked(bench, LABELS)[1]["messages"][-1]["content"]
+    assert "item_2: Field required" in asked(bench, LABELS)[1]["messages"][-1]["content"]
     assert tries[0] == tries[1]
     assert values(rows)["all"] == 0.5
 
@@ -221,10 +217,10 @@ def test_the_prompts_of_the_user_take_the_place_of_ours(bench):
     bench.server.script = lambda number, body: reply(
         json.dumps(
             {
-                "intent": grade(2),
+                UMBRELA: grade(2),
                 "nuggets": {"nuggets": ["a is one"]},
-                "verdicts": verdicts(["vital" if "Mine" in body["messages"][0]["content"] else "support"]),
-            }[next(iter(schema(body)["properties"]))]
+                "items": verdicts(["vital" if "Mine" in body["messages"][0]["content"] else "support"]),
+            }[fields_of(body)]
         )
     )
     rows = bench.judge("nuggets", "--config", str(config), answers=TWO[:1])
