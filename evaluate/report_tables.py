@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -65,19 +66,29 @@ class EvaluatorTable:
 
 
 def evaluator_tables(results: Results) -> list[EvaluatorTable]:
-    """A table for each evaluator of `[evaluate]`, in the order of the file."""
-    return [_evaluator_table(results, evaluator) for evaluator in dict.fromkeys(results.evaluators.values())]
+    """A table of all evaluators that give one number, then one for each that gives more, in the order of the file."""
+    measures: dict[str, list[str]] = {}
+    for name, evaluator in results.evaluators.items():
+        measures.setdefault(evaluator, []).append(name)
+    single = [names[0] for names in measures.values() if len(names) == 1]
+    tables = [EvaluatorTable("", [_evaluated(results, name, name) for name in single])] if single else []
+    for evaluator, names in measures.items():
+        if len(names) > 1:
+            shown = [_evaluated(results, name, _SHORT.sub(r"\1", name.removeprefix(f"{evaluator}."))) for name in names]
+            tables.append(EvaluatorTable(evaluator, shown))
+    return tables
 
 
-def _evaluator_table(results: Results, evaluator: str) -> EvaluatorTable:
-    names = [name for name, own in results.evaluators.items() if own == evaluator]
-    mine = {agent: {name: row[name] for name in names if name in row} for agent, row in results.evaluations.items()}
-    table = []
-    for name, column in zip(names, columns(mine, results.agents), strict=True):
-        low, high = results.evaluation_scales[name]
-        heading = measure_name(name.removeprefix(f"{evaluator}."))
-        table.append(replace(column, name=heading, help=f"{name}, {low:g} to {high:g}: the mean over queries"))
-    return EvaluatorTable(evaluator, table)
+_SHORT = re.compile(r"^(P|AP|RR)\(rel=2\)(?=@)")
+"""The threshold is the same for all of a table, and is said in each heading's title."""
+
+
+def _evaluated(results: Results, name: str, heading: str) -> Column:
+    """One measure of the evaluators', its heading without underscores."""
+    low, high = results.evaluation_scales[name]
+    own = {agent: row.get(name) for agent, row in results.evaluations.items()}
+    title = f"{name}, {low:g} to {high:g}: the mean over queries"
+    return replace(_column(name, own, results.agents), name=heading.replace("_", " "), help=title)
 
 
 def columns(figures: Figures, agents: Sequence[str]) -> list[Column]:

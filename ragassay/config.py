@@ -59,12 +59,48 @@ class Questions(Table):
 
 
 class Retrieval(Table):
-    engine: Literal["embedded"] = "embedded"
+    engine: Literal["embedded", "opensearch"] = "embedded"
+    url: str | None = None
     retrievers: tuple[Literal["bm25", "knn", "hybrid"], ...] = Field(("bm25", "knn", "hybrid"), min_length=1)
     bm25: Literal["bm25s", "rank-bm25"] = "bm25s"
     embedding: str = "intfloat/multilingual-e5-base"
     k: int = Field(5, ge=1)
     rrf_k: int = Field(60, ge=1)
+
+    @field_validator("url")
+    @classmethod
+    def _is_an_address_without_a_login(cls, value: str | None) -> str | None:
+        if value is not None and not all(_is_address(part.strip()) for part in value.split(",")):
+            raise ValueError('an address is such as "http://127.0.0.1:9200"')
+        if value is not None and "@" in value:
+            raise ValueError("the login goes into OPENSEARCH_USER and OPENSEARCH_PASSWORD, not into the address")
+        return value
+
+    @model_validator(mode="after")
+    def _bm25_of_the_engine(self) -> Retrieval:
+        if self.engine == "opensearch" and self.bm25 != "bm25s":
+            raise ValueError("bm25 is a choice of the embedded engine; with opensearch Lucene computes it")
+        return self
+
+
+class OpenSearch(Table):
+    """`[opensearch]`: how the server of `retrieval.url` is used. Logins stand in the environment."""
+
+    index: str | None = Field(None, min_length=1)
+    alias: str | None = Field(None, pattern=r"^[a-z0-9][a-z0-9._-]*$")
+    knn_engine: Literal["lucene", "faiss"] = "lucene"
+    m: int = Field(16, ge=2, le=100)
+    ef_construction: int = Field(100, ge=2, le=10_000)
+    ef_search: int = Field(100, ge=1, le=10_000)
+    hybrid: Literal["ours", "server"] = "ours"
+    filter: dict[str, str] = {}
+    shards: int = Field(1, ge=1, le=1024)
+    replicas: int | None = Field(None, ge=0)
+    timeout_s: float = Field(30.0, gt=0)
+    retries: int = Field(8, ge=0, le=20)
+    verify_certificates: bool = True
+    aws_region: str | None = Field(None, min_length=1)
+    aws_service: Literal["es", "aoss"] = "es"
 
 
 class AnswerTable(Table):
@@ -200,6 +236,7 @@ class Experiment(Table):
     ingest: Ingest = Ingest()
     questions: Questions = Questions()
     retrieval: Retrieval = Retrieval()
+    opensearch: OpenSearch = OpenSearch()
     answer: AnswerTable
     agent: tuple[Agent, ...] = ()
     judge: Judge

@@ -125,14 +125,32 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_run(path: Path, rankings: Mapping[str, Iterable[tuple[str, float]]], tag: str) -> None:
     """Write a TREC run. Scores are made to fall strictly within a query: trec_eval sorts by score, not by rank."""
-    lines = []
-    for query_id, ranking in rankings.items():
-        last = float("inf")
-        for rank, (passage_id, score) in enumerate(ranking, 1):
-            score = min(round(score, 6), round(last - 1e-6, 6))
-            lines.append(f"{query_id} Q0 {passage_id} {rank} {score:.6f} {tag}\n")
-            last = score
-    write_text(path, "".join(lines))
+    stream_run(path, rankings.items(), tag)
+
+
+def stream_run(path: Path, rankings: Iterable[tuple[str, Iterable[tuple[str, float]]]], tag: str) -> None:
+    """Write a TREC run as its rankings come, (query id, ranking) at a time; the file is there when all have."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    special = path.exists() and not path.is_file()
+    beside = path if special else path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as stream:
+            for query_id, ranking in rankings:
+                stream.write(_run_lines(query_id, ranking, tag).encode("utf-8", "surrogatepass"))
+        if not special:
+            os.replace(beside, path)
+    finally:
+        if not special:
+            beside.unlink(missing_ok=True)
+
+
+def _run_lines(query_id: str, ranking: Iterable[tuple[str, float]], tag: str) -> str:
+    lines, last = [], float("inf")
+    for rank, (passage_id, score) in enumerate(ranking, 1):
+        score = min(round(score, 6), round(last - 1e-6, 6))
+        lines.append(f"{query_id} Q0 {passage_id} {rank} {score:.6f} {tag}\n")
+        last = score
+    return "".join(lines)
 
 
 def read_run(path: Path) -> Rankings:

@@ -130,6 +130,11 @@ class Workspace:
         return self.corpus / "embeddings"
 
     @property
+    def opensearch_rejected(self) -> Path:
+        """The passages that an OpenSearch server would not take, where there are any: Rejection's fields."""
+        return self.results / "opensearch-rejected.jsonl"
+
+    @property
     def manifests(self) -> Path:
         return self.results / "manifests"
 

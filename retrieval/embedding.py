@@ -38,6 +38,11 @@ class Embedder:
         self._model, self._cache, self._load, self._progress = model, cache, load or load_encoder, progress
         self._encoder: Encoder | None = None
 
+    @property
+    def identity(self) -> str:
+        """What stands for the model wherever its vectors are kept (`model_identity`)."""
+        return self._cache.model
+
     def vectors(self, texts: Sequence[Text]) -> Vectors:
         """One row a text (float16, of length 1 up to rounding).
 

@@ -9,6 +9,7 @@ from ragassay.records import Passage
 from ragassay.workspace import Workspace
 from retrieval.embedding import Embedder, Progress, model_identity
 from retrieval.embedding_cache import EmbeddingCache
+from retrieval.opensearch import Engine, open_rankers
 from retrieval.passage_retriever import PassageRetriever
 from retrieval.search import make_rankers
 
@@ -30,21 +31,28 @@ def build_retrievers(
     """The retrievers that `experiment.toml` names, by name, over `passages`.
 
     The embedding model is loaded when a search needs the vector of a text that neither the corpus folder's nor the
-    results folder's embeddings hold. Raises InputError where `retrieval.k` is larger than the corpus.
+    results folder's embeddings hold. With the engine `opensearch` the passages are indexed on its server, and `progress`
+    is told of those instead of the texts embedded. Raises InputError where `retrieval.k` is larger than the corpus.
     """
     settings = workspace.experiment.retrieval
     check_depth(workspace, len(passages))
     cache = EmbeddingCache(
         model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
     )
-    rankers = make_rankers(
-        settings.retrievers,
-        passages,
-        Embedder(settings.embedding, cache, progress=progress),
-        language=workspace.experiment.corpus.language,
-        bm25=settings.bm25,
-        rrf_k=settings.rrf_k,
-    )
+    language = workspace.experiment.corpus.language
+    if settings.engine == "opensearch":
+        embedder = Embedder(settings.embedding, cache)
+        engine = Engine(
+            settings.url, workspace.experiment.opensearch, workspace.corpus.name, workspace.opensearch_rejected
+        )
+        rankers = open_rankers(
+            settings.retrievers, passages, embedder, engine, language=language, rrf_k=settings.rrf_k, progress=progress
+        )
+    else:
+        embedder = Embedder(settings.embedding, cache, progress=progress)
+        rankers = make_rankers(
+            settings.retrievers, passages, embedder, language=language, bm25=settings.bm25, rrf_k=settings.rrf_k
+        )
     known = {passage.id: passage for passage in passages}
     return {
         name: PassageRetriever(name=name, ranker=ranker, passages=known, k=settings.k)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from ragassay.errors import InputError
-from ragassay.files import Rankings, plain, read_records, write_run
+from ragassay.files import plain, read_records, stream_run
 from ragassay.records import Passage, Query
 from retrieval.analysis import make_analyzer
 from retrieval.bm25 import Bm25, RankBm25
+from retrieval.corpus_file import CorpusFile
 from retrieval.embedding import Embedder, Progress, model_identity
 from retrieval.embedding_cache import EmbeddingCache
 from retrieval.hybrid import Hybrid
 from retrieval.knn import Knn
-from retrieval.ranker import Ranker, indexed_text
+from retrieval.opensearch import Engine, open_rankers
+from retrieval.ranker import Ranker, Ranking, indexed_text
 
 R = TypeVar("R", Passage, Query)
 
@@ -37,11 +39,14 @@ def search_files(
     rrf_k: int = 60,
     cache: Path | None = None,
     progress: Progress | None = None,
+    engine: Engine | None = None,
 ) -> int:
     """Rank the passages of `corpus` for every query and write the TREC run `out`, whose tag is the retriever.
 
     `k` is the depth: a smaller corpus is ranked whole. `embedding` matters to knn and hybrid, whose embeddings are
-    kept in the folder `cache` if one is given. Returns the number of queries. Raises InputError, with nothing written.
+    kept in the folder `cache` if one is given. `engine` is an OpenSearch server, which holds the passages in place of
+    memory; `progress` is then told of passages indexed, and else of texts embedded. Returns the number of queries.
+    Raises InputError, with nothing written.
     """
     if k < 1:
         raise InputError(f"k is {k}", remedy="give 1 or more")
@@ -50,17 +55,26 @@ def search_files(
     for given in (corpus, queries):
         if out.exists() and out.resolve() == given.resolve():
             raise InputError("would be written over", file=given, remedy="give the run another name")
-    passages = _read_some(corpus, Passage, "passages")
+    _check_names([retriever])
     asked = _read_some(queries, Query, "queries")
-    embedder = Embedder(embedding, EmbeddingCache(model_identity(embedding), cache), progress=progress)
-    rankers = make_rankers([retriever], passages, embedder, language=language, bm25=bm25, rrf_k=rrf_k)
-    rankings: Rankings = {}
+    vectors = EmbeddingCache(model_identity(embedding), cache)
+    if engine is not None:
+        lines, embedder = CorpusFile(corpus), Embedder(embedding, vectors)
+        rankers = open_rankers(
+            [retriever], lines, embedder, engine, language=language, rrf_k=rrf_k, file=corpus, progress=progress
+        )
+    else:
+        passages, embedder = _read_some(corpus, Passage, "passages"), Embedder(embedding, vectors, progress=progress)
+        rankers = make_rankers([retriever], passages, embedder, language=language, bm25=bm25, rrf_k=rrf_k)
+    stream_run(out, _rankings(rankers[retriever], asked, k), retriever)
+    return len(asked)
+
+
+def _rankings(ranker: Ranker, asked: Sequence[Query], k: int) -> Iterator[tuple[str, Ranking]]:
     for start in range(0, len(asked), _BATCH):
         batch = asked[start : start + _BATCH]
-        found = rankers[retriever].search([query.text for query in batch], k)
-        rankings.update(zip((query.id for query in batch), found, strict=True))
-    write_run(out, rankings, retriever)
-    return len(asked)
+        found = ranker.search([query.text for query in batch], k)
+        yield from zip((query.id for query in batch), found, strict=True)
 
 
 def make_rankers(
@@ -76,8 +90,7 @@ def make_rankers(
 
     Nothing is embedded yet. Raises InputError for another name or an unknown language.
     """
-    if unknown := sorted(set(names) - set(RETRIEVERS)):
-        raise InputError(f"unknown retriever '{plain(unknown[0])}'", remedy=f"use one of {', '.join(RETRIEVERS)}")
+    _check_names(names)
     ids, texts = [passage.id for passage in passages], [indexed_text(passage) for passage in passages]
     rankers: dict[str, Ranker] = {}
     if {"bm25", "hybrid"} & set(names):
@@ -87,6 +100,11 @@ def make_rankers(
     if "hybrid" in names:
         rankers["hybrid"] = Hybrid([rankers["bm25"], rankers["knn"]], rrf_k)
     return {name: rankers[name] for name in RETRIEVERS if name in names}
+
+
+def _check_names(names: Collection[str]) -> None:
+    if unknown := sorted(set(names) - set(RETRIEVERS)):
+        raise InputError(f"unknown retriever '{plain(unknown[0])}'", remedy=f"use one of {', '.join(RETRIEVERS)}")
 
 
 def _bm25(engine: str) -> type[Bm25] | type[RankBm25]:

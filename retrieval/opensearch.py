@@ -1,0 +1,76 @@
+"""The engine `opensearch`: from settings and passages to rankers over a complete index on the server."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragassay.config import OpenSearch as Settings
+from ragassay.records import Passage
+from retrieval.analysis import language_code, make_analyzer
+from retrieval.corpus_file import fingerprint
+from retrieval.embedding import Embedder, Progress
+from retrieval.opensearch_about import About, wanted
+from retrieval.opensearch_client import connect
+from retrieval.opensearch_index import Sources, ensure_index, existing_index
+from retrieval.opensearch_rankers import ServerBm25, ServerHybrid, ServerKnn
+from retrieval.opensearch_search import Target
+from retrieval.ranker import Ranker
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where to search and how. `corpus_name` names the alias; refused passages go to the file `rejected`."""
+
+    url: str | None
+    settings: Settings
+    corpus_name: str
+    rejected: Path
+
+
+def open_rankers(
+    names: Collection[str],
+    passages: Iterable[Passage],
+    embedder: Embedder,
+    engine: Engine,
+    *,
+    language: str,
+    rrf_k: int,
+    file: Path | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Ranker]:
+    """The rankers named ("bm25", "knn", "hybrid") over `passages`, which are indexed first if they are not yet.
+
+    `passages` may be a file that is read each time it is gone through, and `file` its name. `progress` is told
+    (passages indexed or found there, passages). Raises InputError where the server or the passages cannot be used.
+    """
+    server = connect(engine.url, engine.settings)
+    analyze, vectors = make_analyzer(language), bool({"knn", "hybrid"} & set(names))
+    model = embedder.identity if vectors else None
+    about = wanted(fingerprint(passages, file), language_code(language), model, engine.settings, engine.corpus_name)
+    if engine.settings.index is None:
+        sources = Sources(passages, analyze, embedder if vectors else None, engine.settings.replicas)
+        known = ensure_index(server, about, sources, engine.rejected, progress)
+        target = _target(known.index, known, engine.settings)
+    else:
+        known = existing_index(server, engine.settings.index, about)
+        target = _target(engine.settings.index, known, engine.settings)
+    by_server = engine.settings.hybrid == "server"
+    every: dict[str, Ranker] = {
+        "bm25": ServerBm25(server, target, analyze),
+        "knn": ServerKnn(server, target, embedder),
+        "hybrid": ServerHybrid(server, target, analyze, embedder, rrf_k, by_server=by_server),
+    }
+    return {name: ranker for name, ranker in every.items() if name in names}
+
+
+def _target(index: str, about: About, settings: Settings) -> Target:
+    return Target(
+        index,
+        engine=about.knn_engine or settings.knn_engine,
+        ef_search=settings.ef_search,
+        shards=about.shards,
+        dimension=about.dimension,
+        filter=settings.filter,
+    )

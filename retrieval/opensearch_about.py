@@ -1,0 +1,131 @@
+"""What an index of ours holds, its name, and its settings and mapping on the server.
+
+BM25 is Lucene's over terms that our own analyzer made: the field `terms` holds them with spaces between, and the
+server only splits at white space, so that both engines see the same terms whatever the language; k1 and b are the
+embedded engine's. An analyzer of the server would have to be shown equal for every text, stop list and stemmer.
+
+An index describes itself in one document (`ABOUT`), which a login that may only read can see, too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ragassay.config import OpenSearch as Settings
+from ragassay.files import digest_json
+from ragassay.records import Record
+from retrieval.bm25 import K1, B
+from retrieval.corpus_file import Fingerprint
+
+FORMAT = 1
+"""Part of every index's name; to be raised when the analysis, the fields or the way vectors are stored change."""
+
+ABOUT = "ragassay about"
+"""The _id of the document that describes an index; no passage's id holds white space."""
+
+PREFIX = "ragassay-index-"
+ALIAS_PREFIX = "ragassay-current-"
+
+_LONGEST_TOKEN = 1_048_576  # characters: the most that the whitespace tokenizer takes
+
+
+class About(Record):
+    """What an index was made from. `embedding` and `dimension` are None where it holds no vectors.
+
+    complete: every passage is in it. corpus: SHA-256 of the passages. alias: what points to it when it is complete.
+    """
+
+    format: int = FORMAT
+    corpus: str
+    n_passages: int
+    language: str
+    k1: float = K1
+    b: float = B
+    embedding: str | None = None
+    dimension: int | None = None
+    knn_engine: str | None = None
+    m: int | None = None
+    ef_construction: int | None = None
+    shards: int = 1
+    alias: str
+    complete: bool = False
+
+    @property
+    def index(self) -> str:
+        """The index's name: language, model, the corpus's fingerprint, and a digest of what else shapes it."""
+        left_out = {"corpus", "n_passages", "alias", "complete", "dimension"}
+        settings = digest_json(self.model_dump(mode="json", exclude=left_out))
+        return f"{PREFIX}{_variant(self.language, self.embedding)}-{self.corpus[:12]}-{settings[:8]}"
+
+
+def wanted(corpus: Fingerprint, language: str, embedding: str | None, settings: Settings, corpus_name: str) -> About:
+    """The description of the index that a search needs; `embedding` is the model's identity, None for BM25 alone.
+
+    The alias is the setting's, or made from the corpus folder's name, the language and the model.
+    """
+    vectors = embedding is not None
+    return About(
+        corpus=corpus.sha256,
+        n_passages=corpus.n_passages,
+        language=language,
+        embedding=embedding,
+        knn_engine=settings.knn_engine if vectors else None,
+        m=settings.m if vectors else None,
+        ef_construction=settings.ef_construction if vectors else None,
+        shards=settings.shards,
+        alias=settings.alias or f"{ALIAS_PREFIX}{_slug(corpus_name)}-{_variant(language, embedding)}",
+    )
+
+
+def index_body(about: About, replicas: int | None) -> dict[str, Any]:
+    """Settings and mapping; without `replicas` there is one as soon as the cluster has a second node.
+
+    The source of a passage is not kept on the server: the corpus file has its text.
+    """
+    copies = {"auto_expand_replicas": "0-1"} if replicas is None else {"number_of_replicas": replicas}
+    knn = {"knn": True} if about.embedding else {}
+    return {
+        "settings": {
+            "index": {"number_of_shards": about.shards, "refresh_interval": "-1", **copies, **knn, **_analysis(about)}
+        },
+        "mappings": {"dynamic": "strict", "_source": {"includes": ["about"]}, "properties": _fields(about)},
+    }
+
+
+def _analysis(about: About) -> dict[str, Any]:
+    return {
+        "similarity": {"ragassay_bm25": {"type": "BM25", "k1": about.k1, "b": about.b}},
+        "analysis": {
+            "tokenizer": {"ragassay_spaces": {"type": "whitespace", "max_token_length": _LONGEST_TOKEN}},
+            "analyzer": {"ragassay_terms": {"type": "custom", "tokenizer": "ragassay_spaces"}},
+        },
+    }
+
+
+def _fields(about: About) -> dict[str, Any]:
+    terms = {"type": "text", "analyzer": "ragassay_terms", "similarity": "ragassay_bm25", "index_options": "freqs"}
+    fields: dict[str, Any] = {
+        "id": {"type": "keyword"},
+        "terms": terms,
+        "metadata": {"type": "keyword", "ignore_above": 1000},
+        "about": {"type": "object", "enabled": False},
+    }
+    if about.embedding:
+        method = {
+            "name": "hnsw",
+            "engine": about.knn_engine,
+            "space_type": "cosinesimil",
+            "parameters": {"m": about.m, "ef_construction": about.ef_construction},
+        }
+        fields["vector"] = {"type": "knn_vector", "dimension": about.dimension, "method": method}
+    return fields
+
+
+def _variant(language: str, embedding: str | None) -> str:
+    return f"{_slug(language)}-{_slug(embedding) if embedding else 'bm25'}"
+
+
+def _slug(text: str) -> str:
+    """`text` as part of an index's name: at most 60 of a-z, 0-9, dot, underscore and hyphen."""
+    return re.sub(r"[^a-z0-9._-]+", "-", text.lower())[:60].strip("-._") or "x"

@@ -1,0 +1,183 @@
+"""The connection to an OpenSearch server: addresses, login, TLS, time-outs, retries, and errors in one sentence."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+from ragassay.config import OpenSearch as Settings
+from ragassay.errors import InputError, MissingExtra
+from ragassay.text import plain
+from retrieval.opensearch_errors import is_passing, reason_of, refusal, unreachable, untrusted
+
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
+
+T = TypeVar("T")
+
+_FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 30.0
+
+
+class Server:
+    """A cluster that answers questions put to opensearch-py's client, again where it was busy or lost a node.
+
+    A server that has never answered is not waited for. `wait` takes seconds.
+    """
+
+    def __init__(
+        self, client: OpenSearch, url: str, user: str | None, retries: int, wait: Callable[[float], object] = time.sleep
+    ) -> None:
+        self.url, self.user, self.retries = url, user, retries
+        self._client, self._wait, self._answered = client, wait, False
+
+    def call(self, ask: Callable[[OpenSearch], T]) -> T:
+        """What `ask` gives. Raises InputError where the server refuses, or does not answer after all retries.
+
+        A request that found nothing (404) raises opensearch-py's NotFoundError if the reply is OpenSearch's.
+        """
+        for attempt in range(self.retries + 1):
+            result, problem = self._try(ask, last=attempt == self.retries)
+            if problem is None:
+                return result
+            self.pause(attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+    def pause(self, attempt: int) -> None:
+        """Wait before attempt number `attempt` + 1: half a second, doubled each time, at most 30 s."""
+        self._wait(min(_FIRST_WAIT_S * 2**attempt, _LONGEST_WAIT_S))
+
+    def refusal(self, status: int, reason: str) -> InputError:
+        """The sentence for what the server refused."""
+        return refusal(status, reason, url=self.url, user=self.user)
+
+    def _try(self, ask: Callable[[OpenSearch], T], *, last: bool) -> tuple[Any, Exception | None]:
+        """(result, None), or (None, a problem that may pass). Raises what will not."""
+        from opensearchpy import exceptions
+
+        try:
+            result = ask(self._client)
+        except exceptions.SSLError as error:
+            raise untrusted(str(error.error), url=self.url) from None
+        except exceptions.ConnectionError as error:
+            if last or not self._answered:
+                raise unreachable(_cause(error), url=self.url) from None
+            return None, error
+        except exceptions.NotFoundError as error:
+            self._check_is_opensearch(error.info)
+            raise
+        except exceptions.TransportError as error:
+            self._answered = True
+            status, reason = int(error.status_code), reason_of(error.info) or str(error.error)
+            if last or not is_passing(status, reason):
+                raise self.refusal(status, reason) from None
+            return None, error
+        except exceptions.SerializationError:
+            raise self._not_opensearch() from None
+        self._answered = True
+        return result, None
+
+    def _check_is_opensearch(self, info: object) -> None:
+        if not (isinstance(info, Mapping) and ("_index" in info or "error" in info)):
+            raise self._not_opensearch()
+
+    def _not_opensearch(self) -> InputError:
+        return InputError(f"{self.url} answers, but not as OpenSearch does", remedy="correct the address")
+
+
+def connect(
+    url: str | None,
+    settings: Settings,
+    environment: Mapping[str, str] = os.environ,
+    wait: Callable[[float], object] = time.sleep,
+) -> Server:
+    """A server by its address (several nodes of one cluster with commas between them), or by OPENSEARCH_URL.
+
+    OPENSEARCH_USER and OPENSEARCH_PASSWORD are the login and OPENSEARCH_CA the file of the certificate authority; with
+    `aws_region` requests are signed (SigV4) with the credentials that botocore finds. Nothing is sent yet. Raises
+    InputError for an address that is none or holds a password, and MissingExtra without opensearch-py.
+    """
+    addresses = check_addresses(url or environment.get("OPENSEARCH_URL") or "")
+    try:
+        import opensearchpy
+    except ModuleNotFoundError:
+        raise MissingExtra('engine = "opensearch"', "opensearch") from None
+    logging.getLogger("opensearch").addHandler(logging.NullHandler())  # what goes wrong is said in our own sentences
+    user = environment.get("OPENSEARCH_USER") or None
+    client = opensearchpy.OpenSearch(
+        hosts=list(addresses),
+        http_auth=_login(settings, user, environment),
+        connection_class=_connection(settings),
+        timeout=settings.timeout_s,
+        max_retries=0,
+        **_tls(addresses, settings, environment),
+    )
+    return Server(client, ",".join(addresses), user, settings.retries, wait)
+
+
+def check_addresses(url: str) -> tuple[str, ...]:
+    """The addresses in `url`. Raises InputError where one is missing, is no address, or holds a login."""
+    addresses = tuple(part.strip().rstrip("/") for part in url.split(",") if part.strip())
+    if not addresses:
+        raise InputError("there is no address of an OpenSearch server", remedy="give retrieval.url or OPENSEARCH_URL")
+    for address in addresses:
+        parts = urlsplit(address)
+        if parts.username is not None or parts.password is not None:
+            problem = f"the address of OpenSearch at {plain(parts.hostname or '')} holds a login"
+            raise InputError(problem, remedy="take it out and set OPENSEARCH_USER and OPENSEARCH_PASSWORD")
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            problem = f"'{plain(address)}' is not the address of a server"
+            raise InputError(problem, remedy="write it such as http://127.0.0.1:9200")
+    return addresses
+
+
+def _login(settings: Settings, user: str | None, environment: Mapping[str, str]) -> Any:
+    if settings.aws_region:
+        return _signer(settings.aws_region, settings.aws_service)
+    return (user, environment.get("OPENSEARCH_PASSWORD", "")) if user else None
+
+
+def _connection(settings: Settings) -> Any:
+    """The signer is made for requests; urllib3 serves the others, and is faster."""
+    import opensearchpy
+
+    return opensearchpy.RequestsHttpConnection if settings.aws_region else opensearchpy.Urllib3HttpConnection
+
+
+def _signer(region: str, service: str) -> Any:
+    from opensearchpy import RequestsAWSV4SignerAuth
+
+    try:
+        from botocore.session import Session
+    except ModuleNotFoundError:
+        problem = "aws_region is set and botocore, which signs requests, is not installed"
+        raise InputError(problem, remedy="install it with `pip install botocore`") from None
+    credentials = Session().get_credentials()
+    if credentials is None:
+        problem = "aws_region is set and there are no AWS credentials"
+        raise InputError(problem, remedy="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile")
+    return RequestsAWSV4SignerAuth(credentials, region, service)
+
+
+def _tls(addresses: tuple[str, ...], settings: Settings, environment: Mapping[str, str]) -> dict[str, Any]:
+    if not any(address.startswith("https:") for address in addresses):
+        return {}
+    authority = environment.get("OPENSEARCH_CA") or None
+    if authority and not Path(authority).is_file():
+        raise InputError("there is no such file", file=authority, remedy="OPENSEARCH_CA names a PEM file")
+    checked = settings.verify_certificates
+    return {
+        "verify_certs": checked,
+        "ssl_show_warn": False,
+        **({"ca_certs": authority} if authority and checked else {}),
+    }
+
+
+def _cause(error: Any) -> str:
+    """Why there was no connection, without the client's own object names."""
+    text = str(error.error)
+    return text.rpartition(": ")[2] if "Failed to establish" in text else text

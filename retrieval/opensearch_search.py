@@ -1,0 +1,131 @@
+"""Searching an index: many queries in one `_msearch`, none of them answered in part."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragassay.errors import InputError
+from retrieval.opensearch_client import Server
+from retrieval.opensearch_errors import is_passing, reason_of
+from retrieval.opensearch_index import filter_value, term_string
+from retrieval.ranker import Ranking
+
+MAX_K = 10_000
+"""Passages a query that OpenSearch gives at most (index.max_result_window)."""
+
+_AT_A_TIME = 64  # searches in one request
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """The index that is searched, and what shapes every search of it.
+
+    ef_search: candidates that HNSW keeps at the least. filter: metadata that passages must have, by key. dimension: of
+    the index's vectors, None where it has none.
+    """
+
+    index: str
+    engine: str = "lucene"
+    ef_search: int = 100
+    shards: int = 1
+    dimension: int | None = None
+    filter: Mapping[str, str] = field(default_factory=dict)
+
+
+def bm25_query(target: Target, terms: Sequence[str]) -> Body:
+    """Passages that hold any of `terms`, each term as often as it stands there; 1 or more terms."""
+    match = {"match": {"terms": {"query": term_string(terms), "operator": "or"}}}
+    return {"bool": {"must": [match], "filter": _filters(target)}} if target.filter else match
+
+
+def knn_query(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
+    """The `k` or more nearest passages. Raises InputError where the vector has another length than the index's."""
+    if target.dimension is not None and len(vector) != target.dimension:
+        problem = f"index '{target.index}' has {target.dimension} dimensions and the embedding model {len(vector)}"
+        raise InputError(problem, remedy="name the embedding model that the index was made with")
+    asked: Body = {"vector": vector.astype(np.float64).tolist(), "k": k}
+    if target.engine == "lucene":  # its candidates are its k
+        asked["k"] = min(max(k, target.ef_search), MAX_K)
+    else:
+        asked["method_parameters"] = {"ef_search": max(k, target.ef_search)}
+    if target.filter:
+        asked["filter"] = {"bool": {"filter": _filters(target)}}
+    return {"knn": {"vector": asked}}
+
+
+def bm25_search(target: Target, terms: Sequence[str], k: int) -> Body:
+    """BM25, equal scores by id."""
+    return {**_plain(k), "query": bm25_query(target, terms), "sort": ["_score", {"id": "asc"}]}
+
+
+def knn_search(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
+    """KNN by cosine."""
+    return {**_plain(k), "query": knn_query(target, vector, k)}
+
+
+def fused_search(target: Target, terms: Sequence[str], vector: npt.NDArray[Any], depth: int, rrf_k: int) -> Body:
+    """BM25's and KNN's top `depth` fused by the server: a hybrid query and RRF in its search pipeline."""
+    combination = {"technique": "rrf", "rank_constant": rrf_k}
+    queries = [*([bm25_query(target, terms)] if terms else []), knn_query(target, vector, depth)]
+    return {
+        **_plain(depth),
+        "query": {"hybrid": {"queries": queries}},
+        "search_pipeline": {"phase_results_processors": [{"score-ranker-processor": {"combination": combination}}]},
+    }
+
+
+def run_searches(server: Server, target: Target, bodies: Sequence[Body]) -> Iterator[Ranking]:
+    """(passage id, the server's score) for each search, best first.
+
+    Raises InputError where a search is refused, or a shard or the time did not suffice for all of it.
+    """
+    for start in range(0, len(bodies), _AT_A_TIME):
+        yield from _run_batch(server, target, bodies[start : start + _AT_A_TIME])
+
+
+def _run_batch(server: Server, target: Target, bodies: Sequence[Body]) -> list[Ranking]:
+    found: dict[int, Ranking] = {}
+    for attempt in range(server.retries + 1):
+        owed = [number for number in range(len(bodies)) if number not in found]
+        last = attempt == server.retries
+        found.update(_ask(server, target, {number: bodies[number] for number in owed}, last=last))
+        if len(found) == len(bodies):
+            return [found[number] for number in range(len(bodies))]
+        server.pause(attempt)
+    raise AssertionError("the last attempt finds all or raises")
+
+
+def _ask(server: Server, target: Target, bodies: Mapping[int, Body], *, last: bool) -> dict[int, Ranking]:
+    """The rankings of the searches that were answered. Raises where one never will be, or was not at the `last` try."""
+    head: Body = {"index": target.index, "allow_partial_search_results": False}
+    if target.shards > 1:
+        head["search_type"] = "dfs_query_then_fetch"  # statistics of terms over all shards, as in one
+    text = "".join(f"{json.dumps(head)}\n{json.dumps(body)}\n" for body in bodies.values())
+    reply = server.call(lambda client: client.msearch(body=text))
+    found: dict[int, Ranking] = {}
+    for number, response in zip(bodies, reply["responses"], strict=True):
+        if "error" in response:
+            status, reason = int(response["status"]), reason_of(response)
+            if last or not is_passing(status, reason):
+                raise server.refusal(status, reason)
+        elif response["timed_out"] or response["_shards"]["failed"]:
+            raise server.refusal(503, "a search was answered in part")
+        else:
+            found[number] = [(hit["_id"], float(hit["_score"])) for hit in response["hits"]["hits"]]
+    return found
+
+
+def _filters(target: Target) -> list[Body]:
+    return [{"term": {"metadata": filter_value(key, value)}} for key, value in sorted(target.filter.items())]
+
+
+def _plain(size: int) -> Body:
+    return {"size": size, "_source": False, "track_total_hits": False}
