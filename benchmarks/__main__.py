@@ -47,6 +47,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
     return [
         Benchmark("elo_speed"),
         Benchmark("ratings_speed"),
+        Benchmark("judging_speed"),
         Benchmark("pdf_reading", tuple(shlex.split(pdfs)) or (MANUAL,)),
         Benchmark("plan_example"),
         Benchmark("plan_accuracy"),

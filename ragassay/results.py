@@ -283,7 +283,8 @@ class Results(Record):
     first. elo and bradley_terry: ratings from one initial rating, 400 points to a factor of ten in the odds.
     answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
     evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
-    `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them. boxes: the spread of every measure over queries.
+    `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them.
+    boxes: the spread of every measure over queries.
     pointwise_labels: agent to criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise.
     """
 

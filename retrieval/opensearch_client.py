@@ -41,9 +41,9 @@ class Server:
         A request that found nothing (404) raises opensearch-py's NotFoundError if the reply is OpenSearch's.
         """
         for attempt in range(self.retries + 1):
-            result, problem = self._try(ask, last=attempt == self.retries)
-            if problem is None:
-                return result
+            answers = self._try(ask, last=attempt == self.retries)
+            if answers:
+                return answers[0]
             self.pause(attempt)
         raise AssertionError("the last attempt returns or raises")
 
@@ -55,8 +55,8 @@ class Server:
         """The sentence for what the server refused."""
         return refusal(status, reason, url=self.url, user=self.user)
 
-    def _try(self, ask: Callable[[OpenSearch], T], *, last: bool) -> tuple[Any, Exception | None]:
-        """(result, None), or (None, a problem that may pass). Raises what will not."""
+    def _try(self, ask: Callable[[OpenSearch], T], *, last: bool) -> list[T]:
+        """The result, or none where the problem may pass. Raises what will not."""
         from opensearchpy import exceptions
 
         try:
@@ -66,7 +66,7 @@ class Server:
         except exceptions.ConnectionError as error:
             if last or not self._answered:
                 raise unreachable(_cause(error), url=self.url) from None
-            return None, error
+            return []
         except exceptions.NotFoundError as error:
             self._check_is_opensearch(error.info)
             raise
@@ -75,11 +75,11 @@ class Server:
             status, reason = int(error.status_code), reason_of(error.info) or str(error.error)
             if last or not is_passing(status, reason):
                 raise self.refusal(status, reason) from None
-            return None, error
+            return []
         except exceptions.SerializationError:
             raise self._not_opensearch() from None
         self._answered = True
-        return result, None
+        return [result]
 
     def _check_is_opensearch(self, info: object) -> None:
         if not (isinstance(info, Mapping) and ("_index" in info or "error" in info)):

@@ -61,7 +61,7 @@ def ensure_index(
 
 
 def read_about(server: Server, index: str) -> About | None:
-    """What the index (or the one that an alias points to) says of itself; None where it is not there or says nothing."""
+    """What the index (or that of an alias) says of itself; None where it is not there or says nothing."""
     from opensearchpy.exceptions import NotFoundError
 
     try:

@@ -20,7 +20,6 @@ from ragassay.errors import InputError
 from ragassay.files import digest_file, digest_json, json_line, write_text
 from ragassay.own_code import import_own, said
 from ragassay.records import Answer, Query
-from ragassay.text import plain
 from ragassay.workspace import Workspace
 from retrieval.own_agents import own_answer
 

@@ -31,8 +31,9 @@ def build_retrievers(
     """The retrievers that `experiment.toml` names, by name, over `passages`.
 
     The embedding model is loaded when a search needs the vector of a text that neither the corpus folder's nor the
-    results folder's embeddings hold. With the engine `opensearch` the passages are indexed on its server, and `progress`
-    is told of those instead of the texts embedded. Raises InputError where `retrieval.k` is larger than the corpus.
+    results folder's embeddings hold. With the engine `opensearch` the passages are indexed on its server, and
+    `progress` is told of those instead of the texts embedded. Raises InputError where `retrieval.k` is larger than the
+    corpus, or the server cannot be used.
     """
     settings = workspace.experiment.retrieval
     check_depth(workspace, len(passages))

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from opensearch_server import NO_SERVER, bench
+
+__all__ = ["bench"]
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -28,3 +31,13 @@ def no_network() -> Iterator[None]:
     socket.socket.connect = _only_loopback  # type: ignore[method-assign]
     yield
     socket.socket.connect = _connect  # type: ignore[method-assign]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Name the tests that had no OpenSearch server."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    without = [report.nodeid for report in skipped if NO_SERVER in str(report.longrepr)]
+    if without:
+        terminalreporter.section(f"{len(without)} tests had no OpenSearch server (see docs/opensearch.md)")
+        for nodeid in without:
+            terminalreporter.write_line(nodeid)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ragassay.cli.opensearch import server_settings
 from ragassay.errors import InputError
 from ragassay.progress import StderrProgress, counter
 from ragassay.records import Figure
+
+if TYPE_CHECKING:
+    from retrieval.opensearch import Engine
 
 
 def search(options: argparse.Namespace) -> int:
     """Rank a BEIR folder's passages for its queries into a TREC run."""
     from retrieval.search import search_files
 
+    engine = _engine(options)
     if options.k < 1:
         raise InputError(f"--k is {options.k}, it must be at least 1")
     n_queries = search_files(
@@ -29,10 +34,30 @@ def search(options: argparse.Namespace) -> int:
         bm25=options.bm25,
         rrf_k=options.rrf_k,
         cache=options.cache,
-        progress=counter(StderrProgress(), "texts embedded"),
+        progress=counter(StderrProgress(), "texts embedded" if engine is None else "passages indexed"),
+        engine=engine,
     )
     print(f"{options.out}: {n_queries} queries")
     return 0
+
+
+def _engine(options: argparse.Namespace) -> Engine | None:
+    """The OpenSearch server that the options name; None for the embedded engine. Raises InputError."""
+    from retrieval.opensearch import Engine
+
+    if options.engine == "opensearch":
+        _refuse(options, "--bm25 rank-bm25 is", options.bm25 == "rank-bm25", "embedded")
+        rejected = options.out.with_name(f"{options.out.name}.rejected.jsonl")
+        return Engine(options.url, server_settings(options), options.corpus.resolve().parent.name, rejected)
+    for name in ("url", "index_name", "hybrid", "knn_engine", "ef_search", "filter", "aws_region"):
+        option = "--" + name.removesuffix("_name").replace("_", "-")
+        _refuse(options, f"{option} is", getattr(options, name) is not None, "opensearch")
+    return None
+
+
+def _refuse(options: argparse.Namespace, what: str, given: bool, engine: str) -> None:
+    if given:
+        raise InputError(f"{what} for --engine {engine}, and the engine is {options.engine}")
 
 
 def score(options: argparse.Namespace) -> int:

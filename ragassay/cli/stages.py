@@ -110,20 +110,30 @@ def _retrieve() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         from retrieval.rank_queries import rank_queries
 
-        return rank_queries(workspace, caller, counter(StderrProgress(), "retrieve: texts embedded"))
+        what = "texts embedded" if workspace.experiment.retrieval.engine == "embedded" else "passages indexed"
+        return rank_queries(workspace, caller, counter(StderrProgress(), f"retrieve: {what}"))
 
     return Stage(
         "retrieve",
         needs=lambda w: [w.passages, w.queries],
         uses=lambda w: [*_prompts("retrieval", "rewrite.md"), *_own(w, w.experiment.answer.fusion_prompt)],
         settings=lambda e: (
-            _settings(e, "retrieval", models=(e.answer.model,))
+            _retrieval_settings(e)
             | {f"answer.{key}": getattr(e.answer, key) for key in ("model", "agents", "fusion_queries")}
             | {"corpus.language": e.corpus.language}
         ),
         makes=lambda w: [w.rewrites, *(w.rankings(name) for name, _, _ in w.experiment.own_agents())],
         run=run,
     )
+
+
+def _retrieval_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape rankings; how a server is reached does not, nor do its settings where none is used."""
+    served = experiment.retrieval.engine == "opensearch"
+    values = _settings(experiment, "retrieval", *(["opensearch"] if served else []), models=(experiment.answer.model,))
+    reached = ("alias", "replicas", "timeout_s", "retries", "verify_certificates", "aws_region", "aws_service")
+    left_out = {"retrieval.url", *(f"opensearch.{key}" for key in reached)}
+    return {key: value for key, value in values.items() if key not in left_out}
 
 
 def _answer() -> Stage:

@@ -17,10 +17,10 @@ def by_query(*values: float | None) -> dict[str, float | None]:
 
 def test_ten_values_by_hand() -> None:
     # numpy's default: the quartiles of n sorted values stand at (n - 1) / 4, here between the 3rd and the 4th
-    found = box(by_query(9, 8, 7, 6, 5, 4, 3, 2, 1, 100), MEAN, (0, 100))
+    found = box(by_query(9, 8, 7, 6, 5, 4, 3, 2, 1, 16), MEAN, (0, 100))
     assert (found.q1, found.median, found.q3) == (3.25, 5.5, 7.75)
-    assert (found.low_whisker, found.high_whisker, found.outliers) == (1, 9, (100,))  # fences at -3.5 and 14.5
-    assert (found.minimum, found.maximum, found.lowest, found.highest, found.n) == (1, 100, 0, 100, 10)
+    assert (found.low_whisker, found.high_whisker, found.outliers) == (1, 9, (16,))  # fences at -3.5 and 14.5
+    assert (found.minimum, found.maximum, found.lowest, found.highest, found.n) == (1, 16, 0, 100, 10)
     assert found.mean == MEAN
 
 

@@ -157,7 +157,7 @@ def expected_rows() -> dict[str, list[str]]:
     """Heading to the first three cells of each row that docs/experiment.md must have, from the models."""
     schema = Experiment.model_json_schema()
     rows: dict[str, list[str]] = {}
-    models = {heading: model for heading, model in WITHIN.items()}
+    models = dict(WITHIN)
     for table, heading in TABLES.items():
         found = re.search(r"#/\$defs/(\w+)", json.dumps(schema["properties"][table]))
         assert found, table

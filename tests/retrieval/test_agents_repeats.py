@@ -108,6 +108,8 @@ def test_consistency_of_the_experiment_and_its_export(done, monkeypatch, capsys)
         expected = labels[row["query_id"], row["agent"], "citation_f1"]
         given = row["run_1_generation_score_citation_f1_score"]
         assert (float(given) if given else None) == expected
+        said = json.loads(row["run_1_generation_score_no_answer_score"])["query_answered"]
+        assert labels[row["query_id"], row["agent"], "answered"] == (said == "yes")
 
 
 def test_a_second_time_nothing_is_to_be_done_and_a_plan_counts_both(done, monkeypatch, capsys) -> None:

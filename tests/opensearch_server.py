@@ -1,0 +1,90 @@
+"""A real OpenSearch for tests, by OPENSEARCH_URL, and OPENSEARCH_SECURE_URL with OPENSEARCH_CA for one with logins.
+
+`.ci/run` starts both; elsewhere a test that needs one is skipped, and the end of the test run names it.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragassay.config import OpenSearch
+from ragassay.records import Passage
+from retrieval.embedding import Embedder
+from retrieval.embedding_cache import EmbeddingCache
+from retrieval.opensearch import Engine, open_rankers
+from retrieval.opensearch_client import Server, connect
+from retrieval.opensearch_keep import kept_indexes
+from retrieval.ranker import Ranker
+
+NO_SERVER = "no OpenSearch server"
+
+PASSWORD = "ragassay-Test-1"
+"""Of `admin` and of `reader`, who may only read."""
+
+
+def server_url(name: str) -> str:
+    """The value of the environment variable, or the test is skipped."""
+    if not os.environ.get(name):
+        pytest.skip(f"{NO_SERVER}: {name} is not set")
+    return os.environ[name]
+
+
+@dataclass
+class Bench:
+    """A server and a corpus name of the test's own; every index made under that name is removed at the end."""
+
+    url: str
+    folder: Path
+    name: str = field(default_factory=lambda: f"test-{uuid.uuid4().hex[:12]}")
+
+    @property
+    def server(self) -> Server:
+        return connect(self.url, OpenSearch(), {})
+
+    def fresh(self, passages: Sequence[Passage]) -> list[Passage]:
+        """The passages with a mark in their metadata, so that no earlier index is theirs."""
+        return [p.model_copy(update={"metadata": {**p.metadata, "mark": self.name}}) for p in passages]
+
+    def engine(self, **settings: Any) -> Engine:
+        given = OpenSearch.model_validate({"replicas": 0, **settings})
+        return Engine(self.url, given, self.name, self.folder / "rejected.jsonl")
+
+    def rankers(
+        self,
+        passages: Sequence[Passage],
+        encoder: object = None,
+        names: Sequence[str] = ("bm25",),
+        language: str = "en",
+        progress: Callable[[int, int], None] | None = None,
+        model: str = "stub-model",
+        **settings: Any,
+    ) -> Mapping[str, Ranker]:
+        embedder = Embedder(model, EmbeddingCache(model, None), load=lambda _: encoder)  # type: ignore[arg-type,return-value]
+        engine = self.engine(**settings)
+        return open_rankers(names, passages, embedder, engine, language=language, rrf_k=60, progress=progress)
+
+    def indexes(self) -> list[str]:
+        """The names of the indexes made under this bench's name."""
+        return [
+            entry.index
+            for entry in kept_indexes(self.server)
+            if entry.about is None or f"-{self.name}-" in entry.about.alias
+        ]
+
+    def clear(self) -> None:
+        for index in self.indexes():
+            self.server.call(lambda client, index=index: client.indices.delete(index=index))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    bench = Bench(server_url("OPENSEARCH_URL"), tmp_path)
+    yield bench
+    bench.clear()
