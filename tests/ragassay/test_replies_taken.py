@@ -89,4 +89,4 @@ def test_a_line_that_is_no_reply_is_refused(tmp_path: Path, bad: str):
     [None, "much", {"prompt_tokens": "many", "completion_tokens": True}, {"prompt_tokens_details": [1]}, [1, 2]],
 )
 def test_usage_that_is_no_number_was_not_measured(usage: Any):
-    assert usage_of({"usage": usage}) == (None, None, 0)
+    assert usage_of({"usage": usage}) == (None, None, 0, 0)

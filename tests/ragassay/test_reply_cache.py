@@ -117,5 +117,5 @@ def test_results_of_anthropics_message_batches_are_read_as_well(tmp_path: Path):
     stored = cache.get("a")
     assert stored is not None and stored.body is not None
     assert read_reply(REQUEST, stored.body).value == Yes(yes=True)
-    assert usage_of(stored.body) == (111, 36, 100)
+    assert usage_of(stored.body) == (111, 36, 100, 0)
     assert "invalid_request" in cache.get("b").error and "expired" in cache.get("c").error

@@ -122,12 +122,12 @@ def test_old_indexes_go_only_when_asked(bench, passages, capsys):
     (second,) = set(bench.indexes()) - {first}
     command = ["opensearch", "remove", "--url", bench.url]
     assert main(command) == 2 and "nothing to remove" in capsys.readouterr().err
-    assert main([*command, first, "someone-elses"]) == 2
+    assert main([*command, "--index", first, "--index", "someone-elses"]) == 2
     assert "there is no index 'someone-elses' of ragassay" in capsys.readouterr().err
     assert set(bench.indexes()) == {first, second}
     assert main([*command, "--old"]) == 0
     assert f"removed {first}" in capsys.readouterr().out and bench.indexes() == [second]
-    assert main([*command, second]) == 0 and bench.indexes() == []
+    assert main([*command, "--index", second]) == 0 and bench.indexes() == []
 
 
 def test_an_index_that_is_named_is_searched_as_it_is(bench, passages, stub):
