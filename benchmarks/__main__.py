@@ -5,6 +5,7 @@
 Without names, all that can be run here. scifact and bm25_speed read BEIR's SciFact, which is not in the repository:
 SCIFACT=PATH names its folder. agreement reads nq301 and llmbar in DATA=PATH, nugget_scores rag24_nugget_llm there,
 meta_evaluation factcheckgpt, scifact, nq301 and paper_tables. injection reads results/avr-libc (`make demo`).
+opensearch_scifact also needs a server, OPENSEARCH_URL.
 pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else the avr-libc manual.
 Exit status 1 where a benchmark fails; what it printed before is then left as it was.
 """
@@ -53,11 +54,18 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("plan_accuracy"),
         Benchmark("bm25_speed", beir, lacks),
         Benchmark("scifact", beir, lacks),
+        _opensearch(scifact),
         Benchmark("nugget_scores", nuggets, None if data else "DATA=PATH (the folder of rag24_nugget_llm)"),
         Benchmark("meta_evaluation", (data,) if data else (), _unrecorded("meta_evaluation", data)),
         Benchmark("injection", (), _unrecorded("injection")),
         Benchmark("agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"),
     ]
+
+
+def _opensearch(scifact: str) -> Benchmark:
+    url = os.environ.get("OPENSEARCH_URL", "")
+    lacks = None if scifact and url else "SCIFACT=PATH (BEIR's folder) and OPENSEARCH_URL"
+    return Benchmark("opensearch_scifact", (scifact, url) if lacks is None else (), lacks)
 
 
 def _unrecorded(name: str, data: str | None = None) -> str | None:

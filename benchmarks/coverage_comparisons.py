@@ -208,7 +208,7 @@ def false_verdicts(experiments: int, agents: int = 6, seed: int = 3) -> Iterator
                     scores.of(drawn((size, agents, n), each, correlation, generator)), sections(n, each)
                 )
                 gaps = values[:, pairs[:, 0]] - values[:, pairs[:, 1]]
-                p = t_p(estimate(gaps, np.full(gaps.shape[-1], float(each))))
+                p = t_p(estimate(gaps, np.full(gaps.shape[-1], float(each))), n)
                 # Holm calls some pair different just where the smallest p passes Bonferroni.
                 wrong += int((np.nanmin(np.where(np.isnan(p), 1.0, p), axis=1) * len(pairs) <= LEVEL).sum())
             share = wrong / experiments

@@ -1,18 +1,22 @@
-"""2,000 relevance judgments against a loopback server of 200 ms, 32 at a time: wall time beside the ideal, CPU a call.
+"""Relevance judgments against a loopback server of 200 ms, 32 at a time: wall time beside the ideal, and CPU a call.
 
     python -m benchmarks.relevance_speed [JUDGMENTS]
+
+2,000 by default, each of another passage of 150 words; the ideal is JUDGMENTS x 0.2 s / 32. In the same run RAGElo's
+ReasonerEvaluator judges the same passages against the same server, where RAGELO_PYTHON names a Python that has it.
 """
 
 from __future__ import annotations
 
 import os
-import resource
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.latency_server import LatencyServer
+from benchmarks.ragelo_peer import NOT_INSTALLED, cpu, passage, peer, question
 from evaluate.judge import Docket, ask
 from evaluate.relevance import DEFAULT_PROMPT, Pooled, relevance_judge
 from ragassay.calls import Batch, Caller, Message, Request
@@ -22,44 +26,76 @@ from ragassay.records import Passage, Query
 from ragassay.reply_cache import ReplyCache
 from ragassay.workspace import Workspace
 
-LATENCY_S, AT_ONCE = 0.2, 32
+LATENCY_S, AT_ONCE, MODEL = 0.2, 32, "openai:judge"
 
 
-def pooled(n: int) -> list[Pooled]:
-    rows = []
-    for number in range(n):
-        query = Query(id=f"q{number // 10}", text=f"How is timer {number // 10} set?")
-        text = f"Timer {number} is set by register {number}. " + "It counts the clock of the board. " * 25
-        rows.append(Pooled(query, Passage(id=f"p{number}", text=text)))
-    return rows
+@dataclass(frozen=True)
+class Taken:
+    """Seconds of wall time and of CPU (user and system, all threads) for n judgments, of which `failed` have no label."""
 
-def main() -> None:
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    n: int
+    failed: int
+    wall_s: float
+    cpu_s: float
+
+    @property
+    def ratio(self) -> float:
+        """Wall time over the ideal."""
+        return self.wall_s / (self.n * LATENCY_S / AT_ONCE)
+
+    @property
+    def cpu_ms(self) -> float:
+        """CPU milliseconds a call."""
+        return 1000 * self.cpu_s / self.n
+
+    def row(self, name: str) -> str:
+        """A line of the table."""
+        return f"| {name} | {self.n} | {self.failed} | {self.wall_s:.2f} | {self.ratio:.2f} | {self.cpu_ms:.2f} |"
+
+
+def ours(n: int, base_url: str) -> Taken:
+    """The judge stage's own way: every prompt filled, every reply kept on disk, every record made."""
     os.environ["OPENAI_API_KEY"] = "none"
-    with LatencyServer(LATENCY_S) as server, tempfile.TemporaryDirectory() as folder:
-        experiment = Experiment.model_validate(
-            {
-                "questions": {"source": "own"},
-                "answer": {"model": "openai:judge"},
-                "judge": {"model": "openai:judge"},
-                "run": {"max_concurrency": AT_ONCE},
-                "models": {"openai:judge": {"base_url": server.base_url}},
-            }
-        )
+    experiment = Experiment.model_validate(
+        {
+            "questions": {"source": "own"},
+            "answer": {"model": MODEL},
+            "judge": {"model": MODEL},
+            "run": {"max_concurrency": AT_ONCE},
+            "models": {MODEL: {"base_url": base_url}},
+        }
+    )
+    cases = [_case(number) for number in range(n)]
+    judge = relevance_judge(MODEL, Prompt.load(DEFAULT_PROMPT))
+    with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder), Path(folder) / "results", experiment)
         caller = Caller(workspace, "judge", ReplyCache(workspace.replies))
-        judge = relevance_judge("openai:judge", Prompt.load(DEFAULT_PROMPT))
-        caller.ask([Batch("warm-up", "openai:judge", (Request((Message("user", "Hello."),)),))])
-        wall, cpu = time.monotonic(), _cpu_s()
-        rows = ask(caller, [Docket(judge, pooled(n))])[0]
-        wall, cpu = time.monotonic() - wall, _cpu_s() - cpu
-    ideal = n * LATENCY_S / AT_ONCE
-    print(len(rows), sum(r.error is not None for r in rows), f"wall {wall:.2f} ratio {wall / ideal:.3f} cpu {1000 * cpu / n:.2f} ms", os.getloadavg())
+        caller.ask([Batch("warm-up", MODEL, (Request((Message("user", "Hello."),)),))])
+        wall_s, cpu_s = time.monotonic(), cpu()
+        (rows,) = ask(caller, [Docket(judge, cases)])
+        return Taken(n, sum(r.label is None for r in rows), time.monotonic() - wall_s, cpu() - cpu_s)
 
 
-def _cpu_s() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
+def ragelo(n: int, base_url: str) -> tuple[str, Taken] | None:
+    """RAGElo's version and what it took; None where it is not installed."""
+    made = peer("judge", base_url, n, AT_ONCE)
+    return made and (made["version"], Taken(n, n - made["records"], made["wall_s"], made["cpu_s"]))
+
+
+def _case(number: int) -> Pooled:
+    query = Query(id=f"q{number // 10}", text=question(number))
+    return Pooled(query, Passage(id=f"p{number}", text=passage(number)))
+
+
+def main() -> None:
+    """Print a table of two lines."""
+    n = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    print("| judge | judgments | without a label | wall s | over the ideal | CPU ms a call |")
+    print("|---|---|---|---|---|---|")
+    with LatencyServer(LATENCY_S) as server:
+        print(ours(n, server.base_url).row("ours"), flush=True)
+        theirs = ragelo(n, server.base_url)
+    print(theirs[1].row(f"RAGElo {theirs[0]}, ReasonerEvaluator") if theirs else f"| RAGElo: {NOT_INSTALLED} |||||")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """All pairs of agents on one measure: what differs, how surely, and if not, what it would take.
 
 Values are matched by query id. Queries of one section are not independent, so every test is over sections. The
-clustered t-test decides, its error with the jackknife's correction (CR3), which keeps Holm's far tails honest with few
-sections (`benchmarks/coverage_comparisons.py`). Wilcoxon's test of section means and the sign-flip permutation of
-section sums stand beside it; where each query is its own section all three are the textbook's.
+clustered t-test decides, where queries share sections its error with the jackknife's correction (CR3), which keeps
+Holm's far tails honest with few sections (`benchmarks/coverage_comparisons.py`). Wilcoxon's test of section means and
+the sign-flip permutation of section sums stand beside it; where each query is its own section all three are the
+textbook's.
 """
 
 from __future__ import annotations
@@ -77,11 +78,20 @@ def paired(a: Values, b: Values, sections: Mapping[str, str] | None = None) -> P
     return Paired(queries, gaps, numbered(queries, sections), lacking[0], lacking[1])
 
 
-def t_p(found: Estimate) -> Floats:
-    """Two-sided p of the clustered t-test; NaN where it is not defined: below two sections, or without any spread."""
+def tested_error(found: Estimate, n_queries: int) -> Floats:
+    """The standard error that tests take: CR3, but the paired t-test's own where each query is its own section."""
+    return np.where(found.n_clusters == n_queries, found.error, found.jackknife_error)
+
+
+def t_p(found: Estimate, n_queries: int) -> Floats:
+    """Two-sided p of the clustered t-test; NaN where it is not defined: below two sections, or without any spread.
+
+    n_queries: over how many queries `found` is. Where each is its own section this is the textbook's paired t-test.
+    """
     from scipy.special import stdtr
 
-    error = np.where(found.jackknife_error > _NO_SPREAD, found.jackknife_error, np.nan)
+    error = tested_error(found, n_queries)
+    error = np.where(error > _NO_SPREAD, error, np.nan)
     p: Floats = 2 * stdtr(found.df, -np.abs(found.value) / error)
     return p
 
@@ -102,7 +112,9 @@ def compare_all(
     matched = [paired(values[a], values[b], sections) for a, b in names]
     found = [pair.over_sections() if len(pair.gaps) else None for pair in matched]
     flips = [flip_p(by_cluster(pair.gaps, pair.section), seed) for pair in matched]
-    p = [_six(float(t_p(one))) if one is not None else None for one in found]
+    p = [
+        None if one is None else _six(float(t_p(one, len(pair.gaps)))) for one, pair in zip(found, matched, strict=True)
+    ]
     # Without spread t is not defined: every query says the same, and the permutation can still tell how surely.
     adjusted = holm([one if one is not None else flip for one, flip in zip(p, flips, strict=True)])
     return tuple(
@@ -124,7 +136,7 @@ def _comparison(
     """`p`: of the t-test, of the sign flips, and Holm's. `level`: two-sided, of one pair among all."""
     figure = pair.difference(width)
     verdict = _verdict(figure.value, p[2])
-    least = _detectable(found, level)
+    least = _detectable(found, len(pair.gaps), level)
     needed = _needed(found, len(pair.gaps), level) if verdict == "not distinguishable" else None
     return Comparison(
         measure=measure,
@@ -175,10 +187,11 @@ def _wilcoxon(pair: Paired) -> float | None:
     return _six(float(wilcoxon(means, method="exact" if exact else "asymptotic").pvalue))
 
 
-def _detectable(found: Estimate | None, level: float) -> float | None:
-    if found is None or found.n_clusters < 2 or found.jackknife_error < _NO_SPREAD:
+def _detectable(found: Estimate | None, n_queries: int, level: float) -> float | None:
+    if found is None or found.n_clusters < 2:
         return None
-    return round(detectable(float(found.jackknife_error), float(found.df), level), DIGITS)
+    error = float(tested_error(found, n_queries))
+    return round(detectable(error, float(found.df), level), DIGITS) if error >= _NO_SPREAD else None
 
 
 def _needed(found: Estimate | None, n_queries: int, level: float) -> NeededQueries | None:
@@ -199,9 +212,9 @@ def _sentence(
 ) -> str:
     if figure.value is None:
         return f"{a} and {b} have no query in common on {measure}."
-    if verdict != "not distinguishable":
-        return f"{a} is {verdict} than {b} on {measure}, by {abs(figure.value):.3f}."
     queries = "this 1 query" if figure.n == 1 else f"these {figure.n} queries"
+    if verdict != "not distinguishable":
+        return f"{a} is {verdict} than {b} on {measure}, by {abs(figure.value):.3f} with {queries}."
     said = f"{a} and {b} are not distinguishable with {queries} on {measure}"
     if least is not None:
         said += f": a difference below {least:.2g} could well have been missed"

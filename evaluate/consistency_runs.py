@@ -82,7 +82,10 @@ def of_files(paths: Sequence[Path], embedding: str) -> Consistency:
     """
     runs: dict[tuple[int, int], dict[tuple[str, str], str | None]] = {}
     for place, path in enumerate(paths):
-        for number, value in read_objects(path):
+        rows = list(read_objects(path))
+        if not rows:
+            raise InputError("holds no answer", file=path)
+        for number, value in rows:
             answer, run = _answer(path, number, value), value.get("run", 0)
             if type(run) is not int:
                 raise InputError("run is not a whole number", file=path, line=number)
@@ -113,4 +116,4 @@ def _answer(path: Path, number: int, value: dict[str, object]) -> Answer:
     try:
         return Answer.model_validate({"answer": None, **fields})
     except ValidationError as error:
-        raise InputError(first_problem(error).removeprefix("Value error, "), file=path, line=number) from None
+        raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=number) from None

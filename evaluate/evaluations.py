@@ -48,7 +48,8 @@ def evaluations_by_query(
         for criterion in evaluator.criteria:
             mine = by_criterion[criterion.name]
             if evaluator.unit == "passage":
-                _add_passages(made, findings, mine, criterion, cutoffs)
+                owing = [query.id for query in findings.material.queries if not evaluator.lacks(query)]
+                _add_passages(made, findings, owing, mine, criterion, cutoffs)
             elif mine:
                 _add_answers(made, mine, criterion)
         made.evaluators.update({name: evaluator.name for name in made.scales if name not in made.evaluators})
@@ -62,15 +63,19 @@ def _add_answers(made: Evaluations, rows: Sequence[Assessment], criterion: Crite
 
 
 def _add_passages(
-    made: Evaluations, findings: Findings, rows: Sequence[Assessment], criterion: Criterion, cutoffs: Sequence[int]
+    made: Evaluations,
+    findings: Findings,
+    owing: Sequence[str],
+    rows: Sequence[Assessment],
+    criterion: Criterion,
+    cutoffs: Sequence[int],
 ) -> None:
+    """Measures over the queries that owe a value, also those for which no agent retrieved anything to judge."""
     labels = {(row.query_id, row.subject): row.label for row in rows}
     scale = (criterion.lowest, criterion.highest)
     made.scales[criterion.name] = scale
     for agent, measures in made.values.items():
-        measures[criterion.name] = {
-            query: _mean_label(findings, agent, query, labels) for query in dict.fromkeys(row.query_id for row in rows)
-        }
+        measures[criterion.name] = {query: _mean_label(findings, agent, query, labels) for query in owing}
     if scale != GRADED:
         return
     for spelling in (one.format(k=k) for k in cutoffs for one in RANKING):
@@ -79,7 +84,7 @@ def _add_passages(
         for k in cutoffs:
             for one in RANKING:
                 spelling = one.format(k=k)
-                values = _ranked(spelling, findings, labels, ranking, k)
+                values = _ranked(spelling, owing, labels, ranking, k)
                 made.values[agent][f"{criterion.name}.{spelling}"] = values
 
 
@@ -94,7 +99,7 @@ def _mean_label(
 
 def _ranked(
     spelling: str,
-    findings: Findings,
+    queries: Sequence[str],
     labels: Mapping[tuple[str, str], float | None],
     ranking: Mapping[str, Sequence[tuple[str, float]] | None],
     k: int,
@@ -106,4 +111,4 @@ def _ranked(
             failed[query].append(passage)
         else:
             qrels[query][passage] = int(label)
-    return judged_by_query(spelling, findings.queries, qrels, ranking, failed, k)
+    return judged_by_query(spelling, queries, qrels, ranking, failed, k)

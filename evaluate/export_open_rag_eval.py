@@ -131,7 +131,7 @@ def _ranked(
         else:
             qrels[query][passage] = int(row.label)
     given = {query.id: material.answers[query.id, agent] for query in material.queries}
-    rankings = {id: [(p, -float(i)) for i, p in enumerate(dict.fromkeys(a.passages))] for id, a in given.items()}
+    rankings = {id: _ranking(answer) for id, answer in given.items()}
     deepest = max(workspace.experiment.evaluate.k)
 
     def values(spelling: str, k: int) -> Mapping[str, float | None]:
@@ -148,6 +148,12 @@ def _ranked(
         }
         for id in given
     }
+
+
+def _ranking(answer: Answer) -> list[tuple[str, float]] | None:
+    """The passages that the answer names, best first; None where it failed before it could name one."""
+    named = [(passage, -float(rank)) for rank, passage in enumerate(dict.fromkeys(answer.passages), 1)]
+    return named or (None if answer.error is not None else [])
 
 
 def _row(query: Query, agent: str, runs: Sequence[_Run], grades: _Grades, spreads: Sequence[Spread]) -> Row:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from evaluate.judges.cases import QueryCase, cases_of
-from evaluate.material import Material
+from evaluate.material import Material, by_id
 from ragassay.errors import InputError
-from ragassay.files import first_problem, plain, read_objects, read_records
+from ragassay.files import first_problem, plain, read_objects
 from ragassay.records import Answer, Passage, Query
 
 _ANSWER_FIELDS = ("query_id", "agent", "answer", "passages", "queries", "usage", "latency_s", "error")
+_SAME = "its text, expected_response and expected_docs must be the same in every line"
 
 
 def read_cases(answers: Sequence[Path], passages: Path | None, queries: Path | None) -> list[QueryCase]:
@@ -26,7 +28,7 @@ def read_cases(answers: Sequence[Path], passages: Path | None, queries: Path | N
     """
     rows = [row for path in answers for row in _rows(path)]
     asked = _queries(queries, rows)
-    known = {passage.id: passage for passage in read_records(passages, Passage)} if passages else {}
+    known = by_id(passages, Passage) if passages else {}
     given: dict[tuple[str, str], Answer] = {}
     for path, number, value in rows:
         answer = _answer(path, number, value)
@@ -51,15 +53,19 @@ def _rows(path: Path) -> list[tuple[Path, int, dict[str, Any]]]:
 
 def _queries(path: Path | None, rows: Sequence[tuple[Path, int, dict[str, Any]]]) -> dict[str, Query]:
     if path is not None:
-        return {query.id: query for query in read_records(path, Query)}
+        return by_id(path, Query)
     queries: dict[str, Query] = {}
     for file, number, value in rows:
         if not isinstance(value.get("query"), str):
             remedy = "give the queries with --queries, or the text of each as `query` in its answer's line"
             raise InputError("has no query text", file=file, line=number, remedy=remedy)
         expected = {key: value[key] for key in ("expected_response", "expected_docs") if value.get(key) is not None}
-        id = str(value.get("query_id", value["query"]))
-        queries.setdefault(id, Query(id=id, text=value["query"], metadata=expected))
+        id = str(value["query"] if value.get("query_id") is None else value["query_id"])
+        if not id or not value["query"]:
+            raise InputError("has an empty query", file=file, line=number)
+        query = Query(id=id, text=value["query"], metadata=expected)
+        if queries.setdefault(id, query) != query:
+            raise InputError(f"query '{plain(id)}' is not as in a line before", file=file, line=number, remedy=_SAME)
     return queries
 
 
@@ -70,9 +76,12 @@ def _answer(path: Path, number: int, value: dict[str, Any]) -> Answer:
     if isinstance(fields.get("answer"), str) and not fields["answer"].strip():
         fields = {**fields, "answer": None, "error": "the answer is empty"}
     try:
-        return Answer.model_validate({"answer": None, **fields})
+        answer = Answer.model_validate({"answer": None, **fields})
     except ValidationError as error:
-        raise InputError(first_problem(error).removeprefix("Value error, "), file=path, line=number) from None
+        raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=number) from None
+    if answer.latency_s is not None and not isfinite(answer.latency_s):
+        raise InputError(f"latency_s is {answer.latency_s}", file=path, line=number)
+    return answer
 
 
 def _all_owed(

@@ -38,11 +38,11 @@ def read_material(workspace: Workspace, agents: Sequence[str] | None = None) -> 
 
     Raises InputError with the file and line.
     """
-    queries = tuple(_by_id(workspace.queries, Query).values())
+    queries = tuple(by_id(workspace.queries, Query).values())
     if not queries:
         raise InputError("holds no query", file=workspace.queries, remedy="run `ragassay questions` first")
     agents = tuple(agents) if agents is not None else workspace.experiment.agent_names()
-    passages = _by_id(workspace.passages, Passage)
+    passages = by_id(workspace.passages, Passage)
     answers = {
         (query.id, agent): Answer(query_id=query.id, agent=agent, answer=None, error="the agent's file has no answer")
         for query in queries
@@ -53,7 +53,8 @@ def read_material(workspace: Workspace, agents: Sequence[str] | None = None) -> 
     return Material(queries, agents, passages, answers)
 
 
-def _by_id(path: Path, kind: type[R]) -> dict[str, R]:
+def by_id(path: Path, kind: type[R]) -> dict[str, R]:
+    """The records of a file by their ids. Raises InputError where one is there twice."""
     records: dict[str, R] = {}
     for record in read_records(path, kind):
         if record.id in records:

@@ -189,6 +189,9 @@ def _kind_of(path: Path, fields: Fields) -> Kind:
     )
     for kind, wanted in needed:
         if wanted <= has:
+            if kind == "answers" and "label" in has:
+                remedy = "give what was expected too, or say --kind answers to have answers shuffled and labels left out"
+                raise InputError("labels answers, but says not what was expected", file=path, line=1, remedy=remedy)
             return kind
     remedy = (
         "give claim, document, label; question, answer, expected, label; question, answer; or qrels with --passages"

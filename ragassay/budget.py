@@ -17,6 +17,7 @@ class Budget:
     def __init__(self, limit_usd: float | None, spent_usd: float, stage: str) -> None:
         self._limit_usd, self._spent_usd, self._stage = limit_usd, spent_usd, stage
         self._paid_usd, self._n_paid, self._under_way = 0.0, 0, 0
+        self._reserved_usd = 0.0
         self._lock = threading.Lock()
 
     @property
@@ -33,7 +34,7 @@ class Budget:
         """Take a call under way; `end` must follow. Raises BudgetSpent where it would pass the limit."""
         with self._lock:
             each = self._paid_usd / self._n_paid if self._n_paid else guess_usd() or 0.0
-            expected = self._spent_usd + (self._under_way + 1) * each
+            expected = self._spent_usd + self._reserved_usd + (self._under_way + 1) * each
             if self._limit_usd is not None and (expected > self._limit_usd or self._spent_usd >= self._limit_usd):
                 raise BudgetSpent(
                     f"the next call of {self._stage} would pass the cost limit of ${self._limit_usd:.2f} "
@@ -49,3 +50,24 @@ class Budget:
             self._spent_usd += cost_usd or 0.0
             self._paid_usd += cost_usd or 0.0
             self._n_paid += cost_usd is not None
+
+    def reserve(self, expected_usd: float, n: int, *, handed_in: bool = False) -> None:
+        """Set aside what `n` requests in batches will cost; `settle` must follow.
+
+        Raises BudgetSpent where that would pass the limit, unless they are `handed_in`, which cannot be undone.
+        """
+        with self._lock:
+            expected = self._spent_usd + self._reserved_usd + expected_usd
+            if not handed_in and self._limit_usd is not None and expected > self._limit_usd:
+                raise BudgetSpent(
+                    f"{n} requests of {self._stage} in batches, about ${expected_usd:.2f}, would pass the cost limit of "
+                    f"${self._limit_usd:.2f} (${self._spent_usd:.2f} spent, ${self._reserved_usd:.2f} under way); "
+                    "nothing of them was handed in: run again with a higher --max-cost to go on"
+                )
+            self._reserved_usd += expected_usd
+
+    def settle(self, reserved_usd: float, cost_usd: float) -> None:
+        """What was reserved is over, and `cost_usd` of it was spent."""
+        with self._lock:
+            self._reserved_usd -= reserved_usd
+            self._spent_usd += cost_usd

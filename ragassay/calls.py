@@ -10,45 +10,35 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
-
+from ragassay.asked import Job, cost_of, reply_of, usage_of_job, usage_of_stage
+from ragassay.batch_log import BatchLog
+from ragassay.batch_runner import BatchRunner, Desk, Wanted, batches_of
 from ragassay.budget import Budget
-from ragassay.config import Experiment
+from ragassay.config import Experiment, ModelSettings
 from ragassay.errors import ProviderError, RepliesMissing
+from ragassay.files import json_line
 from ragassay.models import Endpoint, base_url_of, check_model, gives_probabilities, provider_of
 from ragassay.prices import cost_usd
 from ragassay.progress import NoProgress, Progress
+from ragassay.prompt_cache import shared_beginnings
 from ragassay.prompts import Message
-from ragassay.provider_errors import explain
 from ragassay.reach import Reach
 from ragassay.records import Usage
-from ragassay.reply_cache import ReplyCache, Stored
+from ragassay.reply_cache import ReplyCache
+from ragassay.reply_lengths import reply_tokens
 from ragassay.request_files import clear_requests, write_requests
-from ragassay.requests import REFUSED, Batch, Body, Reply, Request, ask_again, read_reply, request_key, usage_of
+from ragassay.requests import Batch, Body, Reply, Request, ask_again, request_key
 from ragassay.results import StageUsage
+from ragassay.retrying import Retrier
 from ragassay.tokens import count_tokens
 from ragassay.workspace import Workspace
 
 __all__ = ["Batch", "Caller", "Message", "Reply", "Request"]
 
 _SHORT_REPLY_TOKENS = 100
-_backoff = wait_random_exponential(multiplier=0.5, max=30)
-
-
-@dataclass
-class _Job:
-    """One distinct request, however often it was asked: where it stands and, at the end, its reply."""
-
-    key: str
-    label: str
-    model: str
-    request: Request
-    reply: Reply | None = None
-    received: tuple[Stored, ...] = ()
-    paid: bool = False
 
 
 class Caller:
@@ -71,17 +61,23 @@ class Caller:
     ) -> None:
         self._workspace, self._stage, self._cache = workspace, stage, cache
         self._progress: Progress = progress or NoProgress()
-        self._retry_after_cap_s = retry_after_cap_s
         self._later_models = tuple(later_models)
         self._endpoints: dict[str, Endpoint] = {}
-        self._jobs: dict[str, _Job] = {}
+        self._jobs: dict[str, Job] = {}
         self._reach, self._n_asked = Reach(), Counter[str]()
         self._stop = threading.Event()
         self._budget = Budget(workspace.experiment.run.max_cost_usd, spent_usd, stage)
+        self._retrier = Retrier(workspace.experiment.run.retries, self._stop, self._reach, retry_after_cap_s)
+        self._runners: dict[str, BatchRunner] = {}
+        self._log = BatchLog(workspace.batches, workspace.batch_requests)
+        self._shared: dict[str, int] = {}
 
     @property
     def _experiment(self) -> Experiment:
         return self._workspace.experiment
+
+    def _settings(self, model: str) -> ModelSettings:
+        return self._experiment.settings_of(model)
 
     @property
     def spent_usd(self) -> float:
@@ -106,12 +102,15 @@ class Caller:
             self._call([job for job in distinct.values() if job.reply is None], distinct)
         finally:
             self._progress.stop()
-        return [[_done(job) for job in row] for row in jobs]
+        return [[job.done for job in row] for row in jobs]
 
     def usage(self) -> tuple[StageUsage, ...]:
         """What the stage took of each model, replies from the cache included: the same whenever it is run."""
         models = sorted({job.model for job in self._jobs.values()})
-        return tuple(self._usage_of_model(model) for model in models)
+        jobs = self._jobs.values()
+        return tuple(
+            usage_of_stage(self._stage, model, [job for job in jobs if job.model == model]) for model in models
+        )
 
     def keyed(self, batch: Batch) -> list[tuple[str, Request]]:
         """(key, request) of a batch."""
@@ -127,15 +126,15 @@ class Caller:
         for endpoint in self._endpoints.values():
             endpoint.close()
 
-    def _job(self, batch: Batch, request: Request) -> _Job:
+    def _job(self, batch: Batch, request: Request) -> Job:
         key = self._key(batch.model, request)
-        return self._jobs.setdefault(key, _Job(key, batch.label, batch.model, request))
+        return self._jobs.setdefault(key, Job(key, batch.label, batch.model, request))
 
     def _key(self, model: str, request: Request) -> str:
-        settings = self._experiment.settings_of(model)
+        settings = self._settings(model)
         return request_key(model, base_url_of(model, settings), settings, request)
 
-    def _settle(self, job: _Job) -> Request | None:
+    def _settle(self, job: Job) -> Request | None:
         """Give the job its reply from the cache; else say which request is still to be made for it."""
         request, key, received = job.request, job.key, []
         for attempt in range(2):
@@ -144,15 +143,15 @@ class Caller:
                 return request
             received.append(stored)
             job.received = tuple(received)
-            reply = _reply_of(request, stored)
+            reply = reply_of(request, stored)
             if reply.error is None or stored.body is None or attempt or request.tokens:
-                job.reply = replace(reply, usage=self._usage(job), latency_s=_seconds(received))
+                job.reply = replace(reply, usage=self._usage(job), latency_s=job.seconds)
                 return None
             request = ask_again(job.request, stored.body, reply.error)
             key = self._key(job.model, request)
         raise AssertionError("unreachable")
 
-    def _call(self, open_jobs: list[_Job], distinct: dict[str, _Job]) -> None:
+    def _call(self, open_jobs: list[Job], distinct: dict[str, Job]) -> None:
         for job in distinct.values():
             if job.reply is not None:
                 self._progress.advance("cached" if job.reply.error is None else "failed", None)
@@ -164,16 +163,91 @@ class Caller:
         self._n_asked = Counter(job.model for job in distinct.values())
         for model in sorted({job.model for job in online}):
             for wanted in (model, *self._later_models):
-                check_model(wanted, self._experiment.settings_of(wanted))
-            self._endpoints.setdefault(model, Endpoint(model, self._experiment.settings_of(model)))
-        for local in (False, True):
-            self._run_pool([job for job in online if (provider_of(job.model) == "local") == local], one_at_a_time=local)
+                check_model(wanted, self._settings(wanted))
+            self._endpoints.setdefault(model, Endpoint(model, self._settings(model)))
+        self._share(online)
+        self._run([job for job in online if self._settings(job.model).mode == "batch"], online)
         for label in {job.label for job in distinct.values()} - {job.label for job in waiting}:
             clear_requests(self._workspace.requests, label)
         if waiting:
             raise self._missing(waiting)
 
-    def _run_pool(self, jobs: list[_Job], *, one_at_a_time: bool) -> None:
+    def _share(self, jobs: list[Job]) -> None:
+        """Find what prompts to a model that caches what is marked have in common."""
+        marked = [job for job in jobs if provider_of(job.model) == "anthropic"]
+        lengths = shared_beginnings([job.request for job in marked])
+        self._shared.update((job.key, length) for job, length in zip(marked, lengths, strict=True))
+
+    def _run(self, batched: list[Job], online: list[Job]) -> None:
+        """Batches of each model in a thread of their own, and meanwhile the direct calls."""
+        models = sorted({job.model for job in batched})
+        pool = ThreadPoolExecutor(len(models) or 1, thread_name_prefix="batch")
+        rounds = {model: [job for job in batched if job.model == model] for model in models}
+        futures = [pool.submit(self._run_batches, model, jobs) for model, jobs in rounds.items()]
+        direct = [job for job in online if job.model not in rounds]
+        try:
+            for local in (False, True):
+                here = [job for job in direct if (provider_of(job.model) == "local") == local]
+                self._run_pool(here, one_at_a_time=local)
+            _first_error(futures)
+        except BaseException:
+            self._stop.set()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _run_batches(self, model: str, jobs: list[Job]) -> None:
+        """A batch for each round: what does not fit is asked again in a further one, as in a direct call."""
+        runner, failed = self._runner(model), dict[str, ProviderError]()
+        while jobs:
+            wanted: dict[str, Wanted] = {}
+            left = []
+            for job in jobs:
+                request = self._settle(job)
+                key = "" if request is None else self._key(model, request)
+                if request is not None and key not in failed:
+                    wanted[key] = self._wanted(runner, key, job, request)
+                    left.append(job)
+                    continue
+                if request is not None:
+                    job.reply = Reply(error=str(failed[key]), usage=self._usage(job))
+                job.paid = True
+                self._finish(job)
+            jobs = left
+            failed = runner.run(wanted) if wanted else {}
+
+    def _runner(self, model: str) -> BatchRunner:
+        if model not in self._runners:
+            settings, base_url = self._settings(model), base_url_of(model, self._settings(model))
+            desk = Desk(
+                self._log,
+                self._retrier,
+                self._reach,
+                self._budget,
+                self._progress,
+                self._stop,
+                partial(self._keep, model),
+                self._experiment.run.retries,
+                settings.poll_s,
+            )
+            self._runners[model] = BatchRunner(model, base_url, batches_of(model, settings, base_url), desk)
+        return self._runners[model]
+
+    def _wanted(self, runner: BatchRunner, key: str, job: Job, request: Request) -> Wanted:
+        text = json_line(runner.provider.line(key, request, self._shared.get(job.key, 0)))
+        return Wanted(text, self._guess_usd(job.model, request, reply_tokens(job.label)) or 0.0)
+
+    def _keep(self, model: str, key: str, body: Body) -> float:
+        """Put a batch's reply into the cache; what it cost, 0 where that is not known."""
+        stored = self._cache.get(key)
+        if stored is None or stored.body is None:
+            self._cache.put(key, body, None, f"received-{self._stage}")
+        return cost_of(model, self._settings(model), body) or 0.0
+
+    def _finish(self, job: Job) -> None:
+        self._progress.advance("done" if job.done.error is None else "failed", self.spent_usd)
+
+    def _run_pool(self, jobs: list[Job], *, one_at_a_time: bool) -> None:
         if not jobs:
             return
         limit = 1 if one_at_a_time else min(self._experiment.run.max_concurrency, len(jobs))
@@ -187,15 +261,15 @@ class Caller:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _work(self, job: _Job) -> None:
+    def _work(self, job: Job) -> None:
         while (request := self._settle(job)) is not None:
             if self._stop.is_set():
                 return
             self._budget.claim(partial(self._guess_usd, job.model, request))
             cost = None
             try:
-                body, latency_s = self._call_with_retries(job.model, request)
-                cost = self._cost(job.model, body)
+                body, latency_s = self._retrier.call(job.model, partial(self._timed, job, request))
+                cost = cost_of(job.model, self._settings(job.model), body)
             except ProviderError as error:
                 self._reach.check(job.model, error, self._n_asked[job.model])
                 job.reply = Reply(error=str(error), usage=self._usage(job))
@@ -205,56 +279,27 @@ class Caller:
             job.paid = True
             key = job.key if request is job.request else self._key(job.model, request)
             self._cache.put(key, body, latency_s, f"received-{self._stage}")
-        reply = _done(job)
-        self._progress.advance("done" if reply.error is None else "failed", self.spent_usd)
+        self._finish(job)
 
-    def _call_with_retries(self, model: str, request: Request) -> tuple[Body, float]:
-        endpoint = self._endpoints[model]
-        retrying = Retrying(
-            stop=stop_after_attempt(self._experiment.run.retries + 1),
-            wait=self._wait_s,
-            retry=retry_if_exception(lambda error: isinstance(error, ProviderError) and error.retryable),
-            sleep=self._sleep,
-            reraise=True,
-        )
-        for attempt in retrying:
-            with attempt:
-                started = time.monotonic()
-                try:
-                    body = endpoint.call(request)
-                    self._reach.note(model, None)
-                    return body, round(time.monotonic() - started, 4)
-                except Exception as error:
-                    ours = explain(error, model)
-                    if ours is None:
-                        raise
-                    self._reach.note(model, ours)
-                    raise ours from error
-        raise AssertionError("unreachable")
+    def _timed(self, job: Job, request: Request) -> tuple[Body, float]:
+        started = time.monotonic()
+        body = self._endpoints[job.model].call(request, self._shared.get(job.key, 0))
+        return body, round(time.monotonic() - started, 4)
 
-    def _wait_s(self, state: RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        wished = error.retry_after_s if isinstance(error, ProviderError) else None
-        return _backoff(state) if wished is None else min(wished, self._retry_after_cap_s)
-
-    def _sleep(self, seconds: float) -> None:
-        if self._stop.wait(seconds):
-            raise ProviderError("stopped before the next try", retryable=False)
-
-    def _guess_usd(self, model: str, request: Request) -> float | None:
-        settings = self._experiment.settings_of(model)
+    def _guess_usd(self, model: str, request: Request, reply_tokens: int = _SHORT_REPLY_TOKENS) -> float | None:
+        settings, batch = self._settings(model), self._settings(model).mode == "batch"
         if cost_usd(model, settings, 1, 1) is None:
             return None
         tokens = sum(count_tokens(message.content) for message in request.messages)
-        return cost_usd(model, settings, tokens, _SHORT_REPLY_TOKENS)
+        return cost_usd(model, settings, tokens, reply_tokens, batch=batch)
 
-    def _missing(self, waiting: Sequence[_Job]) -> RepliesMissing:
+    def _missing(self, waiting: Sequence[Job]) -> RepliesMissing:
         rows: dict[str, list[tuple[str, str, Request]]] = {}
         for job in waiting:
             request = self._settle(job)
             if request is not None:
                 rows.setdefault(job.label, []).append((self._key(job.model, request), job.model, request))
-        settings = {job.model: self._experiment.settings_of(job.model) for job in waiting}
+        settings = {job.model: self._settings(job.model) for job in waiting}
         files = write_requests(self._workspace.requests, rows, settings)
         models = ", ".join(sorted({job.model for job in waiting}))
         return RepliesMissing(
@@ -264,74 +309,11 @@ class Caller:
             "then run again; or name in experiment.toml a model that can be called"
         )
 
-    def _usage(self, job: _Job) -> Usage:
-        bodies = [stored.body for stored in job.received if stored.body is not None]
-        if not bodies:
-            return Usage()
-        counts = [usage_of(body) for body in bodies]
-        return Usage(
-            input_tokens=_sum_int(count[0] for count in counts),
-            output_tokens=_sum_int(count[1] for count in counts),
-            cost_usd=_sum(self._cost(job.model, body) for body in bodies),
-        )
-
-    def _cost(self, model: str, body: Body) -> float | None:
-        return cost_usd(model, self._experiment.settings_of(model), *usage_of(body))
-
-    def _usage_of_model(self, model: str) -> StageUsage:
-        replies = [_done(job) for job in self._jobs.values() if job.model == model and job.reply is not None]
-        measured = [reply.usage for reply in replies]
-        return StageUsage(
-            stage=self._stage,
-            model=model,
-            calls=sum(len(job.received) or 1 for job in self._jobs.values() if job.model == model),
-            n_failed=sum(reply.error is not None for reply in replies),
-            n_unmeasured=sum(usage.cost_usd is None for usage in measured),
-            input_tokens=_known_sum_int([usage.input_tokens for usage in measured]),
-            output_tokens=_known_sum_int([usage.output_tokens for usage in measured]),
-            cost_usd=_known_sum([usage.cost_usd for usage in measured]),
-            n_refused=sum(reply.error is not None and reply.error.startswith(REFUSED) for reply in replies),
-        )
+    def _usage(self, job: Job) -> Usage:
+        return usage_of_job(job, self._settings(job.model))
 
 
-def _reply_of(request: Request, stored: Stored) -> Reply:
-    return read_reply(request, stored.body) if stored.body is not None else Reply(error=stored.error)
-
-
-def _done(job: _Job) -> Reply:
-    if job.reply is None:
-        return Reply(error="stopped before it was asked")
-    return job.reply
-
-
-def _first_error(futures: list[Future[None]]) -> None:
+def _first_error(futures: Iterable[Future[None]]) -> None:
     done, _ = wait(futures, return_when=FIRST_EXCEPTION)
     for future in done:
         future.result()
-
-
-def _seconds(received: Sequence[Stored]) -> float | None:
-    total = _sum(stored.latency_s for stored in received)
-    return None if total is None else round(total, 4)
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    """The sum, or None where any part of it is not known."""
-    parts = list(values)
-    known = [part for part in parts if part is not None]
-    return float(sum(known)) if known and len(known) == len(parts) else None
-
-
-def _sum_int(values: Iterable[int | None]) -> int | None:
-    total = _sum(values)
-    return None if total is None else int(total)
-
-
-def _known_sum(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return round(sum(known), 6) if known else None
-
-
-def _known_sum_int(values: Sequence[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None

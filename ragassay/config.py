@@ -163,13 +163,19 @@ class CustomJudge(Table):
     name: Id
     prompt: str
     of: Literal["answer", "passage"] = "answer"
-    labels: tuple[int, ...] | tuple[str, ...] = Field(("no", "yes"), min_length=2, max_length=11)
+    labels: tuple[int, ...] | tuple[str, ...] = Field(("no", "yes"), max_length=11)
     needs: tuple[Literal["expected_response"], ...] = ()
 
     @model_validator(mode="after")
     def _labels_ascend(self) -> CustomJudge:
+        if len(self.labels) < 2:
+            raise ValueError("labels names at least two labels")
         if len(set(self.labels)) < len(self.labels):
             raise ValueError("labels names a label twice")
+        if not all(str(label).strip() for label in self.labels):
+            raise ValueError("labels names a label without a letter")
+        if all(isinstance(label, str) and label.isascii() and label.isdigit() for label in self.labels):
+            raise ValueError("labels that are numbers stand without quotes")
         if isinstance(self.labels[0], int) and (list(self.labels) != sorted(self.labels) or self.labels[0] < 0):
             raise ValueError("labels that are numbers stand in rising order, from 0")
         return self
@@ -196,6 +202,19 @@ class Run(Table):
     max_concurrency: int = Field(32, ge=1, le=1000)
     max_cost_usd: float | None = Field(20.0, gt=0)
     retries: int = Field(5, ge=0, le=20)
+    backend: Literal["loky", "dask", "ray"] = "loky"
+    scheduler: str | None = Field(None, min_length=1)
+
+    @model_validator(mode="after")
+    def _scheduler_of_a_cluster(self) -> Run:
+        if self.backend != "loky" and self.scheduler is None:
+            raise ValueError(f'backend = "{self.backend}" needs scheduler, the address of the cluster')
+        if self.backend == "loky" and self.scheduler is not None:
+            raise ValueError('scheduler goes with backend = "dask" or "ray"')
+        return self
+
+
+Price = Literal["input", "output", "cached_input", "cache_write"]
 
 
 class ModelSettings(Table):
@@ -210,7 +229,9 @@ class ModelSettings(Table):
     context_tokens: int = Field(8192, ge=256)
     threads: int | None = Field(None, ge=1)
     cache_ram_mib: int = Field(512, ge=0)
-    prices_usd_per_million: dict[Literal["input", "output"], Annotated[float, Field(ge=0)]] | None = None
+    prices_usd_per_million: dict[Price, Annotated[float, Field(ge=0)]] | None = None
+    mode: Literal["direct", "batch"] = "direct"
+    poll_s: float = Field(60.0, gt=0)
 
     @field_validator("base_url")
     @classmethod
@@ -218,6 +239,10 @@ class ModelSettings(Table):
         if value is not None and not _is_address(value):
             raise ValueError('an address is such as "http://127.0.0.1:8000/v1"')
         return value
+
+
+def _has_batches(model: str) -> bool:
+    return model.split(":")[0] in {"openai", "anthropic"}
 
 
 def _is_address(text: str) -> bool:
@@ -252,6 +277,8 @@ class Experiment(Table):
             raise ValueError(f"two agents are named '{twice[0]}'")
         if unused := sorted(set(self.models) - self.model_names()):
             raise ValueError(f'[models."{unused[0]}"] is a model that no table uses')
+        if wrong := sorted(name for name, own in self.models.items() if own.mode == "batch" and not _has_batches(name)):
+            raise ValueError(f'[models."{wrong[0]}"] mode = "batch" is for models of openai: and anthropic:')
         if self.questions.source != "own" and not self.questions.quota:
             raise ValueError('questions.quota must name the models that write questions (or set source = "own")')
         return self

@@ -13,6 +13,10 @@ from __future__ import annotations
 from pathlib import Path
 
 
+SET_UP = {"local", "opensearch"}
+"""The extras that `make setup` installs."""
+
+
 class RagassayError(Exception):
     """The root: one clause catches everything ragassay raises on purpose."""
 
@@ -44,7 +48,8 @@ class MissingExtra(InputError):
     """An optional package is needed and not installed."""
 
     def __init__(self, need: str, extra: str) -> None:
-        super().__init__(f"{need} needs the extra '{extra}'", remedy="install it with `make setup`")
+        command = "`make setup`" if extra in SET_UP else f"`pip install 'ragassay[{extra}]'` (or -e '.[{extra}]')"
+        super().__init__(f"{need} needs the extra '{extra}'", remedy=f"install it with {command}")
 
 
 class ProviderError(RagassayError):

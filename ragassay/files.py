@@ -9,6 +9,8 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -42,10 +44,34 @@ def write_bytes(path: Path, data: bytes) -> None:
         return
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        beside.write_bytes(data)
+        with naming(path):
+            beside.write_bytes(data)
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def append_whole(stream: FileIO, data: bytes) -> None:
+    """Add `data` at the end of an unbuffered file, or nothing of it: a full disk leaves no part of a line behind."""
+    end, left = os.fstat(stream.fileno()).st_size, memoryview(data)
+    try:
+        with naming(os.fsdecode(stream.name)):
+            while left:
+                left = left[stream.write(left) :]
+    except OSError:
+        stream.truncate(end)
+        raise
+
+
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """An error of the system that names no file, as that of a full disk does not, names `path`."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def read_text(path: Path) -> str:
@@ -134,7 +160,7 @@ def stream_run(path: Path, rankings: Iterable[tuple[str, Iterable[tuple[str, flo
     special = path.exists() and not path.is_file()
     beside = path if special else path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("wb") as stream:
+        with naming(path), beside.open("wb") as stream:
             for query_id, ranking in rankings:
                 stream.write(_run_lines(query_id, ranking, tag).encode("utf-8", "surrogatepass"))
         if not special:

@@ -7,25 +7,27 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragassay.config import ModelSettings
 from ragassay.errors import InputError
+from ragassay.prompt_cache import anthropic_content
 from ragassay.request_files import response_format
-from ragassay.requests import Body, Request, json_schema
+from ragassay.requests import Body, Request, Tokens, json_schema, usage_body
 from ragassay.text import plain
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
+    from langchain_core.messages.ai import UsageMetadata
 
     from ragassay.local_model import LocalServer
 
 PROVIDERS = ("openai", "anthropic", "local", "file")
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _LOCAL_MAX_TOKENS = 1024
-_TOP_LOGPROBS = 20
+TOP_LOGPROBS = 20
 _LOCAL_TOP_LOGPROBS = 1000
 """llama.cpp gives the probabilities from before the grammar: 20 of them hold 79% of a small model's mass, 1000 99%."""
 
@@ -74,14 +76,16 @@ class Endpoint:
         self._chat: BaseChatModel | None = None
         self._server: LocalServer | None = None
 
-    def call(self, request: Request) -> Body:
-        """One call, without retries; raises whatever the provider's SDK raises."""
+    def call(self, request: Request, shared: int = 0) -> Body:
+        """One call, without retries; raises whatever the provider's SDK raises. `shared` as in prompt_cache."""
         from langchain_core.messages import AIMessage
 
-        messages = [(message.role, message.content) for message in request.messages]
+        messages: list[Any] = [(message.role, message.content) for message in request.messages]
+        if self.provider == "anthropic":
+            messages = list(anthropic_content(request.messages, shared))
         chat = self.chat()
         if self.provider == "anthropic" and request.schema:
-            reply = chat.bind_tools([_tool(request)], tool_choice=_tool_choice(request)).invoke(messages)
+            reply = chat.bind_tools([anthropic_tool(request)], tool_choice=_tool_choice(request)).invoke(messages)
         else:
             reply = chat.bind(**self._options(request)).invoke(messages)
         if not isinstance(reply, AIMessage):
@@ -117,7 +121,7 @@ class Endpoint:
     def _options(self, request: Request) -> dict[str, Any]:
         options: dict[str, Any] = {}
         if request.tokens:
-            options = {"logprobs": True, "top_logprobs": _TOP_LOGPROBS, "max_tokens": 1}
+            options = {"logprobs": True, "top_logprobs": TOP_LOGPROBS, "max_tokens": 1}
         if self.provider == "local":
             return options | _local_options(request)
         return options | ({"extra_body": {"response_format": response_format(request)}} if request.schema else {})
@@ -152,13 +156,15 @@ def body_of(reply: AIMessage, model: str, tokens: Sequence[str] = ()) -> Body:
         choice["logprobs"] = {"content": [_kept(entry, tokens) for entry in metadata["logprobs"]["content"][:1]]}
     body: Body = {"object": "chat.completion", "model": metadata.get("model_name") or model, "choices": [choice]}
     if reply.usage_metadata:
-        cached = (reply.usage_metadata.get("input_token_details") or {}).get("cache_read") or 0
-        body["usage"] = {
-            "prompt_tokens": reply.usage_metadata["input_tokens"],
-            "completion_tokens": reply.usage_metadata["output_tokens"],
-            "prompt_tokens_details": {"cached_tokens": cached},
-        }
+        body["usage"] = usage_body(_tokens(reply.usage_metadata))
     return body
+
+
+def _tokens(usage: UsageMetadata) -> Tokens:
+    details: Mapping[str, Any] = usage.get("input_token_details") or {}
+    by_lifetime = [details.get(f"ephemeral_{lifetime}_input_tokens") or 0 for lifetime in ("5m", "1h")]
+    written = sum(by_lifetime) or details.get("cache_creation") or 0
+    return Tokens(usage["input_tokens"], usage["output_tokens"], details.get("cache_read") or 0, written)
 
 
 def _kept(entry: dict[str, Any], tokens: Sequence[str]) -> dict[str, Any]:
@@ -166,7 +172,7 @@ def _kept(entry: dict[str, Any], tokens: Sequence[str]) -> dict[str, Any]:
     likeliest = [
         {"token": top["token"], "logprob": top["logprob"]}
         for rank, top in enumerate(entry.get("top_logprobs") or [])
-        if rank < _TOP_LOGPROBS or str(top["token"]).strip().casefold() in wanted
+        if rank < TOP_LOGPROBS or str(top["token"]).strip().casefold() in wanted
     ]
     return {"token": entry["token"], "logprob": entry["logprob"], "top_logprobs": likeliest}
 
@@ -182,10 +188,11 @@ def _text(reply: AIMessage) -> str:
 def _openai(
     name: str, settings: ModelSettings, base_url: str | None, key: str | None = None, max_tokens: int | None = None
 ) -> BaseChatModel:
-    from langchain_openai import ChatOpenAI
     from pydantic import SecretStr
 
-    return ChatOpenAI(
+    from ragassay.openai_chat import plain_chat_openai
+
+    return plain_chat_openai()(
         model=name,
         api_key=SecretStr(key or os.environ.get("OPENAI_API_KEY") or "none"),
         base_url=base_url,
@@ -226,7 +233,8 @@ def _limiter(settings: ModelSettings) -> Any:
     )
 
 
-def _tool(request: Request) -> dict[str, Any]:
+def anthropic_tool(request: Request) -> dict[str, Any]:
+    """The tool that stands for the request's schema, which Anthropic's models are made to use."""
     if request.schema is None:
         raise ValueError("the request asks for free text")
     schema = json_schema(request.schema)

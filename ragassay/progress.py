@@ -17,6 +17,10 @@ class Progress(Protocol):
 
     def advance(self, outcome: Outcome, spent_usd: float | None) -> None: ...
 
+    def waiting(self, model: str, done: int, failed: int, total: int) -> None:
+        """How many requests of a model's batches the provider has done; all 0 when there are none any more."""
+        ...
+
     def stop(self) -> None: ...
 
 
@@ -29,6 +33,9 @@ class NoProgress:
     def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
         del outcome, spent_usd
 
+    def waiting(self, model: str, done: int, failed: int, total: int) -> None:
+        del model, done, failed, total
+
     def stop(self) -> None:
         return
 
@@ -40,6 +47,7 @@ class Counts:
         self.total, self._clock, self._started = total, clock, clock()
         self.counts: dict[Outcome, int] = {"done": 0, "cached": 0, "failed": 0}
         self.spent_usd: float | None = None
+        self.batches: dict[str, tuple[int, int, int]] = {}
 
     def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
         self.counts[outcome] += 1
@@ -60,9 +68,23 @@ class Counts:
         parts += [f"{self.counts['failed']} failed"] if self.counts["failed"] else []
         parts += [f"{self.counts['cached']} from cache"] if self.counts["cached"] else []
         left = self.left_s()
-        parts += [f"{int(left) // 60}:{int(left) % 60:02d} left"] if left is not None and done < self.total else []
+        parts += [f"{_clock(left)} left"] if left is not None and done < self.total else []
+        parts += [self._in_batches()] if any(total for _, _, total in self.batches.values()) else []
         parts += [f"${self.spent_usd:.2f}"] if self.spent_usd else []
         return ", ".join(parts)
+
+    def _in_batches(self) -> str:
+        """`in batches 120/600 done, 3 failed, waiting for 14:20`."""
+        done, failed, total = (sum(numbers) for numbers in zip(*self.batches.values(), strict=True))
+        bad = f", {failed} failed" if failed else ""
+        return f"in batches {done}/{total} done{bad}, waiting for {_clock(self._clock() - self._started)}"
+
+
+def _clock(seconds: float) -> str:
+    """`14:20` or `2:14:20`."""
+    whole = int(seconds)
+    hours, minutes = whole // 3600, whole // 60 % 60
+    return f"{hours}:{minutes:02d}:{whole % 60:02d}" if hours else f"{minutes}:{whole % 60:02d}"
 
 
 def counter(progress: Progress, what: str) -> Callable[[int, int], None]:
@@ -98,6 +120,13 @@ class StderrProgress:
     def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
         self._counts.advance(outcome, spent_usd)
         if time.monotonic() - self._said_at >= self._every_s:
+            self._said_at = time.monotonic()
+            self._say(end="\r" if self._live else "\n")
+
+    def waiting(self, model: str, done: int, failed: int, total: int) -> None:
+        news = self._counts.batches.get(model) != (done, failed, total)
+        self._counts.batches[model] = (done, failed, total)
+        if total and (news or self._live):
             self._said_at = time.monotonic()
             self._say(end="\r" if self._live else "\n")
 

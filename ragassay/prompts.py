@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, Undefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from ragassay.errors import InputError
@@ -50,6 +50,8 @@ def fence(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> s
     """`text` between `<tag>` and `</tag>`; whatever in it would open or close one of our fences is broken up."""
     if tag not in TAGS:
         raise ValueError(f"{tag} is not one of {', '.join(TAGS)}")
+    if isinstance(text, Undefined):
+        str(text)  # a StrictUndefined raises, naming what the prompt asks for
     broken = _TAG.sub("<\u200a", text)
     named = "".join(f' {name}="{escape(value)}"' for name, value in (attributes or {}).items())
     return f"<{tag}{named}>\n{broken.strip()}\n</{tag}>"

@@ -18,7 +18,7 @@ def explain(error: Exception, model: str) -> RagassayError | None:
     """
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
-        return _of_status(status, error, model)
+        return of_status(status, _one_line(error), model, _retry_after(error))
     if isinstance(error, json.JSONDecodeError):
         return ProviderError("the body of the response is not whole JSON", retryable=True)
     name = type(error).__name__
@@ -42,8 +42,8 @@ def _root(error: BaseException) -> BaseException:
     return error
 
 
-def _of_status(status: int, error: Exception, model: str) -> RagassayError:
-    said = _one_line(error)
+def of_status(status: int, said: str, model: str, retry_after_s: float | None = None) -> RagassayError:
+    """The error of ours for an HTTP status, of a call or of one request in a batch, and what the provider said."""
     if status in {401, 403}:
         return InputError(f"{model}: the provider refused the key (status {status})", remedy="check the key")
     if status == 404:
@@ -51,7 +51,7 @@ def _of_status(status: int, error: Exception, model: str) -> RagassayError:
     if status == 402 or "insufficient_quota" in said:
         return InputError(f"{model}: the account has no quota left (status {status})")
     retryable = status in _RETRYABLE or status >= 500
-    return ProviderError(f"status {status}: {said}", retryable=retryable, retry_after_s=_retry_after(error))
+    return ProviderError(f"status {status}: {said}", retryable=retryable, retry_after_s=retry_after_s)
 
 
 def _is_malformed(name: str) -> bool:

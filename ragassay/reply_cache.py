@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.files import json_line
-from ragassay.requests import Body
+from ragassay.files import append_whole, json_line
+from ragassay.requests import BATCH_TIER, Body, Tokens, usage_body
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,17 @@ class ReplyCache:
         """The reply to the request of that key, if it was ever received."""
         return self._replies.get(key)
 
-    def put(self, key: str, body: Body, latency_s: float, file: str) -> None:
+    def put(self, key: str, body: Body, latency_s: float | None, file: str) -> None:
         """Keep a reply, on disk before anything else uses it."""
         line = json_line(output_line(key, body, latency_s))
         with self._lock:
             path = self._folder / f"{file}.jsonl"
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("ab") as stream:
+            with path.open("ab", buffering=0) as stream:
                 if path not in self._mended:
-                    _drop_torn_line(path)
+                    drop_torn_line(path)
                     self._mended.add(path)
-                stream.write(line.encode("utf-8", "surrogatepass"))
+                append_whole(stream, line.encode("utf-8", "surrogatepass"))
             self._replies[key] = Stored(body, None, latency_s, recorded=False)
 
     def _load(self, folder: Path, *, recorded: bool) -> None:
@@ -90,7 +90,7 @@ def read_replies(path: Path, *, recorded: bool = False, whole: bool = False) -> 
 
     A last line that is cut off is passed over, or where the file should be `whole` refused.
     """
-    for number, line in _lines(path, whole=whole):
+    for number, line in whole_lines(path, whole=whole):
         yield _read_output_line(line, path, number, recorded=recorded)
 
 
@@ -126,22 +126,24 @@ def _of_message_batch(result: dict[str, Any], *, recorded: bool) -> Stored:
     """A result of Anthropic's Message Batches: succeeded with a message, or errored, canceled, expired."""
     if result.get("type") != "succeeded":
         return Stored(None, f"{result.get('type')}: {json.dumps(result.get('error'))[:300]}", None, recorded)
-    message = result["message"]
+    return Stored(body_of_message(result["message"]), None, None, recorded)
+
+
+def body_of_message(message: dict[str, Any]) -> Body:
+    """A message of Anthropic's as the body of an OpenAI chat completion, which is how replies are kept."""
     usage = message.get("usage") or {}
-    cached = usage.get("cache_read_input_tokens") or 0
     reply: dict[str, Any] = {"role": "assistant", "content": _blocks_text(message["content"])}
     if message.get("stop_reason") == "refusal":
         reply["refusal"] = reply["content"] or "refused"
     finish = "length" if message.get("stop_reason") == "max_tokens" else "stop"
     body: Body = {"object": "chat.completion", "choices": [{"index": 0, "message": reply, "finish_reason": finish}]}
+    if "model" in message:
+        body["model"] = message["model"]
     if "input_tokens" in usage:
-        read = usage["input_tokens"] + cached + (usage.get("cache_creation_input_tokens") or 0)
-        body["usage"] = {
-            "prompt_tokens": read,
-            "completion_tokens": usage.get("output_tokens"),
-            "prompt_tokens_details": {"cached_tokens": cached},
-        }
-    return Stored(body, None, None, recorded)
+        cached, written = usage.get("cache_read_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+        read = usage["input_tokens"] + cached + written
+        body["usage"] = usage_body(Tokens(read, usage.get("output_tokens"), cached, written))
+    return body | BATCH_TIER if usage.get("service_tier") == "batch" else body
 
 
 def _blocks_text(blocks: list[dict[str, Any]]) -> str:
@@ -154,7 +156,11 @@ def _blocks_text(blocks: list[dict[str, Any]]) -> str:
 _LAYOUT = 'a line is {"custom_id": …, "response": {"status_code": 200, "body": {"choices": […]}}, "error": null}'
 
 
-def _lines(path: Path, *, whole: bool) -> Iterator[tuple[int, str]]:
+def whole_lines(path: Path, *, whole: bool = False) -> Iterator[tuple[int, str]]:
+    """(line number, text) of a JSON Lines file, gzipped or not; what a kill left of a last line is passed over.
+
+    Raises InputError where it cannot be read, or should be `whole` and is not.
+    """
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         text = data.decode("utf-8", "surrogatepass").removeprefix("\ufeff")
@@ -179,7 +185,8 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def _drop_torn_line(path: Path) -> None:
+def drop_torn_line(path: Path) -> None:
+    """Cut off what a kill left of a last line; a whole line without its newline gets one."""
     data_length = path.stat().st_size
     if not data_length:
         return

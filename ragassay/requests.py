@@ -6,7 +6,7 @@ import json
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
@@ -121,11 +121,43 @@ def read_reply(request: Request, body: Body) -> Reply:
         return Reply(error=f"the reply does not fit the schema: {first_problem(error)}")
 
 
-def usage_of(body: Body) -> tuple[int | None, int | None, int]:
-    """(input tokens, output tokens, cached input tokens) as measured; None where the reply says nothing."""
+class Tokens(NamedTuple):
+    """Tokens of a call as measured, None where its reply says nothing; `cached` and `written` are parts of `input`.
+
+    `cached` were read from the provider's prompt cache, `written` were put into it (Anthropic bills these apart).
+    """
+
+    input: int | None
+    output: int | None
+    cached: int = 0
+    written: int = 0
+
+
+def usage_of(body: Body) -> Tokens:
+    """The tokens that the reply says it took."""
     usage = _table(body.get("usage"))
-    cached = _count(_table(usage.get("prompt_tokens_details")).get("cached_tokens")) or 0
-    return _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")), cached
+    details = _table(usage.get("prompt_tokens_details"))
+    cached, written = _count(details.get("cached_tokens")) or 0, _count(details.get("cache_write_tokens")) or 0
+    return Tokens(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")), cached, written)
+
+
+def usage_body(tokens: Tokens) -> dict[str, Any]:
+    """The `usage` of a kept body, which `usage_of` reads."""
+    details = {"cached_tokens": tokens.cached} | ({"cache_write_tokens": tokens.written} if tokens.written else {})
+    return {
+        "prompt_tokens": tokens.input,
+        "completion_tokens": tokens.output,
+        "prompt_tokens_details": details,
+    }
+
+
+BATCH_TIER = {"service_tier": "batch"}
+"""What a kept body holds where it came through a batch API, at half the price."""
+
+
+def came_by_batch(body: Body) -> bool:
+    """Whether the reply came through a batch API."""
+    return body.get("service_tier") == BATCH_TIER["service_tier"]
 
 
 def _table(value: object) -> dict[str, Any]:

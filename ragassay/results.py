@@ -97,7 +97,8 @@ class StageUsage(Record):
     """What one stage used of one model; `n_unmeasured` calls came with no usage or a price that is not known.
 
     n_failed: requests without a reply that can be used; n_refused: those of them where the model refused, None in the
-    manifest of a version that did not count them.
+    manifest of a version that did not count them. cached_tokens, cache_write_tokens: of the input tokens, those read
+    from and written to the provider's prompt cache.
     """
 
     stage: str
@@ -109,6 +110,8 @@ class StageUsage(Record):
     output_tokens: int | None
     cost_usd: float | None
     n_refused: int | None = None
+    cached_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 class LedgerRow(Record):

@@ -114,6 +114,16 @@ class Workspace:
         return self.results / "requests"
 
     @property
+    def batches(self) -> Path:
+        """The record of batches handed in to providers: BatchLine's fields, a line for each step of a batch."""
+        return self.results / "batches.jsonl"
+
+    @property
+    def batch_requests(self) -> Path:
+        """The request files of batches whose results are not there yet."""
+        return self.results / "batches"
+
+    @property
     def replies(self) -> Path:
         return self.results / "replies"
 

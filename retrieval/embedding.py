@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from ragassay.cores import Cores
 from ragassay.encoders import OFFLINE_MODEL, Encoder, model_name
 from ragassay.encoders import load_encoder as load_encoder
 from ragassay.encoders import prompt_for as prompt_for
@@ -25,7 +30,7 @@ class Embedder:
     """The embeddings of one model, from the cache or made; the model is loaded once, when a text needs it.
 
     Vectors are normalised in single precision and stored in half: what comes from the cache and what was just made
-    are the same values. `load` gives the model of a name.
+    are the same values. `load` gives the model of a name. Where `cores` are a cluster's, its workers load the model.
     """
 
     def __init__(
@@ -34,7 +39,9 @@ class Embedder:
         cache: EmbeddingCache,
         load: Callable[[str], Encoder] | None = None,
         progress: Progress | None = None,
+        cores: Cores | None = None,
     ) -> None:
+        self._cores = cores or Cores()
         self._model, self._cache, self._load, self._progress = model, cache, load or load_encoder, progress
         self._encoder: Encoder | None = None
 
@@ -44,28 +51,52 @@ class Embedder:
         return self._cache.model
 
     def vectors(self, texts: Sequence[Text]) -> Vectors:
-        """One row a text (float16, of length 1 up to rounding).
+        """One row a text (float16, of length 1 up to rounding). Raises what `places` does."""
+        return self.take(self.places(texts)) if texts else np.zeros((0, 0), np.float16)
 
-        Raises InputError where the model cannot be loaded or gives no usable vector, and MissingExtra where a text
-        is not in the cache and sentence-transformers is not installed.
+    def places(self, texts: Collection[Text]) -> npt.NDArray[np.intp]:
+        """Where the vector of each text is, for `take`, after making those that are missing.
+
+        `texts` are gone through several times and never held. Raises InputError where the model cannot be loaded or
+        gives no usable vector, and MissingExtra where a text is not in the cache and sentence-transformers is not
+        installed.
         """
-        keys = [self._cache.key(text) for text in texts]
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in self._cache.known()}
-        if missing:
-            self._make(missing)
-        known = self._cache.known()
-        return np.stack([known[key] for key in keys]) if keys else np.zeros((0, 0), np.float16)
+        keys, known = [self._cache.key(text) for text in texts], self._cache.known()
+        if missing := {key for key in keys if key not in known}:
+            self._make(texts, missing)
+        return known.places(keys)
 
-    def _make(self, missing: Mapping[bytes, Text]) -> None:
-        encoder, done = self._ready(len(missing)), 0
+    def take(self, places: npt.NDArray[np.intp]) -> Vectors:
+        """The vectors at those places, one row each (float16)."""
+        return self._cache.known().take(places)
+
+    def _make(self, texts: Iterable[Text], missing: Set[bytes]) -> None:
+        if self._cores.elsewhere:
+            work = partial(_encode_there, self._load, self._model)
+        else:
+            work = partial(_encode, self._ready(len(missing)), self._model)
+        total, done = len(missing), 0
+        for _, made in self._cores.each(work, self._chunks(texts, missing), here="one"):
+            self._cache.add(made.keys, made.vectors)
+            done += len(made.keys)
+            if self._progress:
+                self._progress(done, total)
+
+    def _chunks(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[_Chunk]:
+        """The missing texts, each once: passages first, CHUNK at a time."""
         for kind in ("passage", "query"):
-            keys = [key for key, text in missing.items() if text.kind == kind]
-            for start in range(0, len(keys), CHUNK):
-                chunk = keys[start : start + CHUNK]
-                self._cache.add(chunk, _encode(encoder, self._model, [missing[key] for key in chunk]))
-                done += len(chunk)
-                if self._progress:
-                    self._progress(done, len(missing))
+            chunk: dict[bytes, Text] = {}
+            seen: set[bytes] = set()
+            for text in texts:
+                key = self._cache.key(text) if text.kind == kind else b""
+                if key in missing and key not in seen:
+                    chunk[key] = text
+                    seen.add(key)
+                if len(chunk) == CHUNK:
+                    yield _Chunk(tuple(chunk), tuple(chunk.values()))
+                    chunk = {}
+            if chunk:
+                yield _Chunk(tuple(chunk), tuple(chunk.values()))
 
     def _ready(self, n_missing: int) -> Encoder:
         if self._encoder is None:
@@ -87,7 +118,39 @@ def model_identity(model: str) -> str:
     return f"{model_name(model)} sha256:{digest_json(content)}"
 
 
-def _encode(encoder: Encoder, model: str, texts: Sequence[Text]) -> Vectors:
+class _Chunk(NamedTuple):
+    keys: tuple[bytes, ...]
+    texts: tuple[Text, ...]
+
+
+class _Made(NamedTuple):
+    keys: tuple[bytes, ...]
+    vectors: Vectors
+
+
+def _encode_there(load: Callable[[str], Encoder], model: str, chunk: _Chunk) -> _Made:
+    """`_encode` on a cluster's worker, which loads the model once."""
+    with _loading:
+        encoder = _loaded(load, model)
+    return _encode(encoder, model, chunk)
+
+
+_loading = threading.Lock()
+
+
+@cache
+def _loaded(load: Callable[[str], Encoder], model: str) -> Encoder:
+    try:
+        return load(model)
+    except ModuleNotFoundError as error:
+        raise InputError(f"a worker of the cluster cannot embed ({error.name} is not installed there)") from None
+
+
+def _encode(encoder: Encoder, model: str, chunk: _Chunk) -> _Made:
+    return _Made(chunk.keys, _vectors(encoder, model, chunk.texts))
+
+
+def _vectors(encoder: Encoder, model: str, texts: Sequence[Text]) -> Vectors:
     """Vectors of texts of one kind, normalised, half precision. Raises InputError where one is zero or not finite."""
     kind = texts[0].kind
     encode = encoder.encode_query if kind == "query" else encoder.encode_document

@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from ragassay.errors import InputError
 from ragassay.files import digest_bytes, digest_json, plain, write_bytes
-
-Vectors = npt.NDArray[np.float16]
+from retrieval.vector_store import Vectors as Vectors
+from retrieval.vector_store import VectorStore
 
 FORMAT = 1
 """Part of every key; to be raised when the prefixes that models get or the way vectors are stored change."""
@@ -50,24 +50,24 @@ class EmbeddingCache:
         self.model = model
         self._write = write
         self._folders = tuple(dict.fromkeys([*read, *([write] if write else [])]))
-        self._found: dict[bytes, Vectors] | None = None
+        self._found: VectorStore | None = None
 
     def key(self, text: Text) -> bytes:
         """What the vector of `text` is kept under: 32 bytes."""
         named = {"format": FORMAT, "model": self.model, "kind": text.kind, "text": text.text}
         return bytes.fromhex(digest_json(named))
 
-    def known(self) -> dict[bytes, Vectors]:
-        """Every vector of the model, by key; the folders are read at the first call."""
+    def known(self) -> VectorStore:
+        """Every vector of the model, by key, on disk; the folders are read at the first call."""
         if self._found is None:
-            self._found = {}
+            self._found = VectorStore()
             for path in (path for folder in self._folders for path in sorted(folder.glob("*.npz"))):
                 self._take(path)
         return self._found
 
     def add(self, keys: Sequence[bytes], vectors: Vectors) -> None:
         """Remember vectors (one row a key) and write them, as one file that is there whole or not at all."""
-        self.known().update(zip(keys, vectors, strict=True))
+        self.known().add(keys, vectors)
         if self._write is not None:
             name = f"{_slug(self.model)}-{digest_bytes(b''.join(keys))[:16]}.npz"
             write_bytes(self._write / name, _archive(self.model, keys, vectors))
@@ -77,7 +77,10 @@ class EmbeddingCache:
         if content is None:
             log.warning("%s is damaged or not an embeddings file; its texts are embedded again", path)
         elif content[0] == self.model:
-            self.known().update(zip(content[1], content[2], strict=True))
+            if self.known().dimensions not in {None, content[2].shape[1]}:
+                log.warning("%s has vectors of another length; its texts are embedded again", path)
+            else:
+                self.known().add(content[1], content[2])
 
 
 def export_embeddings(source: Path, target: Path) -> int:

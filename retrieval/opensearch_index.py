@@ -80,8 +80,8 @@ def existing_index(server: Server, name: str, about: About) -> About:
     if not known.complete:
         raise InputError(f"{shown} is not complete", remedy="run without opensearch.index to go on with it")
     if about.embedding is not None and known.embedding != about.embedding:
-        made = f"made with the embedding model {plain(known.embedding)}" if known.embedding else "without vectors"
-        problem = f"{shown} was {made}, and {plain(about.embedding)} is asked for"
+        made = f"with the embedding model {plain(known.embedding)}" if known.embedding else "without vectors"
+        problem = f"{shown} was made {made}, and {plain(about.embedding)} is asked for"
         raise InputError(problem, remedy="name that model, or run without opensearch.index")
     for what in ("corpus", "language"):
         if getattr(known, what) != getattr(about, what):
@@ -107,12 +107,10 @@ def _begin(server: Server, about: About, known: About | None, sources: Sources) 
             problem = (
                 f"index '{about.index}' has {known.dimension} dimensions and the embedding model {about.dimension}"
             )
-            raise InputError(problem, remedy=f"`ragassay opensearch remove {about.index}`, and run again")
+            raise InputError(problem, remedy=f"`ragassay opensearch remove --index {about.index}`, and run again")
         return about
-    exists = server.call(lambda client: client.indices.exists(index=about.index))
-    if not exists:
-        body = index_body(about, sources.replicas)
-        server.call(lambda client: _create(client, about.index, body))
+    body = index_body(about, sources.replicas)
+    server.call(lambda client: _create(client, about.index, body))
     _write_about(server, about)
     return about
 
@@ -187,7 +185,7 @@ def _finish(server: Server, about: About) -> About:
     count = int(server.call(lambda client: client.count(index=index, body=query))["count"])
     if count != about.n_passages:
         problem = f"index '{index}' holds {count} passages of {about.n_passages}"
-        raise InputError(problem, remedy=f"`ragassay opensearch remove {index}`, and run again")
+        raise InputError(problem, remedy=f"`ragassay opensearch remove --index {index}`, and run again")
     _point_alias(server, index, about.alias, needed=True)
     complete = about.model_copy(update={"complete": True})
     _write_about(server, complete)

@@ -30,7 +30,10 @@ RRF_DIGITS = 8
 
 
 class ServerBm25:
-    """Lucene's BM25. Scores are in single precision, rounded to 6 decimals; equal ones are in the order of ids."""
+    """Lucene's BM25. Scores are in single precision, rounded to 6 decimals; equal ones are in the order of ids.
+
+    OpenSearch 2 multiplies every score by k1 + 1, which changes no order; they are left as the server gives them.
+    """
 
     def __init__(self, server: Server, target: Target, analyze: Analyzer) -> None:
         self._server, self._target, self._analyze = server, target, analyze

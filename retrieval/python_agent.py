@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from ragassay.config import Agent
 from ragassay.errors import InputError
-from ragassay.files import digest_file, digest_json, json_line, write_text
+from ragassay.files import digest_file, digest_json, json_line, naming, write_text
 from ragassay.own_code import import_own, said
 from ragassay.records import Answer, Query
 from ragassay.workspace import Workspace
@@ -80,7 +80,7 @@ def ask_python_agent(agent: PythonAgent, queries: Sequence[Query], passage_ids: 
         futures: dict[Future[Answer], Query] = {
             pool.submit(_answer, agent, query, passage_ids): query for query in owed
         }
-        with agent.partial.open("a", encoding="utf-8", errors="surrogatepass") as stream:
+        with naming(agent.partial), agent.partial.open("a", encoding="utf-8", errors="surrogatepass") as stream:
             for future in as_completed(futures):
                 answer = answers[futures[future].id] = future.result()
                 stream.write(json_line({"key": keys[answer.query_id], "answer": answer.dump()}))

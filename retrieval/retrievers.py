@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragassay.cores import Cores
 from ragassay.errors import InputError
 from ragassay.records import Passage
 from ragassay.workspace import Workspace
@@ -40,9 +41,10 @@ def build_retrievers(
     cache = EmbeddingCache(
         model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
     )
-    language = workspace.experiment.corpus.language
+    language, run = workspace.experiment.corpus.language, workspace.experiment.run
+    cores = Cores(run.backend, run.scheduler)
     if settings.engine == "opensearch":
-        embedder = Embedder(settings.embedding, cache)
+        embedder = Embedder(settings.embedding, cache, cores=cores)
         engine = Engine(
             settings.url, workspace.experiment.opensearch, workspace.corpus.name, workspace.opensearch_rejected
         )
@@ -50,7 +52,7 @@ def build_retrievers(
             settings.retrievers, passages, embedder, engine, language=language, rrf_k=settings.rrf_k, progress=progress
         )
     else:
-        embedder = Embedder(settings.embedding, cache, progress=progress)
+        embedder = Embedder(settings.embedding, cache, progress=progress, cores=cores)
         rankers = make_rankers(
             settings.retrievers, passages, embedder, language=language, bm25=settings.bm25, rrf_k=settings.rrf_k
         )

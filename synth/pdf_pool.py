@@ -1,83 +1,68 @@
-"""Reading PDFs over all cores, in worker processes that may die without taking anything else along.
+"""Reading PDFs over all cores, or over a cluster, in processes that may die without taking anything else along.
 
-A worker that crashes, is killed or exceeds its time is replaced; the pages it was at are asked for again, one by one,
-so that only a page that brings workers down by itself is lost, and that page is recorded with its error.
+A process that crashes, is killed or exceeds its time is replaced; the pages it was at are asked for again, one by one,
+so that only a page that brings processes down by itself is lost, and that page is recorded with its error.
+
+On this machine joblib's threads wait for as many processes, each of which keeps its document open. On a cluster each
+piece of work starts a process of its own, as nothing would end one that was kept.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import queue
-import subprocess
-import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
-from synth.pdf_readers import OutlineEntry, ReaderName
+from ragassay.cores import Cores
+from ragassay.cores import usable_cores as usable_cores
+from synth.pdf_process import Limits, Pages, PageText, PdfProcess, Probe
+from synth.pdf_readers import ReaderName
+
+R = TypeVar("R")
 
 PAGES_PER_CHUNK = 24
 SECONDS_TO_OPEN = 60.0
 SECONDS_PER_PAGE = 30.0
-TRIES_OF_A_PAGE = 2
 
-
-class WorkerDied(Exception):
-    """The worker process ended, or had to be ended, while it was at a request."""
-
-
-@dataclass(frozen=True)
-class Probe:
-    """What is known of a document before its pages are read; with `error` set it cannot be opened at all."""
-
-    pages: int = 0
-    outline: tuple[OutlineEntry, ...] = ()
-    error: str | None = None
-
-
-@dataclass(frozen=True)
-class PageText:
-    """The raw text of a page (1-based); exactly one of `text` and `error` is set."""
-
-    page: int
-    text: str | None = None
-    error: str | None = None
+Lend = Callable[[], AbstractContextManager[PdfProcess]]
+"""Gives a process for one piece of work."""
 
 
 @dataclass
 class PdfPool:
-    """Workers for one reader: `with PdfPool(reader, n) as pool`. They start when first needed."""
+    """Processes for one reader: `with PdfPool(reader, n) as pool`. They start when first needed.
+
+    `n_workers` counts where `cores` are this machine's. A cluster must see the documents under the same paths.
+    """
 
     reader: ReaderName
-    n_workers: int = field(default_factory=lambda: usable_cores())
+    n_workers: int = field(default_factory=usable_cores)
+    cores: Cores = field(default_factory=Cores)
 
     def __post_init__(self) -> None:
-        self._threads = ThreadPoolExecutor(self.n_workers)
-        self._closing = threading.Event()
-        self._workers = [_Worker() for _ in range(self.n_workers)]
-        self._idle: queue.LifoQueue[_Worker] = queue.LifoQueue()
-        for worker in self._workers:
-            self._idle.put(worker)
+        self._processes = [PdfProcess() for _ in range(self.n_workers)]
+        self._idle: queue.LifoQueue[PdfProcess] = queue.LifoQueue()
+        for process in self._processes:
+            self._idle.put(process)
 
     def __enter__(self) -> PdfPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._closing.set()
-        for worker in self._workers:
-            worker.kill()
-        self._threads.shutdown(wait=True, cancel_futures=True)
-        for worker in self._workers:
-            worker.stop()
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.stop()
 
     def probe(self, paths: Sequence[Path]) -> list[Probe]:
         """The number of pages and the outline of each document, in the order of `paths`."""
-        return list(self._threads.map(self._probe, paths))
+        documents = [Pages(str(path), self.reader) for path in paths]
+        work = partial(_probe, self._lend(), _limits())
+        return [probe for _, probe in sorted(self._each(work, documents), key=lambda pair: pair[0])]
 
     def read(
         self, wanted: Sequence[tuple[Path, Sequence[int]]], progress: Callable[[int, int], None] | None = None
@@ -88,117 +73,56 @@ class PdfPool:
         """
         results: list[list[PageText]] = [[] for _ in wanted]
         total, done = sum(len(pages) for _, pages in wanted), 0
-        futures = {
-            self._threads.submit(self._read, path, first, last): index
+        chunks = [
+            (index, Pages(str(path), self.reader, first, last))
             for index, (path, pages) in enumerate(wanted)
             for first, last in _chunks(pages)
-        }
-        for future in as_completed(futures):
-            texts = future.result()
-            results[futures[future]].extend(texts)
+        ]
+        work = partial(_read, self._lend(), _limits())
+        for number, texts in self._each(work, [chunk for _, chunk in chunks]):
+            results[chunks[number][0]].extend(texts)
             done += len(texts)
             if progress:
                 progress(done, total)
         return [sorted(texts, key=lambda text: text.page) for texts in results]
 
-    def _probe(self, path: Path) -> Probe:
-        try:
-            answer = self._ask({"path": str(path), "reader": self.reader}, SECONDS_TO_OPEN)
-        except WorkerDied as error:
-            return Probe(error=f"{self.reader} could not open it ({error})")
-        if "error" in answer:
-            return Probe(error=answer["error"])
-        return Probe(answer["pages"], tuple(OutlineEntry(*entry) for entry in answer["outline"]))
+    def _each(self, work: Callable[[Pages], R], items: Sequence[Pages]) -> Iterator[tuple[int, R]]:
+        return self.cores.each(work, items, here="threads", n_jobs=self.n_workers)
 
-    def _read(self, path: Path, first: int, last: int, tries: int = TRIES_OF_A_PAGE) -> list[PageText]:
-        request = {"path": str(path), "reader": self.reader, "first": first, "last": last}
-        pages = range(first, last + 1)
-        try:
-            answer = self._ask(request, SECONDS_TO_OPEN + SECONDS_PER_PAGE * len(pages))
-        except WorkerDied as error:
-            if self._closing.is_set() or (len(pages) == 1 and tries == 1):
-                return [PageText(page, error=f"{self.reader} could not read it ({error})") for page in pages]
-            left = TRIES_OF_A_PAGE if len(pages) > 1 else tries - 1
-            return [text for page in pages for text in self._read(path, page, page, left)]
-        if "error" in answer:
-            return [PageText(page, error=answer["error"]) for page in pages]
-        return [PageText(page, **text) for page, text in zip(pages, answer["texts"], strict=True)]
-
-    def _ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        with self._worker() as worker:
-            return worker.ask(request, timeout_s)
+    def _lend(self) -> Lend:
+        return a_new_process if self.cores.elsewhere else self._one_of_ours
 
     @contextmanager
-    def _worker(self) -> Iterator[_Worker]:
-        worker = self._idle.get()
+    def _one_of_ours(self) -> Iterator[PdfProcess]:
+        process = self._idle.get()
         try:
-            yield worker
+            yield process
         finally:
-            self._idle.put(worker)
+            self._idle.put(process)
 
 
-def usable_cores() -> int:
-    """The cores that this process may use, at least 1."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+@contextmanager
+def a_new_process() -> Iterator[PdfProcess]:
+    """A process for one piece of work, on whichever machine that is done."""
+    process = PdfProcess()
+    try:
+        yield process
+    finally:
+        process.stop()
 
 
-class _Worker:
-    """One worker process, started at the first request and again after it died."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-
-    def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-        """The worker's answer. Raises WorkerDied when it ends first or takes longer than `timeout_s`."""
-        process = self._process = self._process or _start()
-        assert process.stdin and process.stdout
-        timer = threading.Timer(timeout_s, process.kill)
-        timer.start()
-        try:
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-        except OSError:
-            line = ""
-        finally:
-            in_time = timer.is_alive()
-            timer.cancel()
-        if not line.endswith("\n"):
-            self.stop(patience_s=5.0)
-            raise WorkerDied(_why(process.returncode) if in_time else f"it took longer than {timeout_s:.0f} s")
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-    def kill(self) -> None:
-        """End the process at once; a thread that waits for its answer sees it end."""
-        if process := self._process:
-            process.kill()
-
-    def stop(self, patience_s: float = 0.0) -> None:
-        """Wait for the process to end by itself, at most `patience_s`, then end it, and close its pipes."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(patience_s)
-        process.kill()
-        process.communicate()
+def _probe(lend: Lend, limits: Limits, document: Pages) -> Probe:
+    with lend() as process:
+        return process.probe(document, limits)
 
 
-def _why(status: int) -> str:
-    return f"the process was ended by signal {-status}" if status < 0 else f"the process ended with status {status}"
+def _read(lend: Lend, limits: Limits, pages: Pages) -> list[PageText]:
+    with lend() as process:
+        return process.read(pages, limits)
 
 
-def _start() -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    return subprocess.Popen(
-        [sys.executable, "-m", "synth.pdf_worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        encoding="ascii",
-    )
+def _limits() -> Limits:
+    return Limits(SECONDS_TO_OPEN, SECONDS_PER_PAGE)
 
 
 def _chunks(pages: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from evaluate.judges.cases import AnswerCase
-from evaluate.judges.evaluator import NO_VALUE, PROMPTS, LabelJudge, Steps
+from evaluate.judges.evaluator import NO_VALUE, PROMPTS, LabelJudge, Steps, check_passages
 
 FAMILY = "agent-evaluation"
 NOTHING_RETRIEVED = f"{NO_VALUE}no passage was retrieved"
@@ -28,7 +28,8 @@ class OnPassages(YesNoJudge):
     """Judges with all passages that the agent retrieved, together."""
 
     def steps(self, case: AnswerCase) -> Steps:
-        """One request, or no value where nothing was retrieved."""
+        """One request, or no value where nothing was retrieved. Raises JudgeFailed without the passages' texts."""
+        check_passages(case)
         if not case.passages:
             return [self.fail(case, NOTHING_RETRIEVED)]
         return (yield from super().steps(case))

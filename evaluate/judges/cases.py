@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from evaluate.material import Material
+from ragassay.errors import InputError
+from ragassay.files import plain
 from ragassay.records import Answer, Passage, Query
 
 
@@ -59,17 +61,31 @@ Case = PassageCase | AnswerCase | QueryCase
 
 
 def expected_response(query: Query) -> str | None:
-    """The golden answer, `metadata.expected_response` of queries.jsonl, where there is one."""
+    """The golden answer, `metadata.expected_response` of queries.jsonl, where there is one.
+
+    Raises InputError where it is there and no text.
+    """
     value = query.metadata.get("expected_response")
-    return value if isinstance(value, str) and value.strip() else None
+    if value is not None and not isinstance(value, str):
+        raise _unfit(query, "expected_response is not a text", "write alternatives in one text, a line each")
+    return value if value and value.strip() else None
 
 
 def expected_docs(query: Query) -> tuple[str, ...] | None:
-    """The ids of the documents that hold the answer, `metadata.expected_docs`, where they are given."""
+    """The ids of the documents that hold the answer, `metadata.expected_docs`, where they are given.
+
+    Raises InputError where they are no list of texts.
+    """
     value = query.metadata.get("expected_docs")
-    if not isinstance(value, list | tuple) or not value or not all(isinstance(id, str) for id in value):
+    if value is None:
         return None
-    return tuple(dict.fromkeys(value))
+    if not isinstance(value, list | tuple) or not all(isinstance(id, str) for id in value):
+        raise _unfit(query, "expected_docs is not a list of ids", 'write it as ["manual.pdf"]')
+    return tuple(dict.fromkeys(value)) or None
+
+
+def _unfit(query: Query, problem: str, remedy: str) -> InputError:
+    return InputError(f"query '{plain(query.id)}': metadata.{problem}", remedy=remedy)
 
 
 def cases_of(material: Material) -> list[QueryCase]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
+from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,8 @@ from ragassay.errors import InputError
 from ragassay.files import first_problem
 from ragassay.own_code import import_own, importable
 from ragassay.text import plain
+
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 OURS = {
     "context_relevance": "context_relevance:ContextRelevance",
@@ -92,6 +96,11 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
         theirs = getattr(import_own(module, folder, f"judge '{plain(name)}'", file), attribute, None)
     if not isinstance(theirs, type) or not issubclass(theirs, Evaluator):
         raise InputError(f"{plain(name)} is not a subclass of Evaluator", file=file, remedy="the README shows one")
+    if isabstract(theirs):
+        raise InputError(f"{plain(name)} has no `steps`", file=file, remedy="the README shows one")
+    if not _NAME.fullmatch(str(getattr(theirs, "name", ""))):
+        remedy = "letters, digits, dot, underscore and hyphen, as in the README"
+        raise InputError(f"{plain(name)} has no fitting `name`", file=file, remedy=remedy)
     return theirs
 
 
@@ -111,7 +120,7 @@ def _options(kind: type[Options], name: str, settings: Evaluate, file: Path) -> 
     try:
         return kind.model_validate_json(json.dumps(given, default=str))
     except ValidationError as error:
-        problem = plain(first_problem(error).removeprefix("Value error, "))
+        problem = plain(first_problem(error).replace("Value error, ", ""))
         known = ", ".join(kind.model_fields)
         raise InputError(f"evaluate.settings.{name}: {problem}", file=file, remedy=f"known here: {known}") from None
 
@@ -121,6 +130,14 @@ def _check_names(evaluators: Sequence[Evaluator], settings: Evaluate, file: Path
     names = [evaluator.name for evaluator in evaluators]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"two judges are named '{plain(twice[0])}'", file=file, remedy="rename one")
+    if taken := sorted({one.name for one in settings.custom} & {*FAMILIES, *OURS}):
+        raise InputError(f"'{plain(taken[0])}' is the name of a judge of ours", file=file, remedy="rename yours")
+    criteria = [criterion for evaluator in evaluators for criterion in evaluator.criteria]
+    if flat := next((one.name for one in criteria if not one.lowest < one.highest), None):
+        raise InputError(f"the scale of '{plain(flat)}' does not rise", file=file, remedy="name the lowest label first")
+    given = [criterion.name for criterion in criteria]
+    if twice := sorted({name for name in given if given.count(name) > 1}):
+        raise InputError(f"two judges give the criterion '{plain(twice[0])}'", file=file, remedy="rename yours")
     if unused := sorted(set(settings.settings) - set(names)):
         raise InputError(
             f"[evaluate.settings.{plain(unused[0])}] is of a judge that is not in evaluate.judges", file=file

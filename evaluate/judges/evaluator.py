@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 
 from evaluate.judges.cases import AnswerCase, Case, PassageCase, expected_docs, expected_response
-from evaluate.judges.question import Graded, LabelQuestion, Mode
+from evaluate.judges.question import Graded, JudgeFailed, LabelQuestion, Mode
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment, Query
@@ -128,9 +128,14 @@ class Evaluator(ABC):
         expected: float | None = None,
         details: Sequence[Mapping[str, Any]] = (),
     ) -> Assessment:
-        """An assessment of a case, its score on 0 to 1 from the criterion's scale."""
+        """An assessment of a case, its score on 0 to 1 from the criterion's scale.
+
+        Raises ValueError for a label that is not on the scale, such as NaN.
+        """
         name = criterion or self.criteria[0].name
         scale = next(c for c in self.criteria if c.name == name)
+        if not scale.lowest <= label <= scale.highest:
+            raise ValueError(f"{name} is {label:g}, which is not from {scale.lowest:g} to {scale.highest:g}")
         return Assessment(
             query_id=case.query.id,
             subject=subject or case.subject,
@@ -214,3 +219,10 @@ def values_of(case: Case) -> dict[str, Any]:
     if isinstance(case, AnswerCase):
         values |= {"answer": case.text, "passages": case.passages}
     return values
+
+
+def check_passages(case: AnswerCase) -> None:
+    """Raises JudgeFailed where passages that the agent retrieved are not at hand: their support would be missed."""
+    retrieved = set(case.answer.passages)
+    if missing := len(retrieved - {passage.id for passage in case.passages}):
+        raise JudgeFailed(f"{missing} of the {len(retrieved)} retrieved passages are not in the corpus")

@@ -19,7 +19,7 @@ from pydantic import BaseModel, create_model
 from evaluate.judge import Reason, Strict
 from evaluate.judges.cases import AnswerCase
 from evaluate.judges.claims import DEFAULT_PROMPTS, Claim, Split, claims_of
-from evaluate.judges.evaluator import NO_VALUE, PROMPTS, Steps
+from evaluate.judges.evaluator import NO_VALUE, PROMPTS, Steps, check_passages
 from evaluate.judges.question import JudgeFailed, LabelQuestion, label_type, read_value
 from evaluate.judges.quotations import NOTHING_FOUND, Evidence, passage_with, quotations
 from evaluate.judges.triad_options import TriadJudge, TriadOptions
@@ -67,7 +67,7 @@ class Groundedness(TriadJudge):
 
     def steps(self, case: AnswerCase) -> Steps:
         """One request that splits the answer, then one for each claim."""
-        _check_passages(case)
+        check_passages(case)
         question, prompt = self.asked, self.split_prompt
         parts = yield from claims_of(case, self.options.split, prompt)
         stated = [part for part in parts if part.kind == "claim"]
@@ -132,10 +132,3 @@ def claim_schema(labels: tuple[str, ...]) -> type[BaseModel]:
 
 def _detail(part: Claim) -> Detail:
     return {"claim": part.text, "kind": part.kind, "reason": part.reason}
-
-
-def _check_passages(case: AnswerCase) -> None:
-    """Raises JudgeFailed where passages that the agent retrieved are not at hand: their support would be missed."""
-    retrieved = set(case.answer.passages)
-    if missing := len(retrieved - {passage.id for passage in case.passages}):
-        raise JudgeFailed(f"{missing} of the {len(retrieved)} retrieved passages are not in the corpus")

@@ -23,7 +23,7 @@ from pydantic import Field
 
 from evaluate.judges.cases import AnswerCase
 from evaluate.judges.cross_encoder import CrossEncoder, Pair, Source, load_cross_encoder
-from evaluate.judges.evaluator import NO_VALUE, Evaluator, Options
+from evaluate.judges.evaluator import NO_VALUE, Evaluator, Options, check_passages
 from evaluate.judges.sentences import sentences
 from evaluate.windows import windows
 from ragassay.errors import InputError
@@ -98,7 +98,8 @@ class Hallucination(Evaluator):
         self._scores = {pair: float(score) for pair, score in zip(pairs, scores, strict=True)}
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
-        """No requests: everything was scored before."""
+        """No requests: everything was scored before. Raises JudgeFailed without the passages' texts."""
+        check_passages(case)
         if not case.passages:
             return [self.fail(case, NO_VALUE + "the agent retrieved no passage")]
         cut = self._cuts[self._key(case)]

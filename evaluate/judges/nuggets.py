@@ -103,6 +103,8 @@ class Nuggets(Evaluator):
 
     def _make(self, case: QueryCase) -> Generator[Sequence[Request], Sequence[Reply], Made]:
         passages = yield from self._relevant(case)
+        if not case.passages and any(answer.answer.passages for answer in case.answers):
+            raise JudgeFailed("the retrieved passages are not in the corpus")
         if not passages:
             return Made(why_none=f"no passage of grade {ENOUGH} or more was retrieved")
         found = yield from self._collect(case, passages)

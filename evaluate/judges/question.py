@@ -83,7 +83,12 @@ class LabelQuestion:
 
 def number_of(label: str, labels: Sequence[str]) -> float:
     """A whole number as it is, a word by its place from 0."""
-    return float(label) if all(one.isdigit() for one in labels) else float(labels.index(label))
+    return float(label) if are_numbers(labels) else float(labels.index(label))
+
+
+def are_numbers(labels: Sequence[str]) -> bool:
+    """Whether labels are whole numbers, in plain digits (there are others, such as ²), and not words."""
+    return all(label.isascii() and label.isdigit() for label in labels)
 
 
 def whole(value: object) -> object:
@@ -102,7 +107,7 @@ def label_schema(labels: tuple[str, ...]) -> type[BaseModel]:
 
 def label_type(labels: tuple[str, ...]) -> Any:
     """The type of a schema's field that holds one of `labels`: whole numbers, or words."""
-    if all(label.isdigit() for label in labels):
+    if are_numbers(labels):
         return Annotated[Literal[tuple(int(label) for label in labels)], BeforeValidator(whole)]
     return Literal[labels]
 

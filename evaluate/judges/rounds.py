@@ -67,7 +67,7 @@ def _prepare(evaluator: Evaluator, tasks: Sequence[_Task]) -> None:
         evaluator.prepare([task.case for task in tasks])
     except RagassayError:
         raise
-    except Exception as error:  # noqa: BLE001  (the border: it becomes error records)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (the border: it becomes error records)
         for task in tasks:
             task.rows = _failed(task, f"the judge could not be prepared ({type(error).__name__}: {error})")
 
@@ -134,7 +134,7 @@ def _advance(task: _Task, replies: Sequence[Reply] | None) -> None:
         raise
     except JudgeFailed as error:
         task.steps, rows = None, _failed(task, str(error))
-    except Exception as error:  # noqa: BLE001  (the border: it becomes error records)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (the border: it becomes error records)
         task.steps, rows = None, _failed(task, f"the judge's reply cannot be used ({type(error).__name__}: {error})")
     if rows is not None:
         task.rows = rows if _keys(rows) == _keys(task.owed) else _failed(task, "the judge did not cover what was asked")

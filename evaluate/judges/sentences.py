@@ -14,7 +14,7 @@ from collections.abc import Iterator
 CITATION = re.compile(r"\[\s*\d{1,3}(?:\s*(?:[,;]|[-\u2013])\s*\d{1,3})*\s*\]")
 """Numbers of up to three digits in square brackets: [1], [2, 4], [1-3]."""
 
-CODE = re.compile(r"(?P<ticks>`+)(?!`)[^`\n]*(?P=ticks)")
+CODE = re.compile(r"(?P<ticks>`{1,9})(?!`)[^`\n]*(?P=ticks)")
 """Code within a line."""
 
 _BLOCK = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1", re.DOTALL | re.MULTILINE)
@@ -89,7 +89,7 @@ def without_citations(sentence: str) -> str:
     """The sentence without the numbers that it cites."""
     kept, start = [], 0
     code = [match.span() for pattern in (CODE, _BLOCK) for match in pattern.finditer(sentence)]
-    for citation in re.finditer(rf"\s*{CITATION.pattern}", sentence):
+    for citation in re.finditer(rf"(?<!\s)\s*{CITATION.pattern}", sentence):
         if not any(low <= citation.start() < high for low, high in code):
             kept.append(sentence[start : citation.start()])
             start = citation.end()

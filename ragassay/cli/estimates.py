@@ -13,12 +13,12 @@ from pathlib import Path
 from ragassay.config import Experiment
 from ragassay.files import read_records, read_text
 from ragassay.records import Passage, Query
+from ragassay.reply_lengths import reply_tokens
 from ragassay.tokens import count_tokens
 from ragassay.workspace import Workspace
 
 STAGES_THAT_ASK = ("questions", "retrieve", "answer", "judge", "evaluate")
 
-_REPLY_TOKENS = {"questions": 290, "rewrites": 113, "answers": 115, "relevance": 55, "pointwise": 180, "games": 62}
 _QUESTION_TOKENS = 40
 _ANSWER_TOKENS = 115
 _REASON_TOKENS = 45
@@ -49,11 +49,6 @@ class Load:
     def kind(self) -> str:
         """The label up to its first hyphen (`questions`, `games`, …), or whole for an evaluator."""
         return self.label if self.label.startswith("evaluate-") else self.label.split("-")[0]
-
-
-def reply_tokens(label: str) -> int:
-    """About how many tokens a reply to a request with this label has."""
-    return _REPLY_TOKENS.get(label.split("-")[0], 100)
 
 
 def estimate(stage: str, workspace: Workspace) -> list[Load]:

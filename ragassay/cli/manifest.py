@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +35,14 @@ class Manifest(Record):
 
 
 def digests(paths: Sequence[Path], root: Path) -> dict[str, str | None]:
-    """SHA-256 of each file by its path relative to `root`, None for one that is not there or may not be read."""
-    return {_relative(path, root): _digest(path) for path in sorted(set(paths))}
+    """SHA-256 of each file by its path relative to `root`, None for one that is not there or may not be read.
+
+    One that lies elsewhere goes by its name, with as many of its folders before it as tell it from the others.
+    """
+    found: dict[str, str | None] = {}
+    for path in sorted(set(paths)):
+        found[next(name for name in _names(path, root) if name not in found)] = _digest(path)
+    return found
 
 
 def _digest(path: Path) -> str | None:
@@ -119,8 +125,9 @@ def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     return loaded
 
 
-def _relative(path: Path, root: Path) -> str:
-    try:
-        return path.relative_to(root).as_posix()
-    except ValueError:
-        return path.name
+def _names(path: Path, root: Path) -> Iterator[str]:
+    """What a file may be called, the shortest first."""
+    if path.is_relative_to(root):
+        yield path.relative_to(root).as_posix()
+    else:
+        yield from ("/".join(path.parts[-count:]) for count in range(1, len(path.parts) + 1))

@@ -20,12 +20,12 @@ def opensearch(options: argparse.Namespace) -> int:
     server = connect(options.url, server_settings(options))
     if options.action == "list":
         if options.index or options.old:
-            raise InputError("`ragassay opensearch list` takes no names and no --old")
+            raise InputError("`ragassay opensearch list` takes no --index and no --old")
         for entry in kept_indexes(server):
             print(plain(_line(entry.index, entry.about, entry.aliases, entry.size_bytes)))
         return 0
     if not options.index and not options.old:
-        raise InputError("nothing to remove", remedy="name indexes (`ragassay opensearch list`) or give --old")
+        raise InputError("nothing to remove", remedy="give --index NAME (see `ragassay opensearch list`) or --old")
     for name in remove_indexes(server, options.index, old=options.old):
         print(f"removed {plain(name)}")
     return 0

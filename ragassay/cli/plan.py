@@ -16,13 +16,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ragassay.calls import Caller
-from ragassay.cli.estimates import STAGES_THAT_ASK, Load, estimate, reply_tokens
+from ragassay.cli.estimates import STAGES_THAT_ASK, Load, estimate
 from ragassay.cli.open_experiment import locked, open_workspace
 from ragassay.cli.stage_verbs import Runner, check_k
 from ragassay.cli.stages import Stage, stages
 from ragassay.errors import BudgetSpent, InputError, RagassayError
 from ragassay.prices import cost_usd
 from ragassay.reply_cache import ReplyCache
+from ragassay.reply_lengths import reply_tokens
 from ragassay.requests import Batch, Reply
 from ragassay.text import plain
 from ragassay.tokens import count_tokens
@@ -98,7 +99,7 @@ def make_plan(workspace: Workspace, cache: ReplyCache) -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         copy = replace(workspace, results=Path(folder) / "results")
         shutil.copytree(
-            workspace.results, copy.results, ignore=shutil.ignore_patterns("embeddings", "replies", ".lock")
+            workspace.results, copy.results, ignore=shutil.ignore_patterns("embeddings", "replies", "batches", ".lock")
         )
         (workspace.embeddings).mkdir(parents=True, exist_ok=True)
         copy.embeddings.symlink_to(workspace.embeddings.resolve())
@@ -158,7 +159,8 @@ def _rows(stage: str, loads: Sequence[Load], workspace: Workspace, *, estimated:
         outputs = sum(load.output_tokens for load in own)
         to_pay = [load for load in own if not load.from_cache]
         tokens = sum(load.input_tokens for load in to_pay), sum(load.output_tokens for load in to_pay)
-        cost = cost_usd(model, workspace.experiment.settings_of(model), *tokens) if to_pay else 0.0
+        settings = workspace.experiment.settings_of(model)
+        cost = cost_usd(model, settings, *tokens, batch=settings.mode == "batch") if to_pay else 0.0
         calls, cached = sum(load.calls for load in own), sum(load.from_cache for load in own)
         rows.append(Row(stage, model, calls, cached, inputs, outputs, cost, estimated))
     return rows

@@ -179,8 +179,16 @@ def _answer_runs(workspace: Workspace) -> list[Path]:
 
 
 def _agent_modules(workspace: Workspace) -> list[Path]:
-    names = (agent.callable.split(":")[0] for agent in workspace.experiment.agent if agent.callable)
-    return [workspace.corpus / (name.replace(".", "/") + ".py") for name in names]
+    names = [agent.callable for agent in workspace.experiment.agent if agent.callable]
+    return [path for name in names for path in _module_files(workspace, name)]
+
+
+def _module_files(workspace: Workspace, name: str) -> list[Path]:
+    """The user's code that `module:attribute` names: a file, or all files of a package in the corpus folder."""
+    path = workspace.corpus / name.partition(":")[0].replace(".", "/")
+    package = workspace.corpus / name.partition(":")[0].partition(".")[0]
+    inside = sorted(package.rglob("*.py")) if package.is_dir() else []
+    return inside or [path.with_name(f"{path.name}.py")]
 
 
 def _judge() -> Stage:
@@ -232,8 +240,8 @@ def _evaluating_files(workspace: Workspace) -> list[Path]:
     prompts = [one.prompt for one in settings.custom]
     for table in settings.settings.values():
         prompts += [str(value) for key, value in table.items() if key.endswith("prompt") and value]
-    modules = [name.split(":")[0].replace(".", "/") + ".py" for name in settings.judges if ":" in name]
-    return _own(workspace, *prompts, *modules)
+    modules = [path for name in settings.judges if ":" in name for path in _module_files(workspace, name)]
+    return [*_own(workspace, *prompts), *modules]
 
 
 def _compare() -> Stage:

@@ -63,7 +63,7 @@ def _add_opensearch(verbs) -> None:  # type: ignore[no-untyped-def]
         "ragassay.cli.opensearch:opensearch",
     )
     verb.add_argument("action", choices=["list", "remove"], help="what to do")
-    verb.add_argument("index", nargs="*", metavar="INDEX", help="with remove: which")
+    verb.add_argument("--index", action="append", default=[], metavar="NAME", help="with remove: which; repeatable")
     verb.add_argument("--old", action="store_true", help="with remove: each that another index took the alias from")
     _add_server(verb)
 

@@ -164,6 +164,7 @@ def test_lines_with_a_run_are_of_that_run(tmp_path: Path, model: str, capsys) ->
     [
         ([{"query_id": "q", "answer": "x"}], "there is one run, consistency needs two or more"),
         ([{"query_id": "q", "answer": "x"}, {"query_id": "q", "answer": "y"}], "1.jsonl:2: a second answer of answers"),
+        ([], "1.jsonl: holds no answer"),
         ([{"query_id": "q", "answer": 7}], "1.jsonl:1: answer: "),
         ([{"query_id": "q", "answer": "x", "run": "two"}], "1.jsonl:1: run is not a whole number"),
     ],

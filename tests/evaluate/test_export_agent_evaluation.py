@@ -275,7 +275,7 @@ def test_judgments_that_are_not_there_are_asked_for(folder, capsys):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ('name = "polite"', 'name = "groundedness"', "two judges would share the columns of 'groundedness'"),
+        ('name = "polite"', 'name = "groundedness"', "'groundedness' is the name of a judge of ours"),
         ('judges = ["agent-evaluation"]', 'judges = ["umbrela"]', "no judge of Agent Evaluation takes part"),
     ],
 )

@@ -55,6 +55,20 @@ def test_a_failed_judgment_leaves_open_what_it_might_have_changed(measure, label
     assert judged(measure, labels, "abc", failed="c") == value
 
 
+@pytest.mark.parametrize(
+    ("labels", "failed", "value"),
+    [
+        ({"a": 2}, "bc", None),  # neither or both: 1; c alone: (1 + 2/3) / 2
+        ({"b": 2}, "axy", None),  # none: 1/2; a, x and y: (1 + 1) / 4; a alone: 1
+        ({"a": 2, "b": 0, "c": 0}, "x", None),  # 1 or 1/2
+        ({"a": 0, "b": 0, "c": 0}, "xy", 0.0),
+        ({"a": 2, "c": 0}, "b", 1.0),  # 1/1, or (1/1 + 2/2) / 2
+    ],
+)
+def test_open_passages_may_raise_and_lower_ap(labels, failed, value):
+    assert judged("AP(rel=2)@5", labels, "abc", failed=failed) == value
+
+
 def test_a_failed_judgment_of_another_agents_passage_opens_ndcg_and_not_mrr():
     labels = {"a": 2, "b": 0}
     assert judged("nDCG@5", labels, "ab", failed="z") is None

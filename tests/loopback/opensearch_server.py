@@ -70,6 +70,7 @@ class ScriptedOpenSearch:
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
+        self._closed = False
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
 
     @property
@@ -81,8 +82,14 @@ class ScriptedOpenSearch:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        self.close()
+
+    def close(self) -> None:
+        """Stop listening, once."""
+        if not self._closed:
+            self._closed = True
+            self._http.shutdown()
+            self._http.server_close()
 
 
 def error(status: int, kind: str, reason: str) -> tuple[int, dict[str, Any]]:

@@ -33,14 +33,16 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BENCHMARKS = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
 EXPERIMENT_MD = (ROOT / "docs" / "experiment.md").read_text(encoding="utf-8")
+OPENSEARCH_MD = (ROOT / "docs" / "opensearch.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-PAGES = {"README.md": README, "benchmarks/README.md": BENCHMARKS, "docs/experiment.md": EXPERIMENT_MD}
+PAGES = {"README.md": README, "benchmarks/README.md": BENCHMARKS, "docs/experiment.md": EXPERIMENT_MD, "docs/opensearch.md": OPENSEARCH_MD}
 
 TABLES = {
     "corpus": "[corpus]",
     "ingest": "[ingest]",
     "questions": "[questions]",
     "retrieval": "[retrieval]",
+    "opensearch": "[opensearch]",
     "answer": "[answer]",
     "agent": "[[agent]]",
     "judge": "[judge]",
@@ -201,7 +203,7 @@ def test_the_template_shows_the_defaults(new_experiment: Path):
     defaults = Experiment.model_validate({**chosen, "questions": {"quota": shown.questions.quota}})
     assert shown == defaults
     written = tomllib.loads(new_experiment.read_text())
-    assert set(written) == set(TABLES) - {"agent", "models"}
+    assert set(written) == set(TABLES) - {"agent", "models", "opensearch"}
 
 
 def test_what_the_template_has_in_comments_is_right_as_well(new_experiment: Path):

@@ -198,3 +198,21 @@ def test_new_names_its_copies_so_that_ingest_sees_them(tmp_path: Path, capsys: p
     make_pdf(tmp_path / "manual.pdf", [page(3)])
     assert main(["new", "other", "manual", "manual.pdf"]) == 2
     assert "has the same name as" in capsys.readouterr().err and not (tmp_path / "other").exists()
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path):
+    """A prompt of one's own may be called as ours is: a change of either is seen."""
+    own, ours = tmp_path / "corpus" / "umbrela.md", tmp_path / "prompts" / "umbrela.md"
+    for path in (own, ours):
+        path.parent.mkdir()
+        path.write_text("one")
+    before = manifest.digests([own, ours], tmp_path / "results")
+    assert list(before) == ["umbrela.md", "prompts/umbrela.md"]
+    own.write_text("two")
+    after = manifest.digests([own, ours], tmp_path / "results")
+    assert manifest.why_run(known(before), before, {}, {}) is None
+    assert manifest.why_run(known(before), after, {}, {}) == "umbrela.md changed"
+
+
+def known(inputs: dict[str, str | None]) -> manifest.Manifest:
+    return manifest.Manifest(stage="evaluate", inputs=inputs, settings={}, outputs={})

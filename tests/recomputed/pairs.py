@@ -83,11 +83,18 @@ class _Pair:
         error = sqrt(sum(((total - value) / (n - count) - total / n) ** 2 for value, count in self.groups))
         return error if error > 1e-12 else 0.0
 
+    def tested_error(self) -> float:
+        """What the t-test takes: the textbook's where each query stands alone, else the jackknife's."""
+        if len(self.groups) != len(self.values) or len(self.groups) < 2:
+            return self.jackknife_error()
+        error = stdev(self.values) / sqrt(len(self.values))
+        return error if error > 1e-12 else 0.0
+
     def df(self) -> float:
         return bell_mccaffrey(self.groups)[1]
 
     def _t_test(self) -> float | None:
-        error = self.jackknife_error()
+        error = self.tested_error()
         return float(2 * t(self.df()).sf(abs(fmean(self.values)) / error)) if error else None
 
     def signed_ranks(self) -> float | None:
@@ -147,7 +154,7 @@ def _expect(book: Book, path: Path, names: tuple[str, str, str], row: _Pair, p: 
         "detectable": None,
         "needed": None,
     }
-    if error := row.jackknife_error():
+    if error := row.tested_error():
         of_t = t(row.df())
         rest["detectable"] = float(of_t.ppf(1 - level / 2) + of_t.ppf(0.8)) * error
         rest["needed"] = None if decided else _needed(row, level)

@@ -54,7 +54,9 @@ def test_a_login_that_may_only_read_searches_what_another_has_indexed(secure, pa
 
 def test_a_login_that_may_only_read_cannot_index(secure, passages, log_in: LogIn):
     log_in("reader")
-    with pytest.raises(InputError, match=r"does not allow this to the login 'reader' \(no permissions for .*; use a login"):
+    with pytest.raises(
+        InputError, match=r"does not allow this to the login 'reader' \(no permissions for .*; use a login"
+    ):
         secure.rankers(secure.fresh(passages))
 
 

@@ -119,7 +119,9 @@ def test_requests_are_bounded_by_number_and_by_size():
         send(opened, "i", {f"n{n}": {} for n in range(1201)})
         assert [len(ids) for ids in sent_ids(server.requests)] == [500, 500, 201]
         server.requests.clear()
-        send(opened, "i", {f"n{n}": {"terms": "x" * (MAX_BYTES // 3)} for n in range(5)} | {"m": {"t": "x" * MAX_BYTES}})
+        send(
+            opened, "i", {f"n{n}": {"terms": "x" * (MAX_BYTES // 3)} for n in range(5)} | {"m": {"t": "x" * MAX_BYTES}}
+        )
     assert [len(ids) for ids in sent_ids(server.requests)] == [2, 2, 1, 1]
 
 
@@ -132,7 +134,10 @@ def flood_item(received: Received) -> Reply:
     [
         (flood_item, "its disk is fuller than its watermark allows; free disk space"),
         (error(429, "cluster_block_exception", FLOOD), "its disk is fuller than its watermark allows"),
-        (error(403, "cluster_block_exception", "blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];"), "disk"),
+        (
+            error(403, "cluster_block_exception", "blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];"),
+            "disk",
+        ),
         (error(403, "security_exception", "no permissions for [x]"), r"does not allow this .* \(no permissions for"),
         (error(400, "illegal_argument_exception", "odd \x1b[31mwords"), r"HTTP 400: odd \\x1b\[31mwords"),
         ((200, b"<html>log in</html>"), "answers, but not as OpenSearch does; correct the address"),
@@ -196,7 +201,9 @@ def test_a_server_without_knn_is_told_apart(tmp_path: Path, stub, status: int, k
 
     with (
         ScriptedOpenSearch(script) as server,
-        pytest.raises(InputError, match=r'has no k-NN plugin, .*; install opensearch-knn there, or use retrievers = \["bm25"\]'),
+        pytest.raises(
+            InputError, match=r'has no k-NN plugin, .*; install opensearch-knn there, or use retrievers = \["bm25"\]'
+        ),
     ):
         rankers(server.url, tmp_path, ["knn"], stub())
 
@@ -242,7 +249,7 @@ def test_a_server_without_rrf_is_told_apart():
         search(server.url)
 
 
-def test_a_server_that_is_not_there_is_not_waited_for(caplog, capfd):
+def test_a_server_that_is_not_there_is_not_waited_for():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url, waits = f"http://127.0.0.1:{taken.getsockname()[1]}", Waits()
@@ -256,11 +263,10 @@ def test_a_node_that_dies_gives_its_place_to_the_next():
         opened = open_server(f"{one.url},{other.url}")
         for _ in range(4):
             assert send(opened, "i", DOCUMENTS) == []
-        one.__exit__()
+        one.close()
         for _ in range(4):
             assert send(opened, "i", DOCUMENTS) == []
         n_sent = len(one.requests) + len(other.requests)
-        one.__enter__ = None  # type: ignore[assignment,method-assign]
     assert n_sent == 8
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synth.ingest import clean_document
+from synth.cut_documents import clean_document
 from synth.page_furniture import roman_value, strip_furniture
 from synth.page_text import clean_characters, join_broken_words
 

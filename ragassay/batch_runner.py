@@ -1,0 +1,269 @@
+"""A model's requests through its provider's batch API: handed in, waited for, collected, and what failed asked again.
+
+Every step is on record before the next is taken (batch_log), so that a run killed at any moment collects what it has
+handed in and hands in nothing twice.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from ragassay.batch_log import BatchLine, BatchLog
+from ragassay.batch_provider import BatchProvider, Item, Limits, Standing, files_within
+from ragassay.budget import Budget
+from ragassay.config import ModelSettings
+from ragassay.errors import BudgetSpent, InputError, ProviderError, RagassayError
+from ragassay.models import provider_of
+from ragassay.progress import Progress
+from ragassay.reach import PATIENCE, Reach
+from ragassay.requests import Body
+from ragassay.retrying import Retrier
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A request that is to be answered: its line of the request file, and what it may cost in US dollars."""
+
+    text: str
+    guess_usd: float
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a run lends to its batch runners.
+
+    keep: puts a reply into the cache and says what it cost; retries: how often a request that failed in a passing way,
+    or expired, goes into a further batch; poll_s: seconds between two looks.
+    """
+
+    log: BatchLog
+    retrier: Retrier
+    reach: Reach
+    budget: Budget
+    progress: Progress
+    stop: threading.Event
+    keep: Callable[[str, Body], float]
+    retries: int
+    poll_s: float
+
+
+@dataclass
+class _UnderWay:
+    """A batch at the provider: the requests in it that are not settled, and what is set aside for it."""
+
+    line: BatchLine
+    keys: set[str]
+    reserved_usd: float
+    done: int = 0
+    failed: int = 0
+    missed: int = 0
+
+
+class BatchRunner:
+    """The batches of one model at one address."""
+
+    def __init__(self, model: str, base_url: str | None, provider: BatchProvider, desk: Desk) -> None:
+        self._model, self._base_url, self.provider, self._desk = model, base_url, provider, desk
+        self._wanted: Mapping[str, Wanted] = {}
+        self._pending: set[str] = set()
+        self._under_way: list[_UnderWay] = []
+        self._failed: dict[str, ProviderError] = {}
+        self._tries = Counter[str]()
+        self._limits, self._queue_full = provider.limits, False
+        self._last: RagassayError | None = None
+
+    def run(self, wanted: Mapping[str, Wanted]) -> dict[str, ProviderError]:
+        """Bring a reply to every key of `wanted` into the cache; returns the error of each that could not be had.
+
+        Raises BudgetSpent where the rest would pass the cost limit, and InputError where the user must mend something,
+        both after what is under way was collected.
+        """
+        self._wanted, self._failed, self._tries, self._last = wanted, {}, Counter(), None
+        self._adopt()
+        self._pending = set(wanted) - {key for batch in self._under_way for key in batch.keys}
+        while True:
+            self._hand_in()
+            changed = self._look()
+            if not self._pending and not any(batch.keys & set(wanted) for batch in self._under_way):
+                break
+            if not changed and self._desk.stop.wait(self._desk.poll_s):
+                raise ProviderError("stopped while batches were under way", retryable=False)
+        self._desk.progress.waiting(self._model, 0, 0, 0)
+        if self._last is not None:
+            raise self._last
+        return self._failed
+
+    def _adopt(self) -> None:
+        """Take up the batches on record, and those that were handed in just before a kill and are not on record."""
+        mine = {batch.line.name for batch in self._under_way}
+        for line in self._desk.log.open_batches(self._model, self._base_url):
+            if line.name in mine:
+                continue
+            keys = self._desk.log.keys(line)
+            if line.batch is None:
+                line = self._found(line)
+            if line.batch is not None:
+                self._take_up(line, keys, handed_in=True)
+
+    def _found(self, line: BatchLine) -> BatchLine:
+        log = self._desk.log
+        found = self._desk.retrier.call(self._model, lambda: self.provider.find(line, log.ids()))
+        state = "dropped" if found is None else "submitted"
+        return log.write(line.model_copy(update={"state": state, "batch": found}))
+
+    def _take_up(self, line: BatchLine, keys: Iterable[str], *, handed_in: bool) -> None:
+        reserved = sum(self._wanted[key].guess_usd for key in keys if key in self._wanted)
+        if handed_in:
+            self._desk.budget.reserve(reserved, line.n, handed_in=True)
+        self._under_way.append(_UnderWay(line, set(keys), reserved))
+
+    def _hand_in(self) -> None:
+        """Hand in what is pending, in as many batches as the provider's limits make of it."""
+        if not self._pending or (self._queue_full and self._under_way):
+            return
+        order = sorted(self._pending)
+        total = sum(self._wanted[key].guess_usd for key in order)
+        self._pending.clear()
+        if self._last is not None:
+            return
+        try:
+            self._desk.budget.reserve(total, len(order))
+        except BudgetSpent as error:
+            self._last = error
+            return
+        for part in files_within([(key, self._wanted[key].text) for key in order], self._limits):
+            self._submit(part)
+
+    def _submit(self, part: list[tuple[str, str]]) -> None:
+        """Hand in one batch, whose cost is set aside already."""
+        keys = [key for key, _ in part]
+        try:
+            line = self._created(part)
+        except ProviderError as error:
+            self._desk.budget.settle(sum(self._wanted[key].guess_usd for key in keys), 0.0)
+            self._desk.reach.check(self._model, error, 1)
+            self._failed.update(dict.fromkeys(keys, error))
+        else:
+            self._take_up(line, keys, handed_in=False)
+
+    def _created(self, part: list[tuple[str, str]]) -> BatchLine:
+        log, call, provider = self._desk.log, self._desk.retrier.call, self.provider
+        line = log.plan(self._model, self._base_url, part, call(self._model, provider.newest))
+        file = log.requests(line.name)
+        try:
+            input_file = call(self._model, lambda: provider.upload(file))
+            line = log.write(line.model_copy(update={"state": "uploaded", "input_file": input_file}))
+            batch = call(self._model, _Creation(provider, log, line))
+        except RagassayError as error:
+            if isinstance(error, InputError) or (isinstance(error, ProviderError) and not error.retryable):
+                log.write(line.model_copy(update={"state": "dropped"}))
+            raise
+        return log.write(line.model_copy(update={"state": "submitted", "batch": batch}))
+
+    def _look(self) -> bool:
+        """Ask after every batch under way and collect those that have ended; whether any has."""
+        before = len(self._under_way)
+        for batch in list(self._under_way):
+            try:
+                self._look_at(batch)
+            except ProviderError as error:
+                self._miss(batch, error)
+            else:
+                batch.missed = 0
+        totals = [sum(batch.line.n for batch in self._under_way)]
+        counts = [sum(batch.done for batch in self._under_way), sum(batch.failed for batch in self._under_way)]
+        self._desk.progress.waiting(self._model, *counts, *totals)
+        return len(self._under_way) < before and not self._queue_full
+
+    def _miss(self, batch: _UnderWay, error: ProviderError) -> None:
+        """A batch could not be asked after, all retries included: nothing of it is lost, so no request fails by it."""
+        batch.missed += 1
+        if batch.missed >= PATIENCE:
+            remedy = f"the batches are on record in {self._desk.log.path}: run again to collect them"
+            raise InputError(f"{self._model} does not answer: {error}", remedy=remedy)
+
+    def _look_at(self, batch: _UnderWay) -> None:
+        call, name = self._desk.retrier.call, str(batch.line.batch)
+        standing = call(self._model, lambda: self.provider.standing(name))
+        batch.done, batch.failed = standing.n_done, standing.n_failed
+        if standing.state != batch.line.state:
+            batch.line = self._desk.log.write(batch.line.model_copy(update={"state": standing.state}))
+        if standing.refused is not None:
+            self._refuse(batch, standing, standing.refused)
+        elif standing.ended:
+            items = call(self._model, lambda: list(self.provider.items(name)))
+            self._collect(batch, standing, items)
+
+    def _refuse(self, batch: _UnderWay, standing: Standing, error: RagassayError) -> None:
+        """The provider took nothing of the batch: where its queue is full, wait for our others, then take less."""
+        self._close(batch, "refused", 0.0)
+        self._queue_full = standing.queue_full
+        if standing.queue_full:
+            self._limits = Limits(max(1, batch.line.n // 2), self._limits.bytes)
+        alone = not self._under_way
+        for key in sorted(batch.keys):
+            self._set_back(key, error, counts=alone or not standing.queue_full)
+
+    def _collect(self, batch: _UnderWay, standing: Standing, items: Iterable[Item]) -> None:
+        cost, seen, others = 0.0, set[str](), 0
+        for item in items:
+            if item.key not in batch.keys or item.key in seen:
+                others += item.key not in batch.keys
+                continue
+            seen.add(item.key)
+            if item.body is not None:
+                cost += self._desk.keep(item.key, item.body)
+            elif item.error is not None:
+                self._set_back(item.key, item.error)
+        self._queue_full = False
+        not_ours = others > 0 and not seen
+        self._close(batch, "another's" if not_ours else "collected", cost)
+        if not_ours:
+            self._pending |= batch.keys & set(self._wanted)
+            return
+        without = ProviderError(f"the batch {standing.state} without a reply", retryable=standing.state != "cancelled")
+        for key in sorted(batch.keys - seen):
+            self._set_back(key, without)
+
+    def _close(self, batch: _UnderWay, state: str, cost_usd: float) -> None:
+        self._under_way.remove(batch)
+        self._desk.log.write(batch.line.model_copy(update={"state": state}))
+        self._desk.budget.settle(batch.reserved_usd, cost_usd)
+
+    def _set_back(self, key: str, error: RagassayError, *, counts: bool = True) -> None:
+        """A request that got no reply: into a further batch, or given up with its error."""
+        if key not in self._wanted:
+            return
+        if not isinstance(error, ProviderError):
+            self._last = error
+        elif error.retryable and self._tries[key] < self._desk.retries:
+            self._tries[key] += counts
+            self._pending.add(key)
+        else:
+            self._failed[key] = error
+
+
+def batches_of(model: str, settings: ModelSettings, base_url: str | None) -> BatchProvider:
+    """The batch API behind an `openai:` or `anthropic:` model."""
+    if provider_of(model) == "anthropic":
+        from ragassay.anthropic_batches import AnthropicBatches
+
+        return AnthropicBatches(model, settings, base_url)
+    from ragassay.openai_batches import OpenAIBatches
+
+    return OpenAIBatches(model, settings, base_url)
+
+
+class _Creation:
+    """Hands a batch in; at a second try it first looks whether the first got through without an answer."""
+
+    def __init__(self, provider: BatchProvider, log: BatchLog, line: BatchLine) -> None:
+        self._provider, self._log, self._line, self._again = provider, log, line, False
+
+    def __call__(self) -> str:
+        found = self._provider.find(self._line, self._log.ids()) if self._again else None
+        self._again = True
+        return found or self._provider.create(self._log.requests(self._line.name), self._line)

@@ -1,0 +1,160 @@
+"""Where CPU-bound work runs: on this machine's cores, or on a cluster that is there already (`[run] backend`).
+
+joblib does it all. A piece of work is a function at the top of a module and one argument that can be pickled; its
+result is the same wherever it ran, and callers put results in the order of what they asked for.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, Literal, TypeVar
+
+from ragassay import __version__
+from ragassay.errors import InputError, MissingExtra
+from ragassay.text import plain
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+Here = Literal["processes", "threads", "one"]
+"""How work runs with backend "loky": in loky's processes; in threads, where it waits for processes that it starts
+itself; or one piece after the other, where a library spreads each over all cores."""
+
+_SECONDS_TO_CONNECT = 10
+
+
+@dataclass(frozen=True)
+class Cores:
+    """`backend` and `scheduler` of `[run]`: loky is this machine, dask and ray are a cluster at the address."""
+
+    backend: Literal["loky", "dask", "ray"] = "loky"
+    scheduler: str | None = None
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether work goes to a cluster."""
+        return self.backend != "loky"
+
+    def each(
+        self, function: Callable[[T], R], items: Iterable[T], here: Here = "processes", n_jobs: int | None = None
+    ) -> Iterator[tuple[int, R]]:
+        """(position in `items`, function(item)) as they get done, in any order; an exception of `function` is raised.
+
+        `items` are taken as they are needed. `n_jobs` (default: the cores that this process may use) counts on this machine alone. A worker that a cluster
+        loses costs nothing but time: what it was at is done again by another. Raises InputError where the cluster
+        cannot be reached, has no workers, or has another ragassay than this one; MissingExtra.
+        """
+        waiting = iter(items)
+        first = list(islice(waiting, 1))
+        if not first:
+            return
+        import joblib
+
+        numbered = joblib.delayed(_numbered)
+        with self._set_up(here) as n_there, _told_of_lost_workers(self.scheduler):
+            jobs = n_there or (1 if here == "one" else n_jobs or usable_cores())
+            parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
+            yield from parallel(numbered(function, number, item) for number, item in enumerate(chain(first, waiting)))
+
+    def _set_up(self, here: Here) -> AbstractContextManager[int]:
+        """joblib's backend for the time being; gives the number of jobs at once, 0 where the caller decides."""
+        if self.backend == "dask":
+            return _dask(self.scheduler or "")
+        if self.backend == "ray":
+            return _ray(self.scheduler or "auto")
+        return _local(here)
+
+
+def usable_cores() -> int:
+    """The cores that this process may use, at least 1."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _numbered(function: Callable[[T], R], number: int, item: T) -> tuple[int, R]:
+    return number, function(item)
+
+
+@contextmanager
+def _local(here: Here) -> Iterator[int]:
+    import joblib
+
+    with joblib.parallel_config(backend="threading" if here == "threads" else "loky"):
+        yield 0
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[int]:
+    import joblib
+
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise MissingExtra('run.backend = "dask"', "dask") from None
+    try:
+        client = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise _unusable("dask", address, f"cannot be reached ({str(error).splitlines()[0]})") from None
+    with client:
+        _check_workers(client, address)
+        with joblib.parallel_config(backend="dask", client=client):
+            yield sum(client.ncores().values())
+
+
+def _check_workers(client: Any, address: str) -> None:
+    """Raises InputError unless there are workers and each has this ragassay."""
+    try:
+        versions = client.run(_version)
+    except ImportError as error:
+        raise _unusable("dask", address, f"has a worker without ragassay ({error})") from None
+    if not versions:
+        raise _unusable("dask", address, "has no workers")
+    if other := sorted((where, version) for where, version in versions.items() if version != __version__):
+        where, version = other[0]
+        raise _unusable("dask", address, f"has a worker ({where}) with ragassay {version}, and this is {__version__}")
+
+
+def _version() -> str:
+    return __version__
+
+
+@contextmanager
+def _ray(address: str) -> Iterator[int]:
+    import joblib
+
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ModuleNotFoundError:
+        raise MissingExtra('run.backend = "ray"', "ray") from None
+    try:
+        ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
+    except (ConnectionError, ValueError) as error:
+        raise _unusable("ray", address, f"cannot be reached ({str(error).splitlines()[0]})") from None
+    register_ray()
+    with joblib.parallel_config(backend="ray"):
+        yield max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _unusable(backend: str, address: str, problem: str) -> InputError:
+    remedy = 'mend run.scheduler in experiment.toml, or set backend = "loky" to work on this machine'
+    return InputError(plain(f"the {backend} cluster at '{address}' {problem}"), remedy=remedy)
+
+
+def _told_of_lost_workers(address: str | None) -> AbstractContextManager[None]:
+    return nullcontext() if address is None else _lost_workers(address)
+
+
+@contextmanager
+def _lost_workers(address: str) -> Iterator[None]:
+    """One sentence where a piece of work brought down one worker of the cluster after the other."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":  # distributed may not be installed
+            raise
+        problem = f"the cluster at '{address}' lost every worker that was given one piece of the work"
+        raise InputError(plain(problem), remedy="give its workers more memory, and run again") from error

@@ -1,0 +1,161 @@
+"""OpenAI's Batch API: https://platform.openai.com/docs/guides/batch (files of at most 50,000 requests and 200 MB)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.batch_log import BatchLine
+from ragassay.batch_provider import Item, Limits, Standing, gone
+from ragassay.config import ModelSettings
+from ragassay.errors import InputError, ProviderError, RagassayError
+from ragassay.models import TOP_LOGPROBS
+from ragassay.provider_errors import of_status
+from ragassay.request_files import response_format
+from ragassay.requests import BATCH_TIER, Request
+from ragassay.text import plain
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+    from openai.types import Batch
+
+LIMITS = Limits(50_000, 200_000_000)
+_ENDED = {"completed", "failed", "expired", "cancelled"}
+_NAME = "ragassay"
+"""The key of a batch's metadata under which its name on our record stands."""
+_A_DAY_S = 86_400
+
+
+class OpenAIBatches:
+    """The batches of one model. Its methods raise what the SDK raises, InputError for a batch that is not known."""
+
+    def __init__(self, model: str, settings: ModelSettings, base_url: str | None) -> None:
+        self._model, self._settings, self._base_url = model, settings, base_url
+
+    @property
+    def limits(self) -> Limits:
+        return LIMITS
+
+    @cached_property
+    def _client(self) -> OpenAI:
+        from openai import OpenAI
+
+        key = os.environ.get("OPENAI_API_KEY") or "none"
+        return OpenAI(api_key=key, base_url=self._base_url, timeout=self._settings.timeout_s, max_retries=0)
+
+    def line(self, key: str, request: Request, shared: int = 0) -> dict[str, Any]:
+        """The request as a direct call would make it; what is shared is cached without a mark."""
+        del shared
+        body: dict[str, Any] = {
+            "model": self._model.split(":", 1)[1],
+            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        }
+        if self._settings.temperature is not None:
+            body["temperature"] = self._settings.temperature
+        longest = 1 if request.tokens else self._settings.max_tokens
+        if longest is not None:
+            body["max_completion_tokens"] = longest
+        if request.tokens:
+            body |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        if request.schema:
+            body["response_format"] = response_format(request)
+        return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+
+    def newest(self) -> None:
+        """Not needed: a batch carries its name on our record."""
+
+    def upload(self, file: Path) -> str:
+        with file.open("rb") as stream:
+            return self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch").id
+
+    def create(self, file: Path, line: BatchLine) -> str:
+        del file
+        batch = self._client.batches.create(
+            input_file_id=str(line.input_file),
+            endpoint="/v1/chat/completions",
+            completion_window="24h",
+            metadata={_NAME: line.name},
+        )
+        return batch.id
+
+    def find(self, line: BatchLine, known: set[str]) -> str | None:
+        for batch in self._client.batches.list(limit=100):
+            if batch.created_at < line.at - _A_DAY_S:
+                return None
+            if (batch.metadata or {}).get(_NAME) == line.name and batch.id not in known:
+                return batch.id
+        return None
+
+    def standing(self, batch: str) -> Standing:
+        found = self._known(batch)
+        counts = found.request_counts
+        done, failed = (counts.completed, counts.failed) if counts else (0, 0)
+        refused, full = self._refused(found) if found.status == "failed" else (None, False)
+        return Standing(found.status, found.status in _ENDED, done, failed, refused, full)
+
+    def items(self, batch: str) -> Iterator[Item]:
+        from openai import NotFoundError
+
+        found = self._known(batch)
+        for file in (found.output_file_id, found.error_file_id):
+            try:
+                text = self._client.files.content(file).content.decode("utf-8") if file else ""
+            except NotFoundError:
+                raise gone(self._model, batch) from None
+            for line in text.split("\n"):
+                if (item := self._item(line)) is not None:
+                    yield item
+
+    def _known(self, batch: str) -> Batch:
+        from openai import NotFoundError
+
+        try:
+            return self._client.batches.retrieve(batch)
+        except NotFoundError:
+            raise gone(self._model, batch) from None
+
+    def _refused(self, batch: Batch) -> tuple[RagassayError, bool]:
+        """Why a batch failed its validation, and whether only because too much is queued already."""
+        errors = (batch.errors.data if batch.errors else None) or []
+        said = "; ".join(f"{error.code}: {error.message}" for error in errors) or "no reason given"
+        if any(error.code == "token_limit_exceeded" for error in errors):
+            return ProviderError(f"the batch was not taken ({_short(said)})", retryable=True), True
+        return InputError(f"{self._model}: the provider refused the batch ({_short(said)})"), False
+
+    def _item(self, line: str) -> Item | None:
+        """A line of the output or the error file; None for one that cannot be read."""
+        try:
+            data = json.loads(line)
+            key, response, error = data["custom_id"], data.get("response") or {}, data.get("error")
+            status, body = response.get("status_code"), response.get("body")
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            return None
+        if not isinstance(key, str):
+            return None
+        if error is None and status == 200 and isinstance(body, dict):
+            return Item(key, body=body | BATCH_TIER)
+        if isinstance(status, int) and status != 200:
+            return Item(key, error=of_status(status, _short(_message(body)), self._model))
+        return Item(key, error=_unanswered(error))
+
+
+def _unanswered(error: Any) -> ProviderError:
+    """For a request that was never made: expired (worth another try), cancelled by a person, or anything else."""
+    code = error.get("code") if isinstance(error, dict) else None
+    said = _short(_message({"error": error}))
+    return ProviderError(f"{_short(code or 'error')}: {said}", retryable=code != "batch_cancelled")
+
+
+def _message(body: Any) -> object:
+    error = body.get("error") if isinstance(body, dict) else None
+    if isinstance(error, dict):
+        return " ".join(str(error[name]) for name in ("code", "message") if error.get(name))
+    return error or body
+
+
+def _short(said: object) -> str:
+    return plain(" ".join(str(said).split()))[:300]

@@ -1,0 +1,111 @@
+"""From the raw pages of documents to their pages, sections and passages: cleaning and cutting, a document at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from ragassay.config import Ingest
+from ragassay.cores import Cores, Here
+from ragassay.records import Page, Passage, Section
+from synth.contents_pages import strip_contents
+from synth.document_text import DocumentText
+from synth.page_furniture import strip_furniture
+from synth.page_text import clean_characters, join_broken_words
+from synth.passages import make_passages
+from synth.pdf_process import PageText, Probe
+from synth.pdf_readers import OutlineEntry
+from synth.sections import make_sections
+
+MOSTLY_WITHOUT_TEXT = 0.5
+RUN_TOGETHER_SHARE = 0.2
+RUN_TOGETHER = re.compile(r"[A-Za-z]{21,}")
+
+NO_TEXT = "has no text on its pages; if they are scans, add text with OCR first (ocrmypdf in.pdf out.pdf)"
+
+WORTH_PROCESSES = 4_000_000
+"""Characters in all from which processes on this machine are worth the second that they take to start."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A document as it was read: its probe and its pages; `identifier` is what ids of its pieces begin with."""
+
+    doc: str
+    identifier: str
+    probe: Probe
+    pages: tuple[PageText, ...]
+
+
+@dataclass(frozen=True)
+class Document:
+    """What became of one PDF: its pieces, none where it cannot be used; `error` where it, or a page, was not read."""
+
+    doc: str
+    pages: tuple[Page, ...] = ()
+    sections: tuple[Section, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    error: str | None = None
+    hint: str | None = None
+
+
+def cut_documents(raw: Sequence[Raw], settings: Ingest, cores: Cores) -> Iterator[Document]:
+    """What became of each document, in their order; documents are shared out among `cores`."""
+    n_characters = sum(len(page.text or "") for document in raw for page in document.pages)
+    here: Here = "processes" if n_characters >= WORTH_PROCESSES and len(raw) > 1 else "one"
+    done = dict(cores.each(partial(cut_document, settings), raw, here))
+    return (done[number] for number in range(len(raw)))
+
+
+def cut_document(settings: Ingest, raw: Raw) -> Document:
+    """Clean one document's pages and cut it into sections and passages."""
+    if raw.probe.error:
+        return Document(raw.doc, error=raw.probe.error)
+    readable = {page.page: page.text or "" for page in raw.pages if page.error is None}
+    text = clean_document(raw.doc, readable, raw.probe.outline)
+    failed = _failed_pages(raw.pages)
+    if not text.text.strip():
+        return Document(raw.doc, error=failed or NO_TEXT)
+    return Document(
+        raw.doc,
+        tuple(Page(doc=text.doc, page=number, text=page) for number, page in text.pages),
+        tuple(make_sections(text, raw.identifier, settings.section_tokens, settings.section_pages)),
+        tuple(make_passages(text, raw.identifier, settings.passage_words, settings.passage_overlap_words)),
+        error=f"{failed}; its other pages are used" if failed else None,
+        hint=_hint(text, settings.reader),
+    )
+
+
+def clean_document(doc: str, pages: Mapping[int, str], outline: Sequence[OutlineEntry] = ()) -> DocumentText:
+    """The text of a document from its raw pages (number to text): characters, furniture, contents, broken words.
+
+    A document that is nothing but contents keeps them.
+    """
+    numbers = sorted(pages)
+    characters = [clean_characters(pages[number]) for number in numbers]
+    stripped = strip_furniture(numbers, characters)
+    texts = strip_contents(numbers, stripped.pages, set(stripped.distances))
+    if not any(texts):
+        texts = stripped.pages
+    return DocumentText(doc, tuple(zip(numbers, join_broken_words(texts), strict=True)), tuple(outline))
+
+
+def _failed_pages(pages: Sequence[PageText]) -> str | None:
+    failed = [page for page in pages if page.error is not None]
+    if not failed:
+        return None
+    numbers = ", ".join(str(page.page) for page in failed[:10]) + (", …" if len(failed) > 10 else "")
+    return f"{len(failed)} of {len(pages)} pages cannot be read (page {numbers}: {failed[0].error})"
+
+
+def _hint(text: DocumentText, reader: str) -> str | None:
+    """What the user should know of a document that was read, but badly."""
+    letters = sum(map(str.isalpha, text.text))
+    if reader == "pypdf" and sum(map(len, RUN_TOGETHER.findall(text.text))) > RUN_TOGETHER_SHARE * letters:
+        return 'its words run together as pypdf reads it; set reader = "pdfium" under [ingest]'
+    empty = sum(not page.strip() for _, page in text.pages)
+    if empty > MOSTLY_WITHOUT_TEXT * len(text.pages):
+        return f"{empty} of {len(text.pages)} pages have no text; if they are scans, add text with OCR first"
+    return None

@@ -1,0 +1,143 @@
+"""One process that reads PDFs for us, which may crash, hang or be killed without taking anything else along."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from synth.pdf_readers import OutlineEntry, ReaderName
+
+TRIES_OF_A_PAGE = 2
+
+
+class WorkerDied(Exception):
+    """The process ended, or had to be ended, while it was at a request."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds that a process may take to open a document, and then for each page."""
+
+    to_open_s: float
+    a_page_s: float
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What is known of a document before its pages are read; with `error` set it cannot be opened at all."""
+
+    pages: int = 0
+    outline: tuple[OutlineEntry, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class PageText:
+    """The raw text of a page (1-based); exactly one of `text` and `error` is set."""
+
+    page: int
+    text: str | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Pages:
+    """The pages `first` to `last` (1-based) of the document at `path`, to be read by `reader`."""
+
+    path: str
+    reader: ReaderName
+    first: int = 1
+    last: int = 1
+
+
+class PdfProcess:
+    """One process, started at the first request and again after it died. After `close` it dies for good."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._closing = threading.Event()
+
+    def probe(self, document: Pages, limits: Limits) -> Probe:
+        """The number of pages and the outline of the document, or why it cannot be opened."""
+        try:
+            answer = self._ask({"path": document.path, "reader": document.reader}, limits.to_open_s)
+        except WorkerDied as error:
+            return Probe(error=f"{document.reader} could not open it ({error})")
+        if "error" in answer:
+            return Probe(error=answer["error"])
+        return Probe(answer["pages"], tuple(OutlineEntry(*entry) for entry in answer["outline"]))
+
+    def read(self, wanted: Pages, limits: Limits, tries: int = TRIES_OF_A_PAGE) -> list[PageText]:
+        """Each page's text or error. Pages that bring the process down are asked for one by one, each `tries` times."""
+        request = {"path": wanted.path, "reader": wanted.reader, "first": wanted.first, "last": wanted.last}
+        pages = range(wanted.first, wanted.last + 1)
+        try:
+            answer = self._ask(request, limits.to_open_s + limits.a_page_s * len(pages))
+        except WorkerDied as error:
+            if self._closing.is_set() or (len(pages) == 1 and tries == 1):
+                return [PageText(page, error=f"{wanted.reader} could not read it ({error})") for page in pages]
+            left = TRIES_OF_A_PAGE if len(pages) > 1 else tries - 1
+            single = (Pages(wanted.path, wanted.reader, page, page) for page in pages)
+            return [text for page in single for text in self.read(page, limits, left)]
+        if "error" in answer:
+            return [PageText(page, error=answer["error"]) for page in pages]
+        return [PageText(page, **text) for page, text in zip(pages, answer["texts"], strict=True)]
+
+    def kill(self) -> None:
+        """End the process at once, and for good; a thread that waits for its answer sees it end."""
+        self._closing.set()
+        if process := self._process:
+            process.kill()
+
+    def stop(self, patience_s: float = 0.0) -> None:
+        """Wait for the process to end by itself, at most `patience_s`, then end it, and close its pipes."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(patience_s)
+        process.kill()
+        process.communicate()
+
+    def _ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+        """The process's answer. Raises WorkerDied when it ends first or takes longer than `timeout_s`."""
+        process = self._process = self._process or _start()
+        assert process.stdin and process.stdout
+        timer = threading.Timer(timeout_s, process.kill)
+        timer.start()
+        try:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = ""
+        finally:
+            in_time = timer.is_alive()
+            timer.cancel()
+        if not line.endswith("\n"):
+            self.stop(patience_s=5.0)
+            raise WorkerDied(_why(process.returncode) if in_time else f"it took longer than {timeout_s:.0f} s")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+def _why(status: int) -> str:
+    return f"the process was ended by signal {-status}" if status < 0 else f"the process ended with status {status}"
+
+
+def _start() -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "synth.pdf_worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        encoding="ascii",
+    )

@@ -1,0 +1,67 @@
+"""Questions put through a batch API: what the tests of batch mode ask, in this process or one that is killed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from ragassay.calls import Batch, Caller, Message, Reply, Request
+from ragassay.config import Experiment
+from ragassay.progress import Progress
+from ragassay.reply_cache import ReplyCache
+from ragassay.workspace import Workspace
+
+
+class Grade(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    reason: str
+    label: Literal[0, 1, 2]
+
+
+def request(text: str, **fields: object) -> Request:
+    return Request((Message("system", "Grade."), Message("user", text)), **{"schema": Grade, **fields})  # type: ignore[arg-type]
+
+
+def make_caller(
+    folder: Path,
+    model: str,
+    base_url: str,
+    mode: str = "batch",
+    progress: Progress | None = None,
+    prices: dict[str, float] | None = None,
+    **run: object,
+) -> Caller:
+    """A stage's caller on `folder`; 1,000 dollars for a million tokens."""
+    settings = {
+        "base_url": base_url,
+        "timeout_s": 2.0,
+        "prices_usd_per_million": prices or {"input": 1000.0, "output": 1000.0},
+        "mode": mode,
+        "poll_s": 0.01,
+        "max_tokens": 500,
+    }
+    experiment = Experiment.model_validate(
+        {
+            "answer": {"model": model},
+            "judge": {"model": model},
+            "questions": {"source": "own"},
+            "run": {"retries": 2, "max_cost_usd": None, **run},
+            "models": {model: settings},
+        }
+    )
+    workspace = Workspace(folder / "corpus", folder / "results", experiment)
+    return Caller(workspace, "judge", ReplyCache(workspace.replies), progress, retry_after_cap_s=0.01)
+
+
+def ask(caller: Caller, model: str, n: int) -> list[Reply]:
+    """Grades of `n` texts."""
+    return caller.ask([Batch("relevance", model, tuple(request(f"text {at}") for at in range(n)))])[0]
+
+
+if __name__ == "__main__":
+    where, name, url, count = sys.argv[1:]
+    replies = ask(make_caller(Path(where), name, url), name, int(count))
+    print(sum(reply.error is None for reply in replies))

@@ -1,0 +1,143 @@
+"""CPU-bound stages on a Dask cluster of two worker processes, one of which is killed while it works."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import digest_encoder
+import pytest
+from pdf_maker import break_page, make_pdf
+from small_corpus import contents, make_corpus
+
+from ragassay.cli import main
+from ragassay.config import Experiment, load_experiment
+from ragassay.cores import Cores
+from ragassay.errors import InputError
+from ragassay.workspace import Workspace
+from retrieval.embedding import Embedder
+from retrieval.embedding_cache import EmbeddingCache, Text
+from synth.ingest import ingest
+
+PAGES = [f"This is page {n} of a long document.\nWrite {n * 31} to register R{n} and wait." for n in range(1, 145)]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[object]:
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def killer(cluster) -> Callable[[int, int], None]:
+    """A `progress` that ends one worker process with -9 when the first piece of work is done; `killed` names it."""
+    from distributed import Client
+
+    def progress(done: int, total: int) -> None:
+        if not progress.killed:
+            assert done < total, "nothing is left to be lost"
+            with Client(cluster.scheduler_address, set_as_default=False) as client:
+                progress.killed += [next(iter(client.run(os.getpid).values()))]
+            os.kill(progress.killed[0], signal.SIGKILL)
+
+    progress.killed = []
+    return progress
+
+
+def with_backend(experiment: Experiment, **run: object) -> Experiment:
+    return experiment.model_copy(update={"run": experiment.run.model_copy(update=run)})
+
+
+def test_reading_and_cutting_give_the_same_bytes_though_a_worker_is_killed(tmp_path: Path, cluster, killer) -> None:
+    corpus = make_corpus(tmp_path / "corpus", "file:m")
+    break_page(make_pdf(corpus / "long.pdf", PAGES), 50)
+    (corpus / "no document.pdf").write_text("prose")
+    here = Workspace(corpus, tmp_path / "here", load_experiment(corpus / "experiment.toml"))
+    there_too = with_backend(here.experiment, backend="dask", scheduler=cluster.scheduler_address)
+    there = Workspace(corpus, tmp_path / "there", there_too)
+    expected, found = ingest(here), ingest(there, killer)
+    assert killer.killed
+    assert found == expected and found.n_failed == 2
+    assert contents(there.results) == contents(here.results)
+
+
+def test_embedding_gives_the_same_bytes_though_a_worker_is_killed(tmp_path: Path, cluster, killer) -> None:
+    texts = [Text("passage", f"number {n % 6000}") for n in range(7000)] + [Text("query", "number 7")]
+    cores = Cores("dask", cluster.scheduler_address)
+    here, there = (EmbeddingCache("digest", tmp_path / name) for name in ("here", "there"))
+    expected = Embedder("digest", here, digest_encoder.load).vectors(texts)
+    found = Embedder("digest", there, digest_encoder.load, killer, cores).vectors(texts)
+    assert killer.killed
+    assert found.tobytes() == expected.tobytes()
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+
+
+def test_the_command_line_takes_the_cluster_from_the_experiment(tmp_path: Path, cluster) -> None:
+    corpus = make_corpus(tmp_path / "corpus", "file:m")
+    toml = corpus / "experiment.toml"
+    assert main(["ingest", str(corpus), "--results", str(tmp_path / "here")]) == 0
+    run = f'[run]\nbackend = "dask"\nscheduler = "{cluster.scheduler_address}"'
+    toml.write_text(toml.read_text().replace("[run]", run))
+    assert main(["ingest", str(corpus), "--results", str(tmp_path / "there")]) == 0
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+
+
+def test_what_a_piece_of_work_raises_is_raised_here(cluster) -> None:
+    cores = Cores("dask", cluster.scheduler_address)
+    with pytest.raises(ValueError, match="invalid literal"):
+        dict(cores.each(int, ["1", "x"]))
+    assert dict(cores.each(int, ["1", "2"])) == {0: 1, 1: 2}
+
+
+@pytest.mark.parametrize("here", ["processes", "threads", "one"])
+def test_on_this_machine(here) -> None:
+    assert dict(Cores().each(int, (str(n) for n in range(5)), here, n_jobs=2)) == {n: n for n in range(5)}
+    assert list(Cores().each(int, [], here)) == []
+
+
+def test_one_piece_after_the_other_is_done_as_it_is_asked_for() -> None:
+    done: list[int] = []
+    results = Cores().each(done.append, range(100), "one")
+    next(results)
+    assert len(done) < 5
+    results.close()
+
+
+def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragassay.cores._SECONDS_TO_CONNECT", 0.2)
+    with pytest.raises(InputError, match=r"dask cluster at 'tcp://127\.0\.0\.1:1' cannot be reached .*run\.scheduler"):
+        list(Cores("dask", "tcp://127.0.0.1:1").each(int, ["1"]))
+
+
+def test_a_cluster_without_workers() -> None:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=0, dashboard_address=None, host="127.0.0.1") as empty:
+        with pytest.raises(InputError, match="has no workers"):
+            list(Cores("dask", empty.scheduler_address).each(int, ["1"]))
+
+
+@pytest.mark.parametrize(("backend", "package"), [("dask", "distributed"), ("ray", "ray")])
+def test_an_extra_that_is_not_installed_is_named(backend, package, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=f"needs the extra '{backend}'; install it with .*ragassay\\[{backend}\\]"):
+        list(Cores(backend, "tcp://127.0.0.1:1").each(int, ["1"]))
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [('backend = "dask"', "needs scheduler"), ('scheduler = "x"', "goes with backend"), ('backend = "slurm"', "loky")],
+)
+def test_settings_that_do_not_go_together(tmp_path: Path, lines: str, said: str, capsys) -> None:
+    corpus = make_corpus(tmp_path / "corpus", "file:m")
+    toml = corpus / "experiment.toml"
+    toml.write_text(toml.read_text().replace("[run]", f"[run]\n{lines}"))
+    assert main(["ingest", str(corpus), "--results", str(tmp_path / "results")]) == 2
+    assert said in capsys.readouterr().err
