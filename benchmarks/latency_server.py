@@ -81,13 +81,11 @@ def body_of(request: dict[str, Any]) -> bytes:
 
 async def _serve(latency_s: float) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while head := await _head(reader):
-            length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        while (data := await request_body(reader)) is not None:
             ready = asyncio.get_running_loop().time() + latency_s
-            payload = body_of(json.loads(await reader.readexactly(length)))
+            payload = body_of(json.loads(data))
             await asyncio.sleep(max(0.0, ready - asyncio.get_running_loop().time()))
-            lines = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(payload)
-            writer.write(lines + payload)
+            writer.write(response(200, payload))
             await writer.drain()
         writer.close()
 
@@ -97,11 +95,20 @@ async def _serve(latency_s: float) -> None:
         await server.serve_forever()
 
 
-async def _head(reader: asyncio.StreamReader) -> bytes:
+def response(status: int, payload: bytes, *headers: str) -> bytes:
+    """The bytes of an HTTP response of JSON."""
+    lines = [f"HTTP/1.1 {status} -", "Content-Type: application/json", f"Content-Length: {len(payload)}", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + payload
+
+
+async def request_body(reader: asyncio.StreamReader) -> bytes | None:
+    """The body of the next request; None when the client has gone."""
     try:
-        return await reader.readuntil(b"\r\n\r\n")
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
+        return await reader.readexactly(length)
     except (asyncio.IncompleteReadError, ConnectionError):
-        return b""
+        return None
 
 
 if __name__ == "__main__":

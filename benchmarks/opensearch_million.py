@@ -2,8 +2,8 @@
 
     python -m benchmarks.opensearch_million URL [N] [vectors]
 
-N: default 1,000,000. `vectors` adds vectors of 384 dimensions, drawn at random, so that no model's speed is in the figure.
-Words are drawn from 200,000 by Zipf's law. The index is removed at the end; the corpus file takes about 650 bytes a passage.
+N: default 1,000,000. `vectors` adds vectors of 384 dimensions, drawn at random: no model's speed is in the figure.
+Words are drawn from 200,000 by Zipf's law. The index is removed at the end; the corpus file takes 650 MB for a million.
 """
 
 from __future__ import annotations

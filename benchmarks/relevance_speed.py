@@ -31,7 +31,7 @@ LATENCY_S, AT_ONCE, MODEL = 0.2, 32, "openai:judge"
 
 @dataclass(frozen=True)
 class Taken:
-    """Seconds of wall time and of CPU (user and system, all threads) for n judgments, of which `failed` have no label."""
+    """Seconds of wall time and of CPU (of all threads) for n judgments, of which `failed` have no label."""
 
     n: int
     failed: int

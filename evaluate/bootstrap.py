@@ -79,6 +79,10 @@ class Resamples:
         low, high = np.quantile(replicates, [tail, 1 - tail])
         return float(low), float(high)
 
+    def rating_interval(self, replicates: Floats, n: int) -> tuple[float | None, float | None]:
+        """As `interval`; None too where all replicates are the same, which do not tell how far off a rating may be."""
+        return self.interval(replicates, n) if len(replicates) and np.ptp(replicates) > 1e-9 else (None, None)
+
     def tail(self, n: int) -> float:
         """The share of replicates beyond each end of the interval, for `n` queries (0 below two)."""
         return expanded_tail(self.units(n), self.confidence)

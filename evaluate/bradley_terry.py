@@ -29,6 +29,8 @@ POINTS = 400 / np.log(10.0)
 UNBOUNDED_SHARE = 0.05
 """How many of the resamples may lack finite ratings before the interval is withheld."""
 
+ALL_TIED = "all verdicts are ties: no agent stands above another, and nothing tells how far apart they may be"
+
 HALF_INSTEAD = "ties are counted as half wins: all wins run one way, where Davidson's tie parameter has no finite value"
 
 Ties = Literal["davidson", "half"]
@@ -183,13 +185,18 @@ def _figures(
             index = held.agents.index(agent)
             ends: tuple[float | None, float | None] = (None, None)
             if _unbounded_share(drawn) <= UNBOUNDED_SHARE:
-                ends = draws.interval(initial + POINTS * drawn.log[drawn.bounded, index], held.queries_of(agent))
+                replicates = initial + POINTS * drawn.log[drawn.bounded, index]
+                ends = draws.rating_interval(replicates, held.queries_of(agent))
             figures[agent] = rounded(initial + POINTS * whole.log[0, index], count, failed, *ends)
     return figures
 
 
 def _p_best(held: Contests, whole: _Order, drawn: _Order, draws: Resamples) -> dict[str, float]:
-    """By `share_best` where ratings and intervals are finite, else the resamples in which none stands above."""
+    """By `share_best` where ratings and intervals are finite, else the resamples in which none stands above.
+
+    The latter are taken with one more query that names each agent equally (Laplace's rule of succession), since the
+    resamples of a single game all say the same.
+    """
     agents, n = held.agents, draws.units(len(np.unique(held.query)))
     if not agents:
         return {}
@@ -199,6 +206,7 @@ def _p_best(held: Contests, whole: _Order, drawn: _Order, draws: Resamples) -> d
     else:
         unbeaten = ~drawn.above.any(axis=1)
         shares = (unbeaten / unbeaten.sum(axis=1, keepdims=True)).mean(axis=0)
+        shares = (n * shares + 1 / len(agents)) / (n + 1)
     return {agent: round(float(value), DIGITS) for agent, value in zip(agents, shares, strict=True)}
 
 
@@ -228,8 +236,10 @@ def _note(contests: Contests, held: Contests, whole: _Order, drawn: _Order, half
     elif _unbounded_share(drawn) > UNBOUNDED_SHARE:
         share = _unbounded_share(drawn)
         said.append(f"no intervals: {share:.0%} of the resamples are one-sided and have no finite ratings")
+    elif len(drawn.log) > 1 and float(np.ptp(drawn.log, axis=0).max()) < 1e-9 and (held.score != 0.5).any():
+        said.append("no intervals: every resample of the queries says the same")
     if half_instead and whole.bounded.all():
-        said.append(HALF_INSTEAD)
+        said.append(HALF_INSTEAD if (held.score != 0.5).any() else ALL_TIED)
     if idle := sorted(set(contests.agents) - set(held.agents)):
         said.append(f"not rated, since no game has a verdict: {_named(idle)}")
     return "; ".join(said) or None
@@ -241,7 +251,7 @@ def _why_not_finite(held: Contests) -> str:
     played, reached = reach((wins + wins.T)[None])[0], reach(wins[None])[0]
     if not played.all():
         first, rest = _agents(held, played[0]), _agents(held, ~played[0])
-        return f"no finite ratings: {_named(first)} and {_named(rest)} have no verdict between them"
+        return f"no finite ratings: no verdict links {_named(first)} to {_named(rest)}"
     top = _agents(held, (reached | ~reached.T).all(axis=1))
     return f"one-sided, no finite ratings: no other agent won or tied against {_named(top)}"
 

@@ -14,6 +14,7 @@ from math import sqrt
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from evaluate.bert_score import Floats, bert_score
 from evaluate.bootstrap import DIGITS, Resamples, resamples
@@ -75,12 +76,16 @@ class AgentSpread(Record):
 
 
 class Consistency(Record):
-    """`consistency.json`. embedding: the model of BERTScore; agents: agent to measure to its spread."""
+    """`consistency.json`. embedding: the model of BERTScore; agents: agent to measure to its spread.
+
+    inputs: file to SHA-256 of what it was made from, of an experiment.
+    """
 
     embedding: str
     n_runs: int
     agents: dict[str, dict[str, AgentSpread]]
     queries: tuple[Spread, ...]
+    inputs: dict[str, str] = Field(default_factory=dict)
 
 
 def consistency(

@@ -14,7 +14,7 @@ from evaluate.consistency import Consistency, Runs, Values, consistency
 from evaluate.evaluate_answers import experiment_evaluators
 from evaluate.material import read_material
 from ragassay.errors import InputError
-from ragassay.files import first_problem, plain, read_objects, read_records, write_json
+from ragassay.files import digest_file, first_problem, plain, read_objects, read_records, write_json
 from ragassay.records import Answer, Assessment, AssessmentRun
 from ragassay.workspace import Workspace
 
@@ -49,8 +49,17 @@ def of_experiment(workspace: Workspace) -> Consistency:
     embedding = workspace.experiment.retrieval.embedding
     sections = source_sections(material.queries)
     found = consistency(groups, TokenEncoder(embedding).vectors, embedding, scales, sections)
+    found = found.model_copy(update={"inputs": inputs_of(workspace)})
     write_json(workspace.consistency, found.dump())
     return found
+
+
+def inputs_of(workspace: Workspace) -> dict[str, str]:
+    """File to SHA-256 of the answers, their further runs and what the evaluators gave both."""
+    agents = repeated_agents(workspace)
+    files = [path(agent) for agent in agents for path in (workspace.answers, workspace.answer_runs)]
+    files += [workspace.judgments, workspace.judgment_runs] if workspace.experiment.judges_runs else []
+    return {path.relative_to(workspace.results).as_posix(): digest_file(path) for path in files if path.exists()}
 
 
 def _judged(

@@ -92,7 +92,7 @@ def rate(contests: Contests, draws: Resamples, settings: EloSettings) -> dict[st
     figures = {}
     for index, agent in enumerate(contests.agents):
         n, failed = contests.games_of(agent), contests.failed_of(agent)
-        low, high = draws.interval(replicates[:, index], contests.queries_of(agent))
+        low, high = draws.rating_interval(replicates[:, index], contests.queries_of(agent))
         figures[agent] = rounded(means[index], n, failed, low, high) if n else Figure(value=None, n=0, n_failed=failed)
     return figures
 

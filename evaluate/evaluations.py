@@ -2,7 +2,8 @@
 
 What judges answers is such a value already. What judges passages becomes the mean label of the passages that an agent
 retrieved for the query and, on scales of 0 to 3, the precision, average precision and reciprocal rank at each k of
-`evaluate.k`, relevant from 2 (as Open RAG Eval does with UMBRELA): `umbrela.P(rel=2)@5`.
+`evaluate.k`, relevant from 2 (as Open RAG Eval does with UMBRELA): `umbrela.P(rel=2)@5`. AP is trec_eval's, over all
+relevant passages that any agent found for the query; Open RAG Eval divides by those that the agent itself found.
 """
 
 from __future__ import annotations

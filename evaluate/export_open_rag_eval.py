@@ -3,7 +3,8 @@
 The names are those of vectara/open-rag-eval (evaluators/trec_evaluator.py, golden_answer_evaluator.py and
 consistency_evaluator.py): `run_1_retrieval_score_…`, `run_1_generation_score_…`, `consistency_…`, tables as JSON.
 There a file is of one system; here `agent` says which one a row is of. An empty cell is a missing value, where Open RAG
-Eval would write 0. What it has no name for goes by our criterion's: `run_1_generation_score_groundedness`.
+Eval would write 0. AP is trec_eval's, over the relevant passages that any agent found, where theirs is over the
+system's own. What it has no name for goes by our criterion's: `run_1_generation_score_groundedness`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pydantic import ValidationError
 
 from evaluate.answer_runs import further_runs
 from evaluate.consistency import Consistency, Spread
+from evaluate.consistency_runs import inputs_of
 from evaluate.evaluate_answers import experiment_evaluators
 from evaluate.judges.cases import expected_response
 from evaluate.judges.nugget_scores import SUPPORT
@@ -222,7 +224,10 @@ def _nuggets(row: Assessment, labels: Mapping[str, float | None]) -> dict[str, A
 
 
 def _spreads(workspace: Workspace) -> Mapping[tuple[str, str], list[Spread]]:
-    """(query, agent) to what `ragassay consistency` found; empty where it was not run."""
+    """(query, agent) to what `ragassay consistency` found; empty where it was not run.
+
+    Raises InputError where it was run before the answers or judgments were made that there are now.
+    """
     found: dict[tuple[str, str], list[Spread]] = defaultdict(list)
     if workspace.experiment.answer.repeats == 1 or not workspace.consistency.exists():
         return found
@@ -231,6 +236,8 @@ def _spreads(workspace: Workspace) -> Mapping[tuple[str, str], list[Spread]]:
     except ValidationError as error:
         remedy = "run `ragassay consistency` again"
         raise InputError(first_problem(error), file=workspace.consistency, remedy=remedy) from None
+    if known.inputs != inputs_of(workspace):
+        raise InputError("is of other answers", file=workspace.consistency, remedy="run `ragassay consistency` again")
     for one in known.queries:
         found[one.query_id, one.agent].append(one)
     return found

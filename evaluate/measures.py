@@ -93,7 +93,8 @@ def judged_by_query(
         # A gain in the first k moves nDCG's ideal as well, so its two ends may meet though the value is open.
         # AP is not monotone either: of two open passages one raises it and another may lower it again.
         within = any(p in unsettled[query] for p, _ in settled[query])
-        open_gain = within and (spelling.startswith("nDCG") or (spelling.startswith("AP") and len(unsettled[query]) > 1))
+        several = len(unsettled[query]) > 1
+        open_gain = within and (spelling.startswith("nDCG") or (spelling.startswith("AP") and several))
         same = abs(highest.get(query, 0.0) - lowest.get(query, 0.0)) < 1e-12
         values[query] = lowest.get(query, 0.0) if same and not open_gain else None
     return values

@@ -190,7 +190,7 @@ def _kind_of(path: Path, fields: Fields) -> Kind:
     for kind, wanted in needed:
         if wanted <= has:
             if kind == "answers" and "label" in has:
-                remedy = "give what was expected too, or say --kind answers to have answers shuffled and labels left out"
+                remedy = "give what was expected too, or --kind answers to shuffle answers and leave out labels"
                 raise InputError("labels answers, but says not what was expected", file=path, line=1, remedy=remedy)
             return kind
     remedy = (

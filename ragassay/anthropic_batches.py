@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.batch_log import BatchLine
-from ragassay.batch_provider import Item, Limits, Standing, gone
+from ragassay.batch_provider import Item, Limits, Prepared, Standing, gone
 from ragassay.config import ModelSettings
 from ragassay.errors import ProviderError, RagassayError
 from ragassay.files import read_objects
@@ -82,13 +82,10 @@ class AnthropicBatches:
             params |= {"tools": [tool], "tool_choice": {"type": "tool", "name": tool["name"]}}
         return {"custom_id": key, "params": params}
 
-    def newest(self) -> str | None:
-        """Batches carry no name; the one before tells which came after."""
-        return next((batch.id for batch in self._client.messages.batches.list(limit=1)), None)
-
-    def upload(self, file: Path) -> None:
-        """Requests are handed in with the batch."""
+    def prepare(self, file: Path) -> Prepared:
+        """Ask for the newest batch: batches carry no name, and the one before tells which came after."""
         del file
+        return Prepared(newest=next((batch.id for batch in self._client.messages.batches.list(limit=1)), None))
 
     def create(self, file: Path, line: BatchLine) -> str:
         del line

@@ -1,9 +1,9 @@
 """`batches.jsonl`: which batches were handed in, written before and after every step, so that a kill loses none.
 
-A line is added for each step of a batch and the last one counts: `planned` (nothing sent), `uploaded`, `submitted`,
-then the provider's own words (`validating`, `in_progress`, `completed`, …), and at the end `collected` (its results are
-in the reply cache), `refused` (the provider took none of it), `dropped` (it never reached the provider) or `another's`
-(what was found in its place was not ours).
+A line is added for each step of a batch and the last one counts: `planned` (nothing sent), `ready` (nothing left to
+do before it is created), `submitted`, then the provider's own words (`validating`, `in_progress`, `completed`, …), and
+at the end `collected` (its results are in the reply cache), `refused` (the provider took none of it), `dropped` (it
+never reached the provider) or `another's` (what was found in its place was not ours).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class BatchLog:
             raise InputError("holds other requests than the batch that was handed in", file=file, remedy=remedy)
         return keys
 
-    def plan(self, model: str, base_url: str | None, part: Sequence[tuple[str, str]], newest: str | None) -> BatchLine:
+    def plan(self, model: str, base_url: str | None, part: Sequence[tuple[str, str]]) -> BatchLine:
         """Record that (key, line of text) are about to be handed in; their file is written."""
         keys = sorted(key for key, _ in part)
         digest = digest_json(keys)
@@ -99,7 +99,6 @@ class BatchLog:
             n=len(keys),
             state="planned",
             at=round(time.time(), 3),
-            newest=newest,
         )
         return self.write(line)
 

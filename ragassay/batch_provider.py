@@ -46,6 +46,14 @@ class Item:
     error: RagassayError | None = None
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What `create` and `find` go by: the id of the uploaded file, or of the newest batch before the one to come."""
+
+    input_file: str | None = None
+    newest: str | None = None
+
+
 class BatchProvider(Protocol):
     """OpenAI's Batch API or Anthropic's Message Batches. Every method but `line` may raise what the SDK raises."""
 
@@ -56,12 +64,8 @@ class BatchProvider(Protocol):
         """The line of the request file; `custom_id` is the key, `shared` as in prompt_cache."""
         ...
 
-    def newest(self) -> str | None:
-        """A batch that was there before the one to be created, where `find` needs to know it."""
-        ...
-
-    def upload(self, file: Path) -> str | None:
-        """The id of the uploaded file, or None where requests are handed in with the batch."""
+    def prepare(self, file: Path) -> Prepared:
+        """The last step before `create`, which costs nothing."""
         ...
 
     def create(self, file: Path, line: BatchLine) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from ragassay.batch_log import BatchLine, BatchLog
 from ragassay.batch_provider import BatchProvider, Item, Limits, Standing, files_within
@@ -109,8 +109,9 @@ class BatchRunner:
                 self._take_up(line, keys, handed_in=True)
 
     def _found(self, line: BatchLine) -> BatchLine:
-        log = self._desk.log
-        found = self._desk.retrier.call(self._model, lambda: self.provider.find(line, log.ids()))
+        log, found = self._desk.log, None
+        if line.state == "ready":
+            found = self._desk.retrier.call(self._model, lambda: self.provider.find(line, log.ids()))
         state = "dropped" if found is None else "submitted"
         return log.write(line.model_copy(update={"state": state, "batch": found}))
 
@@ -151,11 +152,11 @@ class BatchRunner:
 
     def _created(self, part: list[tuple[str, str]]) -> BatchLine:
         log, call, provider = self._desk.log, self._desk.retrier.call, self.provider
-        line = log.plan(self._model, self._base_url, part, call(self._model, provider.newest))
+        line = log.plan(self._model, self._base_url, part)
         file = log.requests(line.name)
         try:
-            input_file = call(self._model, lambda: provider.upload(file))
-            line = log.write(line.model_copy(update={"state": "uploaded", "input_file": input_file}))
+            ready = call(self._model, lambda: provider.prepare(file))
+            line = log.write(line.model_copy(update={"state": "ready", **asdict(ready)}))
             batch = call(self._model, _Creation(provider, log, line))
         except RagassayError as error:
             if isinstance(error, InputError) or (isinstance(error, ProviderError) and not error.retryable):

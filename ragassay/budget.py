@@ -60,8 +60,8 @@ class Budget:
             expected = self._spent_usd + self._reserved_usd + expected_usd
             if not handed_in and self._limit_usd is not None and expected > self._limit_usd:
                 raise BudgetSpent(
-                    f"{n} requests of {self._stage} in batches, about ${expected_usd:.2f}, would pass the cost limit of "
-                    f"${self._limit_usd:.2f} (${self._spent_usd:.2f} spent, ${self._reserved_usd:.2f} under way); "
+                    f"{n} requests of {self._stage} in batches, about ${expected_usd:.2f}, would pass the cost limit "
+                    f"of ${self._limit_usd:.2f} (${self._spent_usd:.2f} spent, ${self._reserved_usd:.2f} under way); "
                     "nothing of them was handed in: run again with a higher --max-cost to go on"
                 )
             self._reserved_usd += expected_usd

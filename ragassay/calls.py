@@ -23,7 +23,7 @@ from ragassay.files import json_line
 from ragassay.models import Endpoint, base_url_of, check_model, gives_probabilities, provider_of
 from ragassay.prices import cost_usd
 from ragassay.progress import NoProgress, Progress
-from ragassay.prompt_cache import shared_beginnings
+from ragassay.prompt_cache import beginning_of, in_turn, shared_beginnings
 from ragassay.prompts import Message
 from ragassay.reach import Reach
 from ragassay.records import Usage
@@ -176,7 +176,7 @@ class Caller:
         """Find what prompts to a model that caches what is marked have in common."""
         marked = [job for job in jobs if provider_of(job.model) == "anthropic"]
         lengths = shared_beginnings([job.request for job in marked])
-        self._shared.update((job.key, length) for job, length in zip(marked, lengths, strict=True))
+        self._shared.update((job.key, length) for job, length in zip(marked, lengths, strict=True) if length)
 
     def _run(self, batched: list[Job], online: list[Job]) -> None:
         """Batches of each model in a thread of their own, and meanwhile the direct calls."""
@@ -252,7 +252,10 @@ class Caller:
             return
         limit = 1 if one_at_a_time else min(self._experiment.run.max_concurrency, len(jobs))
         pool = ThreadPoolExecutor(limit, thread_name_prefix="ask")
-        futures = [pool.submit(self._work, job) for job in jobs]
+        beginnings = [beginning_of(job.request, self._shared.get(job.key, 0)) for job in jobs]
+        futures = [pool.submit(self._work, jobs[at]) for at in in_turn(beginnings, limit)]
+        for future in futures:
+            future.add_done_callback(self._stop_after)
         try:
             _first_error(futures)
         except BaseException:
@@ -260,6 +263,11 @@ class Caller:
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+    def _stop_after(self, future: Future[None]) -> None:
+        """In the thread that failed, before it takes the next job: what is paid for then could not be kept either."""
+        if not future.cancelled() and future.exception() is not None:
+            self._stop.set()
 
     def _work(self, job: Job) -> None:
         while (request := self._settle(job)) is not None:

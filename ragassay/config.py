@@ -191,6 +191,12 @@ class Evaluate(Table):
     custom: tuple[CustomJudge, ...] = ()
     settings: dict[str, dict[str, Any]] = {}
 
+    def own_prompts(self) -> list[str]:
+        """The prompt files of the user's own, relative to the corpus folder."""
+        tables = self.settings.values()
+        given = [str(value) for table in tables for key, value in table.items() if key.endswith("prompt") and value]
+        return [*(one.prompt for one in self.custom), *given]
+
 
 class Compare(Table):
     tournaments: int = Field(500, ge=1, le=100_000)

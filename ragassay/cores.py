@@ -44,9 +44,10 @@ class Cores:
     ) -> Iterator[tuple[int, R]]:
         """(position in `items`, function(item)) as they get done, in any order; an exception of `function` is raised.
 
-        `items` are taken as they are needed. `n_jobs` (default: the cores that this process may use) counts on this machine alone. A worker that a cluster
-        loses costs nothing but time: what it was at is done again by another. Raises InputError where the cluster
-        cannot be reached, has no workers, or has another ragassay than this one; MissingExtra.
+        `items` are taken as they are needed. `n_jobs` (default: the cores that this process may use) counts on this
+        machine alone. A worker that a cluster loses costs nothing but time: what it was at is done again by another.
+        Raises InputError where the cluster cannot be reached, has no workers, or has another ragassay than this one;
+        MissingExtra.
         """
         waiting = iter(items)
         first = list(islice(waiting, 1))
@@ -95,7 +96,7 @@ def _dask(address: str) -> Iterator[int]:
     except ModuleNotFoundError:
         raise MissingExtra('run.backend = "dask"', "dask") from None
     try:
-        client = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
+        client: Any = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise _unusable("dask", address, f"cannot be reached ({str(error).splitlines()[0]})") from None
     with client:

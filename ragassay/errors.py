@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-
 SET_UP = {"local", "opensearch"}
 """The extras that `make setup` installs."""
 

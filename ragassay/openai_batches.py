@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.batch_log import BatchLine
-from ragassay.batch_provider import Item, Limits, Standing, gone
+from ragassay.batch_provider import Item, Limits, Prepared, Standing, gone
 from ragassay.config import ModelSettings
 from ragassay.errors import InputError, ProviderError, RagassayError
 from ragassay.models import TOP_LOGPROBS
@@ -65,12 +65,10 @@ class OpenAIBatches:
             body["response_format"] = response_format(request)
         return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
-    def newest(self) -> None:
-        """Not needed: a batch carries its name on our record."""
-
-    def upload(self, file: Path) -> str:
+    def prepare(self, file: Path) -> Prepared:
+        """Upload the requests."""
         with file.open("rb") as stream:
-            return self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch").id
+            return Prepared(self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch").id)
 
     def create(self, file: Path, line: BatchLine) -> str:
         del file

@@ -39,6 +39,37 @@ def shared_beginnings(requests: Sequence[Request]) -> list[int]:
     return [length if times[part] > 1 else 0 for part, length in zip(parts, shared, strict=True)]
 
 
+def beginning_of(request: Request, shared: int) -> str | None:
+    """What the request shares with others, or None where that is nothing."""
+    if not shared:
+        return None
+    system, user = _opening(request)
+    return f"{system}\n{user[:shared]}"
+
+
+def in_turn(beginnings: Sequence[str | None], at_once: int) -> list[int]:
+    """The order in which requests with these shared beginnings are made, `at_once` at a time: their indices.
+
+    A beginning can be read from the cache only once its first request is answered, and for five minutes then: so the
+    first requests of four times `at_once` beginnings go before the others of the same.
+    """
+    order: list[int] = []
+    followers: list[int] = []
+    seen: set[str] = set()
+    n_first = 0
+    for at, beginning in enumerate(beginnings):
+        if beginning is not None and beginning in seen:
+            followers.append(at)
+            continue
+        if n_first == 4 * at_once:
+            order, followers, n_first = order + followers, [], 0
+        if beginning is not None:
+            seen.add(beginning)
+            n_first += 1
+        order.append(at)
+    return order + followers
+
+
 def anthropic_content(messages: Sequence[Message], shared: int = 0) -> list[tuple[str, str | list[dict[str, Any]]]]:
     """(role, content) of each message, marked behind the system's and behind `shared` characters of the first user's.
 

@@ -72,30 +72,43 @@ def make_analyzer(language: str) -> Analyzer:
     stop = _stop_words(_STEMMED.get(code, (None, None))[1])
 
     def analyze(texts: Sequence[str]) -> list[list[str]]:
-        words = [[word for word in _words(text, code) if word not in stop] for text in texts]
-        stems = _stems({word for row in words for word in row}, code)
-        return [[stems[word] for word in row] for row in words]
+        terms = _TermsOfWords(code, stop)
+        return [[term for word in _words(text, code) for term in terms[word]] for text in texts]
 
     return analyze
 
 
-def _stems(words: set[str], code: str) -> dict[str, str]:
-    ordered = sorted(words)
+class _TermsOfWords(dict[str, tuple[str, ...]]):
+    """The terms of each word, worked out when it is first met."""
+
+    def __init__(self, code: str, stop: frozenset[str]) -> None:
+        super().__init__()
+        self._code, self._stop, self._stem = code, stop, _stemmer(code)
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        self[word] = terms = tuple(self._stem(part) for part in _parts(word, self._code) if part not in self._stop)
+        return terms
+
+
+def _stemmer(code: str) -> Callable[[str], str]:
     if code not in _STEMMED:
-        return {word: word for word in ordered}
+        return str
     import Stemmer
 
-    stemmer = Stemmer.Stemmer(_STEMMED[code][0])  # made anew for each call: it may not be shared between threads
-    # Snowball leaves nothing of a lone "s": such a word stays as it is.
-    return {word: stem or word for word, stem in zip(ordered, stemmer.stemWords(ordered), strict=True)}
+    stem = Stemmer.Stemmer(_STEMMED[code][0]).stemWord  # made anew for each call: it may not be shared between threads
+    return lambda word: stem(word) or word  # Snowball leaves nothing of a lone "s": such a word stays as it is
 
 
-def _words(text: str, code: str) -> Iterator[str]:
-    for word in _pattern(_is_unspaced(text)).findall(_folded(text, code)):
-        if _is_unspaced(word):
-            yield from (word[i : i + 2] for i in range(max(1, len(word) - 1)))
-        elif kept := _without_affix(word, code):
-            yield kept
+def _words(text: str, code: str) -> list[str]:
+    folded = _folded(text, code)
+    return _pattern(_is_unspaced(text), ascii_only=folded.isascii()).findall(folded)
+
+
+def _parts(word: str, code: str) -> Iterator[str]:
+    if _is_unspaced(word):
+        yield from (word[i : i + 2] for i in range(max(1, len(word) - 1)))
+    elif kept := _without_affix(word, code):
+        yield kept
 
 
 def _folded(text: str, code: str) -> str:
@@ -123,9 +136,12 @@ def _is_unspaced(text: str) -> bool:
 
 
 @cache
-def _pattern(unspaced: bool) -> re.Pattern[str]:
-    """A word; where the text has unspaced script, a run of that script or a word of any other."""
-    character = rf"[\w{_marks()}]"
+def _pattern(unspaced: bool, *, ascii_only: bool) -> re.Pattern[str]:
+    """A word; where the text has unspaced script, a run of that script or a word of any other.
+
+    ASCII text has no marks, and is gone through several times as fast when none is looked for.
+    """
+    character = r"\w" if ascii_only else rf"[\w{_marks()}]"
     word = rf"(?:(?![{_UNSPACED}]){character})+" if unspaced else f"{character}+"
     letters, digits = r"(?<=[^\W\d_])['.](?=[^\W\d_])", r"(?<=\d)['.,;](?=\d)"
     whole = rf"{word}(?:(?:{letters}|{digits}){word})*"

@@ -13,14 +13,14 @@ alike; over a few passages of one subject they differ, and its scores can be zer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from retrieval.analysis import Analyzer
-from retrieval.ranker import Ranking, best_first
+from retrieval.bm25_index import build_index
+from retrieval.ranker import Ranking, at_least_kth, best_first
 
 K1, B = 1.2, 0.75
 """Lucene's defaults."""
@@ -34,25 +34,14 @@ class Bm25:
     Scores are sums in double precision, rounded to 6 decimals; equal scores are in the order of ids.
     """
 
-    def __init__(self, ids: Sequence[str], texts: Sequence[str], analyze: Analyzer) -> None:
-        self._ids, self._analyze = list(ids), analyze
+    def __init__(self, ids: Sequence[str], texts: Iterable[str], analyze: Analyzer) -> None:
+        self._ids, self._analyze = ids, analyze
         self._vocabulary: dict[str, int] = {}
-        self._index = self._build(analyze(texts))
+        self._index = build_index(texts, analyze, self._vocabulary, K1, B)
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` (1 or more) best passages for each query; none where no term of the query is known."""
         return [self._ranking(terms, k) for terms in self._analyze(queries)]
-
-    def _build(self, terms: list[list[str]]) -> Any:
-        import bm25s
-
-        number = self._vocabulary.setdefault
-        rows = [[number(term, len(self._vocabulary)) for term in row] for row in terms]
-        if not self._vocabulary:
-            return None
-        index = bm25s.BM25(k1=K1, b=B, method="lucene", dtype="float64", backend="numpy")
-        index.index((rows, self._vocabulary), create_empty_token=False, show_progress=False)
-        return index
 
     def _ranking(self, terms: list[str], k: int) -> Ranking:
         known = [self._vocabulary[term] for term in terms if term in self._vocabulary]
@@ -64,11 +53,11 @@ class Bm25:
 class RankBm25:
     """The reference: BM25Okapi of rank-bm25, with the same terms and parameters as `Bm25`."""
 
-    def __init__(self, ids: Sequence[str], texts: Sequence[str], analyze: Analyzer) -> None:
+    def __init__(self, ids: Sequence[str], texts: Iterable[str], analyze: Analyzer) -> None:
         from rank_bm25 import BM25Okapi
 
-        self._ids, self._analyze = list(ids), analyze
-        terms = analyze(texts)
+        self._ids, self._analyze = ids, analyze
+        terms = analyze(list(texts))
         self._index = BM25Okapi(terms, k1=K1, b=B) if any(terms) else None
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
@@ -79,5 +68,6 @@ class RankBm25:
 
 
 def _positive(ids: Sequence[str], scores: npt.NDArray[Any], k: int) -> Ranking:
-    found = np.flatnonzero(scores > 0)
+    found = at_least_kth(scores, k, 10.0**-DIGITS)
+    found = found[scores[found] > 0]
     return best_first(ids, scores[found], found, k, DIGITS)

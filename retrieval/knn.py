@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,15 @@ import numpy.typing as npt
 from retrieval.embedding import Embedder
 from retrieval.embedding_cache import Text, Vectors
 from retrieval.ranker import Ranking, best_first
+from retrieval.vector_store import on_disk
 
 DIGITS = 5
 
-_BATCH = 64  # queries whose scores over all passages are held at a time
+_BATCH = 64  # queries that are compared with the passages at a time
+_ROWS, _FIRST_ROWS = 32_768, 4096  # passages that they are compared with at a time
 _MARGIN = 1e-3  # above the error of single precision and of rounding, in cosine
+
+Singles = npt.NDArray[np.float32]
 
 
 class Knn:
@@ -25,17 +29,20 @@ class Knn:
     Candidates come from a product in single precision, with room for its error; their scores from one in double,
     where the sum of products of half-precision values is exact, so that no machine's order of summation shows.
     Scores are rounded to 5 decimals; equal ones are in the order of ids.
+
+    Both kinds of vectors are memory-mapped, and compared some thousands at a time: what a search holds in memory does
+    not grow with the number of passages.
     """
 
-    def __init__(self, ids: Sequence[str], texts: Sequence[str], embedder: Embedder) -> None:
-        self._ids, self._texts, self._embedder = list(ids), list(texts), embedder
-        self._passages: Vectors | None = None
-        self._single: npt.NDArray[np.float32] | None = None
+    def __init__(self, ids: Sequence[str], texts: Collection[str], embedder: Embedder) -> None:
+        self._ids, self._texts, self._embedder = ids, texts, embedder
+        self._places: npt.NDArray[np.intp] | None = None
+        self._single: Singles | None = None
         self._lock = threading.Lock()  # LangChain may search from several threads
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
-        """The min(k, number of passages) nearest passages for each query. Raises what `Embedder.vectors` does."""
-        if not queries or not self._ids:
+        """The min(k, number of passages) nearest passages for each query. Raises what `Embedder.places` does."""
+        if not queries or not len(self._ids):
             return [[] for _ in queries]
         with self._lock:
             vectors = self._embed(queries)
@@ -44,27 +51,100 @@ class Knn:
 
     def _embed(self, queries: Sequence[str]) -> Vectors:
         """The queries' vectors; at the first call the passages', too, so that all that is missing is said at once."""
-        asked = [Text("query", query) for query in queries]
-        if self._passages is not None:
-            return self._embedder.vectors(asked)
-        both = self._embedder.vectors([*(Text("passage", text) for text in self._texts), *asked])
-        self._passages = both[: len(self._texts)]
-        single = self._passages.astype(np.float32)
-        self._single = single / np.linalg.norm(single, axis=1, keepdims=True)
-        return both[len(self._texts) :]
+        if self._places is None:
+            places = self._embedder.places(_Both(self._texts, queries))
+            self._places = places[: len(self._ids)]
+            self._single = _normalised(self._embedder, self._places)
+            return self._embedder.take(places[len(self._ids) :])
+        return self._embedder.vectors([Text("query", query) for query in queries])
 
     def _batch(self, queries: Vectors, k: int) -> list[Ranking]:
-        assert self._single is not None and self._passages is not None
-        rough = queries.astype(np.float32) @ self._single.T
-        return [self._ranking(query, row, k) for query, row in zip(queries, rough, strict=True)]
+        assert self._single is not None
+        everything = np.arange(len(self._ids))
+        if k >= len(self._ids):
+            found = [everything] * len(queries)
+        else:
+            found = candidates(queries.astype(np.float32), self._single, k)
+        return [self._ranking(query, rows, k) for query, rows in zip(queries, found, strict=True)]
 
-    def _ranking(self, query: Vectors, rough: npt.NDArray[np.float32], k: int) -> Ranking:
-        assert self._passages is not None
-        candidates = np.arange(len(rough))
-        if k < len(rough):
-            candidates = np.flatnonzero(rough >= np.partition(rough, -k)[-k] - _MARGIN)
-        scores = _cosine(query.astype(np.float64), self._passages[candidates].astype(np.float64))
-        return best_first(self._ids, scores, candidates, k, DIGITS)
+    def _ranking(self, query: Vectors, rows: npt.NDArray[np.intp], k: int) -> Ranking:
+        assert self._places is not None
+        passages = self._embedder.take(self._places[rows]).astype(np.float64)
+        return best_first(self._ids, _cosine(query.astype(np.float64), passages), rows, k, DIGITS)
+
+
+class _Both(Collection[Text]):
+    """The passages' texts and then the queries'."""
+
+    def __init__(self, passages: Collection[str], queries: Sequence[str]) -> None:
+        self._passages, self._queries = passages, queries
+
+    def __iter__(self) -> Iterator[Text]:
+        yield from (Text("passage", text) for text in self._passages)
+        yield from (Text("query", text) for text in self._queries)
+
+    def __len__(self) -> int:
+        return len(self._passages) + len(self._queries)
+
+    def __contains__(self, text: object) -> bool:
+        return any(text == other for other in self)
+
+
+def _normalised(embedder: Embedder, places: npt.NDArray[np.intp]) -> Singles:
+    """The vectors at `places` in single precision, of length 1, memory-mapped: (len(places), dimensions)."""
+    single = on_disk((len(places), embedder.take(places[:1]).shape[1]))
+    for start in range(0, len(places), _ROWS):
+        rows = embedder.take(places[start : start + _ROWS]).astype(np.float32)
+        single[start : start + len(rows)] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return single
+
+
+def candidates(queries: Singles, passages: Singles, k: int) -> list[npt.NDArray[np.intp]]:
+    """For each query the rows of `passages`, ascending, whose product with it is at least the `k`-th largest less
+    the error of single precision; k is below len(passages).
+
+    The k-th largest so far is a floor under the k-th largest of all: of the rows that follow only those above it are
+    looked at.
+    """
+    first = max(_FIRST_ROWS, k)
+    rough = queries @ passages[:first].T
+    floors = np.partition(rough, -min(k, rough.shape[1]), axis=1)[:, -min(k, rough.shape[1])]
+    kept = [_Kept(k, floor) for floor in floors]
+    for start, stop in _blocks(first, len(passages)):
+        if start:
+            rough = queries @ passages[start:stop].T
+        above = np.flatnonzero(rough >= (np.array([row.floor for row in kept]) - np.float32(_MARGIN))[:, None])
+        numbers, columns = np.divmod(above, rough.shape[1])
+        ends = np.searchsorted(numbers, np.arange(len(kept) + 1))
+        for number in np.flatnonzero(np.diff(ends)).tolist():
+            hits = columns[ends[number] : ends[number + 1]]
+            kept[number].add(hits + start, rough[number, hits])
+    return [row.rows() for row in kept]
+
+
+def _blocks(first: int, n: int) -> Iterator[tuple[int, int]]:
+    yield 0, min(first, n)
+    for start in range(first, n, _ROWS):
+        yield start, min(start + _ROWS, n)
+
+
+class _Kept:
+    """The rows that one query may need, with their products; the floor is the k-th largest product so far."""
+
+    def __init__(self, k: int, floor: np.float32) -> None:
+        self.floor, self._k = floor, k
+        self._rows: npt.NDArray[np.intp] = np.zeros(0, np.intp)
+        self._products: Singles = np.zeros(0, np.float32)
+
+    def add(self, rows: npt.NDArray[np.intp], products: Singles) -> None:
+        self._rows, self._products = np.append(self._rows, rows), np.append(self._products, products)
+        if len(self._rows) > self._k:
+            self.floor = max(self.floor, np.partition(self._products, -self._k)[-self._k])
+            high = self._products >= self.floor - np.float32(_MARGIN)
+            self._rows, self._products = self._rows[high], self._products[high]
+
+    def rows(self) -> npt.NDArray[np.intp]:
+        return self._rows
 
 
 def _cosine(query: npt.NDArray[np.float64], passages: npt.NDArray[np.float64]) -> npt.NDArray[Any]:

@@ -26,7 +26,7 @@ _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 30.0
 class Server:
     """A cluster that answers questions put to opensearch-py's client, again where it was busy or lost a node.
 
-    A server that has never answered is not waited for. `wait` takes seconds.
+    A server that has never answered is not waited for, but each of its addresses is tried. `wait` takes seconds.
     """
 
     def __init__(
@@ -34,6 +34,7 @@ class Server:
     ) -> None:
         self.url, self.user, self.retries = url, user, retries
         self._client, self._wait, self._answered = client, wait, False
+        self._untried = url.count(",")
 
     def call(self, ask: Callable[[OpenSearch], T]) -> T:
         """What `ask` gives. Raises InputError where the server refuses, or does not answer after all retries.
@@ -44,7 +45,8 @@ class Server:
             answers = self._try(ask, last=attempt == self.retries)
             if answers:
                 return answers[0]
-            self.pause(attempt)
+            if self._answered:
+                self.pause(attempt)
         raise AssertionError("the last attempt returns or raises")
 
     def pause(self, attempt: int) -> None:
@@ -64,8 +66,9 @@ class Server:
         except exceptions.SSLError as error:
             raise untrusted(str(error.error), url=self.url) from None
         except exceptions.ConnectionError as error:
-            if last or not self._answered:
+            if last or not (self._answered or self._untried):
                 raise unreachable(_cause(error), url=self.url) from None
+            self._untried -= not self._answered
             return []
         except exceptions.NotFoundError as error:
             self._check_is_opensearch(error.info)

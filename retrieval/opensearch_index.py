@@ -56,7 +56,8 @@ def ensure_index(
         said = f"{len(rejections)} of {about.n_passages} passages; the first, '{plain(rejections[0].passage)}'"
         remedy = f"{rejected} has them all"
         raise InputError(f"OpenSearch refused {said}: {rejections[0].reason}", remedy=remedy)
-    rejected.unlink(missing_ok=True)
+    if rejected.is_file():  # never a device, whatever name was given
+        rejected.unlink()
     return _finish(server, about)
 
 
@@ -178,12 +179,15 @@ def _filterable(metadata: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _finish(server: Server, about: About) -> About:
-    """Count what is there, point the alias to it, and only then call it complete."""
+    """Count what is there, point the alias to it, and only then call it complete.
+
+    An index that was removed meanwhile and that a bulk made anew, with another mapping, has lost its description.
+    """
     index = about.index
     server.call(lambda client: client.indices.refresh(index=index))
     query = {"query": {"exists": {"field": "id"}}}
     count = int(server.call(lambda client: client.count(index=index, body=query))["count"])
-    if count != about.n_passages:
+    if count != about.n_passages or read_about(server, index) is None:
         problem = f"index '{index}' holds {count} passages of {about.n_passages}"
         raise InputError(problem, remedy=f"`ragassay opensearch remove --index {index}`, and run again")
     _point_alias(server, index, about.alias, needed=True)

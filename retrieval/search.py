@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +17,7 @@ from retrieval.embedding_cache import EmbeddingCache
 from retrieval.hybrid import Hybrid
 from retrieval.knn import Knn
 from retrieval.opensearch import Engine, open_rankers
-from retrieval.ranker import Ranker, Ranking, indexed_text
+from retrieval.ranker import IndexedTexts, Ranker, Ranking
 
 R = TypeVar("R", Passage, Query)
 
@@ -64,7 +64,7 @@ def search_files(
             [retriever], lines, embedder, engine, language=language, rrf_k=rrf_k, file=corpus, progress=progress
         )
     else:
-        passages, embedder = _read_some(corpus, Passage, "passages"), Embedder(embedding, vectors, progress=progress)
+        passages, embedder = _passages(corpus), Embedder(embedding, vectors, progress=progress)
         rankers = make_rankers([retriever], passages, embedder, language=language, bm25=bm25, rrf_k=rrf_k)
     stream_run(out, _rankings(rankers[retriever], asked, k), retriever)
     return len(asked)
@@ -79,7 +79,7 @@ def _rankings(ranker: Ranker, asked: Sequence[Query], k: int) -> Iterator[tuple[
 
 def make_rankers(
     names: Collection[str],
-    passages: Sequence[Passage],
+    passages: Iterable[Passage],
     embedder: Embedder,
     *,
     language: str,
@@ -88,10 +88,12 @@ def make_rankers(
 ) -> dict[str, Ranker]:
     """The rankers named (of RETRIEVERS), over title and text; the hybrid shares the other two's indexes.
 
-    Nothing is embedded yet. Raises InputError for another name or an unknown language.
+    `passages` are gone through several times, also at the first search: a list, or a file that is read anew, and then
+    only ids stay in memory. Nothing is embedded yet. Raises InputError for another name or an unknown language.
     """
     _check_names(names)
-    ids, texts = [passage.id for passage in passages], [indexed_text(passage) for passage in passages]
+    ids = [passage.id for passage in passages]
+    texts = IndexedTexts(passages, len(ids))
     rankers: dict[str, Ranker] = {}
     if {"bm25", "hybrid"} & set(names):
         rankers["bm25"] = _bm25(bm25)(ids, texts, make_analyzer(language))
@@ -113,10 +115,31 @@ def _bm25(engine: str) -> type[Bm25] | type[RankBm25]:
     return RankBm25 if engine == "rank-bm25" else Bm25
 
 
+def _passages(path: Path) -> Iterable[Passage]:
+    """The passages of a file that is read whenever they are gone through; of a pipe, those that came."""
+    return _Checked(path) if path.is_file() else _checked(read_records(path, Passage), "passages", path)
+
+
+class _Checked:
+    """The passages of a file, one at a time. Iterating raises InputError."""
+
+    def __init__(self, path: Path) -> None:
+        self._lines = CorpusFile(path)
+
+    def __iter__(self) -> Iterator[Passage]:
+        return check_ids(self._lines, "passages", self._lines.path)
+
+
 def _read_some(path: Path, kind: type[R], what: str) -> list[R]:
-    records = read_records(path, kind)
-    if not records:
-        raise InputError(f"holds no {what}", file=path)
+    return _checked(read_records(path, kind), what, path)
+
+
+def _checked(records: Iterable[R], what: str, path: Path) -> list[R]:
+    return list(check_ids(records, what, path))
+
+
+def check_ids(records: Iterable[R], what: str, path: Path) -> Iterator[R]:
+    """The records as they come. Raises InputError for none, two with one id, and an id that a run cannot hold."""
     seen: set[str] = set()
     for record in records:
         if record.id in seen:
@@ -124,4 +147,6 @@ def _read_some(path: Path, kind: type[R], what: str) -> list[R]:
         if record.id.split() != [record.id]:
             raise InputError(f"the id '{plain(record.id)}' holds white space, which a TREC run cannot", file=path)
         seen.add(record.id)
-    return records
+        yield record
+    if not seen:
+        raise InputError(f"holds no {what}", file=path)

@@ -229,6 +229,8 @@ def _notes(ratings: Ratings, scale: Scale, pairs: Sequence[PairAgreement]) -> li
             notes.append(
                 f"{plain(pair.judge)}: {pair.n_missing:,} of {total:,} pairs lack a label and are not compared"
             )
+        if scale.numeric and (labels := pair.confusion) is not None and not _shared(labels):
+            notes.append(f"{plain(pair.judge)}: uses no label that {plain(pair.human)} uses; are they on one scale?")
         if pair.n_clusters == 1:
             notes.append(f"{plain(pair.judge)}: all pairs are of one query, so that there are no intervals")
     if ratings.by is None:
@@ -243,6 +245,13 @@ def _notes(ratings: Ratings, scale: Scale, pairs: Sequence[PairAgreement]) -> li
         outside = ", ".join(plain(spelt(label)) for label in scale.outside[:10])
         notes.append(f"outside the scale, each a category of its own: {outside}")
     return notes
+
+
+def _shared(table: Confusion) -> bool:
+    """Whether any label was used by both."""
+    return any(
+        sum(row) and sum(column) for row, column in zip(table.counts, zip(*table.counts, strict=True), strict=True)
+    )
 
 
 def _gaps(scale: Scale) -> list[str]:

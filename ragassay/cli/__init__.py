@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import sys
@@ -68,10 +69,15 @@ def _show_what_cannot_be_encoded() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
 def _of_the_system(error: OSError) -> str:
     """One sentence for what the operating system refused: a full disk, a folder that is none, a missing permission."""
     place = error.filename2 or error.filename
     where = f"{os.fsdecode(place)}: " if isinstance(place, str | bytes) else ""
+    if error.errno in _FULL:
+        return f"{where}cannot be written ({error.strerror}); all that was written before is whole, make room and run again"
     return f"{where}cannot be used ({error.strerror or error}); what was received is kept, mend this and run again"
 
 

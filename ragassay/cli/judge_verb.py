@@ -19,18 +19,32 @@ if TYPE_CHECKING:
     from evaluate.judges.evaluator import Evaluator
 
 _ON_FILES = ("answers", "out", "with_")
+_ALSO_ON_FILES = ("passages", "queries", "config", "base_url", "mode", "work")
+_ON_CORPUS = ("results", "ignore_recorded", "retry_failed")
 
 
 def judge(options: argparse.Namespace) -> int:
     """The stage on CORPUS, or the evaluators that --with names on --answers."""
     if options.corpus is not None:
-        given = next((name for name in _ON_FILES if getattr(options, name)), None)
-        if given:
-            raise InputError(f"--{given.rstrip('_')} does not go with CORPUS", remedy="leave one of them out")
+        if given := _first(options, *_ON_FILES, *_ALSO_ON_FILES):
+            raise InputError(f"{given} does not go with CORPUS", remedy="leave one of them out")
         return run_one(options)
     if missing := next((name for name in _ON_FILES if not getattr(options, name)), None):
         raise InputError(f"--{missing.rstrip('_')} is missing", remedy="see `ragassay judge --help`")
+    if given := _first(options, *_ON_CORPUS):
+        raise InputError(f"{given} goes with CORPUS only", remedy="leave it out")
+    if options.config and options.base_url:
+        raise InputError("--base-url does not go with --config", remedy="set base_url in that file")
+    for given in (*options.answers, options.passages, options.queries, options.config):
+        if given is not None and options.out.exists() and options.out.resolve() == given.resolve():
+            raise InputError("--out is a file that is read", file=options.out, remedy="name another one")
     return _judge_files(options)
+
+
+def _first(options: argparse.Namespace, *names: str) -> str | None:
+    """The first of the options that is given, as it is written."""
+    given = next((name for name in names if getattr(options, name)), None)
+    return given and f"--{given.rstrip('_').replace('_', '-')}"
 
 
 def judges(options: argparse.Namespace) -> int:
@@ -95,6 +109,8 @@ def files_workspace(options: argparse.Namespace) -> Workspace:
         | ({"model": options.model} if options.model else {})
     )
     folder = Path() if options.config is None else options.config.parent
+    if options.max_cost is not None and not options.max_cost > 0:
+        raise InputError(f"--max-cost is {options.max_cost:g}", remedy="it must be more than 0")
     run = base.run.model_copy(update={"max_cost_usd": options.max_cost}) if options.max_cost else base.run
     work = options.work or options.out.with_name(f"{options.out.name}.work")
     return Workspace(folder, work, base.model_copy(update={"evaluate": evaluate, "run": run}))

@@ -11,6 +11,7 @@ from ragassay.cli.opensearch import server_settings
 from ragassay.errors import InputError
 from ragassay.progress import StderrProgress, counter
 from ragassay.records import Figure
+from ragassay.text import plain
 
 if TYPE_CHECKING:
     from retrieval.opensearch import Engine
@@ -62,15 +63,17 @@ def _refuse(options: argparse.Namespace, what: str, given: bool, engine: str) ->
 
 def score(options: argparse.Namespace) -> int:
     """Print each measure with its interval and n."""
-    from evaluate.score import score_files
+    from evaluate.score import missing_queries, score_files
 
     figures = score_files(options.qrels, options.run, options.measure, sections=options.sections)
     _print_figures(figures, {name: figure.dump() for name, figure in figures.items()}, as_json=options.json)
+    if not options.json and (missing := missing_queries(options.qrels, options.run)):
+        print(f"note: queries of the qrels that the run lacks, each scored 0: {missing:,}")
     return 0
 
 
 def rate(options: argparse.Namespace) -> int:
-    """Print each agent's rating with its interval and n."""
+    """Print each agent's rating with its interval and n; for Bradley-Terry also how sure the order is."""
     from evaluate.rate import rate_file
 
     result = rate_file(
@@ -85,13 +88,32 @@ def rate(options: argparse.Namespace) -> int:
         sections=options.sections,
     )
     ratings = {name: Figure.model_validate(figure) for name, figure in result["ratings"].items()}
-    _print_figures(ratings, result, as_json=options.json)
-    if result.get("note") and not options.json:
-        print(f"note: {result['note']}")
+    _print_figures(ratings, result, _order(result), as_json=options.json)
+    if options.json:
+        return 0
+    if result.get("triples"):
+        print(f"{result['intransitive_triples']:,} of {result['triples']:,} triples of agents run in a circle")
+    if result.get("note"):
+        print(f"note: {plain(result['note'])}")
     return 0
 
 
-def _print_figures(figures: Mapping[str, Figure], whole: Mapping[str, Any], *, as_json: bool) -> None:
+def _order(result: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Columns on how sure the order is, agent to text; none for Elo."""
+    if "p_best" not in result:
+        return {}
+    ranks = {agent: str(low) if low == high else f"{low} to {high}" for agent, (low, high) in result["ranks"].items()}
+    return {"P(best)": {agent: f"{chance:.3f}" for agent, chance in result["p_best"].items()}, "rank": ranks}
+
+
+def _print_figures(
+    figures: Mapping[str, Figure],
+    whole: Mapping[str, Any],
+    more: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    as_json: bool,
+) -> None:
+    """A table of the figures, with the columns `more`; or `whole` as JSON."""
     if as_json:
         print(json.dumps(whole, indent=1, ensure_ascii=False, allow_nan=False))
         return
@@ -99,11 +121,11 @@ def _print_figures(figures: Mapping[str, Figure], whole: Mapping[str, Any], *, a
     from rich.table import Table
     from rich.text import Text
 
-    from ragassay.text import plain
-
-    table = Table("", "value", "95% interval", "n", "failed")
+    columns = more or {}
+    table = Table("", "value", "95% interval", "n", "failed", *columns)
     for name, figure in figures.items():
         interval = "–" if figure.ci_low is None else f"{figure.ci_low:.4g} to {figure.ci_high:.4g}"
         value = "–" if figure.value is None else f"{figure.value:.4f}"
-        table.add_row(Text(plain(name)), value, interval, str(figure.n), str(figure.n_failed))
+        rest = [column.get(name, "–") for column in columns.values()]
+        table.add_row(Text(plain(name)), value, interval, str(figure.n), str(figure.n_failed), *rest)
     Console().print(table)

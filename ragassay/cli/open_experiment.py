@@ -60,6 +60,7 @@ def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experime
         changes["questions"] = questions if experiment.questions.quota else experiment.questions
         changes["answer"] = experiment.answer.model_copy(update={"model": model})
         changes["judge"] = experiment.judge.model_copy(update={"model": model})
+        changes["evaluate"] = experiment.evaluate.model_copy(update={"model": None})
     if (limit := getattr(options, "max_cost", None)) is not None:
         if not limit > 0:
             raise InputError(f"--max-cost is {limit:g}", remedy="it must be more than 0")

@@ -26,6 +26,7 @@ def run_all(options: argparse.Namespace) -> int:
     """Bring every stage up to date, print the ranked table, and return the gravest exit status."""
     workspace = open_workspace(options)
     with locked(workspace):
+        _check_evaluators(workspace)
         runner = Runner(workspace, options, sorted(workspace.experiment.model_names()))
         first, *others = stages()
         manifests = [runner.bring_up_to_date(first)]
@@ -33,6 +34,17 @@ def run_all(options: argparse.Namespace) -> int:
         manifests += [runner.bring_up_to_date(stage) for stage in others]
     _say_results(workspace)
     return max(manifest.exit_status for manifest in manifests)
+
+
+def _check_evaluators(workspace: Workspace) -> None:
+    """Say before anything is paid for what `[evaluate]` names and cannot be had. Raises InputError."""
+    if workspace.experiment.evaluates:
+        from evaluate.evaluate_answers import experiment_evaluators
+        from ragassay.prompts import Prompt
+
+        experiment_evaluators(workspace)
+        for name in workspace.experiment.evaluate.own_prompts():
+            Prompt.load(workspace.corpus / name)
 
 
 def check_k(workspace: Workspace) -> None:

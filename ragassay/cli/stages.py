@@ -237,11 +237,8 @@ def _evaluate() -> Stage:
 def _evaluating_files(workspace: Workspace) -> list[Path]:
     """The user's own prompts and modules that `[evaluate]` names."""
     settings = workspace.experiment.evaluate
-    prompts = [one.prompt for one in settings.custom]
-    for table in settings.settings.values():
-        prompts += [str(value) for key, value in table.items() if key.endswith("prompt") and value]
     modules = [path for name in settings.judges if ":" in name for path in _module_files(workspace, name)]
-    return [*_own(workspace, *prompts), *modules]
+    return [*_own(workspace, *settings.own_prompts()), *modules]
 
 
 def _compare() -> Stage:

@@ -237,6 +237,12 @@ def test_pairs_with_a_missing_label_are_counted_and_said():
     assert any("2 of 5 pairs lack a label" in note for note in found.notes)
 
 
+def test_numbers_of_two_scales_are_noticed():
+    found = agree(ratings([0, 1, 1, 0], [2, 3, 3, 2]), bootstrap=100)
+    assert any("uses no label that" in note for note in found.notes)
+    assert not any("uses no label" in note for note in agree(ratings([0, 1], [1, 2]), bootstrap=100).notes)
+
+
 def test_a_label_outside_the_scale_keeps_its_own_category():
     human, judge = [0, 1, 2, 2, 1, 0], [0, 1, 2, 7, 1, 7]
     found = agree(ratings(human, judge), scale=["0", "1", "2", "3"], bootstrap=100)

@@ -12,10 +12,15 @@ import pytest
 from loopback.server import ScriptedServer
 from small_corpus import answer_everything, make_corpus
 
+from evaluate.bootstrap import resamples
+from evaluate.evaluate_answers import experiment_evaluators
+from evaluate.pass_or_fail import pass_or_fail, verdicts_by_agent
 from evaluate.root_cause import fix_of
 from ragassay.cli import main
+from ragassay.config import load_experiment
 from ragassay.files import write_records
 from ragassay.records import Answer, Assessment, Passage, Query, Usage
+from ragassay.workspace import Workspace
 
 EXPERIMENT = """\
 [questions]
@@ -260,6 +265,20 @@ def test_the_metrics_of_a_run_have_n_failures_and_intervals(folder):
     )
     safety = rag["response/llm_judged/safety/rating/percentage"]
     assert (safety["ci_low"], safety["ci_high"]) == pytest.approx((sqrt(0.025), 1))  # Clopper and Pearson, 2 of 2
+
+
+def test_the_report_s_verdicts_are_those_of_the_export(folder):
+    """Of the first agent, q1 fails (correctness) and q2 is open; of the second, q1 passes and q2 was not answered."""
+    space = Workspace(folder / "corpus", folder / "results", load_experiment(folder / "corpus" / "experiment.toml"))
+    verdicts = verdicts_by_agent(space, experiment_evaluators(space))
+    assert {agent: found.passed for agent, found in verdicts.items()} == {
+        AGENTS[0]: {"q1": 0.0, "q2": None},
+        AGENTS[1]: {"q1": 1.0, "q2": None},
+    }
+    found = pass_or_fail(verdicts, resamples(["q1", "q2"], 1, 0))
+    assert [(one.passed.value, one.passed.n, one.passed.n_failed) for one in found.values()] == [(0, 1, 1), (1, 1, 1)]
+    assert [one.root_causes for one in found.values()] == [{"correctness": 1}, {}]
+    assert found[AGENTS[0]].fixes == {"correctness": fix_of("correctness")}
 
 
 def test_judgments_that_are_not_there_are_asked_for(folder, capsys):

@@ -76,6 +76,23 @@ def test_rate(line: str, says: str, method: str, capsys: pytest.CaptureFixture[s
     assert says in said(capsys)
 
 
+def test_rate_says_how_sure_the_order_is(capsys: pytest.CaptureFixture[str]):
+    pairs = (("A", "B"), ("B", "C"), ("C", "A"))
+    games = [GAME | {"query_id": f"q{n}", "agent_a": a, "agent_b": b} for n in range(9) for a, b in pairs]
+    Path("games").write_text("".join(json.dumps(game) + "\n" for game in games))
+    assert main(["rate", "--games", "games", "--bootstrap", "100"]) == 0
+    shown = capsys.readouterr().out
+    assert "P(best)" in shown and "1 to 3" in shown
+    assert "1 of 1 triples of agents run in a circle" in shown
+
+
+def test_score_says_which_queries_are_scored_0_for_want_of_a_ranking(capsys: pytest.CaptureFixture[str]):
+    Path("qrels").write_text(QRELS + "q2 0 d1 1\n")
+    Path("run").write_text(RUN)
+    assert main(["score", "--qrels", "qrels", "--run", "run", "--measure", "AP"]) == 0
+    assert "queries of the qrels that the run lacks, each scored 0: 1" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     "option",
     [

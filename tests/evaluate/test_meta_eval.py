@@ -325,3 +325,10 @@ def test_verdicts_of_others_get_the_same_figures():
     )
     assert (figures["accuracy"].n, figures["accuracy"].n_failed) == (3, 1)
     assert figures["precision"].value == pytest.approx(1 / 2)
+
+
+def test_labels_of_answers_are_not_left_out_unless_asked_for(tmp_path):
+    path = write(tmp_path / "a.jsonl", [{"question": f"q{n}?", "answer": f"a{n}", "label": n % 2} for n in range(4)])
+    with pytest.raises(InputError, match="labels answers, but says not what was expected"):
+        read_rows(path)
+    assert len(read_rows(path, "answers").rows) == 4

@@ -164,8 +164,13 @@ def test_ratings_keep_their_mean_and_their_order(tmp_path, method):
 @pytest.mark.parametrize("method", ["elo", "bradley-terry"])
 def test_ties_alone_move_nobody(tmp_path, method):
     games = [game(f"q{n}", a, b, "tie") for n in range(6) for a, b in ("ab", "bc", "ac")]
-    ratings = rate_file(write(tmp_path / "g", games), method)["ratings"]
+    result = rate_file(write(tmp_path / "g", games), method)
+    ratings = result["ratings"]
     assert {figure["value"] for figure in ratings.values()} == {500.0}
+    assert {figure["ci_low"] for figure in ratings.values()} == {
+        None
+    }  # no resample differs: not an interval of width 0
+    assert method == "elo" or result["note"].startswith("all verdicts are ties")
 
 
 def test_a_one_sided_table_has_no_finite_strengths_and_says_so(tmp_path):
@@ -174,14 +179,20 @@ def test_a_one_sided_table_has_no_finite_strengths_and_says_so(tmp_path):
     result = rate_file(write(tmp_path / "g", games), "bradley-terry")
     assert [figure["value"] for figure in result["ratings"].values()] == [None] * 3
     assert result["note"] == "one-sided, no finite ratings: no other agent won or tied against a"
-    assert result["p_best"] == {"a": 1.0, "b": 0.0, "c": 0.0}
+    # Laplace's rule of succession: nine queries, and one that names each of the three equally.
+    assert result["p_best"] == pytest.approx({"a": (9 + 1 / 3) / 10, "b": 1 / 30, "c": 1 / 30})
+
+
+def test_one_game_does_not_settle_who_is_best(tmp_path):
+    result = rate_file(write(tmp_path / "g", [game("q", "a", "b", "a")]), "bradley-terry")
+    assert result["p_best"] == pytest.approx({"a": 0.75, "b": 0.25})
 
 
 def test_two_tables_in_one_file_have_no_common_ratings(tmp_path):
     games = [game(f"q{n}", a, b, "ab"[n % 2]) for n in range(6) for a, b in ("ab", "cd")]
     result = rate_file(write(tmp_path / "g", games), "bradley-terry")
     assert [figure["value"] for figure in result["ratings"].values()] == [None] * 4
-    assert result["note"] == "no finite ratings: a and b and c and d have no verdict between them"
+    assert result["note"] == "no finite ratings: no verdict links a and b to c and d"
     assert sum(result["p_best"].values()) == pytest.approx(1)
 
 
@@ -208,9 +219,10 @@ def test_all_games_failed(tmp_path, method):
 
 def test_one_query_has_ratings_and_no_intervals(tmp_path):
     games = [game("q", a, b, "a") for a, b in ("ab", "bc", "ca")]
-    ratings = rate_file(write(tmp_path / "g", games), "bradley-terry")["ratings"]
-    assert {row["value"] for row in ratings.values()} == {500.0}
-    assert {row["ci_low"] for row in ratings.values()} == {None}
+    result = rate_file(write(tmp_path / "g", games), "bradley-terry")
+    assert {row["value"] for row in result["ratings"].values()} == {500.0}
+    assert {row["ci_low"] for row in result["ratings"].values()} == {None}
+    assert result["note"] == "no intervals: every resample of the queries says the same"
 
 
 def test_more_queries_narrow_the_interval(tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -56,7 +57,7 @@ class BatchServer:
     `answer` says what becomes of each request, `fates` of each batch in turn (then "completed"); `faults` holds, for a
     path's last word and method (`POST batches`), what goes wrong with the next such requests; `before_answering` is
     called with that word when the work is done and the answer not yet sent; `looks` is how often a batch is looked at
-    before it ends. `batches`, `files`, `seen` keep what was received. What the documentation forbids raises, in `failure`.
+    before it ends. `batches`, `files`, `seen` keep what was received; what the documentation forbids is not answered.
     """
 
     def __init__(self, provider: Literal["openai", "anthropic"], answer: Answer | None = None, looks: int = 2) -> None:
@@ -119,8 +120,9 @@ class BatchServer:
 
     def cancel(self, batch: HandedIn) -> HandedIn:
         """Requests that are done keep their results; the others are cancelled."""
-        batch.cancelled = True
-        batch.state = "cancelling" if self.provider == "openai" else "canceling"
+        if batch.outcomes is None:
+            batch.cancelled = True
+            batch.state = "cancelling" if self.provider == "openai" else "canceling"
         return batch
 
     def _end(self, batch: HandedIn) -> None:
@@ -140,6 +142,10 @@ class BatchServer:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def log_message(self, format: str, *arguments: Any) -> None:
         pass

@@ -30,7 +30,7 @@ def cluster() -> Iterator[object]:
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, host="127.0.0.1"
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", host="127.0.0.1"
     ) as cluster:
         yield cluster
 
@@ -119,9 +119,9 @@ def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_cluster_without_workers() -> None:
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=0, dashboard_address=None, host="127.0.0.1") as empty:
-        with pytest.raises(InputError, match="has no workers"):
-            list(Cores("dask", empty.scheduler_address).each(int, ["1"]))
+    said = pytest.raises(InputError, match="has no workers")
+    with LocalCluster(n_workers=0, dashboard_address=":0", host="127.0.0.1") as empty, said:
+        list(Cores("dask", empty.scheduler_address).each(int, ["1"]))
 
 
 @pytest.mark.parametrize(("backend", "package"), [("dask", "distributed"), ("ray", "ray")])

@@ -307,15 +307,17 @@ def _verdict(
 ) -> None:
     """The order of the agents, and P(best): shrunk where ratings have intervals (`bounded`, log strengths drawn).
 
-    Else the share of resamples in which nobody stands above an agent. Drawn covariances differ by chance: 0.05.
+    Else the share of resamples in which nobody stands above an agent, and one query more that names all equally. Drawn
+    covariances differ by chance: 0.05.
     """
     agents, replicates = run.agents, book.draws.replicates
     n = len({v.query for v in verdicts if v.winner is not None})
     unbeaten = ~drawn.any(axis=1)
-    chances = (unbeaten / unbeaten.sum(axis=1, keepdims=True)).mean(axis=0)
+    units = min(n, len(set(run.source.values())))
+    chances = (units * (unbeaten / unbeaten.sum(axis=1, keepdims=True)).mean(axis=0) + 1 / len(agents)) / (units + 1)
     more = 0.0
     if bounded is not None and log is not None:
-        chances, more = chances_of_best(log, np.cov(bounded.T), min(n, len(set(run.source.values())))), 0.05
+        chances, more = chances_of_best(log, np.cov(bounded.T), units), 0.05
     for agent, chance in zip(agents, chances.tolist(), strict=True):
         error = sqrt(max(chance * (1 - chance), 1 / len(drawn)) * (1 / len(drawn) + 1 / replicates))
         book.put(("verdict", "p_best", agent), Near(chance, 5 * error + more, "resamples are drawn"))

@@ -1,4 +1,4 @@
-"""Indexes on a real server: made once, gone on with, switched to, listed, removed, and refused where they do not fit."""
+"""Indexes on a real server: made once, gone on with, switched to, listed, removed, refused where they do not fit."""
 
 from __future__ import annotations
 

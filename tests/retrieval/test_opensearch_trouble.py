@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 import logging
+import os
 import re
 import socket
 from collections.abc import Callable, Sequence
@@ -13,11 +14,14 @@ from pathlib import Path
 
 import pytest
 from loopback.opensearch_server import Received, Reply, ScriptedOpenSearch, bulk_reply, error
+from pydantic import ValidationError
 
-from ragassay.config import OpenSearch
+from ragassay.cli import main
+from ragassay.config import OpenSearch, Retrieval
 from ragassay.errors import InputError
 from ragassay.files import read_records
 from ragassay.records import Passage
+from retrieval.corpus_file import CorpusFile, fingerprint
 from retrieval.embedding import Embedder
 from retrieval.embedding_cache import EmbeddingCache
 from retrieval.opensearch import Engine, open_rankers
@@ -244,7 +248,7 @@ def test_a_server_without_rrf_is_told_apart():
     refused = error(400, "illegal_argument_exception", reason)[1]
     with (
         ScriptedOpenSearch(in_turn(msearch_reply(refused, refused))) as server,
-        pytest.raises(InputError, match='which came with 2.19; use hybrid = "ours"'),
+        pytest.raises(InputError, match=r'which came with 2\.19; use hybrid = "ours"'),
     ):
         search(server.url)
 
@@ -268,6 +272,34 @@ def test_a_node_that_dies_gives_its_place_to_the_next():
             assert send(opened, "i", DOCUMENTS) == []
         n_sent = len(one.requests) + len(other.requests)
     assert n_sent == 8
+
+
+def test_of_several_addresses_one_that_is_up_will_do():
+    with ScriptedOpenSearch(bulk_reply) as up:
+        for url in (f"http://127.0.0.1:1,http://127.0.0.1:2,{up.url}", f"{up.url},http://127.0.0.1:1"):
+            waits = Waits()
+            assert send(open_server(url, waits), "i", DOCUMENTS) == [] and waits == []
+    with pytest.raises(InputError, match="does not answer"):
+        send(open_server("http://127.0.0.1:1,http://127.0.0.1:2", waits), "i", DOCUMENTS)
+    assert waits == []
+
+
+def test_a_record_of_refusals_that_is_a_device_is_left_alone(tmp_path: Path):
+    """What was refused before is forgotten when all is well, but only where it is a file: here it is a named pipe."""
+
+    def script(received: Received) -> Reply:
+        if received.path.endswith("_bulk"):
+            return bulk_reply(received)
+        if received.path.endswith("_count"):
+            return 200, {"count": 3}
+        if received.method == "GET" and "current" not in received.path and len(server.requests) > 3:
+            return 200, {"_source": {"about": {"corpus": "c", "n_passages": 3, "language": "en", "alias": "a"}}}
+        return error(404, "index_not_found_exception", "none") if received.method == "GET" else (200, {})
+
+    os.mkfifo(tmp_path / "rejected.jsonl")
+    with ScriptedOpenSearch(script) as server:
+        rankers(server.url, tmp_path, ["bm25"], None)
+    assert (tmp_path / "rejected.jsonl").is_fifo()
 
 
 @pytest.mark.parametrize(
@@ -297,7 +329,7 @@ def test_the_login_is_sent_and_never_shown(caplog):
 
 
 def test_a_ca_file_that_is_not_there():
-    with pytest.raises(InputError, match="/nowhere.pem: there is no such file; OPENSEARCH_CA names a PEM file"):
+    with pytest.raises(InputError, match=r"/nowhere\.pem: there is no such file; OPENSEARCH_CA names a PEM file"):
         connect("https://127.0.0.1:1", OpenSearch(), {"OPENSEARCH_CA": "/nowhere.pem"})
 
 
@@ -337,3 +369,53 @@ def test_what_is_sent_is_what_the_documents_say():
     assert server.requests[0].path == "/i/_bulk"
     assert server.requests[0].lines == [{"create": {"_id": "ä"}}, {"id": "ä", "terms": "straße"}]
     assert json.loads(server.requests[0].body.splitlines()[1])["terms"] == "straße"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--url", "http://127.0.0.1:1"], "--url is for --engine opensearch, and the engine is embedded"),
+        (["--filter", "a=b"], "--filter is for --engine opensearch"),
+        (["--index", "i"], "--index is for --engine opensearch"),
+        (["--engine", "opensearch", "--bm25", "rank-bm25"], "--bm25 rank-bm25 is for --engine embedded"),
+        (["--engine", "opensearch", "--filter", "ab"], "--filter 'ab' is not KEY=VALUE"),
+        (["--engine", "opensearch"], "there is no address of an OpenSearch server"),
+        (["--engine", "opensearch", "--url", "http://127.0.0.1:1"], "OpenSearch at http://127.0.0.1:1 does not answer"),
+    ],
+)
+def test_the_command_line_refuses_in_one_sentence(options, message: str, passages_file, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("OPENSEARCH_URL", raising=False)
+    queries = tmp_path / "queries.jsonl"
+    queries.write_text('{"_id": "q", "text": "memory"}\n')
+    files = ["--corpus", str(passages_file), "--queries", str(queries), "--out", str(tmp_path / "run.trec")]
+    assert main(["search", *files, *options]) == 2
+    said = capsys.readouterr().err
+    assert message in said and said.count("\n") == 1 and not (tmp_path / "run.trec").exists()
+
+
+@pytest.mark.parametrize(
+    ("retrieval", "message"),
+    [
+        ({"url": "localhost:9200"}, 'an address is such as "http://127.0.0.1:9200"'),
+        ({"url": "https://me:secret@host"}, "the login goes into OPENSEARCH_USER and OPENSEARCH_PASSWORD"),
+        ({"engine": "opensearch", "bm25": "rank-bm25"}, "bm25 is a choice of the embedded engine"),
+    ],
+)
+def test_settings_that_do_not_go_together(retrieval, message: str):
+    with pytest.raises(ValidationError, match=re.escape(message)):
+        Retrieval.model_validate(retrieval)
+
+
+def test_a_corpus_file_is_read_anew_each_time_and_says_its_line(tmp_path: Path):
+    path = tmp_path / "corpus.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"_id": "a", "text": "x"}\n\n{"_id": "b", "title": "t", "text": "y"}\n')
+    corpus = CorpusFile(path)
+    assert [p.id for p in corpus] == [p.id for p in corpus] == ["a", "b"]
+    assert fingerprint(corpus) == fingerprint(list(corpus)) and fingerprint(corpus).n_passages == 2
+    for line, message in [(b"{", "is not JSON"), (b'{"_id": "c"}', "text: Field required"), (b"\xff{}", "is not JSON")]:
+        path.write_bytes(b'{"_id": "a", "text": "x"}\n' + line + b"\n")
+        with pytest.raises(InputError, match=f"corpus.jsonl:2: {message}"):
+            list(corpus)
+    for missing in (tmp_path / "none", tmp_path):
+        with pytest.raises(InputError, match=r"there is no such file|cannot be read"):
+            list(CorpusFile(missing))

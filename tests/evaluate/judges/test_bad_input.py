@@ -183,3 +183,26 @@ def custom(judge, bench, table, names, prompt):
     models += f'[models."openai:judge"]\nbase_url = "{bench.server.base_url}"\n'
     config.write_text(f'{models}[[evaluate.custom]]\nprompt = "own.md"\n{table}\n')
     return judge(names, more=("--config", str(config)))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["CORPUS", "--mode", "label"], "--mode does not go with CORPUS"),
+        (["CORPUS", "--base-url", "http://127.0.0.1/"], "--base-url does not go with CORPUS"),
+        (["--answers", "a", "--out", "o", "--with", "no_answer", "--results", "r"], "--results goes with CORPUS only"),
+        (["--answers", "a", "--out", "o", "--with", "no_answer", "--retry-failed"], "--retry-failed goes with CORPUS"),
+        (["--answers", "a", "--out", "o", "--with", "safety", "--model", "openai:j", "--max-cost", "-1"], "--max-cost"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(options, said, capsys):
+    assert main(["judge", *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_what_is_read_is_not_written_over(bench, capsys):
+    path = write(bench.folder / "a.jsonl", [{"query": "Which?", "answer": "That."}])
+    before = (bench.folder / "a.jsonl").read_bytes()
+    options = ["--answers", path, "--out", path, "--with", "no_answer", "--model", "openai:j"]
+    assert main(["judge", *options]) == 2 and "--out is a file that is read" in capsys.readouterr().err
+    assert (bench.folder / "a.jsonl").read_bytes() == before

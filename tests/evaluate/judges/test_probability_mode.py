@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from judge_bench import kind_reply
 from loopback.behaviours import reply, token_probabilities
 
 from evaluate.judges.catalog import OURS
+from evaluate.judges.question import LabelQuestion
+from ragassay.calls import Reply, Request
+from ragassay.errors import InputError
+from ragassay.prompts import Prompt
 
 ASKING = [name for name in OURS if name not in {"hallucination", "golden_similarity", "document_recall"}]
 SHARES = {"0": 0.1, "1": 0.1, "2": 0.3, "3": 0.1, "no": 0.1, "yes": 0.3}
@@ -49,3 +55,33 @@ def test_without_log_probabilities_there_is_an_error_and_no_label(bench, name):
     bench.server.script = lambda number, body: reply(kind_reply(body) if "logprobs" not in body else "2")
     rows = [row for row in bench.judge(name, "--mode", "probability") if row.query_id == "q1"]
     assert rows and all(row.label is None and row.error for row in rows)
+
+
+def own(*labels):
+    """A judge with these labels, in this mode."""
+    prompt = Prompt(Path("own.md"), "Judge it.", "Which?", "")
+    return LabelQuestion(prompt, labels, "probability")
+
+
+def test_words_are_asked_for_by_their_place():
+    """The first token of "very bad" is "very": no reply would ever name it."""
+    question = own("very bad", "good")
+    request = question.request({})
+    assert request.tokens == ("0", "1")
+    assert request.messages[-1].content.endswith("Reply with one digit and nothing else: 0 for very bad, 1 for good.")
+    grade = question.read(Reply(probabilities={"0": 0.75, "1": 0.25}))
+    assert (grade.label, grade.probability, grade.expected) == (0, 0.75, 0.25)
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), ("0", "1", "2"), ("A", "B")])
+def test_single_tokens_are_asked_for_as_they_are(labels):
+    assert own(*labels).request({}) == Request(own(*labels).prompt.render({}), tokens=labels)
+
+
+def test_letters_that_differ_in_case_alone_would_be_taken_for_each_other():
+    assert own("a", "A").tokens == ("0", "1")
+
+
+def test_more_labels_than_digits_cannot_be_asked_for():
+    with pytest.raises(InputError, match="are not single tokens"):
+        own(*(f"label {n}" for n in range(11)))
