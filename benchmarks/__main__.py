@@ -6,7 +6,8 @@ Without names, all that can be run here. scifact and bm25_speed read BEIR's SciF
 SCIFACT=PATH names its folder. agreement reads nq301 and llmbar in DATA=PATH, nugget_scores rag24_nugget_llm there,
 meta_evaluation factcheckgpt, scifact, nq301 and paper_tables. injection reads results/avr-libc (`make demo`).
 opensearch_scifact also needs a server, OPENSEARCH_URL.
-pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else the avr-libc manual.
+pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with RAGElo.
+Those of the speed table also write benchmarks/results.md, from the last run of each.
 Exit status 1 where a benchmark fails; what it printed before is then left as it was.
 """
 
@@ -20,11 +21,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.aims import RECORDING, STORE, write_table
 from benchmarks.bm25_speed import machine
 
 RESULTS = Path(__file__).with_name("results")
 REPLIES = Path(__file__).with_name("replies")
-MANUAL = "corpora/avr-libc/avr-libc-user-manual.pdf"
+MANUALS = ("corpora/avr-libc/avr-libc-user-manual.pdf", "corpora/r/R-admin.pdf", "corpora/r/R-intro.pdf")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,11 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("elo_speed"),
         Benchmark("ratings_speed"),
         Benchmark("judging_speed"),
-        Benchmark("pdf_reading", tuple(shlex.split(pdfs)) or (MANUAL,)),
+        Benchmark("relevance_speed"),
+        Benchmark("command_speed"),
+        Benchmark("embedding_speed"),
+        Benchmark("soak"),
+        Benchmark("pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),
         Benchmark("plan_example"),
         Benchmark("plan_accuracy"),
         Benchmark("bm25_speed", beir, lacks),
@@ -82,13 +88,15 @@ def run(benchmark: Benchmark) -> bool:
     load, lines = os.getloadavg()[0], []
     print(f"== {benchmark.command}", flush=True)
     command = [sys.executable, "-u", "-m", f"benchmarks.{benchmark.name}", *benchmark.arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    RESULTS.mkdir(exist_ok=True)
+    aims = {RECORDING: str(STORE), f"{RECORDING}_LOAD": f"{load:.2f}", f"{RECORDING}_COMMAND": benchmark.command}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **aims}) as process:
         for line in process.stdout or ():
             print(line, end="", flush=True)
             lines.append(line)
     if process.returncode == 0:
-        RESULTS.mkdir(exist_ok=True)
         (RESULTS / f"{benchmark.name}.md").write_text(page(benchmark, "".join(lines), load), encoding="utf-8")
+        write_table()
     return process.returncode == 0
 
 

@@ -1,6 +1,6 @@
 """How fast pages are read: pypdf and PDFium, on one core and on all of them.
 
-    .venv/bin/python benchmarks/pdf_reading.py manual.pdf [more.pdf …]
+    python -m benchmarks.pdf_reading manual.pdf [more.pdf …]
 
 The time is that of a whole `PdfPool`, from starting its workers to the last page; the best of `--repeat` runs counts.
 """
@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import get_args
 
+from benchmarks.aims import note, why
 from synth.pdf_pool import PdfPool, usable_cores
 from synth.pdf_readers import ReaderName
 
@@ -23,11 +24,37 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="runs of each, of which the best counts")
     options = parser.parse_args()
     print(f"{'reader':8} {'workers':>7} {'pages':>6} {'seconds':>8} {'pages/s':>8}")
+    rates: dict[tuple[str, int], float] = {}
     for reader in get_args(ReaderName):
         for workers in sorted({1, options.workers}):
             runs = [timed(options.pdf, reader, workers) for _ in range(options.repeat)]
             seconds, pages = min(runs)
-            print(f"{reader:8} {workers:7} {pages:6} {seconds:8.2f} {pages / seconds:8.0f}")
+            rates[reader, workers] = pages / seconds
+            print(f"{reader:8} {workers:7} {pages:6} {seconds:8.2f} {pages / seconds:8.0f}", flush=True)
+    if options.workers > 1:
+        scaling(rates, options.workers, pages)
+
+
+def scaling(rates: dict[tuple[str, int], float], workers: int, pages: int) -> None:
+    """The row of the speed table: pypdf on all cores beside one, PDFium beside it."""
+    ratio = rates["pypdf", workers] / rates["pypdf", 1]
+    aim = 0.9 * workers
+    note(
+        "pdf",
+        f"reading {pages} PDF pages, pages/s",
+        f"pypdf on {workers} cores at least {aim:.1f} times one core",
+        f"{rates['pypdf', workers]:.0f}",
+        peer=f"{rates['pypdf', 1]:.0f} (one core), {rates['pdfium', workers]:.0f} (PDFium, {workers} cores)",
+        ratio=f"{ratio:.2f}",
+        missed=why(
+            (
+                ratio < aim,
+                "each process loads pypdf (0.4 s) and parses the document's index for itself, and "
+                "other work on the machine takes more from two cores than from one",
+            )
+        ),
+        packages=("pypdf", "pypdfium2"),
+    )
 
 
 def timed(paths: list[Path], reader: ReaderName, workers: int) -> tuple[float, int]:

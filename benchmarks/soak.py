@@ -17,12 +17,13 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-from benchmarks.failing_server import FailingServer
+from benchmarks.aims import note, why
+from benchmarks.failing_server import SHARES, FailingServer
 from benchmarks.ragelo_peer import passage, question
 from ragassay.config import load_experiment
 from ragassay.files import read_records, write_records, write_text
@@ -207,8 +208,26 @@ def main() -> int:
     print(f"{len(made.rows)} records of {made.owed} owed: {made.labels} labels, {len(made.rows) - made.labels} errors")
     print(f"{len(made.replies)} whole replies sent: {', '.join(f'{kinds[kind]} {kind}' for kind in sorted(kinds))}")
     print(f"sent again: {sum(made.in_flight)} in flight at {len(made.in_flight)} kills, {made.twice} others")
-    print(f"{time.monotonic() - start:.0f} s; {'sound' if made.sound else 'NOT SOUND'}")
+    first, last, most = memory(made.segments)
+    print(f"memory: {first:.0f} MiB at the first reply, {last:.0f} MiB at the last, at most {most:.0f} MiB at the end")
+    note(
+        "soak",
+        f"{made.owed:,} judgments, {100 * sum(SHARES.values()):.0f}% failures, {len(made.in_flight)} kills with -9",
+        "one record a pair, nothing paid for twice but in flight at a kill, memory flat",
+        f"{len(made.rows):,} records, {made.twice} replies twice ({sum(made.in_flight)} in flight), "
+        f"{first:.0f} MiB at the first reply, {last:.0f} at the last, in {time.monotonic() - start:.0f} s",
+        missed=why((not made.sound, "a check failed: the output says which")),
+    )
     return 0 if made.sound else 1
+
+
+def memory(segments: Sequence[Segment]) -> tuple[float, float, float]:
+    """Resident MiB when the first reply had come, when the last had, and the most ever (records being written)."""
+    before = segments[0].sizes[0][0]
+    first = next((mib for count, mib in segments[0].sizes if count > before), 0.0)
+    sizes = segments[-1].sizes
+    last = next(mib for count, mib in sizes if count == sizes[-1][0])
+    return first, last, max(mib for segment in segments for _, mib in segment.sizes)
 
 
 if __name__ == "__main__":

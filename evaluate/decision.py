@@ -65,6 +65,8 @@ def front(results: Results) -> Front:
         for agent in rated
     ]
     said = _front_sentence([row.agent for row in rows if row.beaten_by is None], counted)
+    if len(rows) > 1 and undecided(results):
+        said += " Ratings are taken as they are: agents that are not told apart may change places."
     name = "Bradley–Terry" if ratings is results.bradley_terry else "Elo"
     return Front(name, [COSTS[key] for key in counted], rows, said)
 
@@ -104,11 +106,15 @@ def _front_sentence(best: Sequence[str], counted: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Open:
-    """A pair that these queries do not tell apart; `said` is about what it would take."""
+    """A pair that these queries do not tell apart; `said` is about what it would take.
+
+    endless: whether they may be equal, so that no number of queries is surely enough.
+    """
 
     pair: tuple[str, str]
     said: str
     needed: int | None
+    endless: bool = False
 
 
 WIN_POINTS = ("win_points", "win_rate")
@@ -127,7 +133,8 @@ def undecided(results: Results) -> list[Open]:
     pairs = []
     for row in found:
         one, other = sorted((row.agent_a, row.agent_b), key=lambda agent: place.get(agent, len(place)))
-        pairs.append(Open((one, other), _needed(row), row.needed.value if row.needed else None))
+        endless = row.needed is not None and row.needed.ci_high is None
+        pairs.append(Open((one, other), _needed(row), row.needed.value if row.needed else None, endless))
     return sorted(pairs, key=lambda open_pair: [place.get(agent, len(place)) for agent in open_pair.pair])
 
 
@@ -153,7 +160,8 @@ def to_decide(results: Results, pairs: Sequence[Open]) -> str:
     if numbers and len(numbers) == len(leader):
         more = f"about {max(numbers):,} queries in all (now {results.n_queries:,})"
     weigh = " Or choose among these by cost and latency." if front(results).measured else ""
-    return f"To settle the first place, ask {more}: raise questions.quota.{weigh}"
+    equal = " More may not settle it: some of these may be equal." if any(pair.endless for pair in leader) else ""
+    return f"To settle the first place, ask {more}: raise questions.quota, or add queries of your own.{equal}{weigh}"
 
 
 def foremost(results: Results, pairs: Sequence[Open]) -> list[Open]:

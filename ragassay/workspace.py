@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragassay.config import Experiment
+
+if TYPE_CHECKING:
+    from ragassay.remote import Mirror
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """The paths of one experiment and its settings. `corpus` is the user's folder, `results` is `results/NAME`."""
+    """The paths of one experiment and its settings. `corpus` is the user's folder, `results` is `results/NAME`.
+
+    `mirrors` are those of the two that are copies of folders elsewhere (s3://…).
+    """
 
     corpus: Path
     results: Path
     experiment: Experiment
+    mirrors: tuple[Mirror, ...] = ()
+
+    def push(self) -> None:
+        """Write back what has changed in folders that are elsewhere. Raises InputError."""
+        for mirror in self.mirrors:
+            mirror.push()
+
+    def shown(self, path: Path) -> str:
+        """What to call `path` to the user: its address, where it is a copy of what is elsewhere."""
+        for mirror in self.mirrors:
+            if path.is_relative_to(mirror.folder):
+                return f"{mirror.url}/{path.relative_to(mirror.folder).as_posix()}"
+        return str(path)
 
     @property
     def pages(self) -> Path:

@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from ragassay.cli.stage_verbs import run_one
-from ragassay.config import Experiment, load_experiment
+from ragassay.config import Experiment, ModelSettings, load_experiment
 from ragassay.errors import InputError
 from ragassay.progress import StderrProgress
 from ragassay.records import Assessment
@@ -33,8 +35,8 @@ def judge(options: argparse.Namespace) -> int:
         raise InputError(f"--{missing.rstrip('_')} is missing", remedy="see `ragassay judge --help`")
     if given := _first(options, *_ON_CORPUS):
         raise InputError(f"{given} goes with CORPUS only", remedy="leave it out")
-    if options.config and options.base_url:
-        raise InputError("--base-url does not go with --config", remedy="set base_url in that file")
+    if options.base_url and not options.model:
+        raise InputError("--base-url is without --model", remedy="name the model that is there")
     for given in (*options.answers, options.passages, options.queries, options.config):
         if given is not None and options.out.exists() and options.out.resolve() == given.resolve():
             raise InputError("--out is a file that is read", file=options.out, remedy="name another one")
@@ -125,18 +127,27 @@ def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:
-    if options.config is not None:
-        return load_experiment(options.config)
-    if options.model is None:
+    """--config's, or one that has nothing but --model; --base-url is the address of --model in either."""
+    if options.config is None and options.model is None:
         raise InputError("--model is missing", remedy="name the judge, such as openai:gpt-4o, or give --config")
-    data = {
-        "questions": {"source": "own"},
-        "answer": {"model": options.model},
-        "judge": {"model": options.model},
-    }
-    if options.base_url:
-        data["models"] = {options.model: {"base_url": options.base_url}}
-    return Experiment.model_validate(data)
+    try:
+        if options.config is not None:
+            base = load_experiment(options.config)
+        else:
+            model = {"model": options.model}
+            base = Experiment.model_validate({"questions": {"source": "own"}, "answer": model, "judge": model})
+        return _at(base, options.model, options.base_url)
+    except ValidationError as error:
+        problem = str(error.errors(include_url=False)[0]["msg"]).removeprefix("Value error, ")
+        raise InputError(plain(problem), remedy="see --model and --base-url") from None
+
+
+def _at(base: Experiment, model: str | None, base_url: str | None) -> Experiment:
+    """The experiment with the address of `model`, where one is given."""
+    if model is None or not base_url:
+        return base
+    changed = ModelSettings.model_validate(base.settings_of(model).model_dump() | {"base_url": base_url})
+    return base.model_copy(update={"models": {**base.models, model: changed}})
 
 
 def _print_means(rows: list[Assessment], evaluators: list[Evaluator]) -> None:

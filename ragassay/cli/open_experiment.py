@@ -6,27 +6,45 @@ import argparse
 import fcntl
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
+from ragassay.addresses import Address
 from ragassay.config import Experiment, load_experiment
 from ragassay.errors import InputError
 from ragassay.models import provider_of
+from ragassay.remote import Mirror
 from ragassay.workspace import Workspace
 
 
 def open_workspace(options: argparse.Namespace) -> Workspace:
-    """The workspace of CORPUS with --results, --model and --max-cost applied. Raises InputError."""
-    corpus: Path = options.corpus
+    """The workspace of CORPUS with --results, --model and --max-cost applied, folders elsewhere mirrored.
+
+    Raises InputError.
+    """
+    mirrors: list[Mirror] = []
+    corpus = _here(options.corpus, mirrors)
+    if mirrors and not (corpus / "experiment.toml").exists():
+        raise InputError("there is no experiment.toml", file=mirrors[0].url, remedy="copy a corpus folder there")
     if not corpus.is_dir():
         problem = "is not a folder" if corpus.exists() else "there is no such folder"
         raise InputError(problem, file=corpus, remedy="`ragassay new CORPUS a.pdf` makes a corpus folder")
     experiment = load_experiment(corpus / "experiment.toml")
     _check(experiment, corpus)
-    results = options.results or Path("results") / _folder_name(corpus)
+    results = _here(options.results or Path("results") / _folder_name(corpus), mirrors)
     if results.exists() and results.samefile(corpus):
         raise InputError("is the corpus folder itself", file=results, remedy="name another folder with --results")
-    return Workspace(corpus, results, _overridden(experiment, options))
+    return Workspace(corpus, results, _overridden(experiment, options), tuple(mirrors))
+
+
+def _here(folder: Path | Address, mirrors: list[Mirror]) -> Path:
+    """The folder on this machine: itself, or the mirror of an address, which joins `mirrors`."""
+    if isinstance(folder, Path):
+        return folder
+    mirror = Mirror(folder)
+    mirror.pull()
+    mirrors.append(mirror)
+    return mirror.folder
 
 
 def _check(experiment: Experiment, corpus: Path) -> None:
@@ -70,13 +88,30 @@ def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experime
 
 @contextmanager
 def locked(workspace: Workspace) -> Iterator[None]:
-    """Hold the results folder, so that two runs do not write into it at once. Raises InputError where one does."""
+    """Hold the results folder, so that two runs do not write into it at once. Raises InputError where one does.
+
+    Where it is elsewhere it is held there, too, and what has changed is written back at the end, however it ends.
+    """
     workspace.results.mkdir(parents=True, exist_ok=True)
     with (workspace.results / ".lock").open("w") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InputError("another run is writing here", file=workspace.results, remedy="wait for it") from None
+            shown = workspace.shown(workspace.results).removesuffix("/.")
+            raise InputError("another run is writing here", file=shown, remedy="wait for it") from None
         for left_by_a_kill in workspace.results.rglob(".*.part"):
             left_by_a_kill.unlink(missing_ok=True)
-        yield
+        with _held_elsewhere(workspace):
+            yield
+
+
+@contextmanager
+def _held_elsewhere(workspace: Workspace) -> Iterator[None]:
+    results = next((mirror for mirror in workspace.mirrors if mirror.folder == workspace.results), None)
+    with results.locked() if results else nullcontext():
+        if results:
+            results.pull()
+        try:
+            yield
+        finally:
+            workspace.push()

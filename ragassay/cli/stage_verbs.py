@@ -120,6 +120,7 @@ class Runner:
         settings = stage.settings(workspace.experiment)
         manifest = make_manifest(stage.name, inputs, settings, made, outcome, caller.usage())
         write_manifest(path, manifest)
+        workspace.push()
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
         self._say(f"{stage.name}: {manifest.n_records} records{failed}")
         return manifest
@@ -168,4 +169,4 @@ def _say_results(workspace: Workspace) -> None:
 
     console = Console()
     console.print(ranked_table(Results.model_validate(read_json(workspace.figures))))
-    console.print(f"report: {workspace.report}", markup=False, highlight=False, soft_wrap=True)
+    console.print(f"report: {workspace.shown(workspace.report)}", markup=False, highlight=False, soft_wrap=True)

@@ -116,6 +116,11 @@ def test_what_is_not_told_apart_stands_with_the_leaders_first_and_what_it_takes(
     assert found[0].said == "about 45 queries would decide (20 to 300)"
     assert found[1].said == "about 900 queries would decide (40 to no limit: they may be equal)"
     assert "ask about 45 queries in all (now 10)" in to_decide(results, found)
+    assert "may be equal" not in to_decide(results, found)  # of b and c it is said, and neither need be first
+    assert "agents that are not told apart may change places" in front(results).said
+    endless = pair("a", "b", LEVEL, NeededQueries(value=45, ci_low=20, ci_high=None))
+    open_ended = made(SIX[:2], (600, 590), comparisons=(endless,), verdict=unsure)
+    assert "some of these may be equal" in to_decide(open_ended, undecided(open_ended))
 
 
 @pytest.mark.parametrize(

@@ -268,16 +268,16 @@ def test_the_metrics_of_a_run_have_n_failures_and_intervals(folder):
 
 
 def test_the_report_s_verdicts_are_those_of_the_export(folder):
-    """Of the first agent, q1 fails (correctness) and q2 is open; of the second, q1 passes and q2 was not answered."""
+    """Of the first agent, q1 fails (correctness) and q2 is open; the second found nothing for q1 and failed on q2."""
     space = Workspace(folder / "corpus", folder / "results", load_experiment(folder / "corpus" / "experiment.toml"))
     verdicts = verdicts_by_agent(space, experiment_evaluators(space))
     assert {agent: found.passed for agent, found in verdicts.items()} == {
         AGENTS[0]: {"q1": 0.0, "q2": None},
-        AGENTS[1]: {"q1": 1.0, "q2": None},
+        AGENTS[1]: {"q1": 0.0, "q2": None},
     }
     found = pass_or_fail(verdicts, resamples(["q1", "q2"], 1, 0))
-    assert [(one.passed.value, one.passed.n, one.passed.n_failed) for one in found.values()] == [(0, 1, 1), (1, 1, 1)]
-    assert [one.root_causes for one in found.values()] == [{"correctness": 1}, {}]
+    assert [(one.passed.value, one.passed.n, one.passed.n_failed) for one in found.values()] == [(0, 1, 1), (0, 1, 1)]
+    assert [one.root_causes for one in found.values()] == [{"correctness": 1}, {"chunk_relevance": 1}]
     assert found[AGENTS[0]].fixes == {"correctness": fix_of("correctness")}
 
 

@@ -10,6 +10,7 @@ import json
 import random
 import re
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -47,6 +48,7 @@ class HandedIn:
     looks: int = 0
     state: str = ""
     outcomes: dict[str, Outcome] | None = None
+    rows: dict[str, list[dict[str, Any]]] | None = None
     fate: Fate = "completed"
     cancelled: bool = False
 
@@ -72,9 +74,7 @@ class BatchServer:
         self.before_answering: Callable[[str], None] = lambda what: None
         self.lock = threading.RLock()
         self._times: dict[str, int] = {}
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
-        self._http.daemon_threads, self._http.block_on_close = True, False
-        self._http.owner = self  # type: ignore[attr-defined]
+        self._http = _Listener(self)
 
     @property
     def base_url(self) -> str:
@@ -140,8 +140,23 @@ class BatchServer:
         return self.answer(self._times[key], request.get("body") or request["params"])
 
 
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self, owner: BatchServer) -> None:
+        self.owner = owner
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that was killed is no news; anything else is."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    server: _Listener
 
     def setup(self) -> None:
         super().setup()
@@ -150,10 +165,6 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *arguments: Any) -> None:
         pass
 
-    @property
-    def owner(self) -> BatchServer:
-        return self.server.owner  # type: ignore[attr-defined, no-any-return]
-
     def do_GET(self) -> None:
         self._serve()
 
@@ -161,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._serve()
 
     def _serve(self) -> None:
-        owner = self.owner
+        owner = self.server.owner
         data = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         path, _, query = self.path.partition("?")
         words = [word for word in path.split("/") if word and word not in {"v1", "messages"}]
@@ -248,14 +259,17 @@ def _created(owner: BatchServer, body: dict[str, Any]) -> HandedIn:
 
 
 def _openai_batch(owner: BatchServer, batch: HandedIn) -> dict[str, Any]:
-    lines = list(_openai_lines(batch))
-    random.Random(7).shuffle(lines)
-    good = [line for line in lines if line["error"] is None and line["response"]["status_code"] == 200]
-    bad = [line for line in lines if line not in good]
-    files = {"output_file_id": good, "error_file_id": bad}
-    for name, rows in files.items():
-        if rows:
+    if batch.outcomes is not None and batch.rows is None:
+        lines = list(_openai_lines(batch))
+        random.Random(7).shuffle(lines)
+        batch.rows = {
+            "output_file_id": [line for line in lines if _is_good(line)],
+            "error_file_id": [line for line in lines if not _is_good(line)],
+        }
+        for name, rows in batch.rows.items():
             owner.files[f"{name}-{batch.id}"] = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    rows_of = batch.rows or {"output_file_id": [], "error_file_id": []}
+    done, failed = (len(rows) for rows in rows_of.values())
     refused = {
         "token_limit_exceeded": "Enqueued token limit reached for m in organization o. Limit: 90,000 enqueued tokens.",
         "invalid_model": "The provided model does not exist.",
@@ -275,8 +289,12 @@ def _openai_batch(owner: BatchServer, batch: HandedIn) -> dict[str, Any]:
         "status": batch.state,
         "metadata": batch.metadata,
         "errors": {"object": "list", "data": errors} if errors and batch.state == "failed" else None,
-        "request_counts": {"total": len(batch.requests), "completed": len(good), "failed": len(bad)},
-    } | {name: f"{name}-{batch.id}" if rows else None for name, rows in files.items()}
+        "request_counts": {"total": len(batch.requests), "completed": done, "failed": failed},
+    } | {name: f"{name}-{batch.id}" if rows else None for name, rows in rows_of.items()}
+
+
+def _is_good(line: dict[str, Any]) -> bool:
+    return line["error"] is None and line["response"]["status_code"] == 200
 
 
 def _openai_lines(batch: HandedIn) -> Iterator[dict[str, Any]]:

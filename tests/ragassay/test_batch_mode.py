@@ -361,6 +361,20 @@ def test_the_whole_job_goes_through_batches_and_a_second_run_hands_in_none(
     assert (tmp_path / "results/mine/report.html").exists()
 
 
+def test_a_plan_counts_batches_at_half(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    corpus, costs = make_corpus(tmp_path / "mine", "openai:gpt-4o"), []
+    for more in ("", '\n[models."openai:gpt-4o"]\nmode = "batch"\n'):
+        with (corpus / "experiment.toml").open("a") as settings:
+            settings.write(more)
+        capsys.readouterr()
+        assert main(["plan", str(corpus), "--json"]) == 0
+        costs.append(sum(row["cost_usd"] for row in json.loads(capsys.readouterr().out)))
+    assert costs[1] == pytest.approx(costs[0] / 2) and costs[1] > 0
+
+
 def test_an_unreachable_server_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("ragassay.retrying._backoff", lambda state: 0.01)
     with BatchServer("openai") as server:

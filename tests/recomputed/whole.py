@@ -49,6 +49,7 @@ def expectations(run: Run) -> Book:
     verdicts = verdicts_of(run.games)
     scores = retrieval(run)
     _head(book, run)
+    book.put(("notices",), list(dict.fromkeys(_notices(run))))
     for agent, measures in scores.items():
         for name, values in measures.items():
             book.mean(("retrieval", agent, name), values, (0.0, 1.0))
@@ -63,8 +64,19 @@ def expectations(run: Run) -> Book:
     pairs(book, run, [book.leaves["agents", number] for number in range(len(run.agents))], scores, grades, rates)
     audit(book, run, verdicts)
     notes = corrected(book, run, [book.leaves["agents", number] for number in range(len(run.agents))])
-    book.put(("notices",), list(dict.fromkeys([*_notices(run), *notes])))
+    _append_notices(book, notes)
     return book
+
+
+def _append_notices(book: Book, said: Sequence[str]) -> None:
+    """Notices that are not there yet, after the others."""
+    there = [value for path, value in book.leaves.items() if path[0] == "notices"]
+    new = [text for text in dict.fromkeys(said) if text not in there]
+    if new:
+        book.leaves.pop(("notices",), None)
+    number = sum(path[0] == "notices" for path in book.leaves)
+    for index, text in enumerate(new):
+        book.put(("notices", number + index), text)
 
 
 def _manifests(run: Run) -> list[Line]:

@@ -193,6 +193,12 @@ def custom(judge, bench, table, names, prompt):
         (["--answers", "a", "--out", "o", "--with", "no_answer", "--results", "r"], "--results goes with CORPUS only"),
         (["--answers", "a", "--out", "o", "--with", "no_answer", "--retry-failed"], "--retry-failed goes with CORPUS"),
         (["--answers", "a", "--out", "o", "--with", "safety", "--model", "openai:j", "--max-cost", "-1"], "--max-cost"),
+        (["--answers", "a", "--out", "o", "--with", "safety", "--model", "j"], "see --model and --base-url"),
+        (["--answers", "a", "--out", "o", "--with", "safety", "--base-url", "http://x/"], "--base-url is without"),
+        (
+            ["--answers", "a", "--out", "o", "--with", "safety", "--model", "openai:j", "--base-url", "not one"],
+            "an address is such as",
+        ),
     ],
 )
 def test_options_that_would_be_ignored_are_refused(options, said, capsys):
