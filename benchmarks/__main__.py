@@ -5,7 +5,7 @@
 Without names, all that can be run here. scifact and bm25_speed read BEIR's SciFact, which is not in the repository:
 SCIFACT=PATH names its folder. agreement reads nq301 and llmbar in DATA=PATH, nugget_scores rag24_nugget_llm there,
 meta_evaluation factcheckgpt, scifact, nq301 and paper_tables. injection reads results/avr-libc (`make demo`).
-opensearch_scifact also needs a server, OPENSEARCH_URL.
+opensearch_scifact also needs a server, OPENSEARCH_URL. million_passages runs where MILLION=1.
 pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with RAGElo.
 Those of the speed table also write benchmarks/results.md, from the last run of each.
 Exit status 1 where a benchmark fails; what it printed before is then left as it was.
@@ -61,6 +61,9 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("bm25_speed", beir, lacks),
         Benchmark("scifact", beir, lacks),
         _opensearch(scifact),
+        Benchmark(
+            "million_passages", (), None if os.environ.get("MILLION") else "MILLION=1 (a quarter of an hour, 4 GB)"
+        ),
         Benchmark("nugget_scores", nuggets, None if data else "DATA=PATH (the folder of rag24_nugget_llm)"),
         Benchmark("meta_evaluation", (data,) if data else (), _unrecorded("meta_evaluation", data)),
         Benchmark("injection", (), _unrecorded("injection")),

@@ -44,6 +44,9 @@ FEWEST_IN_BATCH = 3
 DECIDED_SHARE = 0.25
 """Of a batch, what a decided pair still plays in a round, rounded up."""
 
+FEWEST_CLUSTERS = 6
+"""Below six independent queries or sections nothing is decided: not even a win in each is significant at 5%."""
+
 _KNOWN_TIES = 0.5
 """How many tied games each pair is taken to have played before the first, so that estimates are finite at any time."""
 
@@ -116,7 +119,7 @@ def play_out(
 
 def weigh(scores: Floats, cluster: Ints, n_agents: int) -> Floats:
     """(tables, pairs): how far each difference is from 0 in standard errors, by the games so far, above 0 for a pair's
-    first agent.
+    first agent. 0 throughout a table with games in fewer than `FEWEST_CLUSTERS` clusters.
 
     scores: (tables, queries, pairs), the first agent's score (1, 0.5, 0), NaN where there is no verdict. cluster:
     (queries,) from 0, what is not independent.
@@ -133,8 +136,9 @@ def weigh(scores: Floats, cluster: Ints, n_agents: int) -> Floats:
     covariance = contrasts @ inverse @ contrasts.T
     excess = _excess(np.where(known, scores - rate[:, None], 0.0), cluster, covariance)
     fall = _likelihood(table, fit.log) - _likelihood_if_equal(table, games, n_agents)
+    enough = _clusters_met(known, cluster) >= FEWEST_CLUSTERS
     z: Floats = np.sign(rate - 0.5) * np.sqrt(np.maximum(2 * fall, 0) / excess[:, None])
-    return z
+    return np.where(enough[:, None], z, 0.0)
 
 
 def decide(z: Floats, decided: Ints, design: Design) -> Ints:
@@ -193,6 +197,15 @@ def _excess(residuals: Floats, cluster: Ints, covariance: Floats) -> Floats:
     ratio = (scatter / np.diagonal(covariance, axis1=1, axis2=2)).mean(axis=1)
     shrunk: Floats = (n * ratio + _STEADY) / (n + _STEADY)
     return shrunk
+
+
+def _clusters_met(known: Truths, cluster: Ints) -> Ints:
+    """(tables,): in how many clusters a game of any pair has a verdict."""
+    of_query = np.asarray(known.any(axis=2))
+    met = np.zeros((len(known), int(cluster.max(initial=-1)) + 1), dtype=np.intp)
+    for query, number in enumerate(cluster):
+        met[:, number] |= of_query[:, query]
+    return np.asarray(met.sum(axis=1))
 
 
 def _likelihood(table: Floats, log: Floats) -> Floats:

@@ -150,7 +150,7 @@ def _comparison(
         p_sign_flip=p[1],
         p_holm=p[2],
         verdict=verdict,
-        sentence=_sentence(a, b, measure, figure, verdict, least, needed),
+        sentence=_sentence((a, b, measure), pair, figure, verdict, least, needed),
         detectable=least,
         needed=needed,
         lacking_a=pair.lacking_a,
@@ -208,14 +208,22 @@ def _count(queries: float) -> int | None:
 
 
 def _sentence(
-    a: str, b: str, measure: str, figure: Figure, verdict: Outcome, least: float | None, needed: NeededQueries | None
+    names: tuple[str, str, str],
+    pair: Paired,
+    figure: Figure,
+    verdict: Outcome,
+    least: float | None,
+    needed: NeededQueries | None,
 ) -> str:
+    a, b, measure = names
     if figure.value is None:
         return f"{a} and {b} have no query in common on {measure}."
     queries = "this 1 query" if figure.n == 1 else f"these {figure.n} queries"
     if verdict != "not distinguishable":
         return f"{a} is {verdict} than {b} on {measure}, by {abs(figure.value):.3f} with {queries}."
     said = f"{a} and {b} are not distinguishable with {queries} on {measure}"
+    if figure.n > 1 and len(pair.sizes()) == 1:
+        said += ": they all come from one section, and stand for one"
     if least is not None:
         said += f": a difference below {least:.2g} could well have been missed"
     return said + _would_decide(figure.n, needed) + "."

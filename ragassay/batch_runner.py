@@ -97,9 +97,12 @@ class BatchRunner:
         return self._failed
 
     def _adopt(self) -> None:
-        """Take up the batches on record, and those that were handed in just before a kill and are not on record."""
+        """Take up the batches on record, and those that were handed in just before a kill and are not on record.
+
+        The latest first: each then finds its own, and not one that came after it.
+        """
         mine = {batch.line.name for batch in self._under_way}
-        for line in self._desk.log.open_batches(self._model, self._base_url):
+        for line in reversed(self._desk.log.open_batches(self._model, self._base_url)):
             if line.name in mine:
                 continue
             keys = self._desk.log.keys(line)

@@ -6,6 +6,7 @@ result is the same wherever it ran, and callers put results in the order of what
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -25,6 +26,7 @@ Here = Literal["processes", "threads", "one"]
 itself; or one piece after the other, where a library spreads each over all cores."""
 
 _SECONDS_TO_CONNECT = 10
+_ROUNDS_OF_RAY = 8  # pieces of work for each core of a Ray cluster between two looks at what is done
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Cores:
         """(position in `items`, function(item)) as they get done, in any order; an exception of `function` is raised.
 
         `items` are taken as they are needed. `n_jobs` (default: the cores that this process may use) counts on this
-        machine alone. A worker that a cluster loses costs nothing but time: what it was at is done again by another.
+        machine alone. A worker that Dask loses costs nothing but time: what it was at is done again by another.
         Raises InputError where the cluster cannot be reached, has no workers, or has another ragassay than this one;
         MissingExtra.
         """
@@ -58,8 +60,12 @@ class Cores:
         numbered = joblib.delayed(_numbered)
         with self._set_up(here) as n_there, _told_of_lost_workers(self.scheduler):
             jobs = n_there or (1 if here == "one" else n_jobs or usable_cores())
-            parallel = joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
-            yield from parallel(numbered(function, number, item) for number, item in enumerate(chain(first, waiting)))
+            work = (numbered(function, number, item) for number, item in enumerate(chain(first, waiting)))
+            if self.backend == "ray":  # its joblib backend gives results only when all are there
+                while batch := list(islice(work, _ROUNDS_OF_RAY * jobs)):
+                    yield from joblib.Parallel(n_jobs=jobs, batch_size=1)(batch)
+            else:
+                yield from joblib.Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")(work)
 
     def _set_up(self, here: Here) -> AbstractContextManager[int]:
         """joblib's backend for the time being; gives the number of jobs at once, 0 where the caller decides."""
@@ -132,7 +138,8 @@ def _ray(address: str) -> Iterator[int]:
     except ModuleNotFoundError:
         raise MissingExtra('run.backend = "ray"', "ray") from None
     try:
-        ray.init(address=address, ignore_reinit_error=True, log_to_driver=False)
+        if not ray.is_initialized():
+            ray.init(address=address, log_to_driver=False, logging_level=logging.WARNING)
     except (ConnectionError, ValueError) as error:
         raise _unusable("ray", address, f"cannot be reached ({str(error).splitlines()[0]})") from None
     register_ray()

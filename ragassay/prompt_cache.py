@@ -101,9 +101,9 @@ def _opening(request: Request) -> tuple[str, str]:
 
 def _common(one: tuple[str, str], other: tuple[str, str]) -> int:
     (system, text), (other_system, other_text) = one, other
-    if system != other_system or text == other_text or text[:SHARED_CHARACTERS] != other_text[:SHARED_CHARACTERS]:
+    if system != other_system or text[:SHARED_CHARACTERS] != other_text[:SHARED_CHARACTERS]:
         return 0
-    low, high = 0, min(len(text), len(other_text))
+    low, high = 0, max(0, min(len(text), len(other_text)) - 1)
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if text[:middle] == other_text[:middle] else (low, middle - 1)

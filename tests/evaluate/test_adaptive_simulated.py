@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage_ratings import World, blind_share, played, simulate
+from evaluate.adaptive import Design, play_out
 
 EQUAL = World((0.0,) * 4, n_queries=60)
 EXPERIMENTS = 300
@@ -33,6 +34,16 @@ def test_such_a_judge_decides_no_order_of_equal_agents_and_moves_none_of_them():
     assert (done.decided != 0).any(axis=1).mean() <= 0.05
     first_listed = np.nanmean(done.scores[:, :, :3], axis=(1, 2))  # against each of the others
     assert abs(first_listed.mean() - 0.5) < 3 * first_listed.std() / np.sqrt(EXPERIMENTS)
+
+
+@pytest.mark.parametrize(("n_queries", "each", "decided"), [(30, 1, 1), (30, 30, 0), (30, 6, 0), (5, 1, 0), (6, 1, 1)])
+def test_fewer_than_six_sections_decide_nothing(n_queries: int, each: int, decided: int):
+    """A win in each of five is no significant order (two-sided sign test: 2 / 2^5 = 6%); in each of six it is."""
+    place = np.arange(n_queries)[None, :, None]
+    done = play_out(
+        Design(2, n_queries, max_share=1.0), np.arange(n_queries) // each, place, lambda new: np.where(new, 1.0, np.nan)
+    )
+    assert done.decided.tolist() == [[decided]]
 
 
 def test_distant_agents_are_decided_rightly_on_a_part_of_the_games():

@@ -402,6 +402,8 @@ def test_notices_and_usage_of_the_stages_before_are_carried_along(tmp_path):
         "output_tokens": 2,
         "cost_usd": 0.5,
         "n_refused": 1,
+        "cached_tokens": 5,
+        "cache_write_tokens": 2,
     }
     write_json(made.workspace.manifests / "ingest.json", {"stage": "ingest", "notices": ["one"], "exit_status": 0})
     write_json(made.workspace.manifests / "questions.json", {"notices": ["fewer than asked"], "exit_status": 1})

@@ -62,6 +62,15 @@ def test_without_sections_the_tests_are_the_textbooks():
     assert found.p_sign_flip == pytest.approx(by_enumeration(gaps.tolist()), rel=1e-5)
 
 
+def test_of_one_section_it_is_said_that_it_stands_for_one():
+    values = {"a": named([1.0] * 9), "b": named([0.0, 1.0, 0.5] * 3)}
+    (found,) = compare_all("m", values, dict.fromkeys(values["a"], "s"))
+    said = (
+        "a and b are not distinguishable with these 9 queries on m: they all come from one section, and stand for one."
+    )
+    assert (found.verdict, found.sentence) == ("not distinguishable", said)
+
+
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 """Crossed less self-fertilized maize, in eighths of an inch (Fisher, The Design of Experiments, 1935, section 17)."""
 

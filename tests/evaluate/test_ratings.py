@@ -105,6 +105,35 @@ def test_strengths_of_the_1987_baseball_season(tmp_path):
     assert abilities == pytest.approx(expected, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("wins", "published", "digits"),
+    [
+        # Stigler 1994, citations among statistics journals (cited over citing), as R's BradleyTerry2 fits `citations`.
+        (
+            {"Biometrika": (0, 730, 498, 221), "CommStat": (33, 0, 68, 17), "JASA": (320, 813, 0, 142)}
+            | {"JRSS-B": (284, 276, 325, 0)},
+            {"Biometrika": 0, "CommStat": -2.94907, "JASA": -0.47957, "JRSS-B": 0.26895},
+            4,
+        ),
+        # Women's tennis 1989-90 (Agresti, Categorical Data Analysis), strengths against Sanchez.
+        (
+            {"Sanchez": (0, 0, 1, 2, 1), "Seles": (2, 0, 2, 1, 3), "Graf": (7, 3, 0, 6, 3)}
+            | {"Sabatini": (3, 0, 3, 0, 1), "Navratilova": (3, 3, 0, 2, 0)},
+            {"Sanchez": 0, "Seles": 1.533, "Graf": 1.933, "Sabatini": 0.731, "Navratilova": 1.087},
+            3,
+        ),
+    ],
+)
+def test_strengths_as_published(tmp_path, wins, published, digits):
+    names = list(wins)
+    played = [(a, b) for a in names for b, count in zip(names, wins[a], strict=True) for _ in range(count)]
+    games = [game(f"q{n}", a, b, "a") for n, (a, b) in enumerate(played)]
+    ratings = rate_file(write(tmp_path / "g", games), "bradley-terry", bootstrap=100)["ratings"]
+    first = ratings[names[0]]["value"]
+    found = {name: (ratings[name]["value"] - first) * log(10) / 400 for name in names}
+    assert found == pytest.approx(published, abs=0.6 * 10**-digits)
+
+
 @given(st.integers(2, 6), st.integers(0, 2**32 - 1))
 @settings(max_examples=30, deadline=None)
 def test_strengths_agree_with_evalica(n, seed):

@@ -247,6 +247,23 @@ def test_a_batch_of_anothers_is_not_taken_for_the_one_that_a_kill_left(tmp_path:
 
 
 @both
+@pytest.mark.parametrize("first", ["cut", "cut-after"])
+@pytest.mark.parametrize("second", ["cut", "cut-after"])
+def test_batches_of_one_size_whose_answers_were_lost_are_told_apart(
+    tmp_path: Path, provider: Provider, first: Any, second: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(openai_batches if provider == "openai" else anthropic_batches, "LIMITS", Limits(2, 10**6))
+    model = f"{provider}:m"
+    with BatchServer(provider) as server:
+        server.faults = {"POST batches": [first, second]}
+        replies = ask(make_caller(tmp_path, model, server.base_url, retries=0), model, 4)
+        assert not any(got.value for got in replies)
+        replies = ask(make_caller(tmp_path, model, server.base_url), model, 4)
+        assert sorted(server.handed_in) == sorted(set(server.handed_in)) and len(server.handed_in) == 4
+    assert all(got.error is None for got in replies)
+
+
+@both
 def test_files_keep_to_the_providers_limits(tmp_path: Path, provider: Provider, monkeypatch: pytest.MonkeyPatch):
     module = openai_batches if provider == "openai" else anthropic_batches
     assert {"openai": Limits(50_000, 200 * 10**6), "anthropic": Limits(100_000, 256 * 10**6)}[provider] == module.LIMITS
@@ -308,6 +325,10 @@ def test_the_cost_limit_is_checked_before_a_batch_is_handed_in_at_half_the_price
         caller = make_caller(tmp_path, model, server.base_url, max_cost_usd=0.4)
         assert all(got.error is None for got in ask(caller, model, 10))
         assert caller.spent_usd == pytest.approx(0.3)
+        caller = make_caller(tmp_path / "other", model, server.base_url, max_cost_usd=0.8)
+        ask(caller, model, 10)
+        further = Batch("relevance", model, tuple(request(f"text {at}") for at in range(20)))
+        assert len(caller.ask([further])[0]) == 20, "what was set aside for a batch is free again"
 
 
 @both

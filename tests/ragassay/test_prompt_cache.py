@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,6 +36,7 @@ def test_a_beginning_counts_where_two_requests_share_it_by_whole_lines():
     assert shared_beginnings(requests) == [len(PASSAGES)] * 3 + [0, 0, 0]
     other_system = Request((Message("system", "Else."), Message("user", PASSAGES + "claim 9")))
     assert shared_beginnings([requests[0], other_system]) == [0, 0]
+    assert shared_beginnings(requests[:1] * 2) == [len(PASSAGES)] * 2, "repeats of a request"
     assert shared_beginnings([]) == [] and shared_beginnings(requests[:1]) == [0]
 
 
@@ -52,10 +52,6 @@ def test_every_beginning_is_one_that_another_request_is_cut_at_too(parts: list[t
             and texts[at][length - 1] == "\n"
             and any(texts[i][:length] == texts[at][:length] for i in others)
         )
-    for one, other in combinations(range(len(texts)), 2):
-        alike = texts[one].startswith(texts[other][: SHARED_CHARACTERS + 999])
-        if alike and texts[one] != texts[other] and len(texts[other]) > SHARED_CHARACTERS + 999:
-            assert shared[one] or shared[other]
 
 
 @given(st.text(), st.text(min_size=1), st.integers(0, 50))

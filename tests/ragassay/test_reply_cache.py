@@ -58,9 +58,18 @@ def test_what_shapes_the_reply_changes_the_key(changed: str):
 
 @pytest.mark.parametrize(
     "update",
-    [{"timeout_s": 1.0}, {"requests_per_minute": 5.0}, {"requests_per_file": 3}, {"threads": 2}, {"cache_ram_mib": 1}],
+    [
+        {"timeout_s": 1.0},
+        {"requests_per_minute": 5.0},
+        {"requests_per_file": 3},
+        {"threads": 2},
+        {"cache_ram_mib": 1},
+        {"mode": "batch"},
+        {"poll_s": 1.0},
+        {"prices_usd_per_million": {"input": 1.0}},
+    ],
 )
-def test_what_does_not_shape_the_reply_does_not_change_the_key(update: dict[str, float]):
+def test_what_does_not_shape_the_reply_does_not_change_the_key(update: dict[str, object]):
     assert key(settings=SETTINGS.model_copy(update=update)) == key()
 
 

@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from retrieval import knn
+from retrieval.corpus_file import CorpusFile
 from retrieval.embedding import Embedder
 from retrieval.embedding_cache import EmbeddingCache
 from retrieval.knn import Knn
+from retrieval.ranker import IndexedTexts
 
 
 class Given:
@@ -78,3 +81,37 @@ def test_minilm_finds_by_meaning_what_shares_no_word(minilm) -> None:
         ["a pet resting on furniture", "company earnings", "temperature at which a liquid turns to steam"], 1
     )
     assert [ranking[0][0] for ranking in rankings] == ["cat", "money", "water"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 400), st.integers(1, 60), st.integers(1, 90), st.integers(1, 90))
+def test_candidates_are_all_that_reach_the_kth_best_however_rows_are_cut(
+    seed: int, n: int, k: int, first: int, rows: int
+) -> None:
+    rng, k = np.random.default_rng(seed), min(k, n - 1)
+    passages = rng.normal(size=(n, 4)).astype(np.float32)
+    if seed % 2:
+        passages = np.sign(passages)
+    passages /= np.linalg.norm(passages, axis=1, keepdims=True)
+    queries = passages[rng.integers(0, n, 3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(knn, "_FIRST_ROWS", first)
+        patch.setattr(knn, "_ROWS", rows)
+        found = knn.candidates(queries, passages, k)
+    for query, kept in zip(queries, found, strict=True):
+        products = passages @ query
+        kth = np.sort(products)[::-1][k - 1]
+        assert kept.tolist() == sorted(set(kept.tolist()))
+        assert set(np.flatnonzero(products >= kth)) <= set(kept.tolist())
+        assert all(products[kept] >= kth - 2e-3)
+
+
+def test_a_file_of_passages_is_searched_without_being_held(tmp_path, stub) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text("".join(f'{{"_id": "p{n}", "text": "text {n}"}}\n' for n in range(600)))
+    lines = CorpusFile(path)
+    embedders = [Embedder("m", EmbeddingCache("m", None), lambda _: stub()) for _ in range(2)]
+    ids, held = [f"p{n}" for n in range(600)], [f"text {n}" for n in range(600)]
+    queries = ["text 7", "text 8"]
+    from_file = Knn(ids, IndexedTexts(lines, 600), embedders[0]).search(queries, 5)
+    assert from_file == Knn(ids, held, embedders[1]).search(queries, 5)
