@@ -12,6 +12,7 @@ from itertools import combinations
 
 from evaluate.bootstrap import DIGITS, Resamples
 from evaluate.clustered import source_sections
+from evaluate.compared import WIN_RATE
 from evaluate.correction import FEWEST_CLUSTERS, Corrected, correct_difference, correct_mean
 from evaluate.findings import Findings
 from evaluate.label_frame import shown
@@ -29,7 +30,6 @@ from ragassay.records import Figure, Query
 from ragassay.results import CorrectedFigure, Corrections
 from ragassay.workspace import Workspace
 
-WIN_RATE = "win_rate"
 HALF_WIDTH = 0.05
 """Of the interval that `needed` asks for, as a part of the scale."""
 LEVEL = 0.05

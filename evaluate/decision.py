@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evaluate.compared import WIN_RATE
 from evaluate.leaders import named
 from evaluate.report_audit import SIGNIFICANT, finding_shown
 from evaluate.wording import Shown, number, one_line, shown
@@ -117,16 +118,11 @@ class Open:
     endless: bool = False
 
 
-WIN_POINTS = ("win_points", "win_rate")
-"""The measure by which pairs are told apart: points from games, a tie half a point; else the share of games won."""
-
-
 def undecided(results: Results) -> list[Open]:
     """The pairs that cannot be told apart, those of the leader first, each with the better placed agent first."""
     measures = {row.measure for row in results.comparisons}
-    measure = next((name for name in WIN_POINTS if name in measures), None)
-    found = [row for row in results.comparisons if row.measure == measure and row.verdict == "not distinguishable"]
-    if measure is None:
+    found = [row for row in results.comparisons if row.measure == WIN_RATE and row.verdict == "not distinguishable"]
+    if WIN_RATE not in measures:
         verdict = results.verdict
         return [] if verdict.sure or not verdict.runner_up else [Open((str(verdict.best), verdict.runner_up), "", None)]
     place = {agent: index for index, agent in enumerate(results.agents)}

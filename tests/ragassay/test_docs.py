@@ -35,7 +35,8 @@ BENCHMARKS = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
 EXPERIMENT_MD = (ROOT / "docs" / "experiment.md").read_text(encoding="utf-8")
 OPENSEARCH_MD = (ROOT / "docs" / "opensearch.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-PAGES = {"README.md": README, "benchmarks/README.md": BENCHMARKS, "docs/experiment.md": EXPERIMENT_MD, "docs/opensearch.md": OPENSEARCH_MD}
+PAGES = {"README.md": README, "benchmarks/README.md": BENCHMARKS}
+PAGES |= {f"docs/{path.name}": path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
 
 TABLES = {
     "corpus": "[corpus]",
@@ -108,7 +109,10 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         assert (ROOT / "benchmarks" / f"{name}.py").is_file(), name
     assert {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {
         "__main__",
+        "aims",
+        "failing_server",
         "latency_server",
+        "ragelo_peer",
         "readme_block",
     } == set(re.findall(r"`python -m benchmarks\.(\w+)", BENCHMARKS))
 

@@ -72,7 +72,7 @@ def test_a_run_a_rerun_and_what_makes_a_stage_stale(tmp_path: Path, capfd: pytes
         (corpus / "experiment.toml").touch()
         (corpus / "errata.pdf").touch()
         assert main(["run", str(corpus)]) == 0
-        assert capfd.readouterr().err.count("up to date") == 7
+        assert capfd.readouterr().err.count("up to date") == 8
         assert contents(results) == first and len(server.requests) == n_calls
 
         for path in results.rglob("*.json*"):
