@@ -31,6 +31,8 @@ from ragassay.records import Answer, Judgment, Passage, Query
 from ragassay.workspace import Workspace
 
 AT_ONCE, POOL, AGENT = 32, 10, "mine"
+KEPT_KIB, AT_WORK_MIB = 4.0, 20.0
+"""About what a reply that is kept takes as Python's own objects, and what the calls under way take together."""
 EXPERIMENT = """\
 [questions]
 source = "own"
@@ -209,14 +211,22 @@ def main() -> int:
     print(f"{len(made.replies)} whole replies sent: {', '.join(f'{kinds[kind]} {kind}' for kind in sorted(kinds))}")
     print(f"sent again: {sum(made.in_flight)} in flight at {len(made.in_flight)} kills, {made.twice} others")
     first, last, most = memory(made.segments)
+    each_kib = 1024 * (last - first) / len(made.replies)
     print(f"memory: {first:.0f} MiB at the first reply, {last:.0f} MiB at the last, at most {most:.0f} MiB at the end")
     note(
         "soak",
         f"{made.owed:,} judgments, {100 * sum(SHARES.values()):.0f}% failures, {len(made.in_flight)} kills with -9",
         "one record a pair, nothing paid for twice but in flight at a kill, memory flat",
         f"{len(made.rows):,} records, {made.twice} replies twice ({sum(made.in_flight)} in flight), "
-        f"{first:.0f} MiB at the first reply, {last:.0f} at the last, in {time.monotonic() - start:.0f} s",
-        missed=why((not made.sound, "a check failed: the output says which")),
+        f"{first:.0f} MiB at the first reply, {last:.0f} at the last ({each_kib:.1f} KiB for each reply, which is "
+        f"kept), in {time.monotonic() - start:.0f} s",
+        missed=why(
+            (not made.sound, "a check failed: the output says which"),
+            (
+                last - first > AT_WORK_MIB + len(made.replies) * KEPT_KIB / 1024,
+                "memory grew by more than the replies that are kept",
+            ),
+        ),
     )
     return 0 if made.sound else 1
 

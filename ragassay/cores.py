@@ -107,8 +107,37 @@ def _dask(address: str) -> Iterator[int]:
         raise _unusable("dask", address, f"cannot be reached ({str(error).splitlines()[0]})") from None
     with client:
         _check_workers(client, address)
-        with joblib.parallel_config(backend="dask", client=client):
+        with joblib.parallel_config(backend=_dask_backend(client)):
             yield sum(client.ncores().values())
+
+
+@dataclass(frozen=True)
+class _Lost:
+    """What Dask itself says of a piece of work that it gave up."""
+
+    error: BaseException
+
+
+def _dask_backend(client: Any) -> Any:
+    """joblib's backend for Dask, which would wait forever for a piece of work that Dask gave up."""
+    from joblib._dask import DaskDistributedBackend
+
+    class Backend(DaskDistributedBackend):  # type: ignore[misc]
+        def submit(self, func: Any, callback: Any = None) -> Any:
+            def tell(done: Any) -> None:
+                if (error := done.exception()) is not None:
+                    callback(_Lost(error))
+
+            future = super().submit(func, callback)
+            future.add_done_callback(tell)
+            return future
+
+        def retrieve_result_callback(self, out: Any) -> Any:
+            if isinstance(out, _Lost):
+                raise out.error
+            return super().retrieve_result_callback(out)
+
+    return Backend(client=client)
 
 
 def _check_workers(client: Any, address: str) -> None:

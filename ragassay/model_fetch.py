@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple, Self
 from pydantic import ValidationError
 
 from ragassay.errors import InputError, MissingExtra
-from ragassay.files import digest_file, plain, read_json, write_json
+from ragassay.files import digest_file, naming, plain, read_json, write_json
 from ragassay.records import Record
 
 Progress = Callable[[int, int], None]
@@ -117,7 +117,7 @@ def _unchanged(path: Path, record: Fetched) -> bool:
 def _fetch(name: str, path: Path, progress: Progress | None) -> Path:
     remote = _at_hub(name, lambda: _look_up(name))
     part = path.with_name(f"{path.name}.{remote.commit[:12]}.part")
-    with part.open("ab") as stream:
+    with naming(part), part.open("ab") as stream:
         if stream.tell() > remote.size:
             stream.truncate(0)
         _at_hub(name, lambda: _download(remote, stream, progress))

@@ -6,12 +6,15 @@ which TMPDIR sets. It is memory-mapped, so the system keeps in memory what is be
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ragassay.files import naming
 
 Vectors = npt.NDArray[np.float16]
 
@@ -42,13 +45,15 @@ class VectorStore(Mapping[bytes, Vectors]):
         """Append the vectors (one row a key). Raises ValueError where they are longer or shorter than those before."""
         if not len(keys):
             return
+        row_bytes = vectors.shape[1] * np.dtype(np.float16).itemsize
         if self._file is None:
             self._file, self.dimensions = tempfile.TemporaryFile(), vectors.shape[1]  # noqa: SIM115
         if vectors.shape != (len(keys), self.dimensions):
             raise ValueError(f"{vectors.shape} is not {len(keys)} vectors of {self.dimensions} dimensions")
-        self._file.seek(0, 2)
-        self._file.write(np.ascontiguousarray(vectors, np.float16).tobytes())
-        self._file.flush()
+        self._file.seek(self._n * row_bytes)
+        with naming(tempfile.gettempdir()):
+            self._file.write(np.ascontiguousarray(vectors, np.float16).tobytes())
+            self._file.flush()
         self._rows.update(zip(keys, range(self._n, self._n + len(keys)), strict=True))
         self._n += len(keys)
 
@@ -67,8 +72,10 @@ class VectorStore(Mapping[bytes, Vectors]):
 
 
 def on_disk(shape: tuple[int, int]) -> npt.NDArray[np.float32]:
-    """A memory-mapped array of zeros in a file without a name, single precision."""
+    """A memory-mapped array of zeros in a file without a name, single precision. Raises OSError on a full disk."""
     if not all(shape):
         return np.zeros(shape, np.float32)
-    with tempfile.TemporaryFile() as file:
+    with naming(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
+        if hasattr(os, "posix_fallocate"):  # a disk that fills up later would end the process by SIGBUS
+            os.posix_fallocate(file.fileno(), 0, 4 * shape[0] * shape[1])
         return np.memmap(file, np.float32, "w+", shape=shape)

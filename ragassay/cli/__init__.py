@@ -77,7 +77,8 @@ def _of_the_system(error: OSError) -> str:
     place = error.filename2 or error.filename
     where = f"{os.fsdecode(place)}: " if isinstance(place, str | bytes) else ""
     if error.errno in _FULL:
-        return f"{where}cannot be written ({error.strerror}); all that was written before is whole, make room and run again"
+        remedy = "all that was written before is whole, make room and run again"
+        return f"{where}cannot be written ({error.strerror}); {remedy}"
     return f"{where}cannot be used ({error.strerror or error}); what was received is kept, mend this and run again"
 
 

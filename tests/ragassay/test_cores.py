@@ -96,6 +96,11 @@ def test_what_a_piece_of_work_raises_is_raised_here(cluster) -> None:
     assert dict(cores.each(int, ["1", "2"])) == {0: 1, 1: 2}
 
 
+def test_work_that_brings_down_every_worker_ends_in_one_sentence(cluster) -> None:
+    with pytest.raises(InputError, match=r"lost every worker that was given one piece of the work; give its workers"):
+        list(Cores("dask", cluster.scheduler_address).each(os._exit, [1]))
+
+
 @pytest.mark.parametrize("here", ["processes", "threads", "one"])
 def test_on_this_machine(here) -> None:
     assert dict(Cores().each(int, (str(n) for n in range(5)), here, n_jobs=2)) == {n: n for n in range(5)}

@@ -6,11 +6,13 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from loopback.behaviours import hang
 from loopback.server import ScriptedServer
@@ -18,6 +20,7 @@ from small_corpus import answer_everything, make_corpus, records
 
 from benchmarks.soak import AT_ONCE, material, soak
 from ragassay.reply_cache import ReplyCache
+from retrieval.vector_store import VectorStore, on_disk
 
 LAST_ERROR = "all that was written before is whole, make room and run again"
 
@@ -55,6 +58,20 @@ def test_a_reply_that_does_not_fit_on_the_disk_leaves_no_part_of_a_line(tmp_path
     assert (tmp_path / "received.jsonl").read_bytes() == before and cache.get("b" * 64) is None
     cache.put("c" * 64, {"choices": []}, 0.1, "received")
     assert len(ReplyCache(tmp_path)) == 2
+
+
+def test_vectors_that_do_not_fit_on_the_disk_are_an_error_and_not_a_crash():
+    with files_of_at_most(20_000):
+        with pytest.raises(OSError, match="too large") as full:
+            on_disk((1000, 384))
+        assert full.value.filename == tempfile.gettempdir()
+        store = VectorStore()
+        store.add([b"a"], np.ones((1, 384), np.float16))
+        with pytest.raises(OSError, match="too large") as full:
+            store.add([bytes([number]) for number in range(200)], np.ones((200, 384), np.float16))
+    store.add([b"b"], np.full((1, 384), 2.0, np.float16))
+    assert full.value.filename == tempfile.gettempdir() and len(store) == 2
+    assert store[b"a"].tolist() == [1.0] * 384 and store[b"b"].tolist() == [2.0] * 384
 
 
 def test_on_a_full_disk_it_says_so_and_goes_on_when_there_is_room(tmp_path: Path):
