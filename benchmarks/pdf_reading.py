@@ -49,7 +49,7 @@ def scaling(rates: dict[tuple[str, int], float], workers: int, pages: int) -> No
         missed=why(
             (
                 ratio < aim,
-                "each process loads pypdf (0.4 s) and parses the document's index for itself, and "
+                "each process opens the documents for itself (0.6 s for a long one), and "
                 "other work on the machine takes more from two cores than from one",
             )
         ),

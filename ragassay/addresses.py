@@ -1,9 +1,10 @@
-"""Folders elsewhere, by their addresses. Nothing but the standard library is imported here."""
+"""Folders and servers elsewhere, by their addresses. Nothing but the standard library is imported here."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://.", re.IGNORECASE)
 
@@ -21,3 +22,13 @@ class Address:
 def address(text: str) -> Address | None:
     """`text` as an address, None where it is a path."""
     return Address(text.rstrip("/")) if _ADDRESS.match(text) else None
+
+
+def is_server(text: str) -> bool:
+    """Whether `text` is the address of an HTTP server: a scheme, a host, and a port in range if there is one."""
+    try:
+        parts = urlsplit(text)
+        whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return whole and text.isprintable() and " " not in text

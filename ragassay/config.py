@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from ragassay.addresses import is_server
 from ragassay.errors import InputError
 from ragassay.files import plain, read_text
 from ragassay.records import Id
@@ -70,7 +70,7 @@ class Retrieval(Table):
     @field_validator("url")
     @classmethod
     def _is_an_address_without_a_login(cls, value: str | None) -> str | None:
-        if value is not None and not all(_is_address(part.strip()) for part in value.split(",")):
+        if value is not None and not all(is_server(part.strip()) for part in value.split(",")):
             raise ValueError('an address is such as "http://127.0.0.1:9200"')
         if value is not None and "@" in value:
             raise ValueError("the login goes into OPENSEARCH_USER and OPENSEARCH_PASSWORD, not into the address")
@@ -242,22 +242,15 @@ class ModelSettings(Table):
     @field_validator("base_url")
     @classmethod
     def _is_an_address(cls, value: str | None) -> str | None:
-        if value is not None and not _is_address(value):
+        if value is not None and not is_server(value):
             raise ValueError('an address is such as "http://127.0.0.1:8000/v1"')
+        if value is not None and "@" in value:
+            raise ValueError("an address with a login would be shown in records and errors; write it without")
         return value
 
 
 def _has_batches(model: str) -> bool:
     return model.split(":")[0] in {"openai", "anthropic"}
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-    return whole and text.isprintable() and " " not in text
 
 
 class Experiment(Table):

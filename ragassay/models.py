@@ -43,14 +43,18 @@ def provider_of(model: str) -> str:
 
 def base_url_of(model: str, settings: ModelSettings) -> str | None:
     """The address that shapes the reply: the user's own, None for the provider's usual one or a server of ours."""
-    provider = provider_of(model)
-    variable = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}.get(provider)
+    variable = _ADDRESSES.get(provider_of(model))
     return settings.base_url or (os.environ.get(variable) if variable else None) or None
 
 
 def check_model(model: str, settings: ModelSettings) -> None:
-    """Raise InputError where the model cannot be called: an unknown provider, a key or a file that is not there."""
+    """Raise InputError where the model cannot be called: an unknown provider, a key or a file that is not there.
+
+    Or where the environment's address holds a login, which would come into records and errors.
+    """
     provider = provider_of(model)
+    if "@" in (base_url_of(model, settings) or ""):
+        raise InputError(f"{_ADDRESSES[provider]} holds a login", remedy="write the address without it")
     if provider in _KEYS and not settings.base_url and not os.environ.get(_KEYS[provider]):
         raise InputError(
             f"{model} needs a key and {_KEYS[provider]} is not set",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
+from ragassay.addresses import is_server
 from ragassay.config import OpenSearch as Settings
 from ragassay.errors import InputError, MissingExtra
 from ragassay.text import plain
@@ -127,13 +128,14 @@ def check_addresses(url: str) -> tuple[str, ...]:
     addresses = tuple(part.strip().rstrip("/") for part in url.split(",") if part.strip())
     if not addresses:
         raise InputError("there is no address of an OpenSearch server", remedy="give retrieval.url or OPENSEARCH_URL")
+    if "@" in url:  # before anything of it is shown: a password may hold any character
+        host = re.split(r"[/?#,]", url.rpartition("@")[2])[0]
+        problem = f"the address of OpenSearch at {plain(host)} holds a login"
+        raise InputError(problem, remedy="take it out and set OPENSEARCH_USER and OPENSEARCH_PASSWORD")
     for address in addresses:
-        parts = urlsplit(address)
-        if parts.username is not None or parts.password is not None:
-            problem = f"the address of OpenSearch at {plain(parts.hostname or '')} holds a login"
-            raise InputError(problem, remedy="take it out and set OPENSEARCH_USER and OPENSEARCH_PASSWORD")
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            problem = f"'{plain(address)}' is not the address of a server"
+        place = re.split(r"[?#]", address)[0]
+        if place != address or not is_server(address):
+            problem = f"'{plain(place)}' is not the address of a server, or something follows it"
             raise InputError(problem, remedy="write it such as http://127.0.0.1:9200")
     return addresses
 

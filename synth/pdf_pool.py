@@ -24,7 +24,7 @@ from synth.pdf_readers import ReaderName
 
 R = TypeVar("R")
 
-PAGES_PER_CHUNK = 24
+PAGES_PER_CHUNK = 12
 SECONDS_TO_OPEN = 60.0
 SECONDS_PER_PAGE = 30.0
 

@@ -72,6 +72,7 @@ def test_a_sound_file_with_bom_and_crlf_reads_the_same(tmp_path: Path):
         ('"http://127.0.0.1:8000/v1"', '"http://[::1"', 25, "an address is such as"),
         ('"http://127.0.0.1:8000/v1"', '"http://h:99999/"', 25, "an address is such as"),
         ('"http://127.0.0.1:8000/v1"', '"file:///etc/passwd"', 25, "an address is such as"),
+        ('"http://127.0.0.1:8000/v1"', '"http://me:pass@h/v1"', 25, "an address with a login would be shown"),
         ("temperature = 0", 'temperature = "0"', 26, "models.openai:m.temperature: must be a number"),
         (
             "temperature = 0",

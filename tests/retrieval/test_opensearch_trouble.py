@@ -306,8 +306,14 @@ def test_a_record_of_refusals_that_is_a_device_is_left_alone(tmp_path: Path):
     ("url", "message"),
     [
         ("", "there is no address of an OpenSearch server; give retrieval.url or OPENSEARCH_URL"),
-        ("https://me:secret@host:9200", "the address of OpenSearch at host holds a login"),
+        ("https://me:secret@host:9200", "the address of OpenSearch at host:9200 holds a login"),
+        ("me:secret@host:9200", "the address of OpenSearch at host:9200 holds a login"),
+        ("https://me:secret/a,secret?b@host:9200", "the address of OpenSearch at host:9200 holds a login"),
+        ("http://host:9200?password=secret", "'http://host:9200' is not the address of a server, or something follows"),
         ("host:9200", "'host:9200' is not the address of a server"),
+        ("http://host:99999", "'http://host:99999' is not the address of a server"),
+        ("http://host:none", "'http://host:none' is not the address of a server"),
+        ("http://[::1", "'http://[::1' is not the address of a server"),
     ],
 )
 def test_an_address_that_is_none(url: str, message: str):
