@@ -7,21 +7,27 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://.", re.IGNORECASE)
+_PASSWORD = re.compile(r"://([^/@:\s]*):[^@\s]*@")
 
 
 @dataclass(frozen=True)
 class Address:
-    """Where a folder is: `scheme://…`, without a slash at the end."""
+    """Where a folder is: `scheme://…`, without a slash at the end. As text, without the password that it may hold."""
 
     url: str
 
     def __str__(self) -> str:
-        return self.url
+        return without_passwords(self.url)
 
 
 def address(text: str) -> Address | None:
     """`text` as an address, None where it is a path."""
     return Address(text.rstrip("/")) if _ADDRESS.match(text) else None
+
+
+def without_passwords(text: str) -> str:
+    """`text`, which may be an address or hold some, to be shown: `ftp://me:…@host/folder`."""
+    return _PASSWORD.sub(r"://\1:…@", text)
 
 
 def is_server(text: str) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.batch_log import BatchLine
-from ragassay.batch_provider import Item, Limits, Prepared, Standing, gone
+from ragassay.batch_provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
 from ragassay.config import ModelSettings
 from ragassay.errors import ProviderError, RagassayError
 from ragassay.files import read_objects
@@ -84,8 +84,15 @@ class AnthropicBatches:
 
     def prepare(self, file: Path) -> Prepared:
         """Ask for the newest batch: batches carry no name, and the one before tells which came after."""
+        from anthropic import APIStatusError
+
         del file
-        return Prepared(newest=next((batch.id for batch in self._client.messages.batches.list(limit=1)), None))
+        try:
+            return Prepared(newest=next((batch.id for batch in self._client.messages.batches.list(limit=1)), None))
+        except APIStatusError as error:
+            if error.status_code in NO_BATCH_API:
+                raise no_batch_api(self._model, self._base_url, error.status_code) from None
+            raise
 
     def create(self, file: Path, line: BatchLine) -> str:
         del line

@@ -100,6 +100,16 @@ def files_within(lines: Sequence[tuple[str, str]], limits: Limits) -> Iterator[l
         yield part
 
 
+NO_BATCH_API = frozenset({404, 405, 501})
+"""HTTP statuses by which a server says that it has nothing at the batch API's address."""
+
+
+def no_batch_api(model: str, base_url: str | None, status: int) -> InputError:
+    """The error for a server, above all one of a user's own `base_url`, that takes no batches."""
+    where = f"the server at {plain(base_url)}" if base_url else "the provider"
+    return InputError(f"{model}: {where} has no batch API (status {status})", remedy='set mode = "direct"')
+
+
 def gone(model: str, batch: str) -> InputError:
     """The error for a batch on record that the provider does not know: asking again is the user's to decide."""
     problem = f"{model}: the provider knows no batch {plain(batch)} (another key, or its results are past keeping)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from ragassay.batch_log import BatchLine, BatchLog
 from ragassay.batch_provider import BatchProvider, Item, Limits, Standing, files_within
@@ -52,7 +52,10 @@ class Desk:
 
 @dataclass
 class _UnderWay:
-    """A batch at the provider: the requests in it that are not settled, and what is set aside for it."""
+    """A batch at the provider: the requests in it that are not settled, and what is set aside for it.
+
+    others: ids of batches that were taken for it and were not.
+    """
 
     line: BatchLine
     keys: set[str]
@@ -60,6 +63,7 @@ class _UnderWay:
     done: int = 0
     failed: int = 0
     missed: int = 0
+    others: set[str] = field(default_factory=set)
 
 
 class BatchRunner:
@@ -223,14 +227,24 @@ class BatchRunner:
             elif item.error is not None:
                 self._set_back(item.key, item.error)
         self._queue_full = False
-        not_ours = others > 0 and not seen
-        self._close(batch, "another's" if not_ours else "collected", cost)
-        if not_ours:
-            self._pending |= batch.keys & set(self._wanted)
+        if others and not seen:
+            self._look_further(batch)
             return
+        self._close(batch, "collected", cost)
         without = ProviderError(f"the batch {standing.state} without a reply", retryable=standing.state != "cancelled")
         for key in sorted(batch.keys - seen):
             self._set_back(key, without)
+
+    def _look_further(self, batch: _UnderWay) -> None:
+        """What was found in the place of ours is another's: ours may have come after it, else it is asked again."""
+        batch.others.add(str(batch.line.batch))
+        known = self._desk.log.ids() | batch.others
+        found = self._desk.retrier.call(self._model, lambda: self.provider.find(batch.line, known))
+        if found is None:
+            self._close(batch, "another's", 0.0)
+            self._pending |= batch.keys & set(self._wanted)
+        else:
+            batch.line = self._desk.log.write(batch.line.model_copy(update={"state": "submitted", "batch": found}))
 
     def _close(self, batch: _UnderWay, state: str, cost_usd: float) -> None:
         self._under_way.remove(batch)

@@ -99,9 +99,11 @@ def _dask(address: str) -> Iterator[int]:
 
     try:
         from distributed import Client
+        from distributed.comm.addressing import resolve_address
     except ModuleNotFoundError:
         raise MissingExtra('run.backend = "dask"', "dask") from None
     try:
+        resolve_address(address)  # of a Client that fails here, closing takes 20 s
         client: Any = Client(address, timeout=_SECONDS_TO_CONNECT, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise _unusable("dask", address, f"cannot be reached ({str(error).splitlines()[0]})") from None

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PROVIDERS = ("openai", "anthropic", "local", "file")
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
+_ADDRESSES = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 _LOCAL_MAX_TOKENS = 1024
 TOP_LOGPROBS = 20
 _LOCAL_TOP_LOGPROBS = 1000

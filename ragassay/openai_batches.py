@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.batch_log import BatchLine
-from ragassay.batch_provider import Item, Limits, Prepared, Standing, gone
+from ragassay.batch_provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
 from ragassay.config import ModelSettings
 from ragassay.errors import InputError, ProviderError, RagassayError
 from ragassay.models import TOP_LOGPROBS
@@ -67,8 +67,16 @@ class OpenAIBatches:
 
     def prepare(self, file: Path) -> Prepared:
         """Upload the requests."""
-        with file.open("rb") as stream:
-            return Prepared(self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch").id)
+        from openai import APIStatusError
+
+        try:
+            with file.open("rb") as stream:
+                uploaded = self._client.files.create(file=(f"ragassay-{file.name}", stream), purpose="batch")
+        except APIStatusError as error:
+            if error.status_code in NO_BATCH_API:
+                raise no_batch_api(self._model, self._base_url, error.status_code) from None
+            raise
+        return Prepared(uploaded.id)
 
     def create(self, file: Path, line: BatchLine) -> str:
         del file

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ragassay.addresses import Address
+from ragassay.addresses import Address, without_passwords
 from ragassay.errors import InputError, MissingExtra
 from ragassay.files import read_json, write_json
 from ragassay.text import plain
@@ -44,11 +44,14 @@ _LOCK = ".lock"
 
 
 class Mirror:
-    """The folder at `address` and its copy on this machine, `folder`. Raises InputError, MissingExtra."""
+    """The folder at `address` and its copy on this machine, `folder`; `url` is to be shown.
+
+    Raises InputError, MissingExtra.
+    """
 
     def __init__(self, where: Address) -> None:
-        self.url = where.url
-        self._files, self._root = _storage(where.url)
+        self.url = str(where)
+        self._files, self._root = _storage(where)
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").expanduser() / "ragassay" / "remote"
         self._home = home / hashlib.sha256(where.url.encode()).hexdigest()[:16]
         self.folder = self._home / (re.sub(r"[^\w.-]+", "-", where.url.rpartition("/")[2]).strip("-.") or "folder")
@@ -203,23 +206,26 @@ class Mirror:
         except InputError:
             raise
         except Exception as error:
-            said = plain(str(error).strip().split("\n")[0][:200] or type(error).__name__)
+            said = plain(without_passwords(str(error)).strip().split("\n")[0][:200] or type(error).__name__)
             raise InputError(f"cannot be used ({said})", file=self.url, remedy="mend this and run again") from error
 
 
-def _storage(url: str) -> tuple[Any, str]:
-    """fsspec's file system for `url`, and the folder's path in it."""
-    scheme = url.partition("://")[0]
+def _storage(where: Address) -> tuple[Any, str]:
+    """fsspec's file system for an address, and the folder's path in it."""
+    scheme, url = where.url.partition("://")[0], str(where)
     try:
         from fsspec.core import url_to_fs
 
-        files, root = url_to_fs(url)
+        files, root = url_to_fs(where.url)
     except ImportError as error:
         if scheme in {"s3", "s3a"} or error.name == "fsspec":
             raise MissingExtra(f"{scheme}://", "remote") from None
         raise InputError(plain(str(error)), file=url) from None
     except ValueError as error:
-        raise InputError(plain(str(error)), file=url, remedy="give an address that fsspec knows, or a path") from None
+        said = plain(without_passwords(str(error)))
+        raise InputError(said, file=url, remedy="give an address that fsspec knows, or a path") from None
+    except OSError as error:
+        raise InputError(f"cannot be used ({plain(str(error))})", file=url, remedy="mend this and run again") from None
     return files, str(root).rstrip("/")
 
 

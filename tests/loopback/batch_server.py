@@ -29,7 +29,7 @@ Answer = Callable[[int, dict[str, Any]], Outcome]
 """(how often this custom_id was handed in, body) to what becomes of it."""
 
 Fate = Literal["completed", "expired", "token_limit_exceeded", "invalid_model"]
-Fault = Literal["503", "429", "cut", "cut-after"]
+Fault = Literal["503", "429", "404", "405", "cut", "cut-after"]
 """What goes wrong with an HTTP request: cut-after does what was asked and then resets the connection."""
 
 _STEPS = {"openai": ("validating", "in_progress", "finalizing"), "anthropic": ("in_progress", "in_progress")}
@@ -182,7 +182,7 @@ class _Handler(BaseHTTPRequestHandler):
             owner.seen.append(what)
             faults = owner.faults.get(what, [])
             fault = faults.pop(0) if faults else None
-            if fault in {"503", "429"}:
+            if fault in {"503", "429", "404", "405"}:
                 return self._send(int(fault), json.dumps(_provider(owner).error(int(fault))).encode())
             if fault != "cut":
                 found = (

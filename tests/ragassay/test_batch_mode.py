@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -246,6 +247,24 @@ def test_a_batch_of_anothers_is_not_taken_for_the_one_that_a_kill_left(tmp_path:
     assert "another's" in [line["state"] for line in log(tmp_path)]
 
 
+def test_ours_is_found_behind_anothers_of_the_same_size_and_not_handed_in_again(tmp_path: Path):
+    model = "anthropic:m"
+    stranger = {"custom_id": "someone-elses", "params": {"model": "m", "messages": [], "max_tokens": 5}}
+    with BatchServer("anthropic", lambda times, body: reply(GOOD)) as server:
+
+        def get_ahead(what: str) -> None:
+            if what == "GET batches" and not server.batches:
+                server.take([stranger])
+
+        server.before_answering = get_ahead
+        server.faults = {"POST batches": ["cut-after"]}
+        [got] = ask(make_caller(tmp_path, model, server.base_url, retries=0), model, 1)
+        assert got.error and len(server.batches) == 2
+        [got] = ask(make_caller(tmp_path, model, server.base_url), model, 1)
+        assert got.error is None and len(server.batches) == 2
+    assert log(tmp_path)[-1]["batch"] == list(server.batches)[1]
+
+
 @both
 @pytest.mark.parametrize("first", ["cut", "cut-after"])
 @pytest.mark.parametrize("second", ["cut", "cut-after"])
@@ -402,6 +421,20 @@ def test_an_unreachable_server_is_said(tmp_path: Path, monkeypatch: pytest.Monke
         url = server.base_url
     with pytest.raises(InputError, match="does not answer"):
         ask(make_caller(tmp_path, "openai:m", url), "openai:m", 2)
+
+
+@both
+@pytest.mark.parametrize("status", ["404", "405"])
+def test_a_server_without_a_batch_api_is_said_with_its_remedy(tmp_path: Path, provider: Provider, status: Any):
+    first = {"openai": "POST files", "anthropic": "GET batches"}[provider]
+    with BatchServer(provider) as server:
+        server.faults = {first: [status]}
+        says = f'{provider}:m: the server at {server.base_url} has no batch API (status {status}); set mode = "direct"'
+        with pytest.raises(InputError, match=re.escape(says)):
+            ask(make_caller(tmp_path, f"{provider}:m", server.base_url), f"{provider}:m", 2)
+        assert server.handed_in == [] and log(tmp_path)[-1]["state"] == "dropped"
+        replies = ask(make_caller(tmp_path, f"{provider}:m", server.base_url), f"{provider}:m", 2)
+    assert all(got.error is None for got in replies)
 
 
 def test_progress_says_what_is_done_failed_and_how_long(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -115,6 +115,16 @@ def test_one_piece_after_the_other_is_done_as_it_is_asked_for() -> None:
     results.close()
 
 
+@pytest.mark.parametrize("address", ["nonsense", "http://127.0.0.1:9200", "tcp://127.0.0.1:abc"])
+def test_an_address_that_is_none_is_said_without_waiting_for_it(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def client(*given: object, **settings: object) -> None:
+        raise AssertionError("a Client that fails is closed for 20 s, and a traceback follows")
+
+    monkeypatch.setattr("distributed.Client", client)
+    with pytest.raises(InputError, match=rf"dask cluster at '{address}' cannot be reached"):
+        list(Cores("dask", address).each(str, [1]))
+
+
 def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragassay.cores._SECONDS_TO_CONNECT", 0.2)
     with pytest.raises(InputError, match=r"dask cluster at 'tcp://127\.0\.0\.1:1' cannot be reached .*run\.scheduler"):

@@ -15,6 +15,7 @@ from fsspec.implementations.local import LocalFileSystem
 from loopback.server import ScriptedServer
 from small_corpus import answer_everything, contents, make_corpus
 
+from ragassay.addresses import address
 from ragassay.cli import main
 
 
@@ -155,6 +156,27 @@ def test_s3_without_its_package_names_the_extra(monkeypatch, capsys) -> None:
 def test_an_address_that_leads_nowhere(url: str, said: str, capsys) -> None:
     assert main(["run", url]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_a_password_in_an_address_is_not_shown(capsys) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        where = f"127.0.0.1:{nobody.getsockname()[1]}/mine"
+        assert main(["run", f"ftp://me:pass-4711@{where}"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"ragassay: ftp://me:…@{where}: cannot be used (") and "pass-4711" not in said
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("sftp://me:a/b?c@host:22/x", "sftp://me:…@host:22/x"),
+        ("abfs://container@account.dfs.core.windows.net/x", "abfs://container@account.dfs.core.windows.net/x"),
+        ("s3://bucket/x:y@z", "s3://bucket/x:y@z"),
+    ],
+)
+def test_only_the_password_is_left_out(url: str, shown: str) -> None:
+    assert str(address(url)) == shown
 
 
 def test_other_verbs_say_that_they_take_paths(capsys) -> None:
