@@ -58,6 +58,10 @@ class Server:
         """The sentence for what the server refused."""
         return refusal(status, reason, url=self.url, user=self.user)
 
+    def not_opensearch(self) -> InputError:
+        """The sentence for an answer that OpenSearch would not give."""
+        return InputError(f"{self.url} answers, but not as OpenSearch does", remedy="correct the address")
+
     def _try(self, ask: Callable[[OpenSearch], T], *, last: bool) -> list[T]:
         """The result, or none where the problem may pass. Raises what will not."""
         from opensearchpy import exceptions
@@ -81,16 +85,13 @@ class Server:
                 raise self.refusal(status, reason) from None
             return []
         except exceptions.SerializationError:
-            raise self._not_opensearch() from None
+            raise self.not_opensearch() from None
         self._answered = True
         return [result]
 
     def _check_is_opensearch(self, info: object) -> None:
         if not (isinstance(info, Mapping) and ("_index" in info or "error" in info)):
-            raise self._not_opensearch()
-
-    def _not_opensearch(self) -> InputError:
-        return InputError(f"{self.url} answers, but not as OpenSearch does", remedy="correct the address")
+            raise self.not_opensearch()
 
 
 def connect(

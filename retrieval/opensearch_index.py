@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from ragassay.errors import InputError
 from ragassay.files import digest_bytes, write_records
 from ragassay.records import Passage
@@ -62,14 +64,19 @@ def ensure_index(
 
 
 def read_about(server: Server, index: str) -> About | None:
-    """What the index (or that of an alias) says of itself; None where it is not there or says nothing."""
+    """What the index (or that of an alias) says of itself; None where it is not there or says nothing of ours."""
     from opensearchpy.exceptions import NotFoundError
 
     try:
         found = server.call(lambda client: client.get(index=index, id=ABOUT))
     except NotFoundError:
         return None
-    return About.model_validate(found["_source"]["about"])
+    if not isinstance(found, Mapping) or "_index" not in found:
+        raise server.not_opensearch()
+    try:
+        return About.model_validate((found.get("_source") or {}).get("about"))
+    except ValidationError:
+        return None
 
 
 def existing_index(server: Server, name: str, about: About) -> About:

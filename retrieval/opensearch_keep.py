@@ -34,6 +34,8 @@ def kept_indexes(server: Server) -> list[Kept]:
     """Every index of ours, by name. Raises InputError."""
     pattern = f"{PREFIX}*"
     rows = server.call(lambda client: client.cat.indices(index=pattern, format="json", bytes="b", h="index,store.size"))
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise server.not_opensearch()
     aliases = server.call(lambda client: client.indices.get_alias(index=pattern))
     return [
         Kept(

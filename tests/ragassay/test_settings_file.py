@@ -85,7 +85,7 @@ def test_a_sound_file_with_bom_and_crlf_reads_the_same(tmp_path: Path):
         ('kind = "file"\npath = "first.jsonl"', 'kind = "file"', 14, 'agent.0: kind = "file" needs path'),
         ('[judge]\nmodel = "openai:m"', "[judge]", 11, "'judge.model' is missing"),
         ('language = "de"', 'language = "de"\n[compare]\nseed = -1', 31, "compare.seed"),
-        ('language = "de"', 'language = "de"\n[opensearch]\nfilter = { doc = "a" }', None, "opensearch.filter and opens"),
+        ('language = "de"', 'language = "de"\n[opensearch]\nfilter = { doc = "a" }', None, "opensearch.filter and"),
         ('language = "de"', 'language = "de"\n[compare]\ntournaments = 1000000000000', 31, "compare.tournaments"),
         ('language = "de"', "language = " + "9" * 5000, None, "is not TOML"),
         ('language = "de"', "language = " + "[" * 9000 + "]" * 9000, None, "is not TOML"),

@@ -27,6 +27,7 @@ from retrieval.embedding_cache import EmbeddingCache
 from retrieval.opensearch import Engine, open_rankers
 from retrieval.opensearch_bulk import MAX_BYTES, Rejection, send
 from retrieval.opensearch_client import Server, connect
+from retrieval.opensearch_keep import kept_indexes
 from retrieval.opensearch_search import Target, bm25_search, run_searches
 
 BUSY = error(429, "opensearch_rejected_execution_exception", "rejected execution of primary operation")
@@ -293,13 +294,24 @@ def test_a_record_of_refusals_that_is_a_device_is_left_alone(tmp_path: Path):
         if received.path.endswith("_count"):
             return 200, {"count": 3}
         if received.method == "GET" and "current" not in received.path and len(server.requests) > 3:
-            return 200, {"_source": {"about": {"corpus": "c", "n_passages": 3, "language": "en", "alias": "a"}}}
+            about = {"corpus": "c", "n_passages": 3, "language": "en", "alias": "a"}
+            return 200, {"_index": "i", "_source": {"about": about}}
         return error(404, "index_not_found_exception", "none") if received.method == "GET" else (200, {})
 
     os.mkfifo(tmp_path / "rejected.jsonl")
     with ScriptedOpenSearch(script) as server:
         rankers(server.url, tmp_path, ["bm25"], None)
     assert (tmp_path / "rejected.jsonl").is_fifo()
+
+
+@pytest.mark.parametrize("body", [{}, [], ["x"], "hello", {"_source": {"about": {}}}])
+def test_a_server_of_something_else_that_answers_in_json(body: object, tmp_path: Path):
+    with ScriptedOpenSearch(lambda received: (200, body)) as server:
+        with pytest.raises(InputError, match="answers, but not as OpenSearch does; correct the address"):
+            rankers(server.url, tmp_path, ["bm25"], None)
+        if body != []:  # as a server without indexes says
+            with pytest.raises(InputError, match="answers, but not as OpenSearch does"):
+                kept_indexes(open_server(server.url))
 
 
 @pytest.mark.parametrize(
