@@ -49,6 +49,7 @@ def ensure_index(
     """
     known = read_about(server, about.index)
     if known is not None and known.complete:
+        _check_count(server, known)
         _point_alias(server, about.index, about.alias, needed=False)
         return known
     about = _begin(server, about, known, sources)
@@ -185,6 +186,15 @@ def _filterable(metadata: Mapping[str, Any]) -> Iterator[str]:
                 yield filter_value(key, str(part))
 
 
+def _check_count(server: Server, about: About, *, lost: bool = False) -> None:
+    """Raise InputError where the index does not hold the passages that its description says, or has lost that."""
+    index, query = about.index, {"query": {"exists": {"field": "id"}}}
+    count = int(server.call(lambda client: client.count(index=index, body=query))["count"])
+    if lost or count != about.n_passages:
+        problem = f"index '{index}' holds {count} passages of {about.n_passages}"
+        raise InputError(problem, remedy=f"`ragassay opensearch remove --index {index}`, and run again")
+
+
 def _finish(server: Server, about: About) -> About:
     """Count what is there, point the alias to it, and only then call it complete.
 
@@ -192,11 +202,7 @@ def _finish(server: Server, about: About) -> About:
     """
     index = about.index
     server.call(lambda client: client.indices.refresh(index=index))
-    query = {"query": {"exists": {"field": "id"}}}
-    count = int(server.call(lambda client: client.count(index=index, body=query))["count"])
-    if count != about.n_passages or read_about(server, index) is None:
-        problem = f"index '{index}' holds {count} passages of {about.n_passages}"
-        raise InputError(problem, remedy=f"`ragassay opensearch remove --index {index}`, and run again")
+    _check_count(server, about, lost=read_about(server, index) is None)
     _point_alias(server, index, about.alias, needed=True)
     complete = about.model_copy(update={"complete": True})
     _write_about(server, complete)

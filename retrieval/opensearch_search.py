@@ -109,9 +109,11 @@ def _ask(server: Server, target: Target, bodies: Mapping[int, Body], *, last: bo
     if target.shards > 1:
         head["search_type"] = "dfs_query_then_fetch"  # statistics of terms over all shards, as in one
     text = "".join(f"{json.dumps(head)}\n{json.dumps(body)}\n" for body in bodies.values())
-    reply = server.call(lambda client: client.msearch(body=text))
+    responses = server.call(lambda client: client.msearch(body=text))["responses"]
+    if len(responses) != len(bodies):
+        raise server.refusal(502, f"{len(responses)} answers to {len(bodies)} searches")
     found: dict[int, Ranking] = {}
-    for number, response in zip(bodies, reply["responses"], strict=True):
+    for number, response in zip(bodies, responses, strict=True):
         if "error" in response:
             status, reason = int(response["status"]), reason_of(response)
             if last or not is_passing(status, reason):
