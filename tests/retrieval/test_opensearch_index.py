@@ -65,6 +65,15 @@ def test_nothing_is_indexed_or_embedded_twice(bench, passages, stub):
     assert seen == [(40, 40)] and second.embedded == []
 
 
+def test_a_passage_that_somebody_removed_from_a_complete_index_is_missed(bench, passages):
+    some = bench.fresh(passages)
+    bench.rankers(some, None, ["bm25"])
+    (index,) = bench.indexes()
+    bench.server.call(lambda client: client.delete(index=index, id=some[0].id, params={"refresh": "true"}))
+    with pytest.raises(InputError, match=f"holds {len(some) - 1} passages of {len(some)}"):
+        bench.rankers(some, None, ["bm25"])
+
+
 def test_a_killed_run_goes_on_where_it_stopped(bench, passages, stub, monkeypatch):
     monkeypatch.setattr(opensearch_index, "CHUNK", 8)
     some = bench.fresh(passages)

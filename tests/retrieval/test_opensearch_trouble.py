@@ -244,6 +244,14 @@ def test_half_an_answer_is_none(part):
         search(server.url)
 
 
+def test_fewer_answers_than_searches_are_no_rankings():
+    with (
+        ScriptedOpenSearch(in_turn(msearch_reply(hits(("a", 1.0))))) as server,
+        pytest.raises(InputError, match="1 answers to 2 searches"),
+    ):
+        search(server.url)
+
+
 def test_a_server_without_rrf_is_told_apart():
     reason = "Invalid processor type score-ranker-processor"
     refused = error(400, "illegal_argument_exception", reason)[1]
