@@ -280,6 +280,8 @@ class Experiment(Table):
             raise ValueError(f'[models."{wrong[0]}"] mode = "batch" is for models of openai: and anthropic:')
         if self.retrieval.engine != "opensearch" and (self.opensearch.filter or self.opensearch.index):
             raise ValueError('opensearch.filter and opensearch.index go with retrieval.engine = "opensearch"')
+        if self.retrieval.engine != "opensearch" and self.retrieval.url:
+            raise ValueError('retrieval.url goes with retrieval.engine = "opensearch"')
         if self.questions.source != "own" and not self.questions.quota:
             raise ValueError('questions.quota must name the models that write questions (or set source = "own")')
         return self

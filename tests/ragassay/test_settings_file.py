@@ -86,6 +86,7 @@ def test_a_sound_file_with_bom_and_crlf_reads_the_same(tmp_path: Path):
         ('[judge]\nmodel = "openai:m"', "[judge]", 11, "'judge.model' is missing"),
         ('language = "de"', 'language = "de"\n[compare]\nseed = -1', 31, "compare.seed"),
         ('language = "de"', 'language = "de"\n[opensearch]\nfilter = { doc = "a" }', None, "opensearch.filter and"),
+        ("[retrieval]", '[retrieval]\nurl = "http://127.0.0.1:9200"', None, "retrieval.url goes"),
         ('language = "de"', 'language = "de"\n[compare]\ntournaments = 1000000000000', 31, "compare.tournaments"),
         ('language = "de"', "language = " + "9" * 5000, None, "is not TOML"),
         ('language = "de"', "language = " + "[" * 9000 + "]" * 9000, None, "is not TOML"),
