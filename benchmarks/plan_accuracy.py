@@ -14,7 +14,7 @@ from pathlib import Path
 from ragassay.calls import Batch, Caller, Reply
 from ragassay.cli.plan import make_plan
 from ragassay.cli.stages import stages
-from ragassay.config import load_experiment
+from ragassay.experiment_file import load_experiment
 from ragassay.reply_cache import ReplyCache
 from ragassay.tokens import count_tokens
 from ragassay.workspace import Workspace

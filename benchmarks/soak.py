@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.aims import note, why
 from benchmarks.failing_server import SHARES, FailingServer
 from benchmarks.ragelo_peer import passage, question
-from ragassay.config import load_experiment
+from ragassay.experiment_file import load_experiment
 from ragassay.files import read_records, write_records, write_text
 from ragassay.records import Answer, Judgment, Passage, Query
 from ragassay.workspace import Workspace

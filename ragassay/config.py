@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from ragassay.addresses import is_server
-from ragassay.errors import InputError
-from ragassay.files import plain, read_text
 from ragassay.records import Id
 
-_MODEL_PATTERN = r"^[a-z]+:.+$"
-ModelName = Annotated[str, Field(pattern=_MODEL_PATTERN)]
+MODEL_PATTERN = r"^[a-z]+:.+$"
+ModelName = Annotated[str, Field(pattern=MODEL_PATTERN)]
 """`provider:model`, such as `openai:gpt-4o`."""
 
 Factor = Annotated[str, Field(min_length=1)]
@@ -318,92 +312,3 @@ class Experiment(Table):
     def settings_of(self, model: str) -> ModelSettings:
         """The model's own table, or the defaults."""
         return self.models.get(model, ModelSettings())
-
-
-def load_experiment(path: Path) -> Experiment:
-    """Read and check `experiment.toml`.
-
-    Raises InputError naming the file, the line and the key path of the first thing wrong.
-    """
-    text = read_text(path)
-    try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        line = re.search(r"line (\d+)", str(error))
-        raise InputError(f"is not TOML ({error})", file=path, line=int(line[1]) if line else None) from None
-    try:
-        return Experiment.model_validate(_with_tuples(data), strict=True)
-    except ValidationError as error:
-        raise _complaint(error, text, path) from None
-
-
-def _with_tuples(value: Any) -> Any:
-    """The data with tuples for lists, which is what strict checking wants."""
-    if isinstance(value, dict):
-        return {key: _with_tuples(part) for key, part in value.items()}
-    return tuple(map(_with_tuples, value)) if isinstance(value, list) else value
-
-
-_EXPECTED = {
-    "bool_type": "must be true or false",
-    "dict_type": "must be a table",
-    "float_type": "must be a number",
-    "int_type": "must be a whole number",
-    "model_type": "must be a table",
-    "string_pattern_mismatch": "may hold letters, digits, dot, underscore and hyphen",
-    "string_type": "must be text in quotes",
-    "too_short": "must not be empty",
-    "tuple_type": "must be a list in square brackets",
-}
-"""What to say for a kind of pydantic's errors, in the words of TOML."""
-
-
-def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
-    problems = error.errors(include_url=False)
-    first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
-    keys = [part for part in first["loc"] if part != "[key]"]
-    name, line = plain(".".join(map(str, keys))), _line_of(keys, text)
-    if first["type"] == "extra_forbidden":
-        return InputError(f"unknown key '{name}'", file=path, line=line, remedy=_known(first["loc"]))
-    if first["type"] == "missing":
-        return InputError(
-            f"'{name}' is missing", file=path, line=line, remedy="`ragassay new` writes a commented example"
-        )
-    message = str(first["msg"]).removeprefix("Value error, ")
-    if _MODEL_PATTERN in message:
-        message = "a model is named provider:model, such as openai:gpt-4o"
-    message = _EXPECTED.get(first["type"], message) if message == first["msg"] else message
-    return InputError(plain(f"{name}: {message}" if name else message), file=path, line=line)
-
-
-def _known(location: tuple[int | str, ...]) -> str | None:
-    table: Any = Experiment
-    for part in location[:-1]:
-        field = getattr(table, "model_fields", {}).get(part)
-        if field is None:
-            return None
-        table = field.annotation
-    fields = getattr(table, "model_fields", None)
-    return f"known here: {', '.join(fields)}" if fields else None
-
-
-def _line_of(keys: Sequence[str | int], text: str) -> int | None:
-    """The line of the key, of what holds it where it is not there, or None; as far as a search by line can tell."""
-    wanted = ".".join(key for key in keys if isinstance(key, str))
-    index = next((key for key in keys[1:2] if isinstance(key, int)), 0)
-    best, table, seen = None, "", Counter[str]()
-    for number, line in enumerate(text.split("\n"), 1):
-        if header := re.match(r"\s*\[+([^\]]+)\]+", line):
-            table = name = _unquoted(header[1])
-            seen[table] += 1
-        elif assignment := re.match(r"\s*([^=#\[\]{}]+?)\s*=", line):
-            name = ".".join(filter(None, [table, _unquoted(assignment[1])]))
-        else:
-            continue
-        if (wanted + ".").startswith(name + ".") and seen[table] <= index + 1:
-            best = number
-    return best
-
-
-def _unquoted(name: str) -> str:
-    return name.replace('"', "").replace("'", "").strip()

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ragassay.cli.stage_verbs import run_one
-from ragassay.config import Experiment, ModelSettings, load_experiment
+from ragassay.config import Experiment, ModelSettings
 from ragassay.errors import InputError
+from ragassay.experiment_file import load_experiment
 from ragassay.progress import StderrProgress
 from ragassay.records import Assessment
 from ragassay.text import plain

@@ -10,8 +10,9 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from ragassay.addresses import Address
-from ragassay.config import Experiment, load_experiment
+from ragassay.config import Experiment
 from ragassay.errors import InputError
+from ragassay.experiment_file import load_experiment
 from ragassay.models import provider_of
 from ragassay.remote import Mirror
 from ragassay.workspace import Workspace

@@ -17,7 +17,7 @@ from evaluate.evaluate_answers import experiment_evaluators
 from evaluate.pass_or_fail import pass_or_fail, verdicts_by_agent
 from evaluate.root_cause import fix_of
 from ragassay.cli import main
-from ragassay.config import load_experiment
+from ragassay.experiment_file import load_experiment
 from ragassay.files import write_records
 from ragassay.records import Answer, Assessment, Passage, Query, Usage
 from ragassay.workspace import Workspace

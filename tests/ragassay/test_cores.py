@@ -14,9 +14,10 @@ from pdf_maker import break_page, make_pdf
 from small_corpus import contents, make_corpus
 
 from ragassay.cli import main
-from ragassay.config import Experiment, load_experiment
+from ragassay.config import Experiment
 from ragassay.cores import Cores
 from ragassay.errors import InputError
+from ragassay.experiment_file import load_experiment
 from ragassay.workspace import Workspace
 from retrieval.embedding import Embedder
 from retrieval.embedding_cache import EmbeddingCache, Text

@@ -21,7 +21,8 @@ from small_corpus import answer_everything, make_corpus, records
 from evaluate.report import read_results
 from ragassay.cli import main
 from ragassay.cli.parser import build_parser
-from ragassay.config import Experiment, ModelSettings, load_experiment
+from ragassay.config import Experiment, ModelSettings
+from ragassay.experiment_file import load_experiment
 from ragassay.files import write_records
 from ragassay.prompts import Message
 from ragassay.records import Answer, Game

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.config import load_experiment
 from ragassay.errors import InputError
+from ragassay.experiment_file import load_experiment
 
 SOUND = """\
 [questions]

@@ -9,8 +9,8 @@ from threading import Barrier
 
 import pytest
 
-from ragassay.config import load_experiment
 from ragassay.errors import InputError
+from ragassay.experiment_file import load_experiment
 from ragassay.files import read_records, read_run, write_records
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.workspace import StageOutcome, Workspace
@@ -267,7 +267,7 @@ def test_a_run_killed_midway_asks_only_for_what_is_missing(tmp_path: Path) -> No
     )
     program = (
         "import sys, pathlib\n"
-        "from ragassay.config import load_experiment\n"
+        "from ragassay.experiment_file import load_experiment\n"
         "from ragassay.workspace import Workspace\n"
         "from retrieval.answer_queries import answer_queries\n"
         "corpus, results = map(pathlib.Path, sys.argv[1:])\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragassay.calls import Batch, Reply, Request
-from ragassay.config import load_experiment
 from ragassay.errors import InputError, RepliesMissing
+from ragassay.experiment_file import load_experiment
 from ragassay.files import read_records, read_run, write_records
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.workspace import Workspace

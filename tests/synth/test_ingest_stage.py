@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from pdf_maker import add_outline, break_page, make_encrypted_pdf, make_pdf
 
-from ragassay.config import load_experiment
 from ragassay.errors import InputError
+from ragassay.experiment_file import load_experiment
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
 from ragassay.workspace import StageOutcome, Workspace
