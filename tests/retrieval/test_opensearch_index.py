@@ -224,7 +224,8 @@ def test_the_stage_retrieve_runs_on_the_server(bench, passages, stub, make_works
     monkeypatch.setattr(embedding, "load_encoder", lambda _: stub())
     rankings = {}
     for engine in ("embedded", "opensearch"):
-        workspace = make_workspace(engine=engine, url=bench.url)
+        where = {"url": bench.url} if engine == "opensearch" else {}
+        workspace = make_workspace(engine=engine, **where)
         workspace = workspace.__class__(bench.folder / bench.name, bench.folder / engine, workspace.experiment)
         workspace = _without_fusion(workspace)
         write_records(workspace.passages, bench.fresh(passages))
