@@ -13,13 +13,11 @@ import hashlib
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Self
 
-from benchmarks.latency_server import body_of, request_body, response
+from benchmarks.latency_server import ServerProcess, body_of, request_body, response
 
 LATENCY_S = 0.02
 SHARES = {
@@ -36,23 +34,13 @@ SHARES = {
 BILLED = ("ok", "malformed", "refusal")
 
 
-class FailingServer:
+class FailingServer(ServerProcess):
     """A `with` block of it; `log` is the file of the replies sent, `base_url` the address."""
 
     def __init__(self, log: Path, seed: int = 7) -> None:
-        self.log, self._seed, self.base_url = log, seed, ""
-
-    def __enter__(self) -> Self:
-        self.log.touch()
-        command = [sys.executable, "-m", "benchmarks.failing_server", str(self.log), str(self._seed)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        self.base_url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/v1"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.communicate()
+        log.touch()
+        super().__init__("benchmarks.failing_server", log, seed)
+        self.log = log
 
 
 def drawn(chance: random.Random) -> str:

@@ -18,23 +18,29 @@ _NUMBERED = re.compile(r'<(?:sentence|nugget|claim) number="(\d+)">')
 WORDS = ("timer", "register", "interrupt", "boot loader", "port", "stack", "fuse", "clock")
 
 
-class LatencyServer:
-    """OpenAI-compatible, on loopback."""
+class ServerProcess:
+    """`python -m MODULE ARGUMENTS` for a `with` block; it prints its port first, and `base_url` is its address."""
 
-    def __init__(self, latency_s: float) -> None:
-        self._latency_s = latency_s
+    def __init__(self, module: str, *arguments: object) -> None:
+        self._command = [sys.executable, "-m", module, *map(str, arguments)]
         self.base_url = ""
 
     def __enter__(self) -> Self:
-        command = [sys.executable, "-m", "benchmarks.latency_server", str(self._latency_s)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._process = subprocess.Popen(self._command, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.base_url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/v1"
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
-        self._process.wait()
+        self._process.communicate()
+
+
+class LatencyServer(ServerProcess):
+    """OpenAI-compatible, on loopback."""
+
+    def __init__(self, latency_s: float) -> None:
+        super().__init__("benchmarks.latency_server", latency_s)
 
 
 def fitting(schema: dict[str, Any], definitions: dict[str, Any], chance: random.Random, items: Sequence[int]) -> Any:

@@ -69,7 +69,7 @@ def results_of(
     evaluated: Evaluations | None = None,
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
-    settings, criteria = experiment.compare, experiment.judge.criteria
+    settings, criteria, k = experiment.compare, experiment.judge.criteria, experiment.retrieval.k
     sections = source_sections(findings.material.queries)
     draws = resamples(findings.queries, settings.bootstrap, settings.seed, sections)
     found, agents = verdicts(findings.games), findings.material.agents
@@ -77,20 +77,14 @@ def results_of(
     play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
     elo_figures, strengths = elo.rate(table, draws, play), bradley_terry.rate(table, draws, play.initial)
     order = ranked(agents, strengths, elo_figures)
-    retrieval = means.retrieval_by_query(findings, experiment.retrieval.k)
+    retrieval = means.retrieval_by_query(findings, k)
     pointwise = means.pointwise_by_query(findings, criteria)
-    people = means.people_by_query(findings, experiment.retrieval.k)
+    people = means.people_by_query(findings, k)
     evaluated = evaluated or Evaluations()
-    table_of_measures = compared(findings, experiment.retrieval.k, retrieval, pointwise, found)
+    table_of_measures = compared(findings, k, retrieval, pointwise, found)
     table_of_measures |= of_evaluations(evaluated)
     pairs = comparisons(findings, table_of_measures, order, settings.seed)
-    spread: list[tuple[ByAgent, Callable[[str], Range]]] = [
-        (retrieval, lambda name: (0.0, 1.0)),
-        (pointwise, lambda name: (0.0, means.HIGHEST)),
-        (evaluated.values, evaluated.scales.__getitem__),
-    ]
     judged = Judged(retrieval, pointwise, found)
-    k = experiment.retrieval.k
     corrected = corrections(findings, judged, labelled, order, criteria, k, draws) if labelled else None
     audit = audit_judge(findings, found, experiment, order, draws)
     notices = (*findings.unusable, *_notices(strengths), *warnings(audit), *(corrected.notes if corrected else ()))
@@ -112,7 +106,7 @@ def results_of(
         evaluation_scales=evaluated.scales,
         evaluators=evaluated.evaluators,
         pass_or_fail=_in_order(pass_or_fail(evaluated.verdicts, draws), order),
-        boxes=_in_order(_boxes(spread, draws), order),
+        boxes=_in_order(_boxes(_scaled(retrieval, pointwise, evaluated), draws), order),
         answers=_in_order(means.answer_figures(findings, draws), order),
         wins=wins(found, order, draws),
         win_rate=win_rate(found, order, draws),
@@ -125,13 +119,24 @@ def results_of(
         tests=_tests(experiment, retrieval, pointwise, found, findings.queries),
         usage=findings.usage,
         ledger=findings.ledger,
-        pool=_in_order(pool_by_judge(findings, draws, experiment.retrieval.k), order),
-        pool_people=_in_order(pool_by_people(findings, draws, experiment.retrieval.k), order),
+        pool=_in_order(pool_by_judge(findings, draws, k), order),
+        pool_people=_in_order(pool_by_people(findings, draws, k), order),
         audit=audit,
         comparisons=pairs,
         corrected=corrected,
     )
     return results, notices
+
+
+def _scaled(
+    retrieval: ByAgent, pointwise: ByAgent, evaluated: Evaluations
+) -> list[tuple[ByAgent, Callable[[str], Range]]]:
+    """Every table of measures, with what gives a measure's scale."""
+    return [
+        (retrieval, lambda name: (0.0, 1.0)),
+        (pointwise, lambda name: (0.0, means.HIGHEST)),
+        (evaluated.values, evaluated.scales.__getitem__),
+    ]
 
 
 def _evaluation_figures(evaluated: Evaluations, draws: Resamples) -> Figures:
