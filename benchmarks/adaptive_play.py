@@ -20,9 +20,9 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from benchmarks.coverage_ratings import WORLDS, World, simulate
-from evaluate.adaptive import Design, play_out
-from evaluate.bootstrap import Floats
-from evaluate.strengths import Truths, log_strengths
+from ragassay.evaluate.adaptive import Design, play_out
+from ragassay.evaluate.bootstrap import Floats
+from ragassay.evaluate.strengths import Truths, log_strengths
 
 SHARES = (0.2, 1 / 3, 0.5, 0.75, 1.0)
 EXPERIMENTS = 500

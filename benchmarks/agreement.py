@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from evaluate.agreement.agree import PairAgreement, agree
-from evaluate.agreement.label_tables import LabelTable, ratings
+from ragassay.evaluate.agreement.agree import PairAgreement, agree
+from ragassay.evaluate.agreement.label_tables import LabelTable, ratings
 from ragassay.records import Figure
 
 NQ301 = (

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from ragassay.files import read_records
 from ragassay.records import Passage, Query
-from retrieval.analysis import make_analyzer
-from retrieval.bm25 import Bm25, RankBm25
-from retrieval.ranker import indexed_text
+from ragassay.retrieval.analysis import make_analyzer
+from ragassay.retrieval.bm25 import Bm25, RankBm25
+from ragassay.retrieval.ranker import indexed_text
 
 TIMES_FASTER = 20
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.agreement.agree import clusters_of
-from evaluate.agreement.consistency import repeat_consistency
-from evaluate.agreement.crosstab import crosstab
-from evaluate.agreement.estimates import Sample
-from evaluate.agreement.kappa import kappa
+from ragassay.evaluate.agreement.agree import clusters_of
+from ragassay.evaluate.agreement.consistency import repeat_consistency
+from ragassay.evaluate.agreement.crosstab import crosstab
+from ragassay.evaluate.agreement.estimates import Sample
+from ragassay.evaluate.agreement.kappa import kappa
 
 Floats = NDArray[np.float64]
 BAR, BOOTSTRAP = 0.93, 500

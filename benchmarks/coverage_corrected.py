@@ -18,9 +18,9 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.correction import correct_difference, correct_mean
-from evaluate.ppi import Sample
-from evaluate.sample_size import labels_needed, needed_for
+from ragassay.evaluate.correction import correct_difference, correct_mean
+from ragassay.evaluate.ppi import Sample
+from ragassay.evaluate.sample_size import labels_needed, needed_for
 
 Floats = NDArray[np.float64]
 

@@ -17,11 +17,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate import bradley_terry
-from evaluate.adaptive import Design, Ints, Played, play_out
-from evaluate.bootstrap import Floats, resamples
-from evaluate.strengths import log_strengths
-from evaluate.win_table import Contests
+from ragassay.evaluate import bradley_terry
+from ragassay.evaluate.adaptive import Design, Ints, Played, play_out
+from ragassay.evaluate.bootstrap import Floats, resamples
+from ragassay.evaluate.strengths import log_strengths
+from ragassay.evaluate.win_table import Contests
 
 BOOTSTRAP = 400
 _MANY = 200_000

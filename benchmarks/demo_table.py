@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from benchmarks.readme_block import fill
-from evaluate.report import read_results
-from evaluate.wording import Kind, confidence, kind_of, measure_name, one_line, shown
+from ragassay.evaluate.report import read_results
+from ragassay.evaluate.wording import Kind, confidence, kind_of, measure_name, one_line, shown
 from ragassay.files import read_records
 from ragassay.records import Answer, Figure, Game
 from ragassay.results import Results

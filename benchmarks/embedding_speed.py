@@ -18,8 +18,8 @@ from typing import Any
 from benchmarks.aims import note, why
 from benchmarks.latency_server import WORDS
 from ragassay.encoders import OFFLINE_MODEL, load_encoder
-from retrieval.embedding import Embedder
-from retrieval.embedding_cache import EmbeddingCache, Text
+from ragassay.retrieval.embedding import Embedder
+from ragassay.retrieval.embedding_cache import EmbeddingCache, Text
 
 BATCH, AIM = 32, 0.95
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluate import elo
-from evaluate.strengths import log_strengths
-from evaluate.win_table import Contests
+from ragassay.evaluate import elo
+from ragassay.evaluate.strengths import log_strengths
+from ragassay.evaluate.win_table import Contests
 
 SCORE = {"left": 1.0, "tie": 0.5, "right": 0.0}
 

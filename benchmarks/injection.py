@@ -23,10 +23,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.take_replies import KEPT, WORK, awaited, evaluator, open_caller, open_work
-from evaluate.clustered import interval, numbered
-from evaluate.judges.cases import AnswerCase, QueryCase
-from evaluate.judges.rounds import assess
 from ragassay.errors import InputError, RepliesMissing
+from ragassay.evaluate.clustered import interval, numbered
+from ragassay.evaluate.judges.cases import AnswerCase, QueryCase
+from ragassay.evaluate.judges.rounds import assess
 from ragassay.files import read_records
 from ragassay.records import Answer, Figure, Passage, Query
 

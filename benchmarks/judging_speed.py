@@ -17,12 +17,12 @@ import time
 from pathlib import Path
 
 from benchmarks.latency_server import LatencyServer
-from evaluate.evaluate_answers import experiment_evaluators
-from evaluate.judges.cases import AnswerCase, QueryCase
-from evaluate.judges.catalog import OURS
-from evaluate.judges.rounds import assess
 from ragassay.calls import Batch, Caller, Message, Request
 from ragassay.config import Experiment
+from ragassay.evaluate.evaluate_answers import experiment_evaluators
+from ragassay.evaluate.judges.cases import AnswerCase, QueryCase
+from ragassay.evaluate.judges.catalog import BUILT_IN
+from ragassay.evaluate.judges.rounds import assess
 from ragassay.records import Answer, Passage, Query
 from ragassay.reply_cache import ReplyCache
 from ragassay.workspace import Workspace
@@ -57,7 +57,7 @@ def _answer(number: int, agent: int) -> str:
 def main() -> None:
     """Print a table of one line."""
     n_answers = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    names = sys.argv[2].split(",") if len(sys.argv) > 2 else [name for name in OURS if name not in NO_MODEL]
+    names = sys.argv[2].split(",") if len(sys.argv) > 2 else [name for name in BUILT_IN if name not in NO_MODEL]
     os.environ["OPENAI_API_KEY"] = "none"
     with LatencyServer(LATENCY_S) as server, tempfile.TemporaryDirectory() as folder:
         experiment = Experiment.model_validate(

@@ -23,13 +23,13 @@ from pathlib import Path
 
 from benchmarks.agreement import read_tsv
 from benchmarks.take_replies import KEPT, WORK, awaited, evaluator, open_caller, open_work
-from evaluate.judges.evaluator import Evaluator
-from evaluate.meta_eval import BINARY, CrossTable, Relevant, compare, judge_rows, verdict_figures
-from evaluate.meta_sets import LabelledSet, answered, expected_text, read_relevance, read_rows, sample
 from ragassay.errors import RepliesMissing
+from ragassay.evaluate.judges.evaluator import Evaluator
+from ragassay.evaluate.meta_eval import BINARY, CrossTable, Relevant, compare, judge_rows, verdict_figures
+from ragassay.evaluate.meta_sets import LabelledSet, answered, expected_text, read_relevance, read_rows, sample
 from ragassay.files import read_qrels, read_records, write_records
 from ragassay.records import Assessment, Figure, Query
-from retrieval.search import search_files
+from ragassay.retrieval.search import search_files
 
 N, SEED, BOOTSTRAP = 100, 7, 1000
 NAME = "meta_evaluation"

@@ -25,15 +25,15 @@ from ir_measures import nDCG
 from ragassay.config import OpenSearch
 from ragassay.files import read_qrels, read_records
 from ragassay.records import Passage, Query
-from retrieval.analysis import make_analyzer
-from retrieval.bm25 import K1, B
-from retrieval.embedding import Embedder
-from retrieval.embedding_cache import EmbeddingCache
-from retrieval.opensearch import Engine, open_rankers
-from retrieval.opensearch_client import connect
-from retrieval.opensearch_keep import kept_indexes, remove_indexes
-from retrieval.ranker import Ranker, Ranking, indexed_text
-from retrieval.search import RETRIEVERS, make_rankers
+from ragassay.retrieval.analysis import make_analyzer
+from ragassay.retrieval.bm25 import K1, B
+from ragassay.retrieval.embedding import Embedder
+from ragassay.retrieval.embedding_cache import EmbeddingCache
+from ragassay.retrieval.opensearch import Engine, open_rankers
+from ragassay.retrieval.opensearch_client import connect
+from ragassay.retrieval.opensearch_keep import kept_indexes, remove_indexes
+from ragassay.retrieval.ranker import Ranker, Ranking, indexed_text
+from ragassay.retrieval.search import RETRIEVERS, make_rankers
 
 MODEL = "all-MiniLM-L6-v2"
 EF_SEARCH = (10, 20, 50, 100, 200, 400)

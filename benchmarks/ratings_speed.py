@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evaluate import bradley_terry
-from evaluate.bootstrap import resamples
-from evaluate.elo import EloSettings, tournament_mean
-from evaluate.win_table import Contests
+from ragassay.evaluate import bradley_terry
+from ragassay.evaluate.bootstrap import resamples
+from ragassay.evaluate.elo import EloSettings, tournament_mean
+from ragassay.evaluate.win_table import Contests
 
 GAMES, QUERIES, REPEATS = 3000, 200, 5
 

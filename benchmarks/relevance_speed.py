@@ -18,10 +18,10 @@ from pathlib import Path
 from benchmarks.aims import note, why
 from benchmarks.latency_server import LatencyServer
 from benchmarks.ragelo_peer import NOT_INSTALLED, cpu, passage, peer, question
-from evaluate.judge import Docket, ask
-from evaluate.relevance import DEFAULT_PROMPT, Pooled, relevance_judge
 from ragassay.calls import Batch, Caller, Message, Request
 from ragassay.config import Experiment
+from ragassay.evaluate.judge import Docket, ask
+from ragassay.evaluate.relevance import DEFAULT_PROMPT, Pooled, relevance_judge
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query
 from ragassay.reply_cache import ReplyCache

@@ -20,7 +20,7 @@ from ir_measures import R, nDCG
 
 from ragassay.files import Qrels, read_qrels, read_records, read_run, write_records
 from ragassay.records import Query
-from retrieval.search import RETRIEVERS, search_files
+from ragassay.retrieval.search import RETRIEVERS, search_files
 
 REQUIRED = {"bm25": 0.665, "knn": 0.640}
 

@@ -13,11 +13,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluate.judges.catalog import type_of
-from evaluate.judges.evaluator import Evaluator, Setup
 from ragassay.calls import Caller
 from ragassay.config import Experiment
 from ragassay.errors import InputError, RagassayError, RepliesMissing
+from ragassay.evaluate.judges.catalog import type_of
+from ragassay.evaluate.judges.evaluator import Evaluator, Setup
 from ragassay.files import json_line, read_objects, write_bytes
 from ragassay.reply_cache import ReplyCache, Stored, output_line, read_replies
 from ragassay.requests import Body

@@ -29,8 +29,8 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.bootstrap import Floats
-from evaluate.strengths import Truths, log_strengths
+from .bootstrap import Floats
+from .strengths import Truths, log_strengths
 
 Ints = NDArray[np.intp]
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from evaluate.clustered import source_sections
-from evaluate.material import Material
-from evaluate.pairs import Meeting, adaptive_meetings
-from evaluate.pairwise import Pairing
-from evaluate.verdicts import verdict
 from ragassay.config import Judge as JudgeSettings
 from ragassay.records import Game
+
+from .clustered import source_sections
+from .material import Material
+from .pairs import Meeting, adaptive_meetings
+from .pairwise import Pairing
+from .verdicts import verdict
 
 _SCORE = {"a": 1.0, "tie": 0.5, "b": 0.0}
 

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluate.evaluate_answers import experiment_evaluators
-from evaluate.judges.agent_evaluation import FAMILY
-from evaluate.judges.cases import expected_response
-from evaluate.judges.document_recall import DocumentRecall
-from evaluate.judges.evaluator import Evaluator, LabelJudge
-from evaluate.material import Material, read_material
-from evaluate.root_cause import ANSWERED, Outcome, Overall, answer_outcome, overall, passages_outcome
 from ragassay.errors import InputError
 from ragassay.files import plain, read_records
 from ragassay.records import Answer, Assessment, Passage, Query
 from ragassay.workspace import Workspace
+
+from .evaluate_answers import experiment_evaluators
+from .judges.agent_evaluation import FAMILY
+from .judges.cases import expected_response
+from .judges.document_recall import DocumentRecall
+from .judges.evaluator import Evaluator, LabelJudge
+from .material import Material, read_material
+from .root_cause import ANSWERED, Outcome, Overall, answer_outcome, overall, passages_outcome
 
 THEIR_NAMES = {"agent_groundedness": "groundedness"}
 """Ours to theirs, where they differ."""

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from evaluate.judges.cases import cases_of
-from evaluate.judges.evaluator import Evaluator
-from evaluate.judges.rounds import assess
-from evaluate.material import Material
 from ragassay.calls import Caller
 from ragassay.errors import InputError
 from ragassay.files import plain, read_records
 from ragassay.records import Answer, AnswerRun, AssessmentRun
 from ragassay.workspace import Workspace
+
+from .judges.cases import cases_of
+from .judges.evaluator import Evaluator
+from .judges.rounds import assess
+from .material import Material
 
 
 def repeated_agents(workspace: Workspace) -> tuple[str, ...]:

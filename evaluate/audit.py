@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluate.audit_failures import audit_failures, failed_replies
-from evaluate.audit_family import audit_family, writers_of
-from evaluate.audit_length import audit_length, lengths_of
-from evaluate.audit_position import audit_position
-from evaluate.audit_repeats import audit_repeats
-from evaluate.bootstrap import Resamples
-from evaluate.findings import Findings
-from evaluate.verdicts import Verdict
 from ragassay.config import Experiment
 from ragassay.results import Audit
+
+from .audit_failures import audit_failures, failed_replies
+from .audit_family import audit_family, writers_of
+from .audit_length import audit_length, lengths_of
+from .audit_position import audit_position
+from .audit_repeats import audit_repeats
+from .bootstrap import Resamples
+from .findings import Findings
+from .verdicts import Verdict
 
 
 def audit_judge(

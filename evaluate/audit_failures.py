@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evaluate.bootstrap import Resamples, rounded
-from evaluate.findings import Findings
-from evaluate.leaders import leaders, named
-from evaluate.verdicts import Verdict
 from ragassay.records import Figure
 from ragassay.results import AuditFinding, FailedReplies, StageUsage
+
+from .bootstrap import Resamples, rounded
+from .findings import Findings
+from .leaders import leaders, named
+from .verdicts import Verdict
 
 
 def failed_replies(findings: Findings) -> tuple[FailedReplies, ...]:

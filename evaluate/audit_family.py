@@ -8,12 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from evaluate.bootstrap import Floats, Resamples, rounded
-from evaluate.leaders import leaders, named
-from evaluate.verdicts import Verdict
 from ragassay.config import Experiment
 from ragassay.records import Figure, Query
 from ragassay.results import AuditFinding
+
+from .bootstrap import Floats, Resamples, rounded
+from .leaders import leaders, named
+from .verdicts import Verdict
 
 _ALIASES = {"chatgpt": "gpt", "davinci": "gpt", "o": "gpt", "mixtral": "mistral", "ministral": "mistral",
             "codestral": "mistral", "gemma": "gemini", "qwq": "qwen"}  # fmt: skip

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evaluate.bootstrap import Floats, Resamples
-from evaluate.leaders import named
-from evaluate.length_control import Controlled, control_length
-from evaluate.sign_flip import sign_flip_p
-from evaluate.verdicts import Verdict
-from evaluate.win_table import Contests, contests
 from ragassay.records import Answer, Figure
 from ragassay.results import AuditFinding, LengthControl
+
+from .bootstrap import Floats, Resamples
+from .leaders import named
+from .length_control import Controlled, control_length
+from .sign_flip import sign_flip_p
+from .verdicts import Verdict
+from .win_table import Contests, contests
 
 Lengths = Mapping[tuple[str, str], int]
 """(query id, agent) to the characters of its answer, where it gave one."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evaluate.bootstrap import Resamples
-from evaluate.leaders import leaders, named
-from evaluate.sign_flip import sign_flip_p
-from evaluate.verdicts import Verdict, verdicts
-from evaluate.win_table import flip_rate
 from ragassay.records import Figure, Game
 from ragassay.results import AuditFinding
+
+from .bootstrap import Resamples
+from .leaders import leaders, named
+from .sign_flip import sign_flip_p
+from .verdicts import Verdict, verdicts
+from .win_table import flip_rate
 
 SIGNIFICANT = 0.05
 

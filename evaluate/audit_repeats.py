@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from evaluate.repeats import repeat_of
 from ragassay.records import Game, Judgment, Repeat
 from ragassay.results import AuditFinding
+
+from .repeats import repeat_of
 
 Key = tuple[str, str, str]
 """query, subject, criterion."""
@@ -34,7 +35,7 @@ def audit_repeats(
     """
     if not repeats:
         return ()
-    from evaluate.agreement.consistency import repeat_consistency
+    from .agreement.consistency import repeat_consistency
 
     firsts: dict[str, dict[Key, float | None]] = {
         "passages": {_key(row): row.label for row in relevance},

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.windows import windows
 from ragassay.encoders import load_encoder
 from ragassay.errors import InputError, MissingExtra
 from ragassay.text import plain
+
+from .windows import windows
 
 Floats = NDArray[np.float32]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluate.bootstrap import Floats
+from .bootstrap import Floats
 
 DRAWS = 4000
 SPREAD = 1.0

@@ -18,11 +18,12 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.clustered import Floats as Floats
-from evaluate.clustered import Range as Range
-from evaluate.clustered import interval as clustered_interval
-from evaluate.clustered import numbered
 from ragassay.records import Figure
+
+from .clustered import Floats as Floats
+from .clustered import Range as Range
+from .clustered import interval as clustered_interval
+from .clustered import numbered
 
 DIGITS = 9
 """Decimals kept in a file: enough for any use, few enough that another processor's last bit does not show."""

@@ -13,13 +13,14 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from evaluate.plots import COLOURS, Scale, axis_labels, scale
-from evaluate.report import TEMPLATES, read_results
-from evaluate.wording import Kind, kind_of, measure_help, measure_name, number, one_line, shown
 from ragassay.errors import InputError
 from ragassay.files import plain
 from ragassay.records import Figure
 from ragassay.results import Box, Results
+
+from .plots import COLOURS, Scale, axis_labels, scale
+from .report import TEMPLATES, read_results
+from .wording import Kind, kind_of, measure_help, measure_name, number, one_line, shown
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from evaluate.bootstrap import DIGITS
-from evaluate.clustered import Range
 from ragassay.records import Figure
 from ragassay.results import Box
+
+from .bootstrap import DIGITS
+from .clustered import Range
 
 REACH = 1.5
 """How many interquartile ranges a whisker may be long."""

@@ -17,11 +17,12 @@ from typing import Literal
 
 import numpy as np
 
-from evaluate.best_agent import share_best
-from evaluate.bootstrap import DIGITS, Floats, Resamples, rounded
-from evaluate.strengths import Truths, has_tie_parameter, log_strengths, reach
-from evaluate.win_table import Contests
 from ragassay.records import Figure
+
+from .best_agent import share_best
+from .bootstrap import DIGITS, Floats, Resamples, rounded
+from .strengths import Truths, has_tie_parameter, log_strengths, reach
+from .win_table import Contests
 
 POINTS = 400 / np.log(10.0)
 """Rating points to a factor of e in the odds, as in Elo: 400 points are a factor of ten."""

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evaluate.bootstrap import Resamples
-from evaluate.bradley_terry import BradleyTerry
-from evaluate.win_table import Contests
 from ragassay.records import Figure
 from ragassay.results import Comparison, Verdict
+
+from .bootstrap import Resamples
+from .bradley_terry import BradleyTerry
+from .win_table import Contests
 
 WIN_RATE, LEVEL = "win_rate", "not distinguishable"
 

@@ -6,29 +6,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from evaluate import bradley_terry, elo, means
-from evaluate.audit import audit_judge, warnings
-from evaluate.bootstrap import Range, Resamples, resamples
-from evaluate.boxes import box
-from evaluate.choice import choose, ranked
-from evaluate.clustered import source_sections
-from evaluate.compared import compared, comparisons, of_evaluations
-from evaluate.corrected import Judged, People, corrections, read_people
-from evaluate.evaluate_answers import experiment_evaluators
-from evaluate.evaluations import Evaluations, evaluations_by_query
-from evaluate.findings import Findings, read_findings
-from evaluate.measures import Values
-from evaluate.paired_tests import paired_test, rag_pairs
-from evaluate.pass_or_fail import pass_or_fail, verdicts_by_agent
-from evaluate.pool import pool_by_judge, pool_by_people
-from evaluate.strengths import STEPS
-from evaluate.verdicts import Verdict, verdicts
-from evaluate.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
 from ragassay.config import Experiment
 from ragassay.files import read_records, write_json
 from ragassay.records import Assessment
 from ragassay.results import Boxes, Figures, PairedTest, RatingDetail, Results
 from ragassay.workspace import StageOutcome, Workspace
+
+from . import bradley_terry, elo, means
+from .audit import audit_judge, warnings
+from .bootstrap import Range, Resamples, resamples
+from .boxes import box
+from .choice import choose, ranked
+from .clustered import source_sections
+from .compared import compared, comparisons, of_evaluations
+from .corrected import Judged, People, corrections, read_people
+from .evaluate_answers import experiment_evaluators
+from .evaluations import Evaluations, evaluations_by_query
+from .findings import Findings, read_findings
+from .measures import Values
+from .paired_tests import paired_test, rag_pairs
+from .pass_or_fail import pass_or_fail, verdicts_by_agent
+from .pool import pool_by_judge, pool_by_people
+from .strengths import STEPS
+from .verdicts import Verdict, verdicts
+from .win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
 
 V = TypeVar("V")
 

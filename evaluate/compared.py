@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluate import means
-from evaluate.clustered import source_sections
-from evaluate.comparisons import compare_all
-from evaluate.evaluations import Evaluations
-from evaluate.findings import Findings
-from evaluate.measures import Values
-from evaluate.verdicts import Verdict
-from evaluate.win_table import win_rate_by_query
 from ragassay.results import Comparison
+
+from . import means
+from .clustered import source_sections
+from .comparisons import compare_all
+from .evaluations import Evaluations
+from .findings import Findings
+from .measures import Values
+from .verdicts import Verdict
+from .win_table import win_rate_by_query
 
 WIN_RATE = "win_rate"
 

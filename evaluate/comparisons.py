@@ -18,13 +18,14 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.bootstrap import DIGITS, rounded
-from evaluate.clustered import Estimate, Floats, by_cluster, estimate, interval, numbered
-from evaluate.measures import Values
-from evaluate.needed_queries import MOST, detectable, needed_interval
-from evaluate.permutation import flip_p, holm
 from ragassay.records import Figure
 from ragassay.results import Comparison, NeededQueries
+
+from .bootstrap import DIGITS, rounded
+from .clustered import Estimate, Floats, by_cluster, estimate, interval, numbered
+from .measures import Values
+from .needed_queries import MOST, detectable, needed_interval
+from .permutation import flip_p, holm
 
 LEVEL = 0.05
 

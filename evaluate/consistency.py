@@ -16,11 +16,12 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from evaluate.bert_score import Floats, bert_score
-from evaluate.bootstrap import DIGITS, Resamples, resamples
-from evaluate.clustered import Range
-from evaluate.rouge import ROUGES, rouge
 from ragassay.records import Figure, Record
+
+from .bert_score import Floats, bert_score
+from .bootstrap import DIGITS, Resamples, resamples
+from .clustered import Range
+from .rouge import ROUGES, rouge
 
 BERT = "bert_score"
 PAIRWISE: Mapping[str, Range] = {BERT: (-1.0, 1.0), **dict.fromkeys(ROUGES, (0.0, 1.0))}

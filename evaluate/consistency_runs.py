@@ -7,16 +7,17 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from evaluate.answer_runs import further_runs, repeated_agents
-from evaluate.bert_score import TokenEncoder
-from evaluate.clustered import Range, source_sections
-from evaluate.consistency import Consistency, Runs, Values, consistency
-from evaluate.evaluate_answers import experiment_evaluators
-from evaluate.material import read_material
 from ragassay.errors import InputError
 from ragassay.files import digest_file, first_problem, plain, read_objects, read_records, write_json
 from ragassay.records import Answer, Assessment, AssessmentRun
 from ragassay.workspace import Workspace
+
+from .answer_runs import further_runs, repeated_agents
+from .bert_score import TokenEncoder
+from .clustered import Range, source_sections
+from .consistency import Consistency, Runs, Values, consistency
+from .evaluate_answers import experiment_evaluators
+from .material import read_material
 
 DEFAULT_AGENT = "answers"
 """The agent of answers that name none."""

@@ -10,25 +10,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from evaluate.bootstrap import DIGITS, Resamples
-from evaluate.clustered import source_sections
-from evaluate.compared import WIN_RATE
-from evaluate.correction import FEWEST_CLUSTERS, Corrected, correct_difference, correct_mean
-from evaluate.findings import Findings
-from evaluate.label_frame import shown
-from evaluate.label_sheet import read_inclusion
-from evaluate.label_values import Item, Labels, answer_items, game_items, highest, ranking_items, sample_of, weighted
-from evaluate.labels import GAME, Key, Label, by_item, read_labels
-from evaluate.means import ranking_measures
-from evaluate.measures import Values
-from evaluate.permutation import holm
-from evaluate.ppi import Sample
-from evaluate.relevance import CRITERION
-from evaluate.sample_size import labels_needed
-from evaluate.verdicts import Verdict
 from ragassay.records import Figure, Query
 from ragassay.results import CorrectedFigure, Corrections
 from ragassay.workspace import Workspace
+
+from .bootstrap import DIGITS, Resamples
+from .clustered import source_sections
+from .compared import WIN_RATE
+from .correction import FEWEST_CLUSTERS, Corrected, correct_difference, correct_mean
+from .findings import Findings
+from .label_frame import shown
+from .label_sheet import read_inclusion
+from .label_values import Item, Labels, answer_items, game_items, highest, ranking_items, sample_of, weighted
+from .labels import GAME, Key, Label, by_item, read_labels
+from .means import ranking_measures
+from .measures import Values
+from .permutation import holm
+from .ppi import Sample
+from .relevance import CRITERION
+from .sample_size import labels_needed
+from .verdicts import Verdict
 
 HALF_WIDTH = 0.05
 """Of the interval that `needed` asks for, as a part of the scale."""

@@ -13,9 +13,9 @@ from math import sqrt
 
 import numpy as np
 
-from evaluate.bootstrap import expanded_tail
-from evaluate.label_posterior import posterior
-from evaluate.ppi import Floats, Sample, correlation, ppi_difference, ppi_mean
+from .bootstrap import expanded_tail
+from .label_posterior import posterior
+from .ppi import Floats, Sample, correlation, ppi_difference, ppi_mean
 
 REPLICATES = 2000
 FEWEST_CLUSTERS = 5

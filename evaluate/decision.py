@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluate.compared import WIN_RATE
-from evaluate.leaders import named
-from evaluate.report_audit import SIGNIFICANT, finding_shown
-from evaluate.wording import Shown, number, one_line, shown
 from ragassay.records import Figure
 from ragassay.results import Audit, AuditFinding, Comparison, Results
+
+from .compared import WIN_RATE
+from .leaders import named
+from .report_audit import SIGNIFICANT, finding_shown
+from .wording import Shown, number, one_line, shown
 
 COSTS = {"cost_usd": "cost", "latency_s": "latency"}
 """What an answer takes, of which less is better, and what the sheet calls it."""

@@ -14,9 +14,10 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.bootstrap import Floats, Resamples, rounded
-from evaluate.win_table import Contests
 from ragassay.records import Figure
+
+from .bootstrap import Floats, Resamples, rounded
+from .win_table import Contests
 
 SCALE = 400.0
 """Rating points to a factor of ten in the odds."""

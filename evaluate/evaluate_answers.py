@@ -5,13 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from evaluate.answer_runs import assess_runs
-from evaluate.judges.cases import QueryCase, cases_of
-from evaluate.judges.catalog import evaluators_of
-from evaluate.judges.evaluator import Evaluator, Setup
-from evaluate.judges.question import Mode
-from evaluate.judges.rounds import assess
-from evaluate.material import read_material
 from ragassay.calls import Caller
 from ragassay.config import Experiment
 from ragassay.errors import InputError
@@ -19,6 +12,14 @@ from ragassay.files import plain, write_records
 from ragassay.models import gives_probabilities
 from ragassay.records import Assessment, AssessmentRun
 from ragassay.workspace import StageOutcome, Workspace
+
+from .answer_runs import assess_runs
+from .judges.cases import QueryCase, cases_of
+from .judges.catalog import evaluators_of
+from .judges.evaluator import Evaluator, Setup
+from .judges.question import Mode
+from .judges.rounds import assess
+from .material import read_material
 
 
 def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:

@@ -12,12 +12,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evaluate.clustered import Range
-from evaluate.findings import Findings
-from evaluate.judges.evaluator import Criterion, Evaluator
-from evaluate.measures import Values, judged_by_query
-from evaluate.pass_or_fail import Verdicts
 from ragassay.records import Assessment
+
+from .clustered import Range
+from .findings import Findings
+from .judges.evaluator import Criterion, Evaluator
+from .measures import Values, judged_by_query
+from .pass_or_fail import Verdicts
 
 RANKING = ("P(rel=2)@{k}", "AP(rel=2)@{k}", "RR(rel=2)@{k}")
 GRADED = (0.0, 3.0)

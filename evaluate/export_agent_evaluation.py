@@ -12,14 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evaluate.agent_evaluation_rows import Judged, JudgedAnswer, OwnRows, read_judged
-from evaluate.bootstrap import Range, Resamples, resamples
-from evaluate.clustered import source_sections
-from evaluate.judges.cases import expected_docs, expected_response
-from evaluate.root_cause import Verdict, passes, precision, rationale
-from evaluate.wording import untrusted
 from ragassay.records import Answer, Assessment, Figure, Passage
 from ragassay.workspace import Workspace
+
+from .agent_evaluation_rows import Judged, JudgedAnswer, OwnRows, read_judged
+from .bootstrap import Range, Resamples, resamples
+from .clustered import source_sections
+from .judges.cases import expected_docs, expected_response
+from .root_cause import Verdict, passes, precision, rationale
+from .wording import untrusted
 
 GIVEN = (
     "request_id",

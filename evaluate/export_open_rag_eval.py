@@ -18,19 +18,20 @@ from typing import Any
 import numpy as np
 from pydantic import ValidationError
 
-from evaluate.answer_runs import further_runs
-from evaluate.consistency import Consistency, Spread
-from evaluate.consistency_runs import inputs_of
-from evaluate.evaluate_answers import experiment_evaluators
-from evaluate.judges.cases import expected_response
-from evaluate.judges.nugget_scores import SUPPORT
-from evaluate.judges.sentences import cited, sentences
-from evaluate.material import Material, read_material
-from evaluate.measures import judged_by_query
 from ragassay.errors import InputError
 from ragassay.files import first_problem, read_json, read_records
 from ragassay.records import Answer, Assessment, AssessmentRun, Query
 from ragassay.workspace import Workspace
+
+from .answer_runs import further_runs
+from .consistency import Consistency, Spread
+from .consistency_runs import inputs_of
+from .evaluate_answers import experiment_evaluators
+from .judges.cases import expected_response
+from .judges.nugget_scores import SUPPORT
+from .judges.sentences import cited, sentences
+from .material import Material, read_material
+from .measures import judged_by_query
 
 NAMES = {
     "nuggets_all": "mean_nugget_assignment_score",

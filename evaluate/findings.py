@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from evaluate.material import Material, read_material
 from ragassay.errors import InputError
 from ragassay.files import Qrels, first_problem, plain, read_json, read_qrels, read_records, read_run
 from ragassay.records import Game, Judgment, Record, Repeat, Section
 from ragassay.results import LedgerRow, StageUsage
 from ragassay.workspace import Workspace
+
+from .material import Material, read_material
 
 R = TypeVar("R", bound=Record)
 

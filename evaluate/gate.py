@@ -19,19 +19,20 @@ from typing import Literal
 
 import numpy as np
 
-from evaluate import means
-from evaluate.clustered import effective_queries, source_sections
-from evaluate.comparisons import LEVEL, Paired, paired
-from evaluate.findings import Findings, read_findings
-from evaluate.measures import Values
-from evaluate.permutation import holm
-from evaluate.report import read_results
 from ragassay.config import AnswerTable, Experiment, Judge, Questions
 from ragassay.errors import InputError
 from ragassay.files import plain, read_records
 from ragassay.records import Figure, Query
 from ragassay.results import Results
 from ragassay.workspace import Workspace
+
+from . import means
+from .clustered import effective_queries, source_sections
+from .comparisons import LEVEL, Paired, paired
+from .findings import Findings, read_findings
+from .measures import Values
+from .permutation import holm
+from .report import read_results
 
 Outcome = Literal["not worse", "worse", "undecided"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from evaluate.gate import Gate, Gated, failures
-from evaluate.wording import MISSING, measure_name, one_line
+from .gate import Gate, Gated, failures
+from .wording import MISSING, measure_name, one_line
 
 _HEADINGS = {
     "not worse": "Not worse than the baseline",

@@ -9,11 +9,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evaluate.judges.cases import QueryCase, cases_of
-from evaluate.material import Material, by_id
 from ragassay.errors import InputError
 from ragassay.files import first_problem, plain, read_objects
 from ragassay.records import Answer, Passage, Query
+
+from .judges.cases import QueryCase, cases_of
+from .material import Material, by_id
 
 _ANSWER_FIELDS = ("query_id", "agent", "answer", "passages", "queries", "usage", "latency_s", "error")
 _SAME = "its text, expected_response and expected_docs must be the same in every line"

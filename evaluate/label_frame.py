@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from math import floor
 from typing import Literal
 
-from evaluate.findings import Findings
-from evaluate.labels import GAME, HIGHEST, Key
-from evaluate.relevance import CRITERION
-from evaluate.verdicts import Verdict
 from ragassay.records import Judgment
+
+from .findings import Findings
+from .labels import GAME, HIGHEST, Key
+from .relevance import CRITERION
+from .verdicts import Verdict
 
 Kind = Literal["passages", "answers", "games"]
 KINDS: tuple[Kind, ...] = ("passages", "answers", "games")

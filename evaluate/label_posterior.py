@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.ppi import Floats, Sample
+from .ppi import Floats, Sample
 
 PRIOR = 0.5
 """Pseudo-labels at each end of the scale in each stratum: Jeffreys' prior."""

@@ -15,15 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evaluate.findings import Findings
-from evaluate.label_frame import KINDS, Kind, Unit, draw, numbers, units
-from evaluate.labels import GAME, Key, Label, by_item, number, read_labels, read_table, write_labels
-from evaluate.verdicts import verdicts
-from evaluate.wording import untrusted
 from ragassay.errors import InputError
 from ragassay.files import digest_json, plain, read_records, write_records, write_text
 from ragassay.records import Record
 from ragassay.workspace import Workspace
+
+from .findings import Findings
+from .label_frame import KINDS, Kind, Unit, draw, numbers, units
+from .labels import GAME, Key, Label, by_item, number, read_labels, read_table, write_labels
+from .verdicts import verdicts
+from .wording import untrusted
 
 COLUMNS = ("item", "question", "text", "other_text", "asked", "label")
 ASKED: dict[str, str] = {

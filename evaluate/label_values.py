@@ -14,13 +14,13 @@ from math import ceil
 
 import numpy as np
 
-from evaluate.findings import Findings
-from evaluate.label_frame import shown
-from evaluate.labels import GAME, HIGHEST, Key
-from evaluate.measures import Values, by_query
-from evaluate.ppi import Sample
-from evaluate.relevance import CRITERION
-from evaluate.verdicts import Verdict
+from .findings import Findings
+from .label_frame import shown
+from .labels import GAME, HIGHEST, Key
+from .measures import Values, by_query
+from .ppi import Sample
+from .relevance import CRITERION
+from .verdicts import Verdict
 
 _SCORE = {"a": 1.0, "tie": 0.5, "b": 0.0}
 

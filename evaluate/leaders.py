@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluate import bradley_terry
-from evaluate.bootstrap import Resamples
-from evaluate.verdicts import Verdict
-from evaluate.win_table import contests
+from . import bradley_terry
+from .bootstrap import Resamples
+from .verdicts import Verdict
+from .win_table import contests
 
 
 def leaders(found: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> tuple[str, ...]:

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.bootstrap import Floats, Resamples, rounded
-from evaluate.bradley_terry import POINTS, UNBOUNDED_SHARE
-from evaluate.win_table import Contests
 from ragassay.records import Figure
+
+from .bootstrap import Floats, Resamples, rounded
+from .bradley_terry import POINTS, UNBOUNDED_SHARE
+from .win_table import Contests
 
 STEPS = 40
 TOLERANCE = 1e-8

@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluate.adaptive_games import chosen
-from evaluate.judge import Docket, ask, complete
-from evaluate.material import Material, read_material
-from evaluate.pairs import all_pairs
-from evaluate.pairwise import IDENTICAL, Evidence, Pairing, game_of
-from evaluate.panel import Panel, panel_of
-from evaluate.pointwise import Answered, unjudged_answer
-from evaluate.relevance import VERY_RELEVANT, Pooled, qrels_of, unjudged_relevance
-from evaluate.repeats import NO_REPEATS, judge_again, write_repeats
 from ragassay.calls import Caller
 from ragassay.config import Judge as JudgeSettings
 from ragassay.files import plain, write_qrels, write_records
 from ragassay.records import Answer, Game, Judgment, Repeat
 from ragassay.workspace import StageOutcome, Workspace
+
+from .adaptive_games import chosen
+from .judge import Docket, ask, complete
+from .material import Material, read_material
+from .pairs import all_pairs
+from .pairwise import IDENTICAL, Evidence, Pairing, game_of
+from .panel import Panel, panel_of
+from .pointwise import Answered, unjudged_answer
+from .relevance import VERY_RELEVANT, Pooled, qrels_of, unjudged_relevance
+from .repeats import NO_REPEATS, judge_again, write_repeats
 
 NOT_JUDGED = "not judged"
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from evaluate.bootstrap import Resamples, rounded
-from evaluate.findings import Findings, Ranked
-from evaluate.measures import Values, by_query, judged_by_query
-from evaluate.section_recall import section_recall, sources
 from ragassay.files import Qrels
 from ragassay.records import Answer, Figure, Judgment
 from ragassay.results import Figures
+
+from .bootstrap import Resamples, rounded
+from .findings import Findings, Ranked
+from .measures import Values, by_query, judged_by_query
+from .section_recall import section_recall, sources
 
 HIGHEST = 2.0
 """The best label of a pointwise criterion; the worst is 0."""

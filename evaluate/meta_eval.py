@@ -15,17 +15,18 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from evaluate.agreement.agree import PairAgreement, agree
-from evaluate.agreement.confusion import LARGEST, spelt
-from evaluate.agreement.label_tables import Label, Ratings
-from evaluate.judges.cases import QueryCase
-from evaluate.judges.evaluator import Criterion, Evaluator
-from evaluate.judges.rounds import assess
-from evaluate.meta_sets import LabelledRow, LabelledSet
 from ragassay.calls import Caller
 from ragassay.errors import InputError
 from ragassay.files import plain
 from ragassay.records import Assessment, Figure, Record
+
+from .agreement.agree import PairAgreement, agree
+from .agreement.confusion import LARGEST, spelt
+from .agreement.label_tables import Label, Ratings
+from .judges.cases import QueryCase
+from .judges.evaluator import Criterion, Evaluator
+from .judges.rounds import assess
+from .meta_sets import LabelledRow, LabelledSet
 
 BINARY = ("precision", "recall", "f1", "kappa", "accuracy", "false_positive_rate", "false_negative_rate")
 GRADED = ("agreement", "off_by_one", "kappa", "kappa(linear)", "kappa(quadratic)")

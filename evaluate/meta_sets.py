@@ -16,12 +16,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from evaluate.agreement.confusion import spelt
-from evaluate.agreement.label_tables import Label, read_labels
-from evaluate.judges.cases import AnswerCase, QueryCase
 from ragassay.errors import InputError
 from ragassay.files import plain, read_objects, read_qrels, read_records, read_run
 from ragassay.records import Answer, Passage, Query
+
+from .agreement.confusion import spelt
+from .agreement.label_tables import Label, read_labels
+from .judges.cases import AnswerCase, QueryCase
 
 Kind = Literal["relevance", "claims", "answers", "correctness"]
 Fields = Mapping[str, Any]

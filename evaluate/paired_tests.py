@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from evaluate.bootstrap import DIGITS, rounded
 from ragassay.records import Figure
 from ragassay.results import PairedTest
+
+from .bootstrap import DIGITS, rounded
 
 Values = Mapping[str, float | None]
 """Query id to an agent's value there; None where it failed."""

@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from evaluate.adaptive import Design, Ints, play_out
-from evaluate.bootstrap import Floats
-from evaluate.clustered import numbered
-from evaluate.strengths import Truths
+from .adaptive import Design, Ints, play_out
+from .bootstrap import Floats
+from .clustered import numbered
+from .strengths import Truths
 
 Pair = tuple[str, str]
 Meeting = tuple[str, Pair]

@@ -10,13 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from evaluate.judge import Judge, Reason, Strict, value_of
-from evaluate.probability import distribution
-from evaluate.relevance import PROMPTS
-from evaluate.verdicts import winner_of
 from ragassay.calls import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Game, Passage, Query, Winner
+
+from .judge import Judge, Reason, Strict, value_of
+from .probability import distribution
+from .relevance import PROMPTS
+from .verdicts import winner_of
 
 DEFAULT_PROMPT = PROMPTS / "pairwise.md"
 TOKEN_PROMPT = PROMPTS / "pairwise_token.md"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluate import pairwise, pointwise, relevance
-from evaluate.judge import Judge
-from evaluate.pairwise import Pairing
-from evaluate.pointwise import Answered
-from evaluate.relevance import Pooled
 from ragassay.calls import Caller
 from ragassay.config import Judge as JudgeSettings
 from ragassay.errors import InputError
 from ragassay.prompts import Prompt
 from ragassay.records import Game, Judgment
 from ragassay.workspace import Workspace
+
+from . import pairwise, pointwise, relevance
+from .judge import Judge
+from .pairwise import Pairing
+from .pointwise import Answered
+from .relevance import Pooled
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evaluate.agent_evaluation_rows import read_judged
-from evaluate.bootstrap import Resamples
-from evaluate.judges.agent_evaluation import FAMILY
-from evaluate.judges.evaluator import Evaluator
-from evaluate.measures import Values
-from evaluate.root_cause import fix_of
 from ragassay.results import PassOrFail
 from ragassay.workspace import Workspace
+
+from .agent_evaluation_rows import read_judged
+from .bootstrap import Resamples
+from .judges.agent_evaluation import FAMILY
+from .judges.evaluator import Evaluator
+from .measures import Values
+from .root_cause import fix_of
 
 _PASSED: Mapping[str, float] = {"pass": 1.0, "fail": 0.0}
 

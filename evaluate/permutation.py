@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.sign_flip import sign_flip_p
+from .sign_flip import sign_flip_p
 
 Floats = NDArray[np.float64]
 

@@ -12,8 +12,9 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup, escape
 
-from evaluate.wording import Kind, number
 from ragassay.records import Figure
+
+from .wording import Kind, number
 
 COLOURS = 12
 

@@ -12,12 +12,13 @@ from typing import Any
 
 from pydantic import BaseModel, create_model
 
-from evaluate.judge import LABELS, Judge, Label, Reason, Strict, value_of
-from evaluate.probability import distribution, most_likely
-from evaluate.relevance import PROMPTS
 from ragassay.calls import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Judgment, Passage, Query
+
+from .judge import LABELS, Judge, Label, Reason, Strict, value_of
+from .probability import distribution, most_likely
+from .relevance import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "pointwise.md"
 TOKEN_PROMPT = PROMPTS / "pointwise_token.md"

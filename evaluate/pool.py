@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluate.bootstrap import Resamples
-from evaluate.findings import Findings, Ranked
-from evaluate.means import ranking_measures
-from evaluate.measures import HIGHEST_LABEL, Values, by_query
 from ragassay.files import Qrels
 from ragassay.records import Figure
 from ragassay.results import AgentPool, Bounds, LeftOut
+
+from .bootstrap import Resamples
+from .findings import Findings, Ranked
+from .means import ranking_measures
+from .measures import HIGHEST_LABEL, Values, by_query
 
 Labels = Mapping[str, int]
 Open = Mapping[str, Sequence[str]]

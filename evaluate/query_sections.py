@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from evaluate.clustered import source_sections
 from ragassay.errors import InputError
 from ragassay.files import plain, read_records
 from ragassay.records import Query
+
+from .clustered import source_sections
 
 _NAMED = 3
 

@@ -8,15 +8,16 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from evaluate import bradley_terry, elo
-from evaluate.bootstrap import Resamples, resamples
-from evaluate.query_sections import read_query_sections
-from evaluate.strengths import TOLERANCE
-from evaluate.verdicts import verdicts
-from evaluate.win_table import Contests, contests, first_shown_wins, flip_rate
 from ragassay.errors import InputError
 from ragassay.files import read_records
 from ragassay.records import Figure, Game
+
+from . import bradley_terry, elo
+from .bootstrap import Resamples, resamples
+from .query_sections import read_query_sections
+from .strengths import TOLERANCE
+from .verdicts import verdicts
+from .win_table import Contests, contests, first_shown_wins, flip_rate
 
 Method = Literal["elo", "bradley-terry"]
 

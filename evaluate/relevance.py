@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evaluate.judge import LABELS, Judge, Label, Reason, Strict, value_of
-from evaluate.probability import Graded, distribution, most_likely, yes_or_no
 from ragassay.calls import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Judgment, Passage, Query
+
+from .judge import LABELS, Judge, Label, Reason, Strict, value_of
+from .probability import Graded, distribution, most_likely, yes_or_no
 
 PROMPTS = Path(__file__).with_name("prompts")
 DEFAULT_PROMPT = PROMPTS / "relevance.md"

@@ -8,15 +8,16 @@ from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evaluate.judge import Docket, ask
-from evaluate.pairwise import Pairing
-from evaluate.panel import Panel
-from evaluate.pointwise import Answered
-from evaluate.relevance import Pooled
 from ragassay.calls import Caller
 from ragassay.config import Judge as JudgeSettings
 from ragassay.files import write_records
 from ragassay.records import Game, Judgment, Repeat
+
+from .judge import Docket, ask
+from .pairwise import Pairing
+from .panel import Panel
+from .pointwise import Answered
+from .relevance import Pooled
 
 Case = TypeVar("Case")
 

@@ -13,13 +13,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 from pydantic import ValidationError
 
-from evaluate import plots
-from evaluate.decision import foremost, front, judge_in_brief, to_decide, undecided
-from evaluate.report_audit import audit_rows, length_plots, pool_columns
-from evaluate.report_comparisons import verdict_matrices
-from evaluate.report_corrected import corrected_tables, corrected_verdicts
-from evaluate.report_evidence import Evidence, query_views, read_evidence
-from evaluate.report_tables import (
+from ragassay.errors import InputError
+from ragassay.files import first_problem, read_json, write_text
+from ragassay.results import Results
+from ragassay.workspace import StageOutcome, Workspace
+
+from . import plots
+from .decision import foremost, front, judge_in_brief, to_decide, undecided
+from .report_audit import audit_rows, length_plots, pool_columns
+from .report_comparisons import verdict_matrices
+from .report_corrected import corrected_tables, corrected_verdicts
+from .report_evidence import Evidence, query_views, read_evidence
+from .report_tables import (
     columns,
     criteria,
     evaluator_tables,
@@ -32,11 +37,7 @@ from evaluate.report_tables import (
     usage_rows,
     usage_total,
 )
-from evaluate.wording import confidence, interval, measure_help, measure_name, number, one_line, shown, untrusted
-from ragassay.errors import InputError
-from ragassay.files import first_problem, read_json, write_text
-from ragassay.results import Results
-from ragassay.workspace import StageOutcome, Workspace
+from .wording import confidence, interval, measure_help, measure_name, number, one_line, shown, untrusted
 
 TEMPLATES = Path(__file__).with_name("templates")
 

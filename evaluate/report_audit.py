@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluate.wording import MISSING, Kind, Shown, measure_help, measure_name, number, shown
 from ragassay.records import Figure
 from ragassay.results import AgentPool, Audit, AuditFinding, Bounds, Results
+
+from .wording import MISSING, Kind, Shown, measure_help, measure_name, number, shown
 
 SIGNIFICANT = 0.05
 

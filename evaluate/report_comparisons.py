@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluate.wording import kind_of, measure_name, number, shown
 from ragassay.records import Figure
 from ragassay.results import Comparison, Results
+
+from .wording import kind_of, measure_name, number, shown
 
 SIGNS = {"better": "▲", "worse": "▼", "not distinguishable": "="}
 _OTHER = {"better": "worse", "worse": "better"}

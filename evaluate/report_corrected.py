@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluate.wording import Kind, Shown, kind_of, measure_name, one_line, shown
 from ragassay.records import Figure
 from ragassay.results import CorrectedFigure, Results
+
+from .wording import Kind, Shown, kind_of, measure_name, one_line, shown
 
 NAMED = 3
 """How many pairs that can be told apart are named; more are counted."""

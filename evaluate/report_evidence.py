@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evaluate.verdicts import Verdict, verdicts
 from ragassay.files import Rankings, read_objects, read_records, read_run
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record
 from ragassay.workspace import Workspace
+
+from .verdicts import Verdict, verdicts
 
 R = TypeVar("R", bound=Record)
 

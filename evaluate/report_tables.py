@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evaluate.wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure_help, measure_name, number, shown
 from ragassay.records import Figure
 from ragassay.results import Figures, LedgerRow, PairedTest, Results, StageUsage
+
+from .wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure_help, measure_name, number, shown
 
 FAILED = "failed"
 

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluate.judges.evaluator import NO_VALUE
 from ragassay.records import Assessment
+
+from .judges.evaluator import NO_VALUE
 
 Verdict = Literal["pass", "fail", "undecided"]
 

@@ -13,9 +13,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from evaluate.bootstrap import expanded_tail
-from evaluate.label_posterior import posterior
-from evaluate.ppi import Floats, Sample
+from .bootstrap import expanded_tail
+from .label_posterior import posterior
+from .ppi import Floats, Sample
 
 REPLICATES = 4000
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from evaluate.bootstrap import resamples
-from evaluate.measures import by_query, parse
-from evaluate.query_sections import read_query_sections
 from ragassay.errors import InputError
 from ragassay.files import Qrels, Rankings, plain, read_qrels, read_run
 from ragassay.records import Figure
+
+from .bootstrap import resamples
+from .measures import by_query, parse
+from .query_sections import read_query_sections
 
 
 def score_files(

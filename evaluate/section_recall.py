@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluate.measures import Values
 from ragassay.records import Passage, Query, Section
+
+from .measures import Values
 
 
 @dataclass(frozen=True)

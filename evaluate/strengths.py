@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.bootstrap import Floats
+from .bootstrap import Floats
 
 Truths = NDArray[np.bool_]
 

@@ -11,10 +11,11 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from evaluate.report_corrected import corrected_lines
-from evaluate.wording import Kind, confidence, kind_of, measure_name, one_line, shown
 from ragassay.records import Figure
 from ragassay.results import Results
+
+from .report_corrected import corrected_lines
+from .wording import Kind, confidence, kind_of, measure_name, one_line, shown
 
 _AGENT_WIDTH = 28
 _GAP = 3

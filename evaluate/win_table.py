@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.bootstrap import Floats, Resamples
-from evaluate.verdicts import Verdict
 from ragassay.records import Figure, Game
 from ragassay.results import Figures
+
+from .bootstrap import Floats, Resamples
+from .verdicts import Verdict
 
 _SCORE = {"a": 1.0, "tie": 0.5, "b": 0.0}
 

@@ -11,17 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.batch_log import BatchLine
-from ragassay.batch_provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
-from ragassay.config import ModelSettings
-from ragassay.errors import ProviderError, RagassayError
-from ragassay.files import read_objects
-from ragassay.models import Endpoint, anthropic_tool
-from ragassay.prompt_cache import anthropic_content
-from ragassay.provider_errors import of_status
-from ragassay.reply_cache import body_of_message
-from ragassay.requests import BATCH_TIER, Request
-from ragassay.text import plain
+from .batch_log import BatchLine
+from .batch_provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
+from .config import ModelSettings
+from .errors import ProviderError, RagassayError
+from .files import read_objects
+from .models import Endpoint, anthropic_tool
+from .prompt_cache import anthropic_content
+from .provider_errors import of_status
+from .reply_cache import body_of_message
+from .requests import BATCH_TIER, Request
+from .text import plain
 
 if TYPE_CHECKING:
     from anthropic import Anthropic

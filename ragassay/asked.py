@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ragassay.config import ModelSettings
-from ragassay.prices import cost_usd
-from ragassay.records import Usage
-from ragassay.reply_cache import Stored
-from ragassay.requests import REFUSED, Body, Reply, Request, came_by_batch, read_reply, usage_of
-from ragassay.results import StageUsage
+from .config import ModelSettings
+from .prices import cost_usd
+from .records import Usage
+from .reply_cache import Stored
+from .requests import REFUSED, Body, Reply, Request, came_by_batch, read_reply, usage_of
+from .results import StageUsage
 
 
 @dataclass

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ragassay.errors import InputError
-from ragassay.files import append_whole, digest_json, first_problem, json_line, read_objects, write_text
-from ragassay.records import Record
-from ragassay.reply_cache import drop_torn_line, whole_lines
+from .errors import InputError
+from .files import append_whole, digest_json, first_problem, json_line, read_objects, write_text
+from .records import Record
+from .reply_cache import drop_torn_line, whole_lines
 
 CLOSED = {"collected", "refused", "dropped", "another's"}
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from ragassay.batch_log import BatchLine
-from ragassay.errors import InputError, RagassayError
-from ragassay.requests import Body, Request
-from ragassay.text import plain
+from .batch_log import BatchLine
+from .errors import InputError, RagassayError
+from .requests import Body, Request
+from .text import plain
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
-from ragassay.batch_log import BatchLine, BatchLog
-from ragassay.batch_provider import BatchProvider, Item, Limits, Standing, files_within
-from ragassay.budget import Budget
-from ragassay.config import ModelSettings
-from ragassay.errors import BudgetSpent, InputError, ProviderError, RagassayError
-from ragassay.models import provider_of
-from ragassay.progress import Progress
-from ragassay.reach import PATIENCE, Reach
-from ragassay.requests import Body
-from ragassay.retrying import Retrier
+from .batch_log import BatchLine, BatchLog
+from .batch_provider import BatchProvider, Item, Limits, Standing, files_within
+from .budget import Budget
+from .config import ModelSettings
+from .errors import BudgetSpent, InputError, ProviderError, RagassayError
+from .models import provider_of
+from .progress import Progress
+from .reach import PATIENCE, Reach
+from .requests import Body
+from .retrying import Retrier
 
 
 @dataclass(frozen=True)
@@ -267,10 +267,10 @@ class BatchRunner:
 def batches_of(model: str, settings: ModelSettings, base_url: str | None) -> BatchProvider:
     """The batch API behind an `openai:` or `anthropic:` model."""
     if provider_of(model) == "anthropic":
-        from ragassay.anthropic_batches import AnthropicBatches
+        from .anthropic_batches import AnthropicBatches
 
         return AnthropicBatches(model, settings, base_url)
-    from ragassay.openai_batches import OpenAIBatches
+    from .openai_batches import OpenAIBatches
 
     return OpenAIBatches(model, settings, base_url)
 

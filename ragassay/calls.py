@@ -13,28 +13,28 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import partial
 
-from ragassay.asked import Job, cost_of, reply_of, usage_of_job, usage_of_stage
-from ragassay.batch_log import BatchLog
-from ragassay.batch_runner import BatchRunner, Desk, Wanted, batches_of
-from ragassay.budget import Budget
-from ragassay.config import Experiment, ModelSettings
-from ragassay.errors import ProviderError, RepliesMissing
-from ragassay.files import json_line
-from ragassay.models import Endpoint, base_url_of, check_model, gives_probabilities, provider_of
-from ragassay.prices import cost_usd
-from ragassay.progress import NoProgress, Progress
-from ragassay.prompt_cache import beginning_of, in_turn, shared_beginnings
-from ragassay.prompts import Message
-from ragassay.reach import Reach
-from ragassay.records import Usage
-from ragassay.reply_cache import ReplyCache
-from ragassay.reply_lengths import reply_tokens
-from ragassay.request_files import clear_requests, write_requests
-from ragassay.requests import Batch, Body, Reply, Request, ask_again, request_key
-from ragassay.results import StageUsage
-from ragassay.retrying import Retrier
-from ragassay.tokens import count_tokens
-from ragassay.workspace import Workspace
+from .asked import Job, cost_of, reply_of, usage_of_job, usage_of_stage
+from .batch_log import BatchLog
+from .batch_runner import BatchRunner, Desk, Wanted, batches_of
+from .budget import Budget
+from .config import Experiment, ModelSettings
+from .errors import ProviderError, RepliesMissing
+from .files import json_line
+from .models import Endpoint, base_url_of, check_model, gives_probabilities, provider_of
+from .prices import cost_usd
+from .progress import NoProgress, Progress
+from .prompt_cache import beginning_of, in_turn, shared_beginnings
+from .prompts import Message
+from .reach import Reach
+from .records import Usage
+from .reply_cache import ReplyCache
+from .reply_lengths import reply_tokens
+from .request_files import clear_requests, write_requests
+from .requests import Batch, Body, Reply, Request, ask_again, request_key
+from .results import StageUsage
+from .retrying import Retrier
+from .tokens import count_tokens
+from .workspace import Workspace
 
 __all__ = ["Batch", "Caller", "Message", "Reply", "Request"]
 

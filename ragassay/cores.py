@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Literal, TypeVar
 
-from ragassay import __version__
-from ragassay.errors import InputError, MissingExtra
-from ragassay.text import plain
+from . import __version__
+from .errors import InputError, MissingExtra
+from .text import plain
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragassay.config import MODEL_PATTERN, Experiment
-from ragassay.errors import InputError
-from ragassay.files import plain, read_text
+from .config import MODEL_PATTERN, Experiment
+from .errors import InputError
+from .files import plain, read_text
 
 
 def load_experiment(path: Path) -> Experiment:

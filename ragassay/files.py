@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ragassay.errors import InputError
-from ragassay.records import Record
-from ragassay.text import plain as plain
+from .errors import InputError
+from .records import Record
+from .text import plain as plain
 
 R = TypeVar("R", bound=BaseModel)
 

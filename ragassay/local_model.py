@@ -25,10 +25,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from ragassay.config import ModelSettings
-from ragassay.errors import InputError, MissingExtra
-from ragassay.files import plain
-from ragassay.model_fetch import fetched
+from .config import ModelSettings
+from .errors import InputError, MissingExtra
+from .files import plain
+from .model_fetch import fetched
 
 SMALLEST = "local:smollm2-135m"
 """The model that needs no network: 135 million parameters, worthless as a judge."""

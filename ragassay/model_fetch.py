@@ -15,9 +15,9 @@ from typing import IO, Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
-from ragassay.errors import InputError, MissingExtra
-from ragassay.files import digest_file, naming, plain, read_json, write_json
-from ragassay.records import Record
+from .errors import InputError, MissingExtra
+from .files import digest_file, naming, plain, read_json, write_json
+from .records import Record
 
 Progress = Callable[[int, int], None]
 """Called with (bytes done, bytes in all) while a file arrives."""

@@ -10,19 +10,19 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragassay.config import ModelSettings
-from ragassay.errors import InputError
-from ragassay.prompt_cache import anthropic_content
-from ragassay.request_files import response_format
-from ragassay.requests import Body, Request, Tokens, json_schema, usage_body
-from ragassay.text import plain
+from .config import ModelSettings
+from .errors import InputError
+from .prompt_cache import anthropic_content
+from .request_files import response_format
+from .requests import Body, Request, Tokens, json_schema, usage_body
+from .text import plain
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
     from langchain_core.messages.ai import UsageMetadata
 
-    from ragassay.local_model import LocalServer
+    from .local_model import LocalServer
 
 PROVIDERS = ("openai", "anthropic", "local", "file")
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
@@ -62,7 +62,7 @@ def check_model(model: str, settings: ModelSettings) -> None:
             remedy=f"export {_KEYS[provider]}=…, or name another model in experiment.toml",
         )
     if provider == "local":
-        from ragassay.local_model import check_local
+        from .local_model import check_local
 
         check_local(model)
 
@@ -117,7 +117,7 @@ class Endpoint:
         if self.provider == "openai":
             return _openai(name, self.settings, base_url_of(self.model, self.settings))
         if self.provider == "local":
-            from ragassay.local_model import start
+            from .local_model import start
 
             self._server = start(self.model, self.settings)
             return _openai(name, self.settings, self._server.base_url, key="none", max_tokens=_LOCAL_MAX_TOKENS)
@@ -134,7 +134,7 @@ class Endpoint:
 
 def _local_options(request: Request) -> dict[str, Any]:
     """llama.cpp's: a strict grammar, since its JSON schema allows endless white space, and a seed for each repeat."""
-    from ragassay.grammar import grammar_for, grammar_for_tokens
+    from .grammar import grammar_for, grammar_for_tokens
 
     options: dict[str, Any] = {"seed": request.sample, "extra_body": {}}
     if request.tokens:
@@ -195,7 +195,7 @@ def _openai(
 ) -> BaseChatModel:
     from pydantic import SecretStr
 
-    from ragassay.openai_chat import plain_chat_openai
+    from .openai_chat import plain_chat_openai
 
     return plain_chat_openai()(
         model=name,

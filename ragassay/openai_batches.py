@@ -9,15 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.batch_log import BatchLine
-from ragassay.batch_provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
-from ragassay.config import ModelSettings
-from ragassay.errors import InputError, ProviderError, RagassayError
-from ragassay.models import TOP_LOGPROBS
-from ragassay.provider_errors import of_status
-from ragassay.request_files import response_format
-from ragassay.requests import BATCH_TIER, Request
-from ragassay.text import plain
+from .batch_log import BatchLine
+from .batch_provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
+from .config import ModelSettings
+from .errors import InputError, ProviderError, RagassayError
+from .models import TOP_LOGPROBS
+from .provider_errors import of_status
+from .request_files import response_format
+from .requests import BATCH_TIER, Request
+from .text import plain
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from ragassay.errors import InputError
-from ragassay.text import plain
+from .errors import InputError
+from .text import plain
 
 
 @contextmanager

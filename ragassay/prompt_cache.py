@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from ragassay.prompts import Message
-from ragassay.requests import Request
+from .prompts import Message
+from .requests import Request
 
 SHARED_CHARACTERS = 4000
 """About 1,024 tokens: a shared beginning that is shorter is not cached."""

@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, Undefined
 from jinja2.sandbox import SandboxedEnvironment
 
-from ragassay.errors import InputError
-from ragassay.files import digest_bytes, read_text
+from .errors import InputError
+from .files import digest_bytes, read_text
 
 
 class Message(NamedTuple):

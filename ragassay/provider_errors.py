@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from ragassay.errors import InputError, ProviderError, RagassayError
-from ragassay.files import plain
+from .errors import InputError, ProviderError, RagassayError
+from .files import plain
 
 _RETRYABLE = {408, 409, 425, 429}
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragassay.config import ModelSettings
-from ragassay.files import json_line, write_text
-from ragassay.requests import Request, json_schema
+from .config import ModelSettings
+from .files import json_line, write_text
+from .requests import Request, json_schema
 
 
 def input_line(key: str, model: str, settings: ModelSettings, request: Request) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from ragassay.config import ModelSettings
-from ragassay.files import digest_json, first_problem
-from ragassay.prompts import Message
-from ragassay.records import Usage
+from .config import ModelSettings
+from .files import digest_json, first_problem
+from .prompts import Message
+from .records import Usage
 
 KEY_VERSION = 1
 """Changing this, or anything that enters a key, throws away every reply that was paid for."""

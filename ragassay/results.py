@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ragassay.records import Figure, Record
+from .records import Figure, Record
 
 Figures = dict[str, dict[str, Figure]]
 """Agent to the figure's own spelling (`RR(rel=2)@5`, `accuracy`) to the figure.

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from ragassay.errors import ProviderError
-from ragassay.provider_errors import explain
-from ragassay.reach import Reach
+from .errors import ProviderError
+from .provider_errors import explain
+from .reach import Reach
 
 T = TypeVar("T")
 

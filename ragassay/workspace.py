@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragassay.config import Experiment
+from .config import Experiment
 
 if TYPE_CHECKING:
-    from ragassay.remote import Mirror
+    from .remote import Mirror
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,13 @@ from ragassay.prompts import Prompt
 from ragassay.records import Answer, AnswerRun, Passage, Query
 from ragassay.text import plain
 from ragassay.workspace import StageOutcome, Workspace
-from retrieval.answers_file import read_answers
-from retrieval.own_agents import own_rankings
-from retrieval.python_agent import PythonAgent, ask_python_agent, load_python_agent
-from retrieval.rag import ANSWER_PROMPT, Found, answer_record, answer_request, failed_record
-from retrieval.rag_fusion import Rewrite, found_by_fusion, found_nothing
-from retrieval.rank_queries import fuses, read_queries
+
+from .answers_file import read_answers
+from .own_agents import own_rankings
+from .python_agent import PythonAgent, ask_python_agent, load_python_agent
+from .rag import ANSWER_PROMPT, Found, answer_record, answer_request, failed_record
+from .rag_fusion import Rewrite, found_by_fusion, found_nothing
+from .rank_queries import fuses, read_queries
 
 
 def answer_queries(workspace: Workspace, caller: Caller) -> StageOutcome:

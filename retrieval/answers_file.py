@@ -12,8 +12,9 @@ from ragassay.files import read_objects
 from ragassay.records import Answer, Query
 from ragassay.text import plain
 from ragassay.workspace import Workspace
-from retrieval.own_agents import own_answer
-from retrieval.ragelo_csv import AnswerRow, read_ragelo
+
+from .own_agents import own_answer
+from .ragelo_csv import AnswerRow, read_ragelo
 
 
 def read_answers(

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy.typing as npt
 
-from retrieval.analysis import Analyzer
-from retrieval.bm25_index import build_index
-from retrieval.ranker import Ranking, at_least_kth, best_first
+from .analysis import Analyzer
+from .bm25_index import build_index
+from .ranker import Ranking, at_least_kth, best_first
 
 K1, B = 1.2, 0.75
 """Lucene's defaults."""

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.analysis import Analyzer
+from .analysis import Analyzer
 
 _AT_A_TIME = 8192  # passages whose terms are held as text
 

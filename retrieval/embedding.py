@@ -17,7 +17,8 @@ from ragassay.encoders import load_encoder as load_encoder
 from ragassay.encoders import prompt_for as prompt_for
 from ragassay.errors import InputError, MissingExtra
 from ragassay.files import digest_file, digest_json, plain
-from retrieval.embedding_cache import EmbeddingCache, Text, Vectors
+
+from .embedding_cache import EmbeddingCache, Text, Vectors
 
 CHUNK = 512
 """Texts embedded between two writes to the cache."""

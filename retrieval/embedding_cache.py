@@ -21,8 +21,9 @@ import numpy.typing as npt
 
 from ragassay.errors import InputError
 from ragassay.files import digest_bytes, digest_json, plain, write_bytes
-from retrieval.vector_store import Vectors as Vectors
-from retrieval.vector_store import VectorStore
+
+from .vector_store import Vectors as Vectors
+from .vector_store import VectorStore
 
 FORMAT = 1
 """Part of every key; to be raised when the prefixes that models get or the way vectors are stored change."""

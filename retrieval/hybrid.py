@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from retrieval.ranker import Ranker, Ranking
-from retrieval.rrf import rrf
+from .ranker import Ranker, Ranking
+from .rrf import rrf
 
 DEPTH = 50
 """How many passages of each ranking are fused at least, so that one that both rank low can still come out first."""

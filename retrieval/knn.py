@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from retrieval.embedding import Embedder
-from retrieval.embedding_cache import Text, Vectors
-from retrieval.ranker import Ranking, best_first
-from retrieval.vector_store import on_disk
+from .embedding import Embedder
+from .embedding_cache import Text, Vectors
+from .ranker import Ranking, best_first
+from .vector_store import on_disk
 
 DIGITS = 5
 

@@ -8,15 +8,16 @@ from pathlib import Path
 
 from ragassay.config import OpenSearch as Settings
 from ragassay.records import Passage
-from retrieval.analysis import language_code, make_analyzer
-from retrieval.corpus_file import fingerprint
-from retrieval.embedding import Embedder, Progress
-from retrieval.opensearch_about import About, wanted
-from retrieval.opensearch_client import connect
-from retrieval.opensearch_index import Sources, ensure_index, existing_index
-from retrieval.opensearch_rankers import ServerBm25, ServerHybrid, ServerKnn
-from retrieval.opensearch_search import Target
-from retrieval.ranker import Ranker
+
+from .analysis import language_code, make_analyzer
+from .corpus_file import fingerprint
+from .embedding import Embedder, Progress
+from .opensearch_about import About, wanted
+from .opensearch_client import connect
+from .opensearch_index import Sources, ensure_index, existing_index
+from .opensearch_rankers import ServerBm25, ServerHybrid, ServerKnn
+from .opensearch_search import Target
+from .ranker import Ranker
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,9 @@ from typing import Any
 from ragassay.config import OpenSearch as Settings
 from ragassay.files import digest_json
 from ragassay.records import Record
-from retrieval.bm25 import K1, B
-from retrieval.corpus_file import Fingerprint
+
+from .bm25 import K1, B
+from .corpus_file import Fingerprint
 
 FORMAT = 1
 """Part of every index's name; to be raised when the analysis, the fields or the way vectors are stored change."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ragassay.records import Record
-from retrieval.opensearch_client import Server
-from retrieval.opensearch_errors import is_full_disk, is_passing, reason_of, shown
+
+from .opensearch_client import Server
+from .opensearch_errors import is_full_disk, is_passing, reason_of, shown
 
 MAX_ITEMS, MAX_BYTES = 500, 8_000_000
 """Of one request; a single passage may be longer."""

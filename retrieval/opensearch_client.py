@@ -14,7 +14,8 @@ from ragassay.addresses import is_server
 from ragassay.config import OpenSearch as Settings
 from ragassay.errors import InputError, MissingExtra
 from ragassay.text import plain
-from retrieval.opensearch_errors import is_passing, reason_of, refusal, unreachable, untrusted
+
+from .opensearch_errors import is_passing, reason_of, refusal, unreachable, untrusted
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch

@@ -13,14 +13,15 @@ from ragassay.errors import InputError
 from ragassay.files import digest_bytes, write_records
 from ragassay.records import Passage
 from ragassay.text import plain
-from retrieval.analysis import Analyzer
-from retrieval.embedding import Embedder, Progress
-from retrieval.embedding_cache import Text
-from retrieval.opensearch_about import ABOUT, PREFIX, About, index_body
-from retrieval.opensearch_bulk import Rejection, send
-from retrieval.opensearch_client import Server
-from retrieval.opensearch_errors import NotAllowed
-from retrieval.ranker import indexed_text
+
+from .analysis import Analyzer
+from .embedding import Embedder, Progress
+from .embedding_cache import Text
+from .opensearch_about import ABOUT, PREFIX, About, index_body
+from .opensearch_bulk import Rejection, send
+from .opensearch_client import Server
+from .opensearch_errors import NotAllowed
+from .ranker import indexed_text
 
 CHUNK = 512
 """Passages analyzed, embedded and looked up at a time."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from ragassay.errors import InputError
 from ragassay.text import plain
-from retrieval.opensearch_about import PREFIX, About
-from retrieval.opensearch_client import Server
-from retrieval.opensearch_index import read_about
+
+from .opensearch_about import PREFIX, About
+from .opensearch_client import Server
+from .opensearch_index import read_about
 
 
 @dataclass(frozen=True)

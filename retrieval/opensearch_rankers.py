@@ -6,24 +6,17 @@ import threading
 from collections.abc import Callable, Sequence
 
 from ragassay.errors import InputError
-from retrieval.analysis import Analyzer
-from retrieval.bm25 import DIGITS as BM25_DIGITS
-from retrieval.embedding import Embedder
-from retrieval.embedding_cache import Text, Vectors
-from retrieval.hybrid import DEPTH
-from retrieval.knn import DIGITS as KNN_DIGITS
-from retrieval.opensearch_client import Server
-from retrieval.opensearch_search import (
-    MAX_K,
-    Body,
-    Target,
-    bm25_search,
-    fused_search,
-    knn_search,
-    run_searches,
-)
-from retrieval.ranker import Ranking
-from retrieval.rrf import rrf
+
+from .analysis import Analyzer
+from .bm25 import DIGITS as BM25_DIGITS
+from .embedding import Embedder
+from .embedding_cache import Text, Vectors
+from .hybrid import DEPTH
+from .knn import DIGITS as KNN_DIGITS
+from .opensearch_client import Server
+from .opensearch_search import MAX_K, Body, Target, bm25_search, fused_search, knn_search, run_searches
+from .ranker import Ranking
+from .rrf import rrf
 
 RRF_DIGITS = 8
 """The server sums reciprocal ranks in single precision; beyond these, equal sums differ."""

@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ragassay.errors import InputError
-from retrieval.opensearch_client import Server
-from retrieval.opensearch_errors import is_passing, reason_of
-from retrieval.opensearch_index import filter_value, term_string
-from retrieval.ranker import Ranking
+
+from .opensearch_client import Server
+from .opensearch_errors import is_passing, reason_of
+from .opensearch_index import filter_value, term_string
+from .ranker import Ranking
 
 MAX_K = 10_000
 """Passages a query that OpenSearch gives at most (index.max_result_window)."""

@@ -10,7 +10,8 @@ from langchain_core.retrievers import BaseRetriever
 from pydantic import Field, SkipValidation
 
 from ragassay.records import Passage
-from retrieval.ranker import Ranker, Ranking
+
+from .ranker import Ranker, Ranking
 
 
 class PassageRetriever(BaseRetriever):

@@ -21,7 +21,8 @@ from ragassay.files import digest_file, digest_json, json_line, naming, write_te
 from ragassay.own_code import import_own, said
 from ragassay.records import Answer, Query
 from ragassay.workspace import Workspace
-from retrieval.own_agents import own_answer
+
+from .own_agents import own_answer
 
 System = Callable[[str], object]
 """The user's own: from the text of a query to a str, a dict with the fields of Answer, or an Answer."""

@@ -17,8 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Record, Usage
-from retrieval.rag import Ask, Found, RagAgent, as_passages
-from retrieval.rrf import rrf
+
+from .rag import Ask, Found, RagAgent, as_passages
+from .rrf import rrf
 
 REWRITE_PROMPT = Path(__file__).with_name("prompts") / "rewrite.md"
 

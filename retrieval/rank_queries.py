@@ -11,8 +11,9 @@ from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query
 from ragassay.text import plain
 from ragassay.workspace import StageOutcome, Workspace
-from retrieval.rag_fusion import REWRITE_PROMPT, Rewrite, fuse, rewrite_record, rewrite_request
-from retrieval.retrievers import PassageRetriever, build_retrievers
+
+from .rag_fusion import REWRITE_PROMPT, Rewrite, fuse, rewrite_record, rewrite_request
+from .retrievers import PassageRetriever, build_retrievers
 
 Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
 """(retriever, query text) to its (passage id, score), best first."""

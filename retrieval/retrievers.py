@@ -8,11 +8,12 @@ from ragassay.cores import Cores
 from ragassay.errors import InputError
 from ragassay.records import Passage
 from ragassay.workspace import Workspace
-from retrieval.embedding import Embedder, Progress, model_identity
-from retrieval.embedding_cache import EmbeddingCache
-from retrieval.opensearch import Engine, open_rankers
-from retrieval.passage_retriever import PassageRetriever
-from retrieval.search import make_rankers
+
+from .embedding import Embedder, Progress, model_identity
+from .embedding_cache import EmbeddingCache
+from .opensearch import Engine, open_rankers
+from .passage_retriever import PassageRetriever
+from .search import make_rankers
 
 __all__ = ["PassageRetriever", "build_retrievers", "check_depth"]
 

@@ -9,15 +9,16 @@ from typing import TypeVar
 from ragassay.errors import InputError
 from ragassay.files import plain, read_records, stream_run
 from ragassay.records import Passage, Query
-from retrieval.analysis import make_analyzer
-from retrieval.bm25 import Bm25, RankBm25
-from retrieval.corpus_file import CorpusFile
-from retrieval.embedding import Embedder, Progress, model_identity
-from retrieval.embedding_cache import EmbeddingCache
-from retrieval.hybrid import Hybrid
-from retrieval.knn import Knn
-from retrieval.opensearch import Engine, open_rankers
-from retrieval.ranker import IndexedTexts, Ranker, Ranking
+
+from .analysis import make_analyzer
+from .bm25 import Bm25, RankBm25
+from .corpus_file import CorpusFile
+from .embedding import Embedder, Progress, model_identity
+from .embedding_cache import EmbeddingCache
+from .hybrid import Hybrid
+from .knn import Knn
+from .opensearch import Engine, open_rankers
+from .ranker import IndexedTexts, Ranker, Ranking
 
 R = TypeVar("R", Passage, Query)
 

@@ -10,14 +10,15 @@ from functools import partial
 from ragassay.config import Ingest
 from ragassay.cores import Cores, Here
 from ragassay.records import Page, Passage, Section
-from synth.contents_pages import strip_contents
-from synth.document_text import DocumentText
-from synth.page_furniture import strip_furniture
-from synth.page_text import clean_characters, join_broken_words
-from synth.passages import make_passages
-from synth.pdf_process import PageText, Probe
-from synth.pdf_readers import OutlineEntry
-from synth.sections import make_sections
+
+from .contents_pages import strip_contents
+from .document_text import DocumentText
+from .page_furniture import strip_furniture
+from .page_text import clean_characters, join_broken_words
+from .passages import make_passages
+from .pdf_process import PageText, Probe
+from .pdf_readers import OutlineEntry
+from .sections import make_sections
 
 MOSTLY_WITHOUT_TEXT = 0.5
 RUN_TOGETHER_SHARE = 0.2

@@ -10,10 +10,11 @@ from ragassay.errors import InputError
 from ragassay.files import plain, write_records
 from ragassay.records import Record
 from ragassay.workspace import StageOutcome, Workspace
-from synth.cut_documents import Document, Raw, cut_documents
-from synth.doc_ids import document_ids, find_documents
-from synth.page_ranges import ExcludedPages
-from synth.pdf_pool import PdfPool
+
+from .cut_documents import Document, Raw, cut_documents
+from .doc_ids import document_ids, find_documents
+from .page_ranges import ExcludedPages
+from .pdf_pool import PdfPool
 
 NOT_UTF8 = "its name is not UTF-8; rename it"
 

@@ -14,11 +14,12 @@ from ragassay.prompts import Prompt
 from ragassay.records import Query, Section
 from ragassay.results import LedgerRow
 from ragassay.workspace import StageOutcome, Workspace
-from synth.expert_questions import ExpertQuestion, read_expert_questions
-from synth.own_queries import read_own_queries
-from synth.reject import Candidate, Sifted, sift
-from synth.sample import sample_queries, sample_sections
-from synth.write_questions import DEFAULT_PROMPT, Written, ledger, question_batches
+
+from .expert_questions import ExpertQuestion, read_expert_questions
+from .own_queries import read_own_queries
+from .reject import Candidate, Sifted, sift
+from .sample import sample_queries, sample_sections
+from .write_questions import DEFAULT_PROMPT, Written, ledger, question_batches
 
 
 @dataclass(frozen=True)

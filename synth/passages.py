@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from ragassay.records import Passage
-from synth.cut_points import Cut, best
-from synth.document_text import DocumentText
+
+from .cut_points import Cut, best
+from .document_text import DocumentText
 
 SHORTEST, LONGEST = 0.6, 1.25
 """Of the words asked for; a good place to cut is looked for between the two."""

@@ -19,8 +19,9 @@ from typing import TypeVar
 
 from ragassay.cores import Cores
 from ragassay.cores import usable_cores as usable_cores
-from synth.pdf_process import Limits, Pages, PageText, PdfProcess, Probe
-from synth.pdf_readers import ReaderName
+
+from .pdf_process import Limits, Pages, PageText, PdfProcess, Probe
+from .pdf_readers import ReaderName
 
 R = TypeVar("R")
 

@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from synth.pdf_readers import OutlineEntry, ReaderName
+from . import pdf_worker
+from .pdf_readers import OutlineEntry, ReaderName
 
 TRIES_OF_A_PAGE = 2
 
@@ -134,7 +135,7 @@ def _why(status: int) -> str:
 def _start() -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     return subprocess.Popen(
-        [sys.executable, "-m", "synth.pdf_worker"],
+        [sys.executable, "-m", pdf_worker.__name__],  # noqa: S603
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

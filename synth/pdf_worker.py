@@ -1,4 +1,4 @@
-"""The worker process that reads PDFs: `python -m synth.pdf_worker` answers one JSON request a line with one JSON line.
+"""The worker process that reads PDFs: run as a module, it answers one JSON request a line with one JSON line.
 
     {"path": …, "reader": …}                          →  {"pages": n, "outline": [[page, level, title], …]}
     {"path": …, "reader": …, "first": 1, "last": 9}   →  {"texts": [{"text": …} or {"error": …}, …]}
@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, cast
 
-from synth.pdf_readers import OpenPdf, ReaderName, UnreadablePdf, open_pdf
+from .pdf_readers import OpenPdf, ReaderName, UnreadablePdf, open_pdf
 
 
 def main() -> None:

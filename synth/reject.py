@@ -10,9 +10,10 @@ from typing import Any
 
 from ragassay.files import digest_bytes
 from ragassay.records import Query, Rejected, Section
-from synth.expert_questions import ExpertQuestion
-from synth.near_duplicates import Seen
-from synth.stand_alone import leans_on
+
+from .expert_questions import ExpertQuestion
+from .near_duplicates import Seen
+from .stand_alone import leans_on
 
 LONGEST = 400
 """Characters of the longest question that is kept."""

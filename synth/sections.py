@@ -8,8 +8,9 @@ from itertools import accumulate
 
 from ragassay.records import Section
 from ragassay.tokens import count_tokens
-from synth.cut_points import Stretch, best
-from synth.document_text import DocumentText
+
+from .cut_points import Stretch, best
+from .document_text import DocumentText
 
 SHORTEST = 0.5
 LONGEST_LAST = 1.15

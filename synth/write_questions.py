@@ -18,8 +18,9 @@ from ragassay.files import digest_bytes
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Query, Rejected, Section
 from ragassay.results import LedgerRow
-from synth.expert_questions import ExpertQuestion
-from synth.reject import Candidate
+
+from .expert_questions import ExpertQuestion
+from .reject import Candidate
 
 DEFAULT_PROMPT = Path(__file__).with_name("prompts") / "questions.md"
 GOLDEN_PROMPT = DEFAULT_PROMPT.with_name("golden_answers.md")

@@ -16,12 +16,12 @@ import pytest
 
 from ragassay.config import OpenSearch
 from ragassay.records import Passage
-from retrieval.embedding import Embedder
-from retrieval.embedding_cache import EmbeddingCache
-from retrieval.opensearch import Engine, open_rankers
-from retrieval.opensearch_client import Server, connect
-from retrieval.opensearch_keep import kept_indexes
-from retrieval.ranker import Ranker
+from ragassay.retrieval.embedding import Embedder
+from ragassay.retrieval.embedding_cache import EmbeddingCache
+from ragassay.retrieval.opensearch import Engine, open_rankers
+from ragassay.retrieval.opensearch_client import Server, connect
+from ragassay.retrieval.opensearch_keep import kept_indexes
+from ragassay.retrieval.ranker import Ranker
 
 NO_SERVER = "no OpenSearch server"
 

@@ -8,20 +8,21 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from pydantic import Field
 
-from evaluate.agreement.bland_altman import bias_and_limits
-from evaluate.agreement.confusion import LARGEST, Confusion, confusion, spelt
-from evaluate.agreement.crosstab import Crosstab, Floats, Indices, crosstab
-from evaluate.agreement.detection import Share, detection_shares, near_shares, same_shares
-from evaluate.agreement.estimates import Found, Sample, Statistic
-from evaluate.agreement.kappa import Weighting, kappa
-from evaluate.agreement.krippendorff import Level, alpha, coincidences
-from evaluate.agreement.label_tables import Ratings
-from evaluate.agreement.rank_correlation import spearman_rho, tau_b
-from evaluate.agreement.scale import NO_NUMBERS, NO_ORDER, Scale, make_scale
-from evaluate.clustered import interval
 from ragassay.errors import InputError
 from ragassay.files import plain
 from ragassay.records import Figure, Record
+
+from ..clustered import interval
+from .bland_altman import bias_and_limits
+from .confusion import LARGEST, Confusion, confusion, spelt
+from .crosstab import Crosstab, Floats, Indices, crosstab
+from .detection import Share, detection_shares, near_shares, same_shares
+from .estimates import Found, Sample, Statistic
+from .kappa import Weighting, kappa
+from .krippendorff import Level, alpha, coincidences
+from .label_tables import Ratings
+from .rank_correlation import spearman_rho, tau_b
+from .scale import NO_NUMBERS, NO_ORDER, Scale, make_scale
 
 WEIGHTINGS: tuple[Weighting, ...] = ("plain", "linear", "quadratic")
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")

@@ -13,8 +13,9 @@ from math import sqrt
 
 import numpy as np
 
-from evaluate.agreement.crosstab import Crosstab, Floats
 from ragassay.records import Figure
+
+from .crosstab import Crosstab, Floats
 
 LIMIT_SD = 1.96
 WIDTH, HEIGHT, LEFT, TOP = 640, 380, 60, 20

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluate.agreement.crosstab import Crosstab
-from evaluate.agreement.label_tables import Label
 from ragassay.records import Record
+
+from .crosstab import Crosstab
+from .label_tables import Label
 
 LARGEST = 50
 """Labels of a scale that is treated as categories; more are treated as measured values."""

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluate.agreement.agree import clusters_of
-from evaluate.bootstrap import rounded
-from evaluate.clustered import interval
 from ragassay.records import Figure
+
+from ..bootstrap import rounded
+from ..clustered import interval
+from .agree import clusters_of
 
 
 def repeat_consistency(labels: Sequence[Sequence[float | None]], clusters: Sequence[str]) -> Figure:

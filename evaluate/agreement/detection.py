@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.agreement.crosstab import Floats
+from .crosstab import Floats
 
 Truths = NDArray[np.bool_]
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluate.agreement.crosstab import Crosstab, Floats
-from evaluate.agreement.interval import Ends, bootstrap_interval, draws, perfect_interval
-from evaluate.agreement.rare import Rare, rare
-from evaluate.bootstrap import rounded
 from ragassay.records import Figure
+
+from ..bootstrap import rounded
+from .crosstab import Crosstab, Floats
+from .interval import Ends, bootstrap_interval, draws, perfect_interval
+from .rare import Rare, rare
 
 Statistic = Callable[[Crosstab, Floats], Floats]
 """From a table and cell counts (..., cells) to the figure's values (...), NaN where it is undefined."""

@@ -14,9 +14,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from evaluate.agreement.crosstab import Floats
-from evaluate.bootstrap import expanded_tail
-from evaluate.clustered import alike_interval
+from ..bootstrap import expanded_tail
+from ..clustered import alike_interval
+from .crosstab import Floats
 
 Ends = tuple[float | None, float | None]
 _NO_SPREAD = 1e-12

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaluate.agreement.crosstab import Crosstab, Floats
+from .crosstab import Crosstab, Floats
 
 Weighting = Literal["plain", "linear", "quadratic"]
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from evaluate.agreement.crosstab import Crosstab, Floats, Indices, weighted_crosstab
+from .crosstab import Crosstab, Floats, Indices, weighted_crosstab
 
 Level = Literal["nominal", "ordinal", "interval"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evaluate.agreement.crosstab import Crosstab, Floats
+from .crosstab import Crosstab, Floats
 
 _BLOCK = 1000
 

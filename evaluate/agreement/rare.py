@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluate.agreement.crosstab import Crosstab, Floats, Indices
-from evaluate.bootstrap import expanded_tail
+from ..bootstrap import expanded_tail
+from .crosstab import Crosstab, Floats, Indices
 
 FEW = 3
 """A rater who gave at most so many things another label than the commonest one has rare labels."""

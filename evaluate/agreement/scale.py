@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluate.agreement.confusion import spelt
-from evaluate.agreement.crosstab import Floats
-from evaluate.agreement.label_tables import Label, Ratings
 from ragassay.errors import InputError
 from ragassay.files import plain
+
+from .confusion import spelt
+from .crosstab import Floats
+from .label_tables import Label, Ratings
 
 NO_ORDER = "the labels are words without an order; give it with --scale"
 NO_NUMBERS = "the labels are words, not numbers"

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluate.agreement.agree import clusters_of
-from evaluate.agreement.crosstab import Floats, crosstab
-from evaluate.agreement.interval import bootstrap_interval, draws
-from evaluate.agreement.label_tables import read_labels
-from evaluate.agreement.rank_correlation import spearman_rho, tau_b
-from evaluate.bootstrap import rounded
-from evaluate.measures import by_query, parse
 from ragassay.errors import InputError
 from ragassay.files import Qrels, plain, read_qrels, read_run
 from ragassay.records import Figure, Record
+
+from ..bootstrap import rounded
+from ..measures import by_query, parse
+from .agree import clusters_of
+from .crosstab import Floats, crosstab
+from .interval import bootstrap_interval, draws
+from .label_tables import read_labels
+from .rank_correlation import spearman_rho, tau_b
 
 DIGITS = 12
 _STATISTICS = {"tau_b": tau_b, "rho": spearman_rho}

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evaluate.judges.cases import AnswerCase
-from evaluate.judges.evaluator import NO_VALUE, PROMPTS, LabelJudge, Steps, check_passages
+from .cases import AnswerCase
+from .evaluator import NO_VALUE, PROMPTS, LabelJudge, Steps, check_passages
 
 FAMILY = "agent-evaluation"
 NOTHING_RETRIEVED = f"{NO_VALUE}no passage was retrieved"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evaluate.judges.evaluator import PROMPTS
-from evaluate.judges.triad_options import TriadJudge
+from .evaluator import PROMPTS
+from .triad_options import TriadJudge
 
 
 class AnswerRelevance(TriadJudge):

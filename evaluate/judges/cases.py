@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evaluate.material import Material
 from ragassay.errors import InputError
 from ragassay.files import plain
 from ragassay.records import Answer, Passage, Query
+
+from ..material import Material
 
 
 @dataclass(frozen=True)

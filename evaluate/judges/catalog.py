@@ -4,65 +4,70 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from evaluate.judges.custom import custom_judge
-from evaluate.judges.evaluator import Evaluator, Options, Setup
 from ragassay.config import Evaluate
 from ragassay.errors import InputError
 from ragassay.files import first_problem
 from ragassay.own_code import import_own, importable
 from ragassay.text import plain
 
+from .agent_evaluation import (
+    AgentGroundedness,
+    ChunkRelevance,
+    ContextSufficiency,
+    Correctness,
+    RelevanceToQuery,
+    Safety,
+)
+from .answer_relevance import AnswerRelevance
+from .citations import Citations
+from .context_relevance import ContextRelevance
+from .custom import custom_judge
+from .document_recall import DocumentRecall
+from .evaluator import Evaluator, Options, Setup
+from .factual_correctness import FactualCorrectness
+from .golden_similarity import GoldenSimilarity
+from .groundedness import Groundedness
+from .hallucination import Hallucination
+from .no_answer import NoAnswer
+from .nuggets import Nuggets
+from .umbrela import Umbrela
+
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
-OURS = {
-    "context_relevance": "context_relevance:ContextRelevance",
-    "groundedness": "groundedness:Groundedness",
-    "answer_relevance": "answer_relevance:AnswerRelevance",
-    "relevance_to_query": "agent_evaluation:RelevanceToQuery",
-    "agent_groundedness": "agent_evaluation:AgentGroundedness",
-    "safety": "agent_evaluation:Safety",
-    "correctness": "agent_evaluation:Correctness",
-    "chunk_relevance": "agent_evaluation:ChunkRelevance",
-    "context_sufficiency": "agent_evaluation:ContextSufficiency",
-    "document_recall": "document_recall:DocumentRecall",
-    "umbrela": "umbrela:Umbrela",
-    "nuggets": "nuggets:Nuggets",
-    "citations": "citations:Citations",
-    "hallucination": "hallucination:Hallucination",
-    "no_answer": "no_answer:NoAnswer",
-    "golden_similarity": "golden_similarity:GoldenSimilarity",
-    "factual_correctness": "factual_correctness:FactualCorrectness",
+BUILT_IN: dict[str, type[Evaluator]] = {
+    kind.name: kind
+    for kind in (
+        ContextRelevance,
+        Groundedness,
+        AnswerRelevance,
+        RelevanceToQuery,
+        AgentGroundedness,
+        Safety,
+        Correctness,
+        ChunkRelevance,
+        ContextSufficiency,
+        DocumentRecall,
+        Umbrela,
+        Nuggets,
+        Citations,
+        Hallucination,
+        NoAnswer,
+        GoldenSimilarity,
+        FactualCorrectness,
+    )
 }
-"""Name to where in this package the class is; a module is imported only if it is asked for."""
+"""Name to class, in the order in which they are listed."""
 
 FAMILIES = {
-    "triad": ("context_relevance", "groundedness", "answer_relevance"),
-    "agent-evaluation": (
-        "relevance_to_query",
-        "agent_groundedness",
-        "safety",
-        "correctness",
-        "chunk_relevance",
-        "context_sufficiency",
-        "document_recall",
-    ),
-    "open-rag-eval": (
-        "umbrela",
-        "nuggets",
-        "citations",
-        "hallucination",
-        "no_answer",
-        "golden_similarity",
-        "factual_correctness",
-    ),
+    family: tuple(name for name, kind in BUILT_IN.items() if kind.family == family)
+    for family in dict.fromkeys(kind.family for kind in BUILT_IN.values())
 }
 """What the name of a whole family stands for in a list of judges."""
 
@@ -84,13 +89,11 @@ def evaluators_of(settings: Evaluate, setup: Setup, file: Path) -> list[Evaluato
 
 def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
     """The class of an evaluator's name. Raises InputError."""
-    if name in OURS:
-        module, _, attribute = OURS[name].partition(":")
-        ours: type[Evaluator] = getattr(import_module(f"evaluate.judges.{module}"), attribute)
-        return ours
+    if name in BUILT_IN:
+        return BUILT_IN[name]
     module, colon, attribute = name.partition(":")
     if not colon:
-        known = ", ".join([*FAMILIES, *OURS])
+        known = ", ".join([*FAMILIES, *BUILT_IN])
         raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=f"known are {known}")
     with importable(folder):
         theirs = getattr(import_own(module, folder, f"judge '{plain(name)}'", file), attribute, None)
@@ -102,12 +105,6 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
         remedy = "letters, digits, dot, underscore and hyphen, as in the README"
         raise InputError(f"{plain(name)} has no fitting `name`", file=file, remedy=remedy)
     return theirs
-
-
-def every_type() -> Iterator[type[Evaluator]]:
-    """All of ours, in their order; imports their modules."""
-    for name in OURS:
-        yield type_of(name, Path(), Path())
 
 
 def _make(kind: type[Evaluator], given: str, settings: Evaluate, setup: Setup, file: Path) -> Evaluator:
@@ -130,7 +127,7 @@ def _check_names(evaluators: Sequence[Evaluator], settings: Evaluate, file: Path
     names = [evaluator.name for evaluator in evaluators]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"two judges are named '{plain(twice[0])}'", file=file, remedy="rename one")
-    if taken := sorted({one.name for one in settings.custom} & {*FAMILIES, *OURS}):
+    if taken := sorted({one.name for one in settings.custom} & {*FAMILIES, *BUILT_IN}):
         raise InputError(f"'{plain(taken[0])}' is the name of a judge of ours", file=file, remedy="rename yours")
     criteria = [criterion for evaluator in evaluators for criterion in evaluator.criteria]
     if flat := next((one.name for one in criteria if not one.lowest < one.highest), None):

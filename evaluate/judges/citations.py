@@ -21,14 +21,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from evaluate.judges.cases import AnswerCase
-from evaluate.judges.evaluator import PROMPTS, Criterion, Evaluator, Options, Steps
-from evaluate.judges.figures import f1, own_prompt, records
-from evaluate.judges.item_question import ItemQuestion
-from evaluate.judges.question import Graded, JudgeFailed, LabelQuestion
-from evaluate.judges.sentences import cited, sentences, without_citations
 from ragassay.calls import Reply, Request
 from ragassay.records import Assessment, Passage
+
+from .cases import AnswerCase
+from .evaluator import PROMPTS, Criterion, Evaluator, Options, Steps
+from .figures import f1, own_prompt, records
+from .item_question import ItemQuestion
+from .question import Graded, JudgeFailed, LabelQuestion
+from .sentences import cited, sentences, without_citations
 
 LABELS = ("none", "partial", "full")
 TOKENS = ("0", "1", "2")

@@ -11,13 +11,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, create_model
 
-from evaluate.judge import Reason, Strict
-from evaluate.judges.cases import AnswerCase
-from evaluate.judges.evaluator import PROMPTS, values_of
-from evaluate.judges.question import read_value
-from evaluate.judges.sentences import sentences
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
+
+from ..judge import Reason, Strict
+from .cases import AnswerCase
+from .evaluator import PROMPTS, values_of
+from .question import read_value
+from .sentences import sentences
 
 Split = Literal["sentence", "model", "whole"]
 Kind = Literal["claim", "abstention", "nothing"]

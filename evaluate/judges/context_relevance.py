@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from evaluate.judges.cases import Case
-from evaluate.judges.evaluator import PROMPTS
-from evaluate.judges.question import Graded
-from evaluate.judges.triad_options import TriadJudge
 from ragassay.records import Assessment
+
+from .cases import Case
+from .evaluator import PROMPTS
+from .question import Graded
+from .triad_options import TriadJudge
 
 
 class ContextRelevance(TriadJudge):

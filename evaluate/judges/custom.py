@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from evaluate.judges.evaluator import LabelJudge, Options, Setup
 from ragassay.config import CustomJudge
+
+from .evaluator import LabelJudge, Options, Setup
 
 
 def custom_judge(settings: CustomJudge, setup: Setup, options: Options) -> LabelJudge:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evaluate.judges.cases import AnswerCase, expected_docs
-from evaluate.judges.evaluator import NO_VALUE, Evaluator
 from ragassay.records import Assessment
+
+from .cases import AnswerCase, expected_docs
+from .evaluator import NO_VALUE, Evaluator
 
 
 class DocumentRecall(Evaluator):

@@ -16,11 +16,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluate.judges.cases import AnswerCase, Case, PassageCase, expected_docs, expected_response
-from evaluate.judges.question import Graded, JudgeFailed, LabelQuestion, Mode
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment, Query
+
+from .cases import AnswerCase, Case, PassageCase, expected_docs, expected_response
+from .question import Graded, JudgeFailed, LabelQuestion, Mode
 
 Unit = Literal["passage", "answer", "query"]
 Need = Literal["expected_response", "expected_docs"]

@@ -20,15 +20,16 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
-from evaluate.judge import Strict
-from evaluate.judges.cases import AnswerCase, expected_response
-from evaluate.judges.evaluator import PROMPTS, Criterion, Evaluator, Options, Steps
-from evaluate.judges.figures import f1, own_prompt, records
-from evaluate.judges.item_question import ItemQuestion, Verdict
-from evaluate.judges.question import JudgeFailed, read_value
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
+
+from ..judge import Strict
+from .cases import AnswerCase, expected_response
+from .evaluator import PROMPTS, Criterion, Evaluator, Options, Steps
+from .figures import f1, own_prompt, records
+from .item_question import ItemQuestion, Verdict
+from .question import JudgeFailed, read_value
 
 LABELS = ("contradicted", "neutral", "entailed")
 SIDES = ("answer", "expected_response")

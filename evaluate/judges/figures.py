@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
-from evaluate.judges.cases import Case
-from evaluate.judges.evaluator import NO_VALUE, PROMPTS, Evaluator, Steps
-from evaluate.judges.question import JudgeFailed
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
+
+from .cases import Case
+from .evaluator import NO_VALUE, PROMPTS, Evaluator, Steps
+from .question import JudgeFailed
 
 
 def f1(precision: float | None, recall: float | None) -> float | None:

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluate.judges.cases import AnswerCase, expected_response
-from evaluate.judges.evaluator import Criterion, Evaluator
-from evaluate.windows import n_tokens, windows
 from ragassay.encoders import load_encoder, prompt_for
 from ragassay.errors import MissingExtra
 from ragassay.records import Assessment
+
+from ..windows import n_tokens, windows
+from .cases import AnswerCase, expected_response
+from .evaluator import Criterion, Evaluator
 
 Floats = NDArray[np.float64]
 

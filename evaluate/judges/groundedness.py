@@ -16,16 +16,17 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, create_model
 
-from evaluate.judge import Reason, Strict
-from evaluate.judges.cases import AnswerCase
-from evaluate.judges.claims import DEFAULT_PROMPTS, Claim, Split, claims_of
-from evaluate.judges.evaluator import NO_VALUE, PROMPTS, Steps, check_passages
-from evaluate.judges.question import JudgeFailed, LabelQuestion, label_type, read_value
-from evaluate.judges.quotations import NOTHING_FOUND, Evidence, passage_with, quotations
-from evaluate.judges.triad_options import TriadJudge, TriadOptions
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
+
+from ..judge import Reason, Strict
+from .cases import AnswerCase
+from .claims import DEFAULT_PROMPTS, Claim, Split, claims_of
+from .evaluator import NO_VALUE, PROMPTS, Steps, check_passages
+from .question import JudgeFailed, LabelQuestion, label_type, read_value
+from .quotations import NOTHING_FOUND, Evidence, passage_with, quotations
+from .triad_options import TriadJudge, TriadOptions
 
 ABSTENTION = "ABSTENTION"
 

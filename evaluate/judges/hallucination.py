@@ -21,13 +21,14 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from evaluate.judges.cases import AnswerCase
-from evaluate.judges.cross_encoder import CrossEncoder, Pair, Source, load_cross_encoder
-from evaluate.judges.evaluator import NO_VALUE, Evaluator, Options, check_passages
-from evaluate.judges.sentences import sentences
-from evaluate.windows import windows
 from ragassay.errors import InputError
 from ragassay.records import Assessment
+
+from ..windows import windows
+from .cases import AnswerCase
+from .cross_encoder import CrossEncoder, Pair, Source, load_cross_encoder
+from .evaluator import NO_VALUE, Evaluator, Options, check_passages
+from .sentences import sentences
 
 HYPOTHESIS_SHARE = 0.25
 """The part of a window that is kept for the hypothesis; a longer sentence is cut into pieces."""

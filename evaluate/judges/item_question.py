@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, create_model
 
-from evaluate.judge import Strict
-from evaluate.judges.evaluator import Options
-from evaluate.judges.question import JudgeFailed, LabelQuestion, Mode, label_schema, read_value
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
+
+from ..judge import Strict
+from .evaluator import Options
+from .question import JudgeFailed, LabelQuestion, Mode, label_schema, read_value
 
 BATCH = 10
 """How many items a request holds (AutoNuggetizer's number)."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from evaluate.bootstrap import Resamples, resamples
-from evaluate.judges.evaluator import Evaluator
 from ragassay.records import Assessment, Figure
+
+from ..bootstrap import Resamples, resamples
+from .evaluator import Evaluator
 
 PASSAGES = "all passages"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from evaluate.judges.evaluator import PROMPTS, Criterion, LabelJudge
+from .evaluator import PROMPTS, Criterion, LabelJudge
 
 
 class NoAnswer(LabelJudge):

@@ -20,17 +20,18 @@ from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar, cast
 
-from evaluate.judge import Strict
-from evaluate.judges.cases import AnswerCase, PassageCase, QueryCase
-from evaluate.judges.evaluator import PROMPTS, Criterion, Evaluator, Options, Steps
-from evaluate.judges.figures import own_prompt, records, together
-from evaluate.judges.item_question import ItemQuestion, Verdict
-from evaluate.judges.nugget_scores import SCORES, Assigned, Assignment, Importance, nugget_scores
-from evaluate.judges.question import JudgeFailed, read_value
-from evaluate.judges.umbrela import Umbrela
 from ragassay.calls import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment, Passage
+
+from ..judge import Strict
+from .cases import AnswerCase, PassageCase, QueryCase
+from .evaluator import PROMPTS, Criterion, Evaluator, Options, Steps
+from .figures import own_prompt, records, together
+from .item_question import ItemQuestion, Verdict
+from .nugget_scores import SCORES, Assigned, Assignment, Importance, nugget_scores
+from .question import JudgeFailed, read_value
+from .umbrela import Umbrela
 
 ENOUGH = 1
 """The lowest UMBRELA grade of a passage that nuggets are made from."""

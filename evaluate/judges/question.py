@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, create_model
 
-from evaluate.judge import Reason, Strict, value_of
-from evaluate.probability import distribution
 from ragassay.calls import Reply, Request
 from ragassay.errors import InputError
 from ragassay.prompts import Message, Prompt, fence
+
+from ..judge import Reason, Strict, value_of
+from ..probability import distribution
 
 Mode = Literal["label", "probability"]
 

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from evaluate.judge import Reason
 from ragassay.records import Passage
+
+from ..judge import Reason
 
 NOTHING_FOUND = "NOTHING FOUND"
 

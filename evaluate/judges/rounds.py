@@ -11,13 +11,14 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluate.judge import complete
-from evaluate.judges.cases import Case, PassageCase, QueryCase
-from evaluate.judges.evaluator import Evaluator, Steps
-from evaluate.judges.question import JudgeFailed
 from ragassay.calls import Batch, Caller, Reply, Request
 from ragassay.errors import RagassayError
 from ragassay.records import Answer, Assessment
+
+from ..judge import complete
+from .cases import Case, PassageCase, QueryCase
+from .evaluator import Evaluator, Steps
+from .question import JudgeFailed
 
 NOT_JUDGED = "not judged"
 

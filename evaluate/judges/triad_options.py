@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from evaluate.judges.evaluator import LabelJudge, Options
+from .evaluator import LabelJudge, Options
 
 WIDEST = 10
 """The highest grade that can be set; a finer scale is not told apart by anybody."""

@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BeforeValidator
 
-from evaluate.judge import Reason, Strict
-from evaluate.judges.cases import PassageCase
-from evaluate.judges.evaluator import PROMPTS, LabelJudge, Steps
-from evaluate.judges.question import read_value, whole
+from ..judge import Reason, Strict
+from .cases import PassageCase
+from .evaluator import PROMPTS, LabelJudge, Steps
+from .question import read_value, whole
 
 RELEVANT = 2
 """The lowest grade that counts as relevant."""

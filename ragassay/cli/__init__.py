@@ -9,15 +9,14 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from io import TextIOWrapper
-from pathlib import Path
 from typing import NoReturn
 
 from ragassay import __version__
-from ragassay.cli.parser import build_parser
 from ragassay.errors import InputError, RagassayError
 from ragassay.text import plain
+
+from .parser import build_parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -29,7 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     _show_what_cannot_be_encoded()
     try:
-        _check_packages()
         return _handler(options)(options)
     except RagassayError as error:
         sys.stdout.flush()
@@ -86,16 +84,3 @@ def _handler(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]
     module, function = options.handler.split(":")
     handler: Callable[[argparse.Namespace], int] = getattr(import_module(module), function)
     return handler
-
-
-def _check_packages() -> None:
-    """The import name `evaluate` is also Hugging Face's: make sure that the three packages are the ones beside ours."""
-    home = Path(__file__).resolve().parents[2]
-    for name in ("synth", "retrieval", "evaluate"):
-        spec = find_spec(name)
-        origin = Path(spec.origin).resolve() if spec and spec.origin else None
-        if origin is None or origin.parent.parent != home:
-            raise InputError(
-                f"the package '{name}' that Python finds ({origin}) is not ragassay's",
-                remedy="run ragassay in an environment of its own (`make setup`), without the other package",
-            )

@@ -11,8 +11,8 @@ from ragassay.errors import InputError
 from ragassay.records import Figure
 
 if TYPE_CHECKING:
-    from evaluate.agreement.agree import PairAgreement
-    from evaluate.agreement.label_tables import Ratings
+    from ragassay.evaluate.agreement.agree import PairAgreement
+    from ragassay.evaluate.agreement.label_tables import Ratings
 
 MATRIX = 15
 """Labels whose confusion matrix a terminal has room for."""
@@ -20,9 +20,9 @@ MATRIX = 15
 
 def agree(options: argparse.Namespace) -> int:
     """Print the agreement of each judge with the people, and write the plot."""
-    from evaluate.agreement.agree import agree as agreement
-    from evaluate.agreement.agree import bland_altman_plots
-    from evaluate.agreement.bland_altman import page
+    from ragassay.evaluate.agreement.agree import agree as agreement
+    from ragassay.evaluate.agreement.agree import bland_altman_plots
+    from ragassay.evaluate.agreement.bland_altman import page
     from ragassay.files import write_text
 
     _check_draws(options)
@@ -49,7 +49,7 @@ def agree(options: argparse.Namespace) -> int:
 
 
 def _ratings(options: argparse.Namespace) -> Ratings:
-    from evaluate.agreement.label_tables import qrels_ratings, ratings, read_labels
+    from ragassay.evaluate.agreement.label_tables import qrels_ratings, ratings, read_labels
 
     qrels = options.qrels or []
     if qrels and (options.labels or options.human or options.judge or options.by):
@@ -64,7 +64,7 @@ def _ratings(options: argparse.Namespace) -> Ratings:
 
 def agree_systems(options: argparse.Namespace) -> int:
     """Print how far two sets of labels, or two columns of scores, put systems in the same order."""
-    from evaluate.agreement.systems import agree_on_runs, agree_on_scores
+    from ragassay.evaluate.agreement.systems import agree_on_runs, agree_on_scores
 
     _check_draws(options)
     if options.scores:

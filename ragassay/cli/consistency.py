@@ -11,7 +11,7 @@ from ragassay.records import Figure
 from ragassay.text import plain
 
 if TYPE_CHECKING:
-    from evaluate.consistency import Consistency
+    from ragassay.evaluate.consistency import Consistency
 
 
 def consistency(options: argparse.Namespace) -> int:
@@ -25,8 +25,9 @@ def consistency(options: argparse.Namespace) -> int:
 
 
 def _found(options: argparse.Namespace) -> Consistency:
-    from evaluate.consistency_runs import of_experiment, of_files
-    from ragassay.cli.open_experiment import locked, open_workspace
+    from ragassay.evaluate.consistency_runs import of_experiment, of_files
+
+    from .open_experiment import locked, open_workspace
 
     if (options.corpus is None) == (not options.answers):
         raise InputError("needs CORPUS, or --answers once for each run", remedy="see `ragassay consistency --help`")

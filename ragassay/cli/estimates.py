@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 
 from ragassay.config import Experiment
@@ -76,7 +77,7 @@ def _evaluations(workspace: Workspace, n_queries: int, passage: float) -> list[L
     """A load for each evaluator that asks a model, of about as many calls as its class says."""
     if not workspace.experiment.evaluates:
         return []
-    from evaluate.evaluate_answers import experiment_evaluators
+    from ragassay.evaluate.evaluate_answers import experiment_evaluators
 
     experiment, loads = workspace.experiment, []
     pool, answers = _pool_size(experiment), len(experiment.agent_names()) * _DISTINCT_ANSWERS
@@ -103,7 +104,7 @@ def _passage_tokens(workspace: Workspace) -> float:
 
 
 def _template(package: str, name: str) -> int:
-    return count_tokens(read_text(Path(__file__).parents[2] / package / "prompts" / name))
+    return count_tokens(read_text(Path(str(files("ragassay"))) / package / "prompts" / name))
 
 
 def _load(label: str, model: str, calls: float, input_tokens: float) -> Load:

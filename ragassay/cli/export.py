@@ -6,27 +6,23 @@ import argparse
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 
 from ragassay.errors import InputError
-
-FORMATS = {
-    "agent-evaluation": "evaluate.export_agent_evaluation",
-    "open-rag-eval": "evaluate.export_open_rag_eval",
-}
-"""Format to the module whose `table(workspace)` gives (columns, rows), and `metrics(workspace)`, if it has it, JSON."""
 
 
 def export(options: argparse.Namespace) -> int:
     """Write a CSV file, and with --metrics a JSON file of the run's figures."""
-    from ragassay.cli.open_experiment import open_workspace
+    from ragassay.evaluate import export_agent_evaluation, export_open_rag_eval
     from ragassay.files import write_json, write_text
 
-    module, workspace = import_module(FORMATS[options.format]), open_workspace(options)
-    if options.metrics and not hasattr(module, "metrics"):
+    from .open_experiment import open_workspace
+
+    ours = options.format == "agent-evaluation"
+    if options.metrics and not ours:
         raise InputError(f"--metrics does not go with --format {options.format}", remedy="leave it out")
-    columns, rows = module.table(workspace)
-    figures = module.metrics(workspace) if options.metrics else None
+    workspace = open_workspace(options)
+    columns, rows = (export_agent_evaluation if ours else export_open_rag_eval).table(workspace)
+    figures = export_agent_evaluation.metrics(workspace) if options.metrics else None
     write_text(options.out, as_csv(columns, rows))
     print(f"{options.out}: {len(rows)} rows")
     if options.metrics:
@@ -41,7 +37,7 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int
     No text can become a formula in a spreadsheet: what might begin one has an apostrophe before it, and control
     characters are made visible.
     """
-    from evaluate.label_sheet import safe_cell
+    from ragassay.evaluate.label_sheet import safe_cell
 
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, columns, lineterminator="\r\n")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ragassay.cli.stage_verbs import run_one
 from ragassay.config import Experiment, ModelSettings
 from ragassay.errors import InputError
 from ragassay.experiment_file import load_experiment
@@ -18,8 +17,10 @@ from ragassay.records import Assessment
 from ragassay.text import plain
 from ragassay.workspace import Workspace
 
+from .stage_verbs import run_one
+
 if TYPE_CHECKING:
-    from evaluate.judges.evaluator import Evaluator
+    from ragassay.evaluate.judges.evaluator import Evaluator
 
 _ON_FILES = ("answers", "out", "with_")
 _ALSO_ON_FILES = ("passages", "queries", "config", "base_url", "mode", "work")
@@ -56,10 +57,10 @@ def judges(options: argparse.Namespace) -> int:
     from itertools import groupby
     from textwrap import fill
 
-    from evaluate.judges.catalog import every_type
-    from evaluate.judges.evaluator import Setup
+    from ragassay.evaluate.judges.catalog import BUILT_IN
+    from ragassay.evaluate.judges.evaluator import Setup
 
-    for family, kinds in groupby(every_type(), lambda kind: kind.family):
+    for family, kinds in groupby(BUILT_IN.values(), lambda kind: kind.family):
         print(f"{family}")
         for kind in kinds:
             criteria = kind(Setup("openai:none")).criteria
@@ -74,13 +75,14 @@ def judges(options: argparse.Namespace) -> int:
 
 
 def _judge_files(options: argparse.Namespace) -> int:
-    from evaluate.evaluate_answers import experiment_evaluators, failures, passed_over
-    from evaluate.judge_files import read_cases
-    from evaluate.judges.rounds import assess
     from ragassay.calls import Caller
-    from ragassay.cli.open_experiment import locked
+    from ragassay.evaluate.evaluate_answers import experiment_evaluators, failures, passed_over
+    from ragassay.evaluate.judge_files import read_cases
+    from ragassay.evaluate.judges.rounds import assess
     from ragassay.files import write_records
     from ragassay.reply_cache import ReplyCache
+
+    from .open_experiment import locked
 
     workspace = files_workspace(options)
     evaluators = experiment_evaluators(workspace)
@@ -121,7 +123,7 @@ def files_workspace(options: argparse.Namespace) -> Workspace:
 
 def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str, Any]]:
     """The settings of the evaluators named; the file may hold those of others."""
-    from evaluate.judges.catalog import FAMILIES
+    from ragassay.evaluate.judges.catalog import FAMILIES
 
     wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
     return {name: table for name, table in base.evaluate.settings.items() if name in wanted or ":" in "".join(names)}
@@ -157,7 +159,7 @@ def _print_means(rows: list[Assessment], evaluators: list[Evaluator]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from evaluate.judges.means import means
+    from ragassay.evaluate.judges.means import means
 
     table = Table("criterion", "of", "mean", "95% interval", "n", "failed")
     for criterion, subject, figure in means(rows, evaluators):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import datetime
 
-from ragassay.cli.open_experiment import locked, open_workspace
 from ragassay.errors import InputError
 from ragassay.workspace import Workspace
+
+from .open_experiment import locked, open_workspace
 
 
 def label_sheet(options: argparse.Namespace) -> int:
@@ -18,7 +19,7 @@ def label_sheet(options: argparse.Namespace) -> int:
 
 
 def _take(workspace: Workspace, options: argparse.Namespace) -> int:
-    from evaluate.label_sheet import take_sheet
+    from ragassay.evaluate.label_sheet import take_sheet
 
     who = (options.who or "").strip()
     if not who:
@@ -31,9 +32,9 @@ def _take(workspace: Workspace, options: argparse.Namespace) -> int:
 
 
 def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
-    from evaluate.findings import read_findings
-    from evaluate.label_frame import KINDS
-    from evaluate.label_sheet import draw_sheet, known_items, write_sheet
+    from ragassay.evaluate.findings import read_findings
+    from ragassay.evaluate.label_frame import KINDS
+    from ragassay.evaluate.label_sheet import draw_sheet, known_items, write_sheet
 
     if options.n < 1:
         raise InputError(f"--n is {options.n}, it must be at least 1")

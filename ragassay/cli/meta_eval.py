@@ -16,9 +16,9 @@ from ragassay.text import plain
 from ragassay.workspace import Workspace
 
 if TYPE_CHECKING:
-    from evaluate.judges.evaluator import Evaluator
-    from evaluate.meta_eval import CrossTable, MetaEvaluation
-    from evaluate.meta_sets import LabelledSet
+    from ragassay.evaluate.judges.evaluator import Evaluator
+    from ragassay.evaluate.meta_eval import CrossTable, MetaEvaluation
+    from ragassay.evaluate.meta_sets import LabelledSet
     from ragassay.records import Assessment
 
 _DEFAULT_WORK = Path("results") / "meta-eval"
@@ -26,8 +26,8 @@ _DEFAULT_WORK = Path("results") / "meta-eval"
 
 def meta_eval(options: argparse.Namespace) -> int:
     """Judge the labelled rows, or what is drawn of them, and print how well."""
-    from evaluate.meta_eval import check_fits, compare, criterion_of, relevant_labels, threshold_of
-    from evaluate.meta_sets import sample
+    from ragassay.evaluate.meta_eval import check_fits, compare, criterion_of, relevant_labels, threshold_of
+    from ragassay.evaluate.meta_sets import sample
     from ragassay.files import write_records
 
     _check(options)
@@ -71,7 +71,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _labelled(options: argparse.Namespace) -> LabelledSet:
     """The set: qrels where a corpus is given, else rows."""
-    from evaluate.meta_sets import read_relevance, read_rows
+    from ragassay.evaluate.meta_sets import read_relevance, read_rows
 
     if options.passages is None and options.queries is None and options.negatives is None:
         return read_rows(options.labelled, options.kind, seed=options.seed)
@@ -86,8 +86,9 @@ def _labelled(options: argparse.Namespace) -> LabelledSet:
 
 def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Workspace, Evaluator]:
     """The evaluator with its settings and the workspace it asks in; what is one claim is not split into claims."""
-    from evaluate.evaluate_answers import experiment_evaluators
-    from ragassay.cli.judge_verb import files_workspace
+    from ragassay.evaluate.evaluate_answers import experiment_evaluators
+
+    from .judge_verb import files_workspace
 
     options.with_ = options.judge
     options.work = options.work or (None if options.out else _DEFAULT_WORK)
@@ -131,11 +132,12 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _judged(workspace: Workspace, evaluator: Evaluator, labelled: LabelledSet) -> list[Assessment]:
-    from evaluate.meta_eval import judge_rows
     from ragassay.calls import Caller
-    from ragassay.cli.open_experiment import locked
+    from ragassay.evaluate.meta_eval import judge_rows
     from ragassay.progress import StderrProgress
     from ragassay.reply_cache import ReplyCache
+
+    from .open_experiment import locked
 
     with locked(workspace):
         caller = Caller(workspace, "meta-eval", ReplyCache(workspace.replies), StderrProgress())

@@ -7,19 +7,20 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ragassay.cli.opensearch import server_settings
 from ragassay.errors import InputError
 from ragassay.progress import StderrProgress, counter
 from ragassay.records import Figure
 from ragassay.text import plain
 
+from .opensearch import server_settings
+
 if TYPE_CHECKING:
-    from retrieval.opensearch import Engine
+    from ragassay.retrieval.opensearch import Engine
 
 
 def search(options: argparse.Namespace) -> int:
     """Rank a BEIR folder's passages for its queries into a TREC run."""
-    from retrieval.search import search_files
+    from ragassay.retrieval.search import search_files
 
     engine = _engine(options)
     if options.k < 1:
@@ -44,7 +45,7 @@ def search(options: argparse.Namespace) -> int:
 
 def _engine(options: argparse.Namespace) -> Engine | None:
     """The OpenSearch server that the options name; None for the embedded engine. Raises InputError."""
-    from retrieval.opensearch import Engine
+    from ragassay.retrieval.opensearch import Engine
 
     if options.engine == "opensearch":
         _refuse(options, "--bm25 rank-bm25 is", options.bm25 == "rank-bm25", "embedded")
@@ -63,7 +64,7 @@ def _refuse(options: argparse.Namespace, what: str, given: bool, engine: str) ->
 
 def score(options: argparse.Namespace) -> int:
     """Print each measure with its interval and n."""
-    from evaluate.score import missing_queries, score_files
+    from ragassay.evaluate.score import missing_queries, score_files
 
     figures = score_files(options.qrels, options.run, options.measure, sections=options.sections)
     _print_figures(figures, {name: figure.dump() for name, figure in figures.items()}, as_json=options.json)
@@ -74,7 +75,7 @@ def score(options: argparse.Namespace) -> int:
 
 def rate(options: argparse.Namespace) -> int:
     """Print each agent's rating with its interval and n; for Bradley-Terry also how sure the order is."""
-    from evaluate.rate import rate_file
+    from ragassay.evaluate.rate import rate_file
 
     result = rate_file(
         options.games,

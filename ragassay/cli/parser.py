@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from ragassay.cli.options import STATUS, add_corpus, add_verb, path_of
-from ragassay.cli.verbs_on_files import add_verbs_on_files
+from .options import STATUS, add_corpus, add_verb, path_of
+from .verbs_on_files import add_verbs_on_files
 
 _STAGES = {
     "ingest": "read the PDFs of CORPUS into pages, sections and passages",

@@ -16,10 +16,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from ragassay.calls import Caller
-from ragassay.cli.estimates import STAGES_THAT_ASK, Load, estimate
-from ragassay.cli.open_experiment import locked, open_workspace
-from ragassay.cli.stage_verbs import Runner, check_k
-from ragassay.cli.stages import Stage, stages
 from ragassay.errors import BudgetSpent, InputError, RagassayError
 from ragassay.prices import cost_usd
 from ragassay.reply_cache import ReplyCache
@@ -28,6 +24,11 @@ from ragassay.requests import Batch, Reply
 from ragassay.text import plain
 from ragassay.tokens import count_tokens
 from ragassay.workspace import Workspace
+
+from .estimates import STAGES_THAT_ASK, Load, estimate
+from .open_experiment import locked, open_workspace
+from .stage_verbs import Runner, check_k
+from .stages import Stage, stages
 
 
 @dataclass(frozen=True)

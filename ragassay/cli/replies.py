@@ -6,11 +6,12 @@ import argparse
 import re
 from pathlib import Path
 
-from ragassay.cli.open_experiment import locked, open_workspace
 from ragassay.errors import InputError
 from ragassay.files import digest_file, read_objects, write_bytes
 from ragassay.reply_cache import Stored, read_replies
 from ragassay.workspace import Workspace
+
+from .open_experiment import locked, open_workspace
 
 
 def take(options: argparse.Namespace) -> int:

@@ -7,16 +7,17 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from ragassay.cli.estimates import STAGES_THAT_ASK
-from ragassay.cli.manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
-from ragassay.cli.open_experiment import locked, open_workspace
-from ragassay.cli.stages import Stage, stages
 from ragassay.errors import InputError
 from ragassay.models import provider_of
 from ragassay.prices import cost_usd
 from ragassay.progress import StderrProgress
 from ragassay.text import plain
 from ragassay.workspace import Workspace
+
+from .estimates import STAGES_THAT_ASK
+from .manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
+from .open_experiment import locked, open_workspace
+from .stages import Stage, stages
 
 if TYPE_CHECKING:
     from ragassay.reply_cache import ReplyCache
@@ -39,7 +40,7 @@ def run_all(options: argparse.Namespace) -> int:
 def _check_evaluators(workspace: Workspace) -> None:
     """Say before anything is paid for what `[evaluate]` names and cannot be had. Raises InputError."""
     if workspace.experiment.evaluates:
-        from evaluate.evaluate_answers import experiment_evaluators
+        from ragassay.evaluate.evaluate_answers import experiment_evaluators
         from ragassay.prompts import Prompt
 
         experiment_evaluators(workspace)
@@ -52,7 +53,7 @@ def check_k(workspace: Workspace) -> None:
     with workspace.passages.open("rb") as lines:
         n_passages = sum(1 for _ in lines)
     if workspace.experiment.retrieval.k > n_passages:
-        from retrieval.retrievers import check_depth
+        from ragassay.retrieval.retrievers import check_depth
 
         check_depth(workspace, n_passages)
 
@@ -163,7 +164,7 @@ class Runner:
 def _say_results(workspace: Workspace) -> None:
     from rich.console import Console
 
-    from evaluate.terminal import ranked_table
+    from ragassay.evaluate.terminal import ranked_table
     from ragassay.files import read_json
     from ragassay.results import Results
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +35,7 @@ def stages() -> tuple[Stage, ...]:
 
 
 def _pdfs(workspace: Workspace) -> list[Path]:
-    from synth.doc_ids import find_documents
+    from ragassay.synth.doc_ids import find_documents
 
     return [workspace.corpus / doc for doc in find_documents(workspace.corpus, workspace.results)]
 
@@ -53,11 +53,13 @@ def _settings(experiment: Experiment, *tables: str, models: tuple[str, ...] = ()
 
 
 def _prompts(package: str, *names: str) -> list[Path]:
-    spec = find_spec(package)
-    if spec is None or spec.origin is None:
-        return []
-    folder = Path(spec.origin).parent / "prompts"
+    folder = _inside(package) / "prompts"
     return [folder / name for name in names] if names else sorted(folder.glob("*.md"))
+
+
+def _inside(folder: str) -> Path:
+    """A folder of the package; it is installed as plain files."""
+    return Path(str(files("ragassay"))) / folder
 
 
 def _own(workspace: Workspace, *names: str | None) -> list[Path]:
@@ -67,7 +69,7 @@ def _own(workspace: Workspace, *names: str | None) -> list[Path]:
 def _ingest() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         del caller
-        from synth.ingest import ingest
+        from ragassay.synth.ingest import ingest
 
         return ingest(workspace, counter(StderrProgress(), "ingest: pages"))
 
@@ -83,7 +85,7 @@ def _ingest() -> Stage:
 
 def _questions() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
-        from synth.make_questions import make_questions
+        from ragassay.synth.make_questions import make_questions
 
         return make_questions(workspace, caller)
 
@@ -108,7 +110,7 @@ def _questions() -> Stage:
 
 def _retrieve() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
-        from retrieval.rank_queries import rank_queries
+        from ragassay.retrieval.rank_queries import rank_queries
 
         what = "texts embedded" if workspace.experiment.retrieval.engine == "embedded" else "passages indexed"
         return rank_queries(workspace, caller, counter(StderrProgress(), f"retrieve: {what}"))
@@ -138,7 +140,7 @@ def _retrieval_settings(experiment: Experiment) -> dict[str, Any]:
 
 def _answer() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
-        from retrieval.answer_queries import answer_queries
+        from ragassay.retrieval.answer_queries import answer_queries
 
         return answer_queries(workspace, caller)
 
@@ -193,7 +195,7 @@ def _module_files(workspace: Workspace, name: str) -> list[Path]:
 
 def _judge() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
-        from evaluate.make_judgments import make_judgments
+        from ragassay.evaluate.make_judgments import make_judgments
 
         return make_judgments(workspace, caller)
 
@@ -217,14 +219,14 @@ def _judge() -> Stage:
 
 def _evaluate() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
-        from evaluate.evaluate_answers import evaluate_answers
+        from ragassay.evaluate.evaluate_answers import evaluate_answers
 
         return evaluate_answers(workspace, caller)
 
     return Stage(
         "evaluate",
         needs=lambda w: [w.passages, w.queries, *_answers(w), *(_answer_runs(w) if w.experiment.judges_runs else [])],
-        uses=lambda w: [*_prompts("evaluate.judges"), *_evaluating_files(w)] if w.experiment.evaluates else [],
+        uses=lambda w: [*_prompts("evaluate/judges"), *_evaluating_files(w)] if w.experiment.evaluates else [],
         settings=lambda e: (
             _settings(e, "evaluate", models=(e.evaluating_model,) if e.evaluates else ())
             | ({"judge.model": e.evaluating_model, "retrieval.embedding": e.retrieval.embedding} if e.evaluates else {})
@@ -244,7 +246,7 @@ def _evaluating_files(workspace: Workspace) -> list[Path]:
 def _compare() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         del caller
-        from evaluate.compare import compare
+        from ragassay.evaluate.compare import compare
 
         return compare(workspace)
 
@@ -283,7 +285,7 @@ def _answers(workspace: Workspace) -> list[Path]:
 def _report() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         del caller
-        from evaluate.report import report
+        from ragassay.evaluate.report import report
 
         return report(workspace)
 
@@ -298,7 +300,4 @@ def _report() -> Stage:
 
 
 def _templates() -> list[Path]:
-    spec = find_spec("evaluate")
-    if spec is None or spec.origin is None:
-        return []
-    return sorted(path for path in (Path(spec.origin).parent / "templates").rglob("*") if path.is_file())
+    return sorted(path for path in (_inside("evaluate") / "templates").rglob("*") if path.is_file())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ragassay.cli.options import add_corpus, add_verb, path_of
+from .options import add_corpus, add_verb, path_of
 
 
 def add_verbs_on_files(verbs) -> None:  # type: ignore[no-untyped-def]

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score, precision_score, recall_score
 
-from evaluate.agreement.agree import Agreement, PairAgreement, agree
-from evaluate.agreement.consistency import repeat_consistency
-from evaluate.agreement.interval import bootstrap_interval
-from evaluate.agreement.label_tables import Label, Ratings
-from evaluate.agreement.systems import order_agreement
 from ragassay.errors import InputError
+from ragassay.evaluate.agreement.agree import Agreement, PairAgreement, agree
+from ragassay.evaluate.agreement.consistency import repeat_consistency
+from ragassay.evaluate.agreement.interval import bootstrap_interval
+from ragassay.evaluate.agreement.label_tables import Label, Ratings
+from ragassay.evaluate.agreement.systems import order_agreement
 
 KRIPPENDORFF = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from made_up_results.workspace import make_workspace
 
-from evaluate.boxes import box
-from evaluate.report import read_results
 from ragassay.cli import main
+from ragassay.evaluate.boxes import box
+from ragassay.evaluate.report import read_results
 from ragassay.files import write_json
 from ragassay.records import Figure
 

@@ -13,9 +13,9 @@ from statistics import fmean
 
 import pytest
 
-from evaluate.compare import compare
 from ragassay.config import Experiment
 from ragassay.errors import InputError
+from ragassay.evaluate.compare import compare
 from ragassay.files import write_json, write_qrels, write_records, write_run
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Section, Usage
 from ragassay.results import Results
@@ -429,7 +429,7 @@ def test_the_same_inputs_give_the_same_bytes_under_any_hash_seed(tmp_path):
     made.compare()
     first = made.workspace.figures.read_bytes()
     code = (
-        "import sys; from pathlib import Path; from evaluate.compare import compare;"
+        "import sys; from pathlib import Path; from ragassay.evaluate.compare import compare;"
         "from ragassay.config import Experiment;"
         "from ragassay.workspace import Workspace; c, r, e = sys.argv[1:];"
         "compare(Workspace(Path(c), Path(r), Experiment.model_validate_json(e)))"

@@ -11,11 +11,11 @@ import tiny_models
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.bert_score import TokenEncoder, bert_score
-from evaluate.consistency import Runs, consistency, spread
-from evaluate.rouge import rouge
 from ragassay.cli import main
 from ragassay.errors import InputError
+from ragassay.evaluate.bert_score import TokenEncoder, bert_score
+from ragassay.evaluate.consistency import Runs, consistency, spread
+from ragassay.evaluate.rouge import rouge
 
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 

@@ -9,11 +9,11 @@ from made_up_results.page import Page
 from made_up_results.workspace import make_workspace
 from rich.console import Console
 
-from evaluate.compare import compare
-from evaluate.relevance import qrels_of
-from evaluate.report import read_results, report
-from evaluate.report_corrected import corrected_verdicts
-from evaluate.terminal import ranked_table
+from ragassay.evaluate.compare import compare
+from ragassay.evaluate.relevance import qrels_of
+from ragassay.evaluate.report import read_results, report
+from ragassay.evaluate.report_corrected import corrected_verdicts
+from ragassay.evaluate.terminal import ranked_table
 from ragassay.files import read_records, write_qrels
 from ragassay.records import Judgment
 from ragassay.results import CorrectedFigure, Results

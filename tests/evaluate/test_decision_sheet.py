@@ -6,8 +6,8 @@ import pytest
 from made_up_results.page import Page
 from made_up_results.workspace import make_workspace
 
-from evaluate.decision import front, judge_in_brief, to_decide, undecided
-from evaluate.report import read_results, report
+from ragassay.evaluate.decision import front, judge_in_brief, to_decide, undecided
+from ragassay.evaluate.report import read_results, report
 from ragassay.records import Figure
 from ragassay.results import (
     AgentPool,

@@ -12,7 +12,7 @@ from small_corpus import answer_everything, make_corpus, records
 from ragassay.cli import main
 
 OWN = """\
-from evaluate.judges.evaluator import Evaluator
+from ragassay.evaluate.judges.evaluator import Evaluator
 
 
 class Own(Evaluator):

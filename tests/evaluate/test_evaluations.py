@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluate.evaluations import evaluations_by_query
-from evaluate.findings import Findings
-from evaluate.judges.custom import custom_judge
-from evaluate.judges.evaluator import Evaluator, Options, Setup
-from evaluate.judges.no_answer import NoAnswer
-from evaluate.judges.umbrela import Umbrela
-from evaluate.material import Material
 from ragassay.config import CustomJudge
+from ragassay.evaluate.evaluations import evaluations_by_query
+from ragassay.evaluate.findings import Findings
+from ragassay.evaluate.judges.custom import custom_judge
+from ragassay.evaluate.judges.evaluator import Evaluator, Options, Setup
+from ragassay.evaluate.judges.no_answer import NoAnswer
+from ragassay.evaluate.judges.umbrela import Umbrela
+from ragassay.evaluate.material import Material
 from ragassay.records import Answer, Assessment, Passage, Query
 
 SETUP = Setup("openai:j")

@@ -12,11 +12,11 @@ import pytest
 from loopback.server import ScriptedServer
 from small_corpus import answer_everything, make_corpus
 
-from evaluate.bootstrap import resamples
-from evaluate.evaluate_answers import experiment_evaluators
-from evaluate.pass_or_fail import pass_or_fail, verdicts_by_agent
-from evaluate.root_cause import fix_of
 from ragassay.cli import main
+from ragassay.evaluate.bootstrap import resamples
+from ragassay.evaluate.evaluate_answers import experiment_evaluators
+from ragassay.evaluate.pass_or_fail import pass_or_fail, verdicts_by_agent
+from ragassay.evaluate.root_cause import fix_of
 from ragassay.experiment_file import load_experiment
 from ragassay.files import write_records
 from ragassay.records import Answer, Assessment, Passage, Query, Usage
@@ -307,8 +307,7 @@ def test_an_experiment_that_cannot_be_exported_says_why(folder, capsys, old, new
     assert told in capsys.readouterr().err
 
 
-def test_metrics_do_not_go_with_a_format_without(folder, monkeypatch, capsys):
-    monkeypatch.setitem(__import__("ragassay.cli.export").cli.export.FORMATS, "open-rag-eval", "evaluate.root_cause")
+def test_metrics_do_not_go_with_a_format_without(folder, capsys):
     where = [str(folder / "corpus"), "--results", str(folder / "results"), "--out", str(folder / "out.csv")]
     assert main(["export", *where, "--format", "open-rag-eval", "--metrics", str(folder / "m.json")]) == 2
     assert "--metrics does not go with --format open-rag-eval" in capsys.readouterr().err

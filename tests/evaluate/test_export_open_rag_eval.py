@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluate.consistency import Consistency
 from ragassay.cli import main
+from ragassay.evaluate.consistency import Consistency
 from ragassay.files import write_json, write_records
 from ragassay.records import Answer, Assessment, Passage, Query
 

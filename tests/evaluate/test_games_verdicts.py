@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.verdicts import verdicts
 from ragassay.errors import InputError
+from ragassay.evaluate.verdicts import verdicts
 from ragassay.records import Game
 
 

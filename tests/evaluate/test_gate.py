@@ -11,10 +11,10 @@ import pytest
 from made_up_results.texts import AGENTS, CRITERIA
 from made_up_results.workspace import make_workspace
 
-from evaluate.gate import gate
-from evaluate.gate_summary import escaped, markdown
 from ragassay.cli import main
 from ragassay.errors import InputError
+from ragassay.evaluate.gate import gate
+from ragassay.evaluate.gate_summary import escaped, markdown
 from ragassay.files import write_qrels
 
 

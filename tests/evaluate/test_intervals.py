@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, t
 
-from evaluate.bootstrap import resamples
-from evaluate.paired_tests import paired_test, rag_pairs
+from ragassay.evaluate.bootstrap import resamples
+from ragassay.evaluate.paired_tests import paired_test, rag_pairs
 
 
 def named(values):

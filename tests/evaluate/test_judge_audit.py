@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import beta, binomtest
 
-from evaluate import bradley_terry
-from evaluate.audit_failures import audit_failures, failed_replies
-from evaluate.audit_family import audit_family, family
-from evaluate.audit_length import audit_length
-from evaluate.audit_position import audit_position
-from evaluate.bootstrap import resamples
-from evaluate.findings import Findings
-from evaluate.length_control import control_length
-from evaluate.material import Material
-from evaluate.sign_flip import sign_flip_p
-from evaluate.verdicts import verdicts
-from evaluate.win_table import contests
+from ragassay.evaluate import bradley_terry
+from ragassay.evaluate.audit_failures import audit_failures, failed_replies
+from ragassay.evaluate.audit_family import audit_family, family
+from ragassay.evaluate.audit_length import audit_length
+from ragassay.evaluate.audit_position import audit_position
+from ragassay.evaluate.bootstrap import resamples
+from ragassay.evaluate.findings import Findings
+from ragassay.evaluate.length_control import control_length
+from ragassay.evaluate.material import Material
+from ragassay.evaluate.sign_flip import sign_flip_p
+from ragassay.evaluate.verdicts import verdicts
+from ragassay.evaluate.win_table import contests
 from ragassay.records import Game, Query
 from ragassay.results import StageUsage
 

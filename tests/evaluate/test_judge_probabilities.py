@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate import pairwise, pointwise, relevance
-from evaluate.judge import judged
-from evaluate.verdicts import verdicts
+from ragassay.evaluate import pairwise, pointwise, relevance
+from ragassay.evaluate.judge import judged
+from ragassay.evaluate.verdicts import verdicts
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
 from ragassay.requests import Reply

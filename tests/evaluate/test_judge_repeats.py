@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from scripted_judge import Scripted, all_answers, fair, workspace
 
-from evaluate.audit_repeats import audit_repeats
-from evaluate.make_judgments import make_judgments
 from ragassay.calls import Reply
+from ragassay.evaluate.audit_repeats import audit_repeats
+from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.files import read_records
 from ragassay.records import Game, Judgment, Repeat
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluate import pairwise, pointwise, relevance
-from evaluate.judge import judged
+from ragassay.evaluate import pairwise, pointwise, relevance
+from ragassay.evaluate.judge import judged
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
 from ragassay.requests import Reply, read_reply

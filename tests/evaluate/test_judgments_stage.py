@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from scripted_judge import AGENTS, CRITERIA, PASSAGES, Scripted, all_answers, answer, fair, workspace
 
-from evaluate.make_judgments import make_judgments
-from evaluate.verdicts import verdicts
 from ragassay.errors import InputError, RepliesMissing
+from ragassay.evaluate.make_judgments import make_judgments
+from ragassay.evaluate.verdicts import verdicts
 from ragassay.files import read_qrels, read_records
 from ragassay.records import Game, Judgment
 from ragassay.requests import Reply

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from made_up_results.workspace import make_workspace
 
-from evaluate.compare import compare
-from evaluate.findings import Findings, read_findings
-from evaluate.label_frame import shown
-from evaluate.label_sheet import Drawn, Sheet, draw_sheet, safe_cell, sample_files, take_sheet, write_sheet
-from evaluate.labels import read_labels
-from evaluate.relevance import qrels_of
-from evaluate.report import read_results, report
-from evaluate.verdicts import verdicts
 from ragassay.errors import InputError
+from ragassay.evaluate.compare import compare
+from ragassay.evaluate.findings import Findings, read_findings
+from ragassay.evaluate.label_frame import shown
+from ragassay.evaluate.label_sheet import Drawn, Sheet, draw_sheet, safe_cell, sample_files, take_sheet, write_sheet
+from ragassay.evaluate.labels import read_labels
+from ragassay.evaluate.relevance import qrels_of
+from ragassay.evaluate.report import read_results, report
+from ragassay.evaluate.verdicts import verdicts
 from ragassay.files import read_records, write_qrels
 from ragassay.records import Judgment
 from ragassay.results import Results

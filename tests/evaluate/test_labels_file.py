@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluate.labels import by_item, read_labels, write_labels
 from ragassay.errors import InputError
+from ragassay.evaluate.labels import by_item, read_labels, write_labels
 
 HEADER = "who,when,query,subject,criterion,label\n"
 

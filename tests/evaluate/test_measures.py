@@ -6,10 +6,10 @@ from math import log2
 
 import pytest
 
-from evaluate.measures import judged_by_query, parse
-from evaluate.score import missing_queries, score_files
-from evaluate.section_recall import section_recall, sources
 from ragassay.errors import InputError
+from ragassay.evaluate.measures import judged_by_query, parse
+from ragassay.evaluate.score import missing_queries, score_files
+from ragassay.evaluate.section_recall import section_recall, sources
 from ragassay.records import Passage, Query, Section
 
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from judge_bench import bench  # noqa: F401  (a fixture)
 from loopback.behaviours import reply
 
-from evaluate.meta_eval import relevant_labels, verdict_figures
-from evaluate.meta_sets import deranged, read_relevance, read_rows, sample
 from ragassay.cli import main
 from ragassay.errors import InputError
+from ragassay.evaluate.meta_eval import relevant_labels, verdict_figures
+from ragassay.evaluate.meta_sets import deranged, read_relevance, read_rows, sample
 from ragassay.files import read_records
 from ragassay.records import Assessment
 

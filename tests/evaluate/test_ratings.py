@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from evaluate import elo
-from evaluate.rate import rate_file
-from evaluate.strengths import log_strengths
-from evaluate.verdicts import verdicts
-from evaluate.win_table import contests
 from ragassay.errors import InputError
+from ragassay.evaluate import elo
+from ragassay.evaluate.rate import rate_file
+from ragassay.evaluate.strengths import log_strengths
+from ragassay.evaluate.verdicts import verdicts
+from ragassay.evaluate.win_table import contests
 from ragassay.records import Game
 
 DATA = Path(__file__).parents[1] / "data"

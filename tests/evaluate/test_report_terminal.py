@@ -11,8 +11,8 @@ from made_up_results.workspace import make_workspace
 from rich.cells import cell_len
 from rich.console import Console
 
-from evaluate.report import read_results
-from evaluate.terminal import ranked_table
+from ragassay.evaluate.report import read_results
+from ragassay.evaluate.terminal import ranked_table
 from ragassay.files import write_json
 from ragassay.results import Results
 

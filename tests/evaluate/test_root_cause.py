@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.judges.evaluator import NO_VALUE
-from evaluate.root_cause import (
+from ragassay.evaluate.judges.evaluator import NO_VALUE
+from ragassay.evaluate.root_cause import (
     BUILT_IN,
     Outcome,
     answer_outcome,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluate.bootstrap import resamples
-from evaluate.verdicts import verdicts
-from evaluate.win_table import first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from ragassay.evaluate.bootstrap import resamples
+from ragassay.evaluate.verdicts import verdicts
+from ragassay.evaluate.win_table import first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
 from ragassay.records import Game
 
 PAPER = Path(__file__).parents[1] / "data" / "paper_tables" / "ragelo_table5_wins.csv"

@@ -9,8 +9,8 @@ import tiny_models
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.windows import n_tokens, windows
 from ragassay.errors import InputError
+from ragassay.evaluate.windows import n_tokens, windows
 
 
 @pytest.fixture(scope="module")

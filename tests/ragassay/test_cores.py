@@ -18,10 +18,10 @@ from ragassay.config import Experiment
 from ragassay.cores import Cores
 from ragassay.errors import InputError
 from ragassay.experiment_file import load_experiment
+from ragassay.retrieval.embedding import Embedder
+from ragassay.retrieval.embedding_cache import EmbeddingCache, Text
+from ragassay.synth.ingest import ingest
 from ragassay.workspace import Workspace
-from retrieval.embedding import Embedder
-from retrieval.embedding_cache import EmbeddingCache, Text
-from synth.ingest import ingest
 
 PAGES = [f"This is page {n} of a long document.\nWrite {n * 31} to register R{n} and wait." for n in range(1, 145)]
 

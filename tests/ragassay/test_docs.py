@@ -18,10 +18,10 @@ from loopback.server import ScriptedServer
 from made_up_results.workspace import make_workspace
 from small_corpus import answer_everything, make_corpus, records
 
-from evaluate.report import read_results
 from ragassay.cli import main
 from ragassay.cli.parser import build_parser
 from ragassay.config import Experiment, ModelSettings
+from ragassay.evaluate.report import read_results
 from ragassay.experiment_file import load_experiment
 from ragassay.files import write_records
 from ragassay.prompts import Message

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from made_up_results.workspace import make_workspace
 
-from evaluate.relevance import qrels_of
 from ragassay.cli import main
+from ragassay.evaluate.relevance import qrels_of
 from ragassay.files import read_records, write_qrels
 from ragassay.records import Judgment
 

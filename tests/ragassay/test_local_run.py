@@ -18,16 +18,16 @@ from recomputed.counts import check_ledger
 from recomputed.files import Run
 from small_corpus import page, records
 
-from evaluate.pairwise import PairwiseReply
-from evaluate.pointwise import reply_schema as pointwise_schema
-from evaluate.relevance import RelevanceReply
 from ragassay.calls import Message, Request
 from ragassay.cli import main
 from ragassay.config import ModelSettings
+from ragassay.evaluate.pairwise import PairwiseReply
+from ragassay.evaluate.pointwise import reply_schema as pointwise_schema
+from ragassay.evaluate.relevance import RelevanceReply
 from ragassay.local_model import SMALLEST
 from ragassay.models import Endpoint
-from retrieval.rag_fusion import Rewritten
-from synth.write_questions import reply_schema as questions_schema
+from ragassay.retrieval.rag_fusion import Rewritten
+from ragassay.synth.write_questions import reply_schema as questions_schema
 
 SETTINGS = f"""
 [models."{SMALLEST}"]

@@ -12,8 +12,8 @@ import pytest
 from ragassay.config import Experiment
 from ragassay.files import read_records
 from ragassay.records import Passage
+from ragassay.retrieval.embedding import load_encoder
 from ragassay.workspace import Workspace
-from retrieval.embedding import load_encoder
 
 PASSAGES = Path(__file__).with_name("avr_libc_passages.jsonl")
 

@@ -13,9 +13,9 @@ from ragassay.errors import InputError
 from ragassay.experiment_file import load_experiment
 from ragassay.files import read_records, read_run, write_records
 from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.retrieval.answer_queries import answer_queries
+from ragassay.retrieval.python_agent import PythonAgent, ask_python_agent
 from ragassay.workspace import StageOutcome, Workspace
-from retrieval.answer_queries import answer_queries
-from retrieval.python_agent import PythonAgent, ask_python_agent
 
 QUERIES = {"q_1": "What is vaccum optimizer ?", "q_2": "Tell me about ‘always_ram’ parameter?", "q_3": "What is RRF?"}
 
@@ -269,7 +269,7 @@ def test_a_run_killed_midway_asks_only_for_what_is_missing(tmp_path: Path) -> No
         "import sys, pathlib\n"
         "from ragassay.experiment_file import load_experiment\n"
         "from ragassay.workspace import Workspace\n"
-        "from retrieval.answer_queries import answer_queries\n"
+        "from ragassay.retrieval.answer_queries import answer_queries\n"
         "corpus, results = map(pathlib.Path, sys.argv[1:])\n"
         "answer_queries(Workspace(corpus, results, load_experiment(corpus / 'experiment.toml')), None)\n"
     )

@@ -18,8 +18,15 @@ from ragassay.calls import Reply, Request
 from ragassay.errors import InputError
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Usage
-from retrieval.rag import ANSWER_PROMPT, RagAgent, answer_request, ask_with
-from retrieval.rag_fusion import REWRITE_PROMPT, RagFusionAgent, Rewritten, fuse, rewrite_record, rewrite_request
+from ragassay.retrieval.rag import ANSWER_PROMPT, RagAgent, answer_request, ask_with
+from ragassay.retrieval.rag_fusion import (
+    REWRITE_PROMPT,
+    RagFusionAgent,
+    Rewritten,
+    fuse,
+    rewrite_record,
+    rewrite_request,
+)
 
 QUERY = Query(id="q1", text="How do I put data into flash?")
 PASSAGES = [

@@ -11,10 +11,10 @@ from ragassay.errors import InputError, RepliesMissing
 from ragassay.experiment_file import load_experiment
 from ragassay.files import read_records, read_run, write_records
 from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.retrieval.answer_queries import answer_queries
+from ragassay.retrieval.rag_fusion import Rewrite, Rewritten
+from ragassay.retrieval.rank_queries import rank_queries
 from ragassay.workspace import Workspace
-from retrieval.answer_queries import answer_queries
-from retrieval.rag_fusion import Rewrite, Rewritten
-from retrieval.rank_queries import rank_queries
 
 TEXTS = {
     "progmem": "The PROGMEM attribute places constant data into the flash of the device.",

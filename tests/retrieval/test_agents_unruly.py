@@ -10,8 +10,8 @@ import pytest
 from ragassay.config import Agent
 from ragassay.own_code import importable
 from ragassay.records import Query
+from ragassay.retrieval.python_agent import ask_python_agent, load_python_agent
 from ragassay.workspace import Workspace
-from retrieval.python_agent import ask_python_agent, load_python_agent
 
 QUERIES = [Query(_id="q1", text="How?"), Query(_id="q2", text="Why?")]
 

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval import knn
-from retrieval.corpus_file import CorpusFile
-from retrieval.embedding import Embedder
-from retrieval.embedding_cache import EmbeddingCache
-from retrieval.knn import Knn
-from retrieval.ranker import IndexedTexts
+from ragassay.retrieval import knn
+from ragassay.retrieval.corpus_file import CorpusFile
+from ragassay.retrieval.embedding import Embedder
+from ragassay.retrieval.embedding_cache import EmbeddingCache
+from ragassay.retrieval.knn import Knn
+from ragassay.retrieval.ranker import IndexedTexts
 
 
 class Given:

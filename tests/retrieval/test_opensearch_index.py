@@ -13,9 +13,9 @@ from ragassay.cli import main
 from ragassay.errors import InputError
 from ragassay.files import read_run, write_records
 from ragassay.records import Passage, Query
-from retrieval import embedding, opensearch_index
-from retrieval.opensearch_index import read_about
-from retrieval.rank_queries import rank_queries
+from ragassay.retrieval import embedding, opensearch_index
+from ragassay.retrieval.opensearch_index import read_about
+from ragassay.retrieval.rank_queries import rank_queries
 
 
 class Killed(Exception):

@@ -11,13 +11,13 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.records import Passage
-from retrieval.analysis import make_analyzer
-from retrieval.bm25 import Bm25
-from retrieval.embedding import Embedder
-from retrieval.embedding_cache import EmbeddingCache
-from retrieval.hybrid import Hybrid
-from retrieval.knn import Knn
-from retrieval.ranker import Ranking, indexed_text
+from ragassay.retrieval.analysis import make_analyzer
+from ragassay.retrieval.bm25 import Bm25
+from ragassay.retrieval.embedding import Embedder
+from ragassay.retrieval.embedding_cache import EmbeddingCache
+from ragassay.retrieval.hybrid import Hybrid
+from ragassay.retrieval.knn import Knn
+from ragassay.retrieval.ranker import Ranking, indexed_text
 
 QUERIES = ["How is memory freed?", "program space strings", "interrupt handler memory memory", "zyzzyva", " "]
 

@@ -13,7 +13,7 @@ from ragassay.config import OpenSearch
 from ragassay.errors import InputError
 from ragassay.files import read_run, write_records
 from ragassay.records import Query
-from retrieval.opensearch_client import connect
+from ragassay.retrieval.opensearch_client import connect
 
 LogIn = Callable[..., None]
 

@@ -12,8 +12,8 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.files import read_run
-from retrieval import embedding
-from retrieval.search import search_files
+from ragassay.retrieval import embedding
+from ragassay.retrieval.search import search_files
 
 
 def write_jsonl(path: Path, rows: list[dict[str, object]]) -> Path:
@@ -55,7 +55,7 @@ def test_embeddings_are_kept_where_asked(passages_file: Path, queries: Path, tmp
 
 def test_the_same_bytes_under_any_hash_seed(passages_file: Path, queries: Path, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from retrieval.search import search_files\n"
+        "import sys; from pathlib import Path; from ragassay.retrieval.search import search_files\n"
         "c, q, o = map(Path, sys.argv[1:]); search_files(c, q, 'bm25', embedding='m', k=20, out=o)"
     )
     for seed in ("0", "1"):

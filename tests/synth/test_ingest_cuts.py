@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.records import Passage, Section
+from ragassay.synth.document_text import DocumentText
+from ragassay.synth.passages import make_passages
+from ragassay.synth.pdf_readers import OutlineEntry
+from ragassay.synth.sections import make_sections
 from ragassay.tokens import count_tokens
-from synth.document_text import DocumentText
-from synth.passages import make_passages
-from synth.pdf_readers import OutlineEntry
-from synth.sections import make_sections
 
 WORDS = [
     "the",

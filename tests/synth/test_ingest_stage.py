@@ -16,8 +16,8 @@ from ragassay.errors import InputError
 from ragassay.experiment_file import load_experiment
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
+from ragassay.synth.ingest import ingest
 from ragassay.workspace import StageOutcome, Workspace
-from synth.ingest import ingest
 
 READERS = ["pypdf", "pdfium"]
 

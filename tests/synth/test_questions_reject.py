@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.records import Query, Section
-from synth.expert_questions import ExpertQuestion, read_expert_questions
-from synth.reject import Candidate, clean, fault_of, sift
+from ragassay.synth.expert_questions import ExpertQuestion, read_expert_questions
+from ragassay.synth.reject import Candidate, clean, fault_of, sift
 
 CORPORA = Path(__file__).parents[2] / "corpora"
 

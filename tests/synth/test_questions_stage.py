@@ -18,9 +18,9 @@ from ragassay.files import read_records, write_records
 from ragassay.records import Query, Rejected, Section
 from ragassay.reply_cache import ReplyCache, output_line
 from ragassay.results import LedgerRow
+from ragassay.synth.make_questions import make_questions
+from ragassay.synth.write_questions import WrittenQuestion, WrittenQuestions, reply_schema
 from ragassay.workspace import Workspace
-from synth.make_questions import make_questions
-from synth.write_questions import WrittenQuestion, WrittenQuestions, reply_schema
 
 A, B = "file:a", "openai:b/c"
 TOPICS = ("fuse", "clock", "timer", "stack", "heap", "linker", "startup", "interrupt", "register", "eeprom")

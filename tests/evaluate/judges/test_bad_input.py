@@ -11,7 +11,7 @@ from judge_bench import ANSWERS, PASSAGES, QUERIES
 from ragassay.cli import main
 
 CLASS = """
-    from evaluate.judges.evaluator import Criterion, Evaluator, LabelJudge
+    from ragassay.evaluate.judges.evaluator import Criterion, Evaluator, LabelJudge
 
     class Own(Evaluator):
         name = "own"

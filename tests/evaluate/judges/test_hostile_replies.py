@@ -8,10 +8,10 @@ import pytest
 from judge_bench import ANSWERS, kind_reply
 from loopback.behaviours import Behaviour, refusal, reply, truncated
 
-from evaluate.judges.catalog import OURS
+from ragassay.evaluate.judges.catalog import BUILT_IN
 
 NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}
-ASKING = [name for name in OURS if name not in NO_MODEL]
+ASKING = [name for name in BUILT_IN if name not in NO_MODEL]
 
 HOSTILE = {
     "prose": reply("The passage is clearly very relevant, so I would grade it 3 out of 3."),

@@ -8,7 +8,7 @@ import pytest
 
 MODULE = """
     from pathlib import Path
-    from evaluate.judges.evaluator import Evaluator
+    from ragassay.evaluate.judges.evaluator import Evaluator
     from ragassay.errors import InputError
 
     class Length(Evaluator):

@@ -8,13 +8,13 @@ import pytest
 from judge_bench import kind_reply
 from loopback.behaviours import reply, token_probabilities
 
-from evaluate.judges.catalog import OURS
-from evaluate.judges.question import LabelQuestion
 from ragassay.calls import Reply, Request
 from ragassay.errors import InputError
+from ragassay.evaluate.judges.catalog import BUILT_IN
+from ragassay.evaluate.judges.question import LabelQuestion
 from ragassay.prompts import Prompt
 
-ASKING = [name for name in OURS if name not in {"hallucination", "golden_similarity", "document_recall"}]
+ASKING = [name for name in BUILT_IN if name not in {"hallucination", "golden_similarity", "document_recall"}]
 SHARES = {"0": 0.1, "1": 0.1, "2": 0.3, "3": 0.1, "no": 0.1, "yes": 0.3}
 
 
