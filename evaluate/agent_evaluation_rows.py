@@ -10,8 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.errors import InputError
-from ragassay.files import plain, read_records
+from ragassay.files import (
+    read_records,
+)
 from ragassay.records import Answer, Assessment, Passage, Query
+from ragassay.text import (
+    plain,
+)
 from ragassay.workspace import Workspace
 
 from .evaluate_answers import experiment_evaluators

@@ -7,8 +7,13 @@ from dataclasses import replace
 
 from ragassay.calls import Caller
 from ragassay.errors import InputError
-from ragassay.files import plain, read_records
+from ragassay.files import (
+    read_records,
+)
 from ragassay.records import Answer, AnswerRun, AssessmentRun
+from ragassay.text import (
+    plain,
+)
 from ragassay.workspace import Workspace
 
 from .judges.cases import cases_of

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragassay.records import Figure
-from ragassay.results import AuditFinding, FailedReplies, StageUsage
+from ragassay.records import (
+    Figure,
+    StageUsage,
+)
+from ragassay.results import (
+    AuditFinding,
+    FailedReplies,
+)
 
 from .bootstrap import Resamples, rounded
 from .findings import Findings

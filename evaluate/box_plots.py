@@ -14,9 +14,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ragassay.errors import InputError
-from ragassay.files import plain
 from ragassay.records import Figure
 from ragassay.results import Box, Results
+from ragassay.text import (
+    plain,
+)
 
 from .plots import COLOURS, Scale, axis_labels, scale
 from .report import TEMPLATES, read_results

@@ -7,9 +7,20 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from ragassay.digests import (
+    digest_file,
+)
 from ragassay.errors import InputError
-from ragassay.files import digest_file, first_problem, plain, read_objects, read_records, write_json
+from ragassay.files import (
+    first_problem,
+    read_objects,
+    read_records,
+    write_json,
+)
 from ragassay.records import Answer, Assessment, AssessmentRun
+from ragassay.text import (
+    plain,
+)
 from ragassay.workspace import Workspace
 
 from .answer_runs import further_runs, repeated_agents

@@ -8,9 +8,14 @@ from collections.abc import Sequence
 from ragassay.calls import Caller
 from ragassay.config import Experiment
 from ragassay.errors import InputError
-from ragassay.files import plain, write_records
+from ragassay.files import (
+    write_records,
+)
 from ragassay.models import gives_probabilities
 from ragassay.records import Assessment, AssessmentRun
+from ragassay.text import (
+    plain,
+)
 from ragassay.workspace import StageOutcome, Workspace
 
 from .answer_runs import assess_runs

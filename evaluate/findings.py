@@ -10,9 +10,28 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import Qrels, first_problem, plain, read_json, read_qrels, read_records, read_run
-from ragassay.records import Game, Judgment, Record, Repeat, Section
-from ragassay.results import LedgerRow, StageUsage
+from ragassay.files import (
+    first_problem,
+    read_json,
+    read_records,
+)
+from ragassay.records import (
+    Game,
+    Judgment,
+    LedgerRow,
+    Record,
+    Repeat,
+    Section,
+    StageUsage,
+)
+from ragassay.text import (
+    plain,
+)
+from ragassay.trec import (
+    Qrels,
+    read_qrels,
+    read_run,
+)
 from ragassay.workspace import Workspace
 
 from .material import Material, read_material

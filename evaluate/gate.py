@@ -21,9 +21,14 @@ import numpy as np
 
 from ragassay.config import AnswerTable, Experiment, Judge, Questions
 from ragassay.errors import InputError
-from ragassay.files import plain, read_records
+from ragassay.files import (
+    read_records,
+)
 from ragassay.records import Figure, Query
 from ragassay.results import Results
+from ragassay.text import (
+    plain,
+)
 from ragassay.workspace import Workspace
 
 from . import means

@@ -15,9 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ragassay.digests import (
+    digest_json,
+)
 from ragassay.errors import InputError
-from ragassay.files import digest_json, plain, read_records, write_records, write_text
+from ragassay.files import (
+    read_records,
+    write_records,
+    write_text,
+)
 from ragassay.records import Record
+from ragassay.text import (
+    plain,
+)
 from ragassay.workspace import Workspace
 
 from .findings import Findings

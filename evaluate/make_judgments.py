@@ -11,8 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ragassay.calls import Caller
 from ragassay.config import Judge as JudgeSettings
-from ragassay.files import plain, write_qrels, write_records
+from ragassay.files import (
+    write_records,
+)
 from ragassay.records import Answer, Game, Judgment, Repeat
+from ragassay.text import (
+    plain,
+)
+from ragassay.trec import (
+    write_qrels,
+)
 from ragassay.workspace import StageOutcome, Workspace
 
 from .adaptive_games import chosen

@@ -8,8 +8,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from ragassay.errors import InputError
-from ragassay.files import plain, read_records
+from ragassay.files import (
+    read_records,
+)
 from ragassay.records import Answer, Passage, Query
+from ragassay.text import (
+    plain,
+)
 from ragassay.workspace import Workspace
 
 R = TypeVar("R", Query, Passage)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from ragassay.files import Qrels
 from ragassay.records import Answer, Figure, Judgment
 from ragassay.results import Figures
+from ragassay.trec import (
+    Qrels,
+)
 
 from .bootstrap import Resamples, rounded
 from .findings import Findings, Ranked

@@ -17,8 +17,10 @@ from pydantic import Field
 
 from ragassay.calls import Caller
 from ragassay.errors import InputError
-from ragassay.files import plain
 from ragassay.records import Assessment, Figure, Record
+from ragassay.text import (
+    plain,
+)
 
 from .agreement.agree import PairAgreement, agree
 from .agreement.confusion import LARGEST, spelt

@@ -12,9 +12,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragassay.files import Qrels
 from ragassay.records import Figure
 from ragassay.results import AgentPool, Bounds, LeftOut
+from ragassay.trec import (
+    Qrels,
+)
 
 from .bootstrap import Resamples
 from .findings import Findings, Ranked

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragassay.files import Rankings, read_objects, read_records, read_run
+from ragassay.files import (
+    read_objects,
+    read_records,
+)
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record
+from ragassay.trec import (
+    Rankings,
+    read_run,
+)
 from ragassay.workspace import Workspace
 
 from .verdicts import Verdict, verdicts

@@ -6,8 +6,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ragassay.records import Figure
-from ragassay.results import Figures, LedgerRow, PairedTest, Results, StageUsage
+from ragassay.records import (
+    Figure,
+    LedgerRow,
+    StageUsage,
+)
+from ragassay.results import (
+    Figures,
+    PairedTest,
+    Results,
+)
 
 from .wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure_help, measure_name, number, shown
 

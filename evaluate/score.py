@@ -6,8 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.files import Qrels, Rankings, plain, read_qrels, read_run
 from ragassay.records import Figure
+from ragassay.text import (
+    plain,
+)
+from ragassay.trec import (
+    Qrels,
+    Rankings,
+    read_qrels,
+    read_run,
+)
 
 from .bootstrap import resamples
 from .measures import by_query, parse

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from ragassay.errors import InputError
-from ragassay.files import plain
 from ragassay.records import Game, Winner
+from ragassay.text import (
+    plain,
+)
 
 _OTHER: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 

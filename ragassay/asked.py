@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from .config import ModelSettings
 from .prices import cost_usd
-from .records import Usage
+from .records import (
+    StageUsage,
+    Usage,
+)
 from .reply_cache import Stored
 from .requests import REFUSED, Body, Reply, Request, came_by_batch, read_reply, usage_of
-from .results import StageUsage
 
 
 @dataclass

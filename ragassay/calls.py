@@ -26,14 +26,18 @@ from .progress import NoProgress, Progress
 from .prompt_cache import beginning_of, in_turn, shared_beginnings
 from .prompts import Message
 from .reach import Reach
-from .records import Usage
+from .records import (
+    StageUsage,
+    Usage,
+)
 from .reply_cache import ReplyCache
-from .reply_lengths import reply_tokens
 from .request_files import clear_requests, write_requests
 from .requests import Batch, Body, Reply, Request, ask_again, request_key
-from .results import StageUsage
 from .retrying import Retrier
-from .tokens import count_tokens
+from .tokens import (
+    count_tokens,
+    reply_tokens,
+)
 from .workspace import Workspace
 
 __all__ = ["Batch", "Caller", "Message", "Reply", "Request"]

@@ -13,7 +13,12 @@ from pydantic import ValidationError
 
 from .config import MODEL_PATTERN, Experiment
 from .errors import InputError
-from .files import plain, read_text
+from .files import (
+    read_text,
+)
+from .text import (
+    plain,
+)
 
 
 def load_experiment(path: Path) -> Experiment:

@@ -27,8 +27,10 @@ from typing import IO, Any, Self
 
 from .config import ModelSettings
 from .errors import InputError, MissingExtra
-from .files import plain
 from .model_fetch import fetched
+from .text import (
+    plain,
+)
 
 SMALLEST = "local:smollm2-135m"
 """The model that needs no network: 135 million parameters, worthless as a judge."""

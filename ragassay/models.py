@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Any
 from .config import ModelSettings
 from .errors import InputError
 from .prompt_cache import anthropic_content
-from .request_files import response_format
-from .requests import Body, Request, Tokens, json_schema, usage_body
+from .requests import (
+    Body,
+    Request,
+    Tokens,
+    json_schema,
+    response_format,
+    usage_body,
+)
 from .text import plain
 
 if TYPE_CHECKING:

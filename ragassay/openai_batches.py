@@ -15,8 +15,11 @@ from .config import ModelSettings
 from .errors import InputError, ProviderError, RagassayError
 from .models import TOP_LOGPROBS
 from .provider_errors import of_status
-from .request_files import response_format
-from .requests import BATCH_TIER, Request
+from .requests import (
+    BATCH_TIER,
+    Request,
+    response_format,
+)
 from .text import plain
 
 if TYPE_CHECKING:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 from .errors import InputError, ProviderError, RagassayError
-from .files import plain
+from .text import (
+    plain,
+)
 
 _RETRYABLE = {408, 409, 425, 429}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from .config import ModelSettings
 from .files import json_line, write_text
-from .requests import Request, json_schema
+from .requests import Request, response_format
 
 
 def input_line(key: str, model: str, settings: ModelSettings, request: Request) -> dict[str, Any]:
@@ -24,14 +24,6 @@ def input_line(key: str, model: str, settings: ModelSettings, request: Request) 
     if request.schema:
         body["response_format"] = response_format(request)
     return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
-
-
-def response_format(request: Request) -> dict[str, Any]:
-    """OpenAI's `response_format` for the request's schema, strict."""
-    if request.schema is None:
-        raise ValueError("the request asks for free text")
-    schema = json_schema(request.schema)
-    return {"type": "json_schema", "json_schema": {"name": request.schema.__name__, "strict": True, "schema": schema}}
 
 
 def clear_requests(folder: Path, label: str) -> None:

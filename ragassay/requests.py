@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from .config import ModelSettings
-from .files import digest_json, first_problem
+from .digests import (
+    digest_json,
+)
+from .files import (
+    first_problem,
+)
 from .prompts import Message
 from .records import Usage
 
@@ -208,3 +213,11 @@ def _unfenced(text: str) -> str:
 
 def _short(text: object) -> str:
     return str(text)[:200]
+
+
+def response_format(request: Request) -> dict[str, Any]:
+    """OpenAI's `response_format` for the request's schema, strict."""
+    if request.schema is None:
+        raise ValueError("the request asks for free text")
+    schema = json_schema(request.schema)
+    return {"type": "json_schema", "json_schema": {"name": request.schema.__name__, "strict": True, "schema": schema}}

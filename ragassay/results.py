@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .records import Figure, Record
+from .records import Figure, LedgerRow, Record, StageUsage
 
 Figures = dict[str, dict[str, Figure]]
 """Agent to the figure's own spelling (`RR(rel=2)@5`, `accuracy`) to the figure.
@@ -91,46 +91,6 @@ class Comparison(Record):
     needed: NeededQueries | None = None
     lacking_a: tuple[str, ...] = ()
     lacking_b: tuple[str, ...] = ()
-
-
-class StageUsage(Record):
-    """What one stage used of one model; `n_unmeasured` calls came with no usage or a price that is not known.
-
-    n_failed: requests without a reply that can be used; n_refused: those of them where the model refused, None in the
-    manifest of a version that did not count them. cached_tokens, cache_write_tokens: of the input tokens, those read
-    from and written to the provider's prompt cache.
-    """
-
-    stage: str
-    model: str
-    calls: int
-    n_failed: int
-    n_unmeasured: int
-    input_tokens: int | None
-    output_tokens: int | None
-    cost_usd: float | None
-    n_refused: int | None = None
-    cached_tokens: int | None = None
-    cache_write_tokens: int | None = None
-
-
-class LedgerRow(Record):
-    """`ledger.jsonl`: asked + extra = written + unwritten + failed, and written = kept + rejected.
-
-    `unwritten` is by how much replies were shorter than asked, `extra` by how much longer; `failed` is what the calls
-    without a reply were to write; `sampled` is what of `kept` is in the test set.
-    """
-
-    model: str
-    doc: str
-    asked: int
-    written: int
-    kept: int
-    rejected: int
-    failed: int
-    sampled: int
-    unwritten: int = 0
-    extra: int = 0
 
 
 class Bounds(Record):

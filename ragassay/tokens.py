@@ -3,6 +3,8 @@
 Tokenizer tables (tiktoken's) are fetched at first use, so the count is an estimate from the text alone: a word is one
 token for every started six letters, a number one for every three digits, a mark or a CJK character one. On English
 prose this lies within about a tenth of the o200k count; it is used to size sections and to plan costs, never to bill.
+How long replies are before there are any is what the recorded run of corpora/avr-libc had
+(`python -m benchmarks.plan_accuracy`).
 """
 
 from __future__ import annotations
@@ -24,3 +26,11 @@ def _tokens_of(piece: str) -> int:
     if _WIDE.search(piece):
         return len(piece)
     return -(-len(piece) // 6) if piece[0].isalpha() else 1
+
+
+_REPLY_TOKENS = {"questions": 290, "rewrites": 113, "answers": 115, "relevance": 55, "pointwise": 180, "games": 62}
+
+
+def reply_tokens(label: str) -> int:
+    """About how many tokens a reply to a request with this label has."""
+    return _REPLY_TOKENS.get(label.split("-")[0], 100)

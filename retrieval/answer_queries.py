@@ -7,11 +7,18 @@ from dataclasses import replace
 
 from ragassay.calls import Batch, Caller, Reply, Request
 from ragassay.errors import InputError
-from ragassay.files import read_records, read_run, write_records, write_run
+from ragassay.files import (
+    read_records,
+    write_records,
+)
 from ragassay.own_code import importable
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, AnswerRun, Passage, Query
 from ragassay.text import plain
+from ragassay.trec import (
+    read_run,
+    write_run,
+)
 from ragassay.workspace import StageOutcome, Workspace
 
 from .answers_file import read_answers

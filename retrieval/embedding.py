@@ -12,11 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ragassay.cores import Cores
+from ragassay.digests import (
+    digest_file,
+    digest_json,
+)
 from ragassay.encoders import OFFLINE_MODEL, Encoder, model_name
 from ragassay.encoders import load_encoder as load_encoder
 from ragassay.encoders import prompt_for as prompt_for
 from ragassay.errors import InputError, MissingExtra
-from ragassay.files import digest_file, digest_json, plain
+from ragassay.text import (
+    plain,
+)
 
 from .embedding_cache import EmbeddingCache, Text, Vectors
 

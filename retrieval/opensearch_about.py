@@ -13,7 +13,9 @@ import re
 from typing import Any
 
 from ragassay.config import OpenSearch as Settings
-from ragassay.files import digest_json
+from ragassay.digests import (
+    digest_json,
+)
 from ragassay.records import Record
 
 from .bm25 import K1, B

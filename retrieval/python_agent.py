@@ -16,8 +16,16 @@ from langchain_core.runnables import Runnable
 from pydantic import ValidationError
 
 from ragassay.config import Agent
+from ragassay.digests import (
+    digest_file,
+    digest_json,
+)
 from ragassay.errors import InputError
-from ragassay.files import digest_file, digest_json, json_line, naming, write_text
+from ragassay.files import (
+    json_line,
+    naming,
+    write_text,
+)
 from ragassay.own_code import import_own, said
 from ragassay.records import Answer, Query
 from ragassay.workspace import Workspace

@@ -6,10 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ragassay.calls import Batch, Caller
 from ragassay.errors import InputError
-from ragassay.files import Rankings, read_records, write_records, write_run
+from ragassay.files import (
+    read_records,
+    write_records,
+)
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query
 from ragassay.text import plain
+from ragassay.trec import (
+    Rankings,
+    write_run,
+)
 from ragassay.workspace import StageOutcome, Workspace
 
 from .rag_fusion import REWRITE_PROMPT, Rewrite, fuse, rewrite_record, rewrite_request

@@ -7,8 +7,13 @@ from pathlib import Path
 
 from ragassay.cores import Cores
 from ragassay.errors import InputError
-from ragassay.files import plain, write_records
+from ragassay.files import (
+    write_records,
+)
 from ragassay.records import Record
+from ragassay.text import (
+    plain,
+)
 from ragassay.workspace import StageOutcome, Workspace
 
 from .cut_documents import Document, Raw, cut_documents

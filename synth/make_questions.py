@@ -9,10 +9,19 @@ from dataclasses import dataclass
 from ragassay.calls import Caller
 from ragassay.config import Experiment
 from ragassay.errors import InputError, RagassayError
-from ragassay.files import plain, read_records, write_records
+from ragassay.files import (
+    read_records,
+    write_records,
+)
 from ragassay.prompts import Prompt
-from ragassay.records import Query, Section
-from ragassay.results import LedgerRow
+from ragassay.records import (
+    LedgerRow,
+    Query,
+    Section,
+)
+from ragassay.text import (
+    plain,
+)
 from ragassay.workspace import StageOutcome, Workspace
 
 from .expert_questions import ExpertQuestion, read_expert_questions

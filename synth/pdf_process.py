@@ -134,8 +134,8 @@ def _why(status: int) -> str:
 
 def _start() -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    return subprocess.Popen(
-        [sys.executable, "-m", pdf_worker.__name__],  # noqa: S603
+    return subprocess.Popen(  # noqa: S603  (our own module)
+        [sys.executable, "-m", pdf_worker.__name__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -14,10 +14,16 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ragassay.calls import Batch, Reply, Request
 from ragassay.config import Experiment
-from ragassay.files import digest_bytes
+from ragassay.digests import (
+    digest_bytes,
+)
 from ragassay.prompts import Message, Prompt
-from ragassay.records import Query, Rejected, Section
-from ragassay.results import LedgerRow
+from ragassay.records import (
+    LedgerRow,
+    Query,
+    Rejected,
+    Section,
+)
 
 from .expert_questions import ExpertQuestion
 from .reject import Candidate

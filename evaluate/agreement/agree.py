@@ -9,8 +9,10 @@ import numpy as np
 from pydantic import Field
 
 from ragassay.errors import InputError
-from ragassay.files import plain
 from ragassay.records import Figure, Record
+from ragassay.text import (
+    plain,
+)
 
 from ..clustered import interval
 from .bland_altman import bias_and_limits

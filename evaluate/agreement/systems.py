@@ -8,8 +8,15 @@ from pathlib import Path
 import numpy as np
 
 from ragassay.errors import InputError
-from ragassay.files import Qrels, plain, read_qrels, read_run
 from ragassay.records import Figure, Record
+from ragassay.text import (
+    plain,
+)
+from ragassay.trec import (
+    Qrels,
+    read_qrels,
+    read_run,
+)
 
 from ..bootstrap import rounded
 from ..measures import by_query, parse

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ragassay.errors import InputError
-from ragassay.files import plain
 from ragassay.records import Answer, Passage, Query
+from ragassay.text import (
+    plain,
+)
 
 from ..material import Material
 

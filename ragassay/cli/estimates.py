@@ -14,8 +14,10 @@ from pathlib import Path
 from ragassay.config import Experiment
 from ragassay.files import read_records, read_text
 from ragassay.records import Passage, Query
-from ragassay.reply_lengths import reply_tokens
-from ragassay.tokens import count_tokens
+from ragassay.tokens import (
+    count_tokens,
+    reply_tokens,
+)
 from ragassay.workspace import Workspace
 
 STAGES_THAT_ASK = ("questions", "retrieve", "answer", "judge", "evaluate")

@@ -9,10 +9,18 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from ragassay.digests import (
+    digest_file,
+)
 from ragassay.errors import InputError
-from ragassay.files import digest_file, read_json, write_json
-from ragassay.records import Record
-from ragassay.results import StageUsage
+from ragassay.files import (
+    read_json,
+    write_json,
+)
+from ragassay.records import (
+    Record,
+    StageUsage,
+)
 from ragassay.workspace import StageOutcome
 
 

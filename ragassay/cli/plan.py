@@ -19,10 +19,12 @@ from ragassay.calls import Caller
 from ragassay.errors import BudgetSpent, InputError, RagassayError
 from ragassay.prices import cost_usd
 from ragassay.reply_cache import ReplyCache
-from ragassay.reply_lengths import reply_tokens
 from ragassay.requests import Batch, Reply
 from ragassay.text import plain
-from ragassay.tokens import count_tokens
+from ragassay.tokens import (
+    count_tokens,
+    reply_tokens,
+)
 from ragassay.workspace import Workspace
 
 from .estimates import STAGES_THAT_ASK, Load, estimate

@@ -6,8 +6,14 @@ import argparse
 import re
 from pathlib import Path
 
+from ragassay.digests import (
+    digest_file,
+)
 from ragassay.errors import InputError
-from ragassay.files import digest_file, read_objects, write_bytes
+from ragassay.files import (
+    read_objects,
+    write_bytes,
+)
 from ragassay.reply_cache import Stored, read_replies
 from ragassay.workspace import Workspace
 

@@ -16,9 +16,16 @@ import pytest
 from ragassay.config import Experiment
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
-from ragassay.files import write_json, write_qrels, write_records, write_run
+from ragassay.files import (
+    write_json,
+    write_records,
+)
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Section, Usage
 from ragassay.results import Results
+from ragassay.trec import (
+    write_qrels,
+    write_run,
+)
 from ragassay.workspace import Workspace
 
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")

@@ -17,9 +17,14 @@ from ragassay.evaluate.labels import read_labels
 from ragassay.evaluate.relevance import qrels_of
 from ragassay.evaluate.report import read_results, report
 from ragassay.evaluate.verdicts import verdicts
-from ragassay.files import read_records, write_qrels
+from ragassay.files import (
+    read_records,
+)
 from ragassay.records import Judgment
 from ragassay.results import Results
+from ragassay.trec import (
+    write_qrels,
+)
 from ragassay.workspace import Workspace
 
 CRITERIA = ("accuracy", "precision")

@@ -25,8 +25,14 @@ from made_up_results.texts import (
 )
 
 from ragassay.config import AnswerTable, Experiment, Judge, Questions
-from ragassay.files import write_json, write_records, write_run
+from ragassay.files import (
+    write_json,
+    write_records,
+)
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record, Usage
+from ragassay.trec import (
+    write_run,
+)
 from ragassay.workspace import Workspace
 
 

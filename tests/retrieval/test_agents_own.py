@@ -11,10 +11,16 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.experiment_file import load_experiment
-from ragassay.files import read_records, read_run, write_records
+from ragassay.files import (
+    read_records,
+    write_records,
+)
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.python_agent import PythonAgent, ask_python_agent
+from ragassay.trec import (
+    read_run,
+)
 from ragassay.workspace import StageOutcome, Workspace
 
 QUERIES = {"q_1": "What is vaccum optimizer ?", "q_2": "Tell me about ‘always_ram’ parameter?", "q_3": "What is RRF?"}

@@ -9,11 +9,17 @@ import pytest
 from ragassay.calls import Batch, Reply, Request
 from ragassay.errors import InputError, RepliesMissing
 from ragassay.experiment_file import load_experiment
-from ragassay.files import read_records, read_run, write_records
+from ragassay.files import (
+    read_records,
+    write_records,
+)
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.rag_fusion import Rewrite, Rewritten
 from ragassay.retrieval.rank_queries import rank_queries
+from ragassay.trec import (
+    read_run,
+)
 from ragassay.workspace import Workspace
 
 TEXTS = {

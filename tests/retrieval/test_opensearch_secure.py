@@ -11,9 +11,14 @@ from opensearch_server import PASSWORD, Bench, server_url
 from ragassay.cli import main
 from ragassay.config import OpenSearch
 from ragassay.errors import InputError
-from ragassay.files import read_run, write_records
+from ragassay.files import (
+    write_records,
+)
 from ragassay.records import Query
 from ragassay.retrieval.opensearch_client import connect
+from ragassay.trec import (
+    read_run,
+)
 
 LogIn = Callable[..., None]
 

@@ -15,9 +15,13 @@ from ragassay.calls import Batch, Caller, Reply
 from ragassay.config import Experiment
 from ragassay.errors import InputError, RagassayError, RepliesMissing
 from ragassay.files import read_records, write_records
-from ragassay.records import Query, Rejected, Section
+from ragassay.records import (
+    LedgerRow,
+    Query,
+    Rejected,
+    Section,
+)
 from ragassay.reply_cache import ReplyCache, output_line
-from ragassay.results import LedgerRow
 from ragassay.synth.make_questions import make_questions
 from ragassay.synth.write_questions import WrittenQuestion, WrittenQuestions, reply_schema
 from ragassay.workspace import Workspace
