@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.aims import note, why
 from benchmarks.latency_server import WORDS
-from ragassay.encoders import OFFLINE_MODEL, load_encoder
+from ragassay.models.encoders import OFFLINE_MODEL, load_encoder
 from ragassay.retrieval.embedding import Embedder
 from ragassay.retrieval.embedding_cache import EmbeddingCache, Text
 

@@ -17,15 +17,24 @@ import time
 from pathlib import Path
 
 from benchmarks.latency_server import LatencyServer
-from ragassay.calls import Batch, Caller, Message, Request
-from ragassay.config import Experiment
+from ragassay.calls.caller import (
+    Caller,
+)
+from ragassay.calls.reply_cache import ReplyCache
 from ragassay.evaluate.evaluate_answers import experiment_evaluators
 from ragassay.evaluate.judges.cases import AnswerCase, QueryCase
 from ragassay.evaluate.judges.catalog import BUILT_IN
 from ragassay.evaluate.judges.rounds import assess
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.models.requests import (
+    Batch,
+    Request,
+)
+from ragassay.prompts import (
+    Message,
+)
 from ragassay.records import Answer, Passage, Query
-from ragassay.reply_cache import ReplyCache
-from ragassay.workspace import Workspace
 
 LATENCY_S, AT_ONCE, A_QUERY = 0.2, 32, 4
 NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}

@@ -27,15 +27,10 @@ from ragassay.errors import RepliesMissing
 from ragassay.evaluate.judges.evaluator import Evaluator
 from ragassay.evaluate.meta_eval import BINARY, CrossTable, Relevant, compare, judge_rows, verdict_figures
 from ragassay.evaluate.meta_sets import LabelledSet, answered, expected_text, read_relevance, read_rows, sample
-from ragassay.files import (
-    read_records,
-    write_records,
-)
+from ragassay.files import read_records, write_records
 from ragassay.records import Assessment, Figure, Query
 from ragassay.retrieval.search import search_files
-from ragassay.trec import (
-    read_qrels,
-)
+from ragassay.trec import read_qrels
 
 N, SEED, BOOTSTRAP = 100, 7, 1000
 NAME = "meta_evaluation"

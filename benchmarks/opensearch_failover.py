@@ -20,7 +20,7 @@ import uuid
 from pathlib import Path
 
 from benchmarks.opensearch_million import RandomVectors
-from ragassay.config import OpenSearch
+from ragassay.experiment.settings import OpenSearch
 from ragassay.files import read_records
 from ragassay.records import Passage
 from ragassay.retrieval.embedding import Embedder

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ragassay.config import OpenSearch
+from ragassay.experiment.settings import OpenSearch
 from ragassay.retrieval.corpus_file import CorpusFile
 from ragassay.retrieval.embedding import Embedder
 from ragassay.retrieval.embedding_cache import EmbeddingCache

@@ -22,10 +22,8 @@ from statistics import fmean
 import ir_measures
 from ir_measures import nDCG
 
-from ragassay.config import OpenSearch
-from ragassay.files import (
-    read_records,
-)
+from ragassay.experiment.settings import OpenSearch
+from ragassay.files import read_records
 from ragassay.records import Passage, Query
 from ragassay.retrieval.analysis import make_analyzer
 from ragassay.retrieval.bm25 import K1, B
@@ -36,9 +34,7 @@ from ragassay.retrieval.opensearch_client import connect
 from ragassay.retrieval.opensearch_keep import kept_indexes, remove_indexes
 from ragassay.retrieval.ranker import Ranker, Ranking, indexed_text
 from ragassay.retrieval.search import RETRIEVERS, make_rankers
-from ragassay.trec import (
-    read_qrels,
-)
+from ragassay.trec import read_qrels
 
 MODEL = "all-MiniLM-L6-v2"
 EF_SEARCH = (10, 20, 50, 100, 200, 400)

@@ -18,17 +18,10 @@ from pathlib import Path
 import ir_measures
 from ir_measures import R, nDCG
 
-from ragassay.files import (
-    read_records,
-    write_records,
-)
+from ragassay.files import read_records, write_records
 from ragassay.records import Query
 from ragassay.retrieval.search import RETRIEVERS, search_files
-from ragassay.trec import (
-    Qrels,
-    read_qrels,
-    read_run,
-)
+from ragassay.trec import Qrels, read_qrels, read_run
 
 REQUIRED = {"bm25": 0.665, "knn": 0.640}
 

@@ -25,10 +25,10 @@ from pathlib import Path
 from benchmarks.aims import note, why
 from benchmarks.failing_server import SHARES, FailingServer
 from benchmarks.ragelo_peer import passage, question
-from ragassay.experiment_file import load_experiment
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records, write_text
 from ragassay.records import Answer, Judgment, Passage, Query
-from ragassay.workspace import Workspace
 
 AT_ONCE, POOL, AGENT = 32, 10, "mine"
 KEPT_KIB, AT_WORK_MIB = 4.0, 20.0

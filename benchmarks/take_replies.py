@@ -13,15 +13,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragassay.calls import Caller
-from ragassay.config import Experiment
+from ragassay.calls.caller import Caller
+from ragassay.calls.reply_cache import ReplyCache, Stored, output_line, read_replies
 from ragassay.errors import InputError, RagassayError, RepliesMissing
 from ragassay.evaluate.judges.catalog import type_of
 from ragassay.evaluate.judges.evaluator import Evaluator, Setup
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import json_line, read_objects, write_bytes
-from ragassay.reply_cache import ReplyCache, Stored, output_line, read_replies
-from ragassay.requests import Body
-from ragassay.workspace import Workspace
+from ragassay.models.requests import Body
 
 NAMES = ("meta_evaluation", "injection")
 MODEL = "file:claude-judge"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
-from ragassay.config import Judge as JudgeSettings
+from ragassay.experiment.settings import Judge as JudgeSettings
 from ragassay.records import Game
 
 from .clustered import source_sections

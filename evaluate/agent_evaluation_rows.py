@@ -10,14 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_records,
-)
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.records import Answer, Assessment, Passage, Query
-from ragassay.text import (
-    plain,
-)
-from ragassay.workspace import Workspace
+from ragassay.text import plain
 
 from .evaluate_answers import experiment_evaluators
 from .judges.agent_evaluation import FAMILY

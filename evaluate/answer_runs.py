@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ragassay.calls import Caller
+from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_records,
-)
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.records import Answer, AnswerRun, AssessmentRun
-from ragassay.text import (
-    plain,
-)
-from ragassay.workspace import Workspace
+from ragassay.text import plain
 
 from .judges.cases import cases_of
 from .judges.evaluator import Evaluator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragassay.config import Experiment
+from ragassay.experiment.settings import Experiment
 from ragassay.results import Audit
 
 from .audit_failures import audit_failures, failed_replies

@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragassay.records import (
-    Figure,
-    StageUsage,
-)
-from ragassay.results import (
-    AuditFinding,
-    FailedReplies,
-)
+from ragassay.records import Figure, StageUsage
+from ragassay.results import AuditFinding, FailedReplies
 
 from .bootstrap import Resamples, rounded
 from .findings import Findings

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ragassay.config import Experiment
+from ragassay.experiment.settings import Experiment
 from ragassay.records import Figure, Query
 from ragassay.results import AuditFinding
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.encoders import load_encoder
 from ragassay.errors import InputError, MissingExtra
+from ragassay.models.encoders import load_encoder
 from ragassay.text import plain
 
 from .windows import windows

@@ -16,9 +16,7 @@ from markupsafe import Markup, escape
 from ragassay.errors import InputError
 from ragassay.records import Figure
 from ragassay.results import Box, Results
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 from .plots import COLOURS, Scale, axis_labels, scale
 from .report import TEMPLATES, read_results

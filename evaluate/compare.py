@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from ragassay.config import Experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
 from ragassay.records import Assessment
 from ragassay.results import Boxes, Figures, PairedTest, RatingDetail, Results
-from ragassay.workspace import StageOutcome, Workspace
 
 from . import bradley_terry, elo, means
 from .audit import audit_judge, warnings

@@ -7,21 +7,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ragassay.digests import (
-    digest_file,
-)
+from ragassay.digests import digest_file
 from ragassay.errors import InputError
-from ragassay.files import (
-    first_problem,
-    read_objects,
-    read_records,
-    write_json,
-)
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import first_problem, read_objects, read_records, write_json
 from ragassay.records import Answer, Assessment, AssessmentRun
-from ragassay.text import (
-    plain,
-)
-from ragassay.workspace import Workspace
+from ragassay.text import plain
 
 from .answer_runs import further_runs, repeated_agents
 from .bert_score import TokenEncoder

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from ragassay.experiment.workspace import Workspace
 from ragassay.records import Figure, Query
 from ragassay.results import CorrectedFigure, Corrections
-from ragassay.workspace import Workspace
 
 from .bootstrap import DIGITS, Resamples
 from .clustered import source_sections

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ragassay.calls import Caller
-from ragassay.config import Experiment
+from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.files import (
-    write_records,
-)
-from ragassay.models import gives_probabilities
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import write_records
+from ragassay.models.endpoint import gives_probabilities
 from ragassay.records import Assessment, AssessmentRun
-from ragassay.text import (
-    plain,
-)
-from ragassay.workspace import StageOutcome, Workspace
+from ragassay.text import plain
 
 from .answer_runs import assess_runs
 from .judges.cases import QueryCase, cases_of

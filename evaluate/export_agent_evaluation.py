@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ragassay.experiment.workspace import Workspace
 from ragassay.records import Answer, Assessment, Figure, Passage
-from ragassay.workspace import Workspace
 
 from .agent_evaluation_rows import Judged, JudgedAnswer, OwnRows, read_judged
 from .bootstrap import Range, Resamples, resamples

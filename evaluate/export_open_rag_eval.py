@@ -19,9 +19,9 @@ import numpy as np
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem, read_json, read_records
 from ragassay.records import Answer, Assessment, AssessmentRun, Query
-from ragassay.workspace import Workspace
 
 from .answer_runs import further_runs
 from .consistency import Consistency, Spread

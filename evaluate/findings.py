@@ -10,29 +10,11 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import (
-    first_problem,
-    read_json,
-    read_records,
-)
-from ragassay.records import (
-    Game,
-    Judgment,
-    LedgerRow,
-    Record,
-    Repeat,
-    Section,
-    StageUsage,
-)
-from ragassay.text import (
-    plain,
-)
-from ragassay.trec import (
-    Qrels,
-    read_qrels,
-    read_run,
-)
-from ragassay.workspace import Workspace
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import first_problem, read_json, read_records
+from ragassay.records import Game, Judgment, LedgerRow, Record, Repeat, Section, StageUsage
+from ragassay.text import plain
+from ragassay.trec import Qrels, read_qrels, read_run
 
 from .material import Material, read_material
 

@@ -19,17 +19,13 @@ from typing import Literal
 
 import numpy as np
 
-from ragassay.config import AnswerTable, Experiment, Judge, Questions
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_records,
-)
+from ragassay.experiment.settings import AnswerTable, Experiment, Judge, Questions
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.records import Figure, Query
 from ragassay.results import Results
-from ragassay.text import (
-    plain,
-)
-from ragassay.workspace import Workspace
+from ragassay.text import plain
 
 from . import means
 from .clustered import effective_queries, source_sections

@@ -10,14 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import (
-    first_problem,
-    read_objects,
-)
+from ragassay.files import first_problem, read_objects
 from ragassay.records import Answer, Passage, Query
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 from .judges.cases import QueryCase, cases_of
 from .material import Material, by_id

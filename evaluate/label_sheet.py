@@ -15,20 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from ragassay.digests import (
-    digest_json,
-)
+from ragassay.digests import digest_json
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_records,
-    write_records,
-    write_text,
-)
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records, write_records, write_text
 from ragassay.records import Record
-from ragassay.text import (
-    plain,
-)
-from ragassay.workspace import Workspace
+from ragassay.text import plain
 
 from .findings import Findings
 from .label_frame import KINDS, Kind, Unit, draw, numbers, units

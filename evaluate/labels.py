@@ -13,14 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_text,
-    write_text,
-)
+from ragassay.files import read_text, write_text
 from ragassay.records import Record
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 COLUMNS = ("who", "when", "query", "subject", "criterion", "label")
 GAME = "game"

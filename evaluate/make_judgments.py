@@ -9,19 +9,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragassay.calls import Caller
-from ragassay.config import Judge as JudgeSettings
-from ragassay.files import (
-    write_records,
-)
+from ragassay.calls.caller import Caller
+from ragassay.experiment.settings import Judge as JudgeSettings
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import write_records
 from ragassay.records import Answer, Game, Judgment, Repeat
-from ragassay.text import (
-    plain,
-)
-from ragassay.trec import (
-    write_qrels,
-)
-from ragassay.workspace import StageOutcome, Workspace
+from ragassay.text import plain
+from ragassay.trec import write_qrels
 
 from .adaptive_games import chosen
 from .judge import Docket, ask, complete

@@ -8,14 +8,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_records,
-)
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.records import Answer, Passage, Query
-from ragassay.text import (
-    plain,
-)
-from ragassay.workspace import Workspace
+from ragassay.text import plain
 
 R = TypeVar("R", Query, Passage)
 

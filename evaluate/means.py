@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ragassay.records import Answer, Figure, Judgment
 from ragassay.results import Figures
-from ragassay.trec import (
-    Qrels,
-)
+from ragassay.trec import Qrels
 
 from .bootstrap import Resamples, rounded
 from .findings import Findings, Ranked

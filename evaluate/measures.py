@@ -12,13 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.text import (
-    plain,
-)
-from ragassay.trec import (
-    Qrels,
-    Rankings,
-)
+from ragassay.text import plain
+from ragassay.trec import Qrels, Rankings
 
 Values = dict[str, float | None]
 """Query id to the measure's value; None where it failed."""

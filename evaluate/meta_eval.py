@@ -15,12 +15,10 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from ragassay.calls import Caller
+from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.records import Assessment, Figure, Record
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 from .agreement.agree import PairAgreement, agree
 from .agreement.confusion import LARGEST, spelt

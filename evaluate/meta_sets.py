@@ -17,18 +17,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_objects,
-    read_records,
-)
+from ragassay.files import read_objects, read_records
 from ragassay.records import Answer, Passage, Query
-from ragassay.text import (
-    plain,
-)
-from ragassay.trec import (
-    read_qrels,
-    read_run,
-)
+from ragassay.text import plain
+from ragassay.trec import read_qrels, read_run
 
 from .agreement.confusion import spelt
 from .agreement.label_tables import Label, read_labels

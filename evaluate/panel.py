@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ragassay.calls import Caller
-from ragassay.config import Judge as JudgeSettings
+from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
+from ragassay.experiment.settings import Judge as JudgeSettings
+from ragassay.experiment.workspace import Workspace
 from ragassay.prompts import Prompt
 from ragassay.records import Game, Judgment
-from ragassay.workspace import Workspace
 
 from . import pairwise, pointwise, relevance
 from .judge import Judge

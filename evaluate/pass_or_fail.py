@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragassay.experiment.workspace import Workspace
 from ragassay.results import PassOrFail
-from ragassay.workspace import Workspace
 
 from .agent_evaluation_rows import read_judged
 from .bootstrap import Resamples

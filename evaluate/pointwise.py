@@ -12,7 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, create_model
 
-from ragassay.calls import Reply
+from ragassay.models.requests import (
+    Reply,
+)
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Judgment, Passage, Query
 

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 
 from ragassay.records import Figure
 from ragassay.results import AgentPool, Bounds, LeftOut
-from ragassay.trec import (
-    Qrels,
-)
+from ragassay.trec import Qrels
 
 from .bootstrap import Resamples
 from .findings import Findings, Ranked

@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from ragassay.calls import Reply
+from ragassay.models.requests import (
+    Reply,
+)
 
 
 class Graded(NamedTuple):

@@ -7,13 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_records,
-)
+from ragassay.files import read_records
 from ragassay.records import Query
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 from .clustered import source_sections
 

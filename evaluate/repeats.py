@@ -8,8 +8,8 @@ from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragassay.calls import Caller
-from ragassay.config import Judge as JudgeSettings
+from ragassay.calls.caller import Caller
+from ragassay.experiment.settings import Judge as JudgeSettings
 from ragassay.files import write_records
 from ragassay.records import Game, Judgment, Repeat
 

@@ -14,9 +14,9 @@ from markupsafe import Markup
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
+from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import first_problem, read_json, write_text
 from ragassay.results import Results
-from ragassay.workspace import StageOutcome, Workspace
 
 from . import plots
 from .decision import foremost, front, judge_in_brief, to_decide, undecided

@@ -7,16 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragassay.files import (
-    read_objects,
-    read_records,
-)
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_objects, read_records
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record
-from ragassay.trec import (
-    Rankings,
-    read_run,
-)
-from ragassay.workspace import Workspace
+from ragassay.trec import Rankings, read_run
 
 from .verdicts import Verdict, verdicts
 

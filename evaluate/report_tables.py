@@ -6,16 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ragassay.records import (
-    Figure,
-    LedgerRow,
-    StageUsage,
-)
-from ragassay.results import (
-    Figures,
-    PairedTest,
-    Results,
-)
+from ragassay.records import Figure, LedgerRow, StageUsage
+from ragassay.results import Figures, PairedTest, Results
 
 from .wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure_help, measure_name, number, shown
 

@@ -7,15 +7,8 @@ from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.records import Figure
-from ragassay.text import (
-    plain,
-)
-from ragassay.trec import (
-    Qrels,
-    Rankings,
-    read_qrels,
-    read_run,
-)
+from ragassay.text import plain
+from ragassay.trec import Qrels, Rankings, read_qrels, read_run
 
 from .bootstrap import resamples
 from .measures import by_query, parse

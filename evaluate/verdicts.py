@@ -12,9 +12,7 @@ from itertools import zip_longest
 
 from ragassay.errors import InputError
 from ragassay.records import Game, Winner
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 _OTHER: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 

@@ -8,9 +8,7 @@ from typing import Literal
 
 from ragassay.records import Figure
 from ragassay.results import Results
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 Kind = Literal["share", "measure", "mean", "rating", "seconds", "usd", "number"]
 """share: 0 to 1, shown in percent; measure: 0 to 1; mean: of labels 0 to 2; rating: Elo points, which

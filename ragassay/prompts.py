@@ -16,13 +16,9 @@ from typing import Any, Literal, NamedTuple
 from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, Undefined
 from jinja2.sandbox import SandboxedEnvironment
 
-from .digests import (
-    digest_bytes,
-)
+from .digests import digest_bytes
 from .errors import InputError
-from .files import (
-    read_text,
-)
+from .files import read_text
 
 
 class Message(NamedTuple):

@@ -15,9 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from ragassay.errors import InputError
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 Analyzer = Callable[[Sequence[str]], list[list[str]]]
 """Texts to the terms of each, in their order, repeated as often as they occur."""

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ragassay.calls import Batch, Caller, Reply, Request
-from ragassay.errors import InputError
-from ragassay.files import (
-    read_records,
-    write_records,
+from ragassay.calls.caller import (
+    Caller,
 )
-from ragassay.own_code import importable
+from ragassay.errors import InputError
+from ragassay.experiment.own_code import importable
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import read_records, write_records
+from ragassay.models.requests import (
+    Batch,
+    Reply,
+    Request,
+)
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, AnswerRun, Passage, Query
 from ragassay.text import plain
-from ragassay.trec import (
-    read_run,
-    write_run,
-)
-from ragassay.workspace import StageOutcome, Workspace
+from ragassay.trec import read_run, write_run
 
 from .answers_file import read_answers
 from .own_agents import own_rankings

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from pathlib import Path
 
-from ragassay.config import Agent
 from ragassay.errors import InputError
+from ragassay.experiment.settings import Agent
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects
 from ragassay.records import Answer, Query
 from ragassay.text import plain
-from ragassay.workspace import Workspace
 
 from .own_agents import own_answer
 from .ragelo_csv import AnswerRow, read_ragelo

@@ -12,17 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ragassay.cores import Cores
-from ragassay.digests import (
-    digest_file,
-    digest_json,
-)
-from ragassay.encoders import OFFLINE_MODEL, Encoder, model_name
-from ragassay.encoders import load_encoder as load_encoder
-from ragassay.encoders import prompt_for as prompt_for
+from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError, MissingExtra
-from ragassay.text import (
-    plain,
-)
+from ragassay.models.encoders import OFFLINE_MODEL, Encoder, model_name
+from ragassay.models.encoders import load_encoder as load_encoder
+from ragassay.models.encoders import prompt_for as prompt_for
+from ragassay.text import plain
 
 from .embedding_cache import EmbeddingCache, Text, Vectors
 

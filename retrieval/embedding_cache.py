@@ -19,17 +19,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ragassay.digests import (
-    digest_bytes,
-    digest_json,
-)
+from ragassay.digests import digest_bytes, digest_json
 from ragassay.errors import InputError
-from ragassay.files import (
-    write_bytes,
-)
-from ragassay.text import (
-    plain,
-)
+from ragassay.files import write_bytes
+from ragassay.text import plain
 
 from .vector_store import Vectors as Vectors
 from .vector_store import VectorStore

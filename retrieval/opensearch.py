@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragassay.config import OpenSearch as Settings
+from ragassay.experiment.settings import OpenSearch as Settings
 from ragassay.records import Passage
 
 from .analysis import language_code, make_analyzer

@@ -12,10 +12,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ragassay.config import OpenSearch as Settings
-from ragassay.digests import (
-    digest_json,
-)
+from ragassay.digests import digest_json
+from ragassay.experiment.settings import OpenSearch as Settings
 from ragassay.records import Record
 
 from .bm25 import K1, B

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ragassay.addresses import is_server
-from ragassay.config import OpenSearch as Settings
 from ragassay.errors import InputError, MissingExtra
+from ragassay.experiment.addresses import is_server
+from ragassay.experiment.settings import OpenSearch as Settings
 from ragassay.text import plain
 
 from .opensearch_errors import is_passing, reason_of, refusal, unreachable, untrusted

@@ -9,13 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragassay.digests import (
-    digest_bytes,
-)
+from ragassay.digests import digest_bytes
 from ragassay.errors import InputError
-from ragassay.files import (
-    write_records,
-)
+from ragassay.files import write_records
 from ragassay.records import Passage
 from ragassay.text import plain
 

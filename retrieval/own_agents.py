@@ -9,14 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragassay.files import (
-    first_problem,
-)
+from ragassay.files import first_problem
 from ragassay.records import Answer, Usage
 from ragassay.text import plain
-from ragassay.trec import (
-    Rankings,
-)
+from ragassay.trec import Rankings
 
 _FIELDS = ("answer", "passages", "queries", "usage", "latency_s", "error")
 

@@ -15,20 +15,13 @@ from typing import Any
 from langchain_core.runnables import Runnable
 from pydantic import ValidationError
 
-from ragassay.config import Agent
-from ragassay.digests import (
-    digest_file,
-    digest_json,
-)
+from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError
-from ragassay.files import (
-    json_line,
-    naming,
-    write_text,
-)
-from ragassay.own_code import import_own, said
+from ragassay.experiment.own_code import import_own, said
+from ragassay.experiment.settings import Agent
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import json_line, naming, write_text
 from ragassay.records import Answer, Query
-from ragassay.workspace import Workspace
 
 from .own_agents import own_answer
 

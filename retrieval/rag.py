@@ -15,8 +15,11 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import ValidationError
 
-from ragassay.calls import Reply, Request
 from ragassay.errors import InputError
+from ragassay.models.requests import (
+    Reply,
+    Request,
+)
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Answer, Passage, Query, Usage
 

@@ -14,7 +14,10 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from ragassay.calls import Reply, Request
+from ragassay.models.requests import (
+    Reply,
+    Request,
+)
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Record, Usage
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ragassay.cores import Cores
 from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
 from ragassay.records import Passage
-from ragassay.workspace import Workspace
 
 from .embedding import Embedder, Progress, model_identity
 from .embedding_cache import EmbeddingCache

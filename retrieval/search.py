@@ -7,16 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_records,
-)
+from ragassay.files import read_records
 from ragassay.records import Passage, Query
-from ragassay.text import (
-    plain,
-)
-from ragassay.trec import (
-    stream_run,
-)
+from ragassay.text import plain
+from ragassay.trec import stream_run
 
 from .analysis import make_analyzer
 from .bm25 import Bm25, RankBm25

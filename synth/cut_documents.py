@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ragassay.config import Ingest
 from ragassay.cores import Cores, Here
+from ragassay.experiment.settings import Ingest
 from ragassay.records import Page, Passage, Section
 
 from .contents_pages import strip_contents

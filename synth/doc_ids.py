@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ragassay.errors import InputError
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 NOT_DOCUMENTS = frozenset({"replies", "embeddings"})
 """Folders directly below a corpus folder that hold a recorded run."""

@@ -7,14 +7,10 @@ from pathlib import Path
 
 from ragassay.cores import Cores
 from ragassay.errors import InputError
-from ragassay.files import (
-    write_records,
-)
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import write_records
 from ragassay.records import Record
-from ragassay.text import (
-    plain,
-)
-from ragassay.workspace import StageOutcome, Workspace
+from ragassay.text import plain
 
 from .cut_documents import Document, Raw, cut_documents
 from .doc_ids import document_ids, find_documents

@@ -6,23 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragassay.calls import Caller
-from ragassay.config import Experiment
+from ragassay.calls.caller import Caller
 from ragassay.errors import InputError, RagassayError
-from ragassay.files import (
-    read_records,
-    write_records,
-)
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import read_records, write_records
 from ragassay.prompts import Prompt
-from ragassay.records import (
-    LedgerRow,
-    Query,
-    Section,
-)
-from ragassay.text import (
-    plain,
-)
-from ragassay.workspace import StageOutcome, Workspace
+from ragassay.records import LedgerRow, Query, Section
+from ragassay.text import plain
 
 from .expert_questions import ExpertQuestion, read_expert_questions
 from .own_queries import read_own_queries

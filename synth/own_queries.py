@@ -8,15 +8,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import (
-    first_problem,
-    json_line,
-    read_objects,
-)
+from ragassay.files import first_problem, json_line, read_objects
 from ragassay.records import Query
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 _ID = re.compile(r"[A-Za-z0-9._-]+")
 

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 _RANGE = re.compile(r"(\d+)(?:\s*([-–])\s*(\d*))?")
 _HOW = 'write ranges such as "1-9, 55-75, 300-"'

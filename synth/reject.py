@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragassay.digests import (
-    digest_bytes,
-)
+from ragassay.digests import digest_bytes
 from ragassay.records import Query, Rejected, Section
 
 from .expert_questions import ExpertQuestion

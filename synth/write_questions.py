@@ -12,18 +12,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ragassay.calls import Batch, Reply, Request
-from ragassay.config import Experiment
-from ragassay.digests import (
-    digest_bytes,
+from ragassay.digests import digest_bytes
+from ragassay.experiment.settings import Experiment
+from ragassay.models.requests import (
+    Batch,
+    Reply,
+    Request,
 )
 from ragassay.prompts import Message, Prompt
-from ragassay.records import (
-    LedgerRow,
-    Query,
-    Rejected,
-    Section,
-)
+from ragassay.records import LedgerRow, Query, Rejected, Section
 
 from .expert_questions import ExpertQuestion
 from .reject import Candidate

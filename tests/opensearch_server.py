@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.config import OpenSearch
+from ragassay.experiment.settings import OpenSearch
 from ragassay.records import Passage
 from ragassay.retrieval.embedding import Embedder
 from ragassay.retrieval.embedding_cache import EmbeddingCache

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 
-from ragassay.config import Experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_records
+from ragassay.models.requests import Reply, read_reply
 from ragassay.records import Answer, Passage, Query
-from ragassay.requests import Reply, read_reply
-from ragassay.workspace import Workspace
 
 AGENTS = ("bm25-rag", "ours", "theirs")
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")

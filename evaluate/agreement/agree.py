@@ -10,9 +10,7 @@ from pydantic import Field
 
 from ragassay.errors import InputError
 from ragassay.records import Figure, Record
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 from ..clustered import interval
 from .bland_altman import bias_and_limits

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragassay.errors import InputError
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 from .confusion import spelt
 from .crosstab import Floats

@@ -9,14 +9,8 @@ import numpy as np
 
 from ragassay.errors import InputError
 from ragassay.records import Figure, Record
-from ragassay.text import (
-    plain,
-)
-from ragassay.trec import (
-    Qrels,
-    read_qrels,
-    read_run,
-)
+from ragassay.text import plain
+from ragassay.trec import Qrels, read_qrels, read_run
 
 from ..bootstrap import rounded
 from ..measures import by_query, parse

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 from ragassay.errors import InputError
 from ragassay.records import Answer, Passage, Query
-from ragassay.text import (
-    plain,
-)
+from ragassay.text import plain
 
 from ..material import Material
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragassay.config import Evaluate
 from ragassay.errors import InputError
+from ragassay.experiment.own_code import import_own, importable
+from ragassay.experiment.settings import Evaluate
 from ragassay.files import first_problem
-from ragassay.own_code import import_own, importable
 from ragassay.text import plain
 
 from .agent_evaluation import (

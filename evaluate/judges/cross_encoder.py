@@ -17,8 +17,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.encoders import is_on_hub, no_progress_bar
 from ragassay.errors import InputError, MissingExtra
+from ragassay.models.encoders import is_on_hub, no_progress_bar
 from ragassay.text import plain
 
 Pair = tuple[str, str]

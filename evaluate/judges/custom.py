@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragassay.config import CustomJudge
+from ragassay.experiment.settings import CustomJudge
 
 from .evaluator import LabelJudge, Options, Setup
 

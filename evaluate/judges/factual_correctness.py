@@ -20,7 +20,10 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
-from ragassay.calls import Reply, Request
+from ragassay.models.requests import (
+    Reply,
+    Request,
+)
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 

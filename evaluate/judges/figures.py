@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
-from ragassay.calls import Reply, Request
+from ragassay.models.requests import (
+    Reply,
+    Request,
+)
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.encoders import load_encoder, prompt_for
 from ragassay.errors import MissingExtra
+from ragassay.models.encoders import load_encoder, prompt_for
 from ragassay.records import Assessment
 
 from ..windows import n_tokens, windows

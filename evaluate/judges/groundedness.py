@@ -16,7 +16,10 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, create_model
 
-from ragassay.calls import Reply, Request
+from ragassay.models.requests import (
+    Reply,
+    Request,
+)
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 

@@ -11,8 +11,15 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragassay.calls import Batch, Caller, Reply, Request
+from ragassay.calls.caller import (
+    Caller,
+)
 from ragassay.errors import RagassayError
+from ragassay.models.requests import (
+    Batch,
+    Reply,
+    Request,
+)
 from ragassay.records import Answer, Assessment
 
 from ..judge import complete

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from ragassay.config import Experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
 from ragassay.records import Passage, Query
-from ragassay.tokens import (
-    count_tokens,
-    reply_tokens,
-)
-from ragassay.workspace import Workspace
+from ragassay.tokens import count_tokens, reply_tokens
 
 STAGES_THAT_ASK = ("questions", "retrieve", "answer", "judge", "evaluate")
 

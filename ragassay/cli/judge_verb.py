@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ragassay.config import Experiment, ModelSettings
 from ragassay.errors import InputError
-from ragassay.experiment_file import load_experiment
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import Experiment, ModelSettings
+from ragassay.experiment.workspace import Workspace
 from ragassay.progress import StderrProgress
 from ragassay.records import Assessment
 from ragassay.text import plain
-from ragassay.workspace import Workspace
 
 from .stage_verbs import run_one
 
@@ -75,12 +75,12 @@ def judges(options: argparse.Namespace) -> int:
 
 
 def _judge_files(options: argparse.Namespace) -> int:
-    from ragassay.calls import Caller
+    from ragassay.calls.caller import Caller
+    from ragassay.calls.reply_cache import ReplyCache
     from ragassay.evaluate.evaluate_answers import experiment_evaluators, failures, passed_over
     from ragassay.evaluate.judge_files import read_cases
     from ragassay.evaluate.judges.rounds import assess
     from ragassay.files import write_records
-    from ragassay.reply_cache import ReplyCache
 
     from .open_experiment import locked
 

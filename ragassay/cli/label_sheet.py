@@ -6,7 +6,7 @@ import argparse
 import datetime
 
 from ragassay.errors import InputError
-from ragassay.workspace import Workspace
+from ragassay.experiment.workspace import Workspace
 
 from .open_experiment import locked, open_workspace
 

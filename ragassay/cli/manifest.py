@@ -9,19 +9,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragassay.digests import (
-    digest_file,
-)
+from ragassay.digests import digest_file
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_json,
-    write_json,
-)
-from ragassay.records import (
-    Record,
-    StageUsage,
-)
-from ragassay.workspace import StageOutcome
+from ragassay.experiment.workspace import StageOutcome
+from ragassay.files import read_json, write_json
+from ragassay.records import Record, StageUsage
 
 
 class Manifest(Record):

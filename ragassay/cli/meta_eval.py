@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
 from ragassay.records import Figure
 from ragassay.text import plain
-from ragassay.workspace import Workspace
 
 if TYPE_CHECKING:
     from ragassay.evaluate.judges.evaluator import Evaluator
@@ -132,10 +132,10 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _judged(workspace: Workspace, evaluator: Evaluator, labelled: LabelledSet) -> list[Assessment]:
-    from ragassay.calls import Caller
+    from ragassay.calls.caller import Caller
+    from ragassay.calls.reply_cache import ReplyCache
     from ragassay.evaluate.meta_eval import judge_rows
     from ragassay.progress import StderrProgress
-    from ragassay.reply_cache import ReplyCache
 
     from .open_experiment import locked
 

@@ -7,7 +7,7 @@ import argparse
 
 def model(options: argparse.Namespace) -> int:
     """Fetch the model named, resumably, and say where it lies."""
-    from ragassay.model_fetch import fetch
+    from ragassay.models.local.fetch import fetch
 
     path = fetch(options.name)
     print(f"{options.name}: {path}")

@@ -11,8 +11,8 @@ import urllib.request
 from pathlib import Path
 from string import Template
 
-from ragassay.config import Retrieval
 from ragassay.errors import InputError
+from ragassay.experiment.settings import Retrieval
 from ragassay.files import write_text
 from ragassay.text import plain
 

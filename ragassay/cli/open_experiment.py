@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from ragassay.addresses import Address
-from ragassay.config import Experiment
 from ragassay.errors import InputError
-from ragassay.experiment_file import load_experiment
-from ragassay.models import provider_of
-from ragassay.remote import Mirror
-from ragassay.workspace import Workspace
+from ragassay.experiment.addresses import Address
+from ragassay.experiment.mirror import Mirror
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.models.endpoint import provider_of
 
 
 def open_workspace(options: argparse.Namespace) -> Workspace:

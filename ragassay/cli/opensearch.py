@@ -6,8 +6,8 @@ import argparse
 
 from pydantic import ValidationError
 
-from ragassay.config import OpenSearch
 from ragassay.errors import InputError
+from ragassay.experiment.settings import OpenSearch
 from ragassay.files import first_problem
 from ragassay.text import plain
 

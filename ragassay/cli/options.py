@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ragassay.addresses import Address, address
+from ragassay.experiment.addresses import Address, address
 
 STATUS = (
     "exit status: 0 done; 1 the test set is smaller than asked for; 2 some input cannot be used (one sentence says "

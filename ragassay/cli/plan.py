@@ -15,17 +15,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from ragassay.calls import Caller
+from ragassay.calls.caller import Caller
+from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import BudgetSpent, InputError, RagassayError
-from ragassay.prices import cost_usd
-from ragassay.reply_cache import ReplyCache
-from ragassay.requests import Batch, Reply
+from ragassay.experiment.workspace import Workspace
+from ragassay.models.prices import cost_usd
+from ragassay.models.requests import Batch, Reply
 from ragassay.text import plain
-from ragassay.tokens import (
-    count_tokens,
-    reply_tokens,
-)
-from ragassay.workspace import Workspace
+from ragassay.tokens import count_tokens, reply_tokens
 
 from .estimates import STAGES_THAT_ASK, Load, estimate
 from .open_experiment import locked, open_workspace

@@ -6,16 +6,11 @@ import argparse
 import re
 from pathlib import Path
 
-from ragassay.digests import (
-    digest_file,
-)
+from ragassay.calls.reply_cache import Stored, read_replies
+from ragassay.digests import digest_file
 from ragassay.errors import InputError
-from ragassay.files import (
-    read_objects,
-    write_bytes,
-)
-from ragassay.reply_cache import Stored, read_replies
-from ragassay.workspace import Workspace
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_objects, write_bytes
 
 from .open_experiment import locked, open_workspace
 

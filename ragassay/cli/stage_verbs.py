@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
-from ragassay.models import provider_of
-from ragassay.prices import cost_usd
+from ragassay.experiment.workspace import Workspace
+from ragassay.models.endpoint import provider_of
+from ragassay.models.prices import cost_usd
 from ragassay.progress import StderrProgress
 from ragassay.text import plain
-from ragassay.workspace import Workspace
 
 from .estimates import STAGES_THAT_ASK
 from .manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
@@ -20,7 +20,7 @@ from .open_experiment import locked, open_workspace
 from .stages import Stage, stages
 
 if TYPE_CHECKING:
-    from ragassay.reply_cache import ReplyCache
+    from ragassay.calls.reply_cache import ReplyCache
 
 
 def run_all(options: argparse.Namespace) -> int:
@@ -105,7 +105,7 @@ class Runner:
         return self._run(stage, inputs)
 
     def _run(self, stage: Stage, inputs: dict[str, str | None]) -> Manifest:
-        from ragassay.calls import Caller
+        from ragassay.calls.caller import Caller
 
         workspace = self._workspace
         path = workspace.manifests / f"{stage.name}.json"
@@ -154,7 +154,7 @@ class Runner:
 
     def _replies(self) -> ReplyCache:
         if self._cache is None:
-            from ragassay.reply_cache import ReplyCache
+            from ragassay.calls.reply_cache import ReplyCache
 
             shipped = () if self._ignore_recorded else (self._workspace.shipped_replies,)
             self._cache = ReplyCache(self._workspace.replies, shipped)

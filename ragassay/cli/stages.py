@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay import __version__
-from ragassay.config import Experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.progress import StderrProgress, counter
-from ragassay.workspace import StageOutcome, Workspace
 
 if TYPE_CHECKING:
-    from ragassay.calls import Caller
+    from ragassay.calls.caller import Caller
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ import pytest
 from schema_replies import reply_to
 from small_corpus import make_corpus, records
 
+from ragassay.calls.reply_cache import output_line
 from ragassay.cli import main
-from ragassay.reply_cache import output_line
 
 N_QUERIES = 9
 SAYS = {"good": "THE BEST", "one": "The one", "other": "The other"}

@@ -13,20 +13,14 @@ from statistics import fmean
 
 import pytest
 
-from ragassay.config import Experiment
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
-from ragassay.files import (
-    write_json,
-    write_records,
-)
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import write_json, write_records
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Section, Usage
 from ragassay.results import Results
-from ragassay.trec import (
-    write_qrels,
-    write_run,
-)
-from ragassay.workspace import Workspace
+from ragassay.trec import write_qrels, write_run
 
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
 STRENGTH = {"bm25-rag-fusion": 4, "bm25-rag": 3, "knn-rag-fusion": 1, "knn-rag": 0}
@@ -437,8 +431,8 @@ def test_the_same_inputs_give_the_same_bytes_under_any_hash_seed(tmp_path):
     first = made.workspace.figures.read_bytes()
     code = (
         "import sys; from pathlib import Path; from ragassay.evaluate.compare import compare;"
-        "from ragassay.config import Experiment;"
-        "from ragassay.workspace import Workspace; c, r, e = sys.argv[1:];"
+        "from ragassay.experiment.settings import Experiment;"
+        "from ragassay.experiment.workspace import Workspace; c, r, e = sys.argv[1:];"
         "compare(Workspace(Path(c), Path(r), Experiment.model_validate_json(e)))"
     )
     w = made.workspace

@@ -14,15 +14,11 @@ from ragassay.evaluate.relevance import qrels_of
 from ragassay.evaluate.report import read_results, report
 from ragassay.evaluate.report_corrected import corrected_verdicts
 from ragassay.evaluate.terminal import ranked_table
-from ragassay.files import (
-    read_records,
-)
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.records import Judgment
 from ragassay.results import CorrectedFigure, Results
-from ragassay.trec import (
-    write_qrels,
-)
-from ragassay.workspace import Workspace
+from ragassay.trec import write_qrels
 
 LEVEL = "not distinguishable"
 

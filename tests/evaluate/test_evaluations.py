@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.config import CustomJudge
 from ragassay.evaluate.evaluations import evaluations_by_query
 from ragassay.evaluate.findings import Findings
 from ragassay.evaluate.judges.custom import custom_judge
@@ -12,6 +11,7 @@ from ragassay.evaluate.judges.evaluator import Evaluator, Options, Setup
 from ragassay.evaluate.judges.no_answer import NoAnswer
 from ragassay.evaluate.judges.umbrela import Umbrela
 from ragassay.evaluate.material import Material
+from ragassay.experiment.settings import CustomJudge
 from ragassay.records import Answer, Assessment, Passage, Query
 
 SETUP = Setup("openai:j")

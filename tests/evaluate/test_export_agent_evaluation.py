@@ -17,10 +17,10 @@ from ragassay.evaluate.bootstrap import resamples
 from ragassay.evaluate.evaluate_answers import experiment_evaluators
 from ragassay.evaluate.pass_or_fail import pass_or_fail, verdicts_by_agent
 from ragassay.evaluate.root_cause import fix_of
-from ragassay.experiment_file import load_experiment
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_records
 from ragassay.records import Answer, Assessment, Passage, Query, Usage
-from ragassay.workspace import Workspace
 
 EXPERIMENT = """\
 [questions]

@@ -15,9 +15,7 @@ from ragassay.cli import main
 from ragassay.errors import InputError
 from ragassay.evaluate.gate import gate
 from ragassay.evaluate.gate_summary import escaped, markdown
-from ragassay.trec import (
-    write_qrels,
-)
+from ragassay.trec import write_qrels
 
 
 @pytest.fixture(scope="module")

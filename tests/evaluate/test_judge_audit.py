@@ -24,11 +24,7 @@ from ragassay.evaluate.material import Material
 from ragassay.evaluate.sign_flip import sign_flip_p
 from ragassay.evaluate.verdicts import verdicts
 from ragassay.evaluate.win_table import contests
-from ragassay.records import (
-    Game,
-    Query,
-    StageUsage,
-)
+from ragassay.records import Game, Query, StageUsage
 
 AGENTS = ("amber", "beryl", "coral")
 

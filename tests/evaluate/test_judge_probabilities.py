@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from ragassay.evaluate import pairwise, pointwise, relevance
 from ragassay.evaluate.judge import judged
 from ragassay.evaluate.verdicts import verdicts
+from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
-from ragassay.requests import Reply
 
 QUERY = Query(id="q1", text="Which header declares delay_ms?")
 CASE = relevance.Pooled(QUERY, Passage(id="p1", text="util/delay.h declares it."))

@@ -9,9 +9,9 @@ import pytest
 
 from ragassay.evaluate import pairwise, pointwise, relevance
 from ragassay.evaluate.judge import judged
+from ragassay.models.requests import Reply, read_reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
-from ragassay.requests import Reply, read_reply
 
 QUERY = Query(id="q1", text="Which header declares delay_ms?")
 PASSAGE = Passage(id="p1", title="Delays", text="<util/delay.h> declares _delay_ms().")

@@ -17,15 +17,11 @@ from ragassay.evaluate.labels import read_labels
 from ragassay.evaluate.relevance import qrels_of
 from ragassay.evaluate.report import read_results, report
 from ragassay.evaluate.verdicts import verdicts
-from ragassay.files import (
-    read_records,
-)
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.records import Judgment
 from ragassay.results import Results
-from ragassay.trec import (
-    write_qrels,
-)
-from ragassay.workspace import Workspace
+from ragassay.trec import write_qrels
 
 CRITERIA = ("accuracy", "precision")
 

@@ -12,10 +12,10 @@ from schema_replies import reply_to
 
 from benchmarks import injection, meta_evaluation
 from benchmarks.take_replies import take
+from ragassay.calls.reply_cache import output_line
 from ragassay.errors import InputError
 from ragassay.files import read_objects, read_records
 from ragassay.records import Passage
-from ragassay.reply_cache import output_line
 
 
 def write(path: Path, rows: list[dict]) -> None:

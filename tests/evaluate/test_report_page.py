@@ -14,10 +14,10 @@ from made_up_results.workspace import make_workspace
 
 from ragassay.errors import InputError
 from ragassay.evaluate.report import read_results, report
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, write_json
 from ragassay.records import Figure
 from ragassay.results import Results
-from ragassay.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 

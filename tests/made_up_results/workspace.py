@@ -24,16 +24,11 @@ from made_up_results.texts import (
     WRITERS,
 )
 
-from ragassay.config import AnswerTable, Experiment, Judge, Questions
-from ragassay.files import (
-    write_json,
-    write_records,
-)
+from ragassay.experiment.settings import AnswerTable, Experiment, Judge, Questions
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import write_json, write_records
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record, Usage
-from ragassay.trec import (
-    write_run,
-)
-from ragassay.workspace import Workspace
+from ragassay.trec import write_run
 
 
 def make_workspace(root: Path, n_queries: int = 12, *, hostile: bool = True, failures: bool = True) -> Workspace:

@@ -23,15 +23,21 @@ from loopback.server import ScriptedServer
 from schema_replies import reply_to
 from small_corpus import make_corpus
 
-from ragassay import anthropic_batches, openai_batches
-from ragassay.batch_provider import Limits, files_within
-from ragassay.calls import Batch, Caller
+from ragassay.calls.batches import anthropic as anthropic_batches
+from ragassay.calls.batches import openai as openai_batches
+from ragassay.calls.batches.provider import Limits, files_within
+from ragassay.calls.caller import (
+    Caller,
+)
+from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli import main
-from ragassay.config import Experiment
 from ragassay.errors import BudgetSpent, InputError
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.models.requests import (
+    Batch,
+)
 from ragassay.progress import StderrProgress
-from ragassay.reply_cache import ReplyCache
-from ragassay.workspace import Workspace
 
 Provider = Literal["openai", "anthropic"]
 both = pytest.mark.parametrize("provider", ["openai", "anthropic"])
@@ -188,7 +194,7 @@ def test_a_batch_that_a_person_cancels_keeps_what_was_done_and_the_rest_is_not_a
 def test_a_passing_fault_of_http_is_tried_again_and_nothing_is_handed_in_twice(
     tmp_path: Path, provider: Provider, at: str, fault: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("ragassay.retrying._backoff", lambda state: 0.01)
+    monkeypatch.setattr("ragassay.calls.retrying._backoff", lambda state: 0.01)
     model, word = f"{provider}:m", {"openai": "GET content", "anthropic": "GET results"}[provider]
     with BatchServer(provider) as server:
         server.faults = {word if at == "results" else at: [fault, fault]}
@@ -232,7 +238,7 @@ def test_killed_at_any_moment_a_run_collects_what_it_paid_for_and_hands_in_nothi
 
 
 def test_a_batch_of_anothers_is_not_taken_for_the_one_that_a_kill_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragassay.retrying._backoff", lambda state: 0.01)
+    monkeypatch.setattr("ragassay.calls.retrying._backoff", lambda state: 0.01)
     model = "anthropic:m"
     with BatchServer("anthropic") as server:
         caller = make_caller(tmp_path, model, server.base_url)
@@ -416,7 +422,7 @@ def test_a_plan_counts_batches_at_half(
 
 
 def test_an_unreachable_server_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragassay.retrying._backoff", lambda state: 0.01)
+    monkeypatch.setattr("ragassay.calls.retrying._backoff", lambda state: 0.01)
     with BatchServer("openai") as server:
         url = server.base_url
     with pytest.raises(InputError, match="does not answer"):

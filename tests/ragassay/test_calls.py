@@ -22,11 +22,20 @@ from loopback.behaviours import (
 from loopback.server import ScriptedServer
 from pydantic import BaseModel, ConfigDict
 
-from ragassay.calls import Batch, Caller, Message, Request
-from ragassay.config import Experiment
+from ragassay.calls.caller import (
+    Caller,
+)
+from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import BudgetSpent, InputError, RepliesMissing
-from ragassay.reply_cache import ReplyCache, output_line
-from ragassay.workspace import Workspace
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.models.requests import (
+    Batch,
+    Request,
+)
+from ragassay.prompts import (
+    Message,
+)
 
 
 class Grade(BaseModel):

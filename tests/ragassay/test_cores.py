@@ -14,14 +14,14 @@ from pdf_maker import break_page, make_pdf
 from small_corpus import contents, make_corpus
 
 from ragassay.cli import main
-from ragassay.config import Experiment
 from ragassay.cores import Cores
 from ragassay.errors import InputError
-from ragassay.experiment_file import load_experiment
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
 from ragassay.retrieval.embedding import Embedder
 from ragassay.retrieval.embedding_cache import EmbeddingCache, Text
 from ragassay.synth.ingest import ingest
-from ragassay.workspace import Workspace
 
 PAGES = [f"This is page {n} of a long document.\nWrite {n * 31} to register R{n} and wait." for n in range(1, 145)]
 

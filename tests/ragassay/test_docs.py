@@ -18,17 +18,17 @@ from loopback.server import ScriptedServer
 from made_up_results.workspace import make_workspace
 from small_corpus import answer_everything, make_corpus, records
 
+from ragassay.calls.reply_cache import read_replies
+from ragassay.calls.request_files import input_line
 from ragassay.cli import main
 from ragassay.cli.parser import build_parser
-from ragassay.config import Experiment, ModelSettings
 from ragassay.evaluate.report import read_results
-from ragassay.experiment_file import load_experiment
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import Experiment, ModelSettings
 from ragassay.files import write_records
+from ragassay.models.requests import Request
 from ragassay.prompts import Message
 from ragassay.records import Answer, Game
-from ragassay.reply_cache import read_replies
-from ragassay.request_files import input_line
-from ragassay.requests import Request
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

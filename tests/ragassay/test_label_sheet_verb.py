@@ -9,13 +9,9 @@ from made_up_results.workspace import make_workspace
 
 from ragassay.cli import main
 from ragassay.evaluate.relevance import qrels_of
-from ragassay.files import (
-    read_records,
-)
+from ragassay.files import read_records
 from ragassay.records import Judgment
-from ragassay.trec import (
-    write_qrels,
-)
+from ragassay.trec import write_qrels
 
 
 @pytest.fixture

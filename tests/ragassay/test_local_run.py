@@ -18,14 +18,19 @@ from recomputed.counts import check_ledger
 from recomputed.files import Run
 from small_corpus import page, records
 
-from ragassay.calls import Message, Request
 from ragassay.cli import main
-from ragassay.config import ModelSettings
 from ragassay.evaluate.pairwise import PairwiseReply
 from ragassay.evaluate.pointwise import reply_schema as pointwise_schema
 from ragassay.evaluate.relevance import RelevanceReply
-from ragassay.local_model import SMALLEST
-from ragassay.models import Endpoint
+from ragassay.experiment.settings import ModelSettings
+from ragassay.models.endpoint import Endpoint
+from ragassay.models.local.model import SMALLEST
+from ragassay.models.requests import (
+    Request,
+)
+from ragassay.prompts import (
+    Message,
+)
 from ragassay.retrieval.rag_fusion import Rewritten
 from ragassay.synth.write_questions import reply_schema as questions_schema
 
@@ -183,7 +188,7 @@ def test_a_second_run_calls_nothing_and_starts_no_model(job: Job, monkeypatch: p
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("a model was started")
 
-    monkeypatch.setattr("ragassay.local_model.start", refuse)
+    monkeypatch.setattr("ragassay.models.local.model.start", refuse)
     command = ["run", str(job.run.corpus), "--results", str(job.run.results)]
     assert main(command) == job.status
     figures = (job.run.results / "results.json").read_bytes()

@@ -13,7 +13,7 @@ import pytest
 from loopback.hub_server import COMMIT, HubServer
 
 from ragassay.errors import InputError
-from ragassay.model_fetch import fetch, fetched
+from ragassay.models.local.fetch import fetch, fetched
 
 NAME = "local:hf:someone/tiny-GGUF/tiny.Q4_0.gguf"
 CONTENT = b"GGUF" + random.Random(1).randbytes(300_000)

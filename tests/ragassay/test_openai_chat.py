@@ -9,7 +9,7 @@ from langchain_openai import ChatOpenAI
 from loopback.behaviours import reply
 from loopback.server import ScriptedServer
 
-from ragassay.openai_chat import plain_chat_openai
+from ragassay.models.openai_chat import plain_chat_openai
 
 OPTIONS: list[dict[str, Any]] = [
     {},

@@ -13,10 +13,16 @@ from loopback.batch_server import BatchServer
 from loopback.behaviours import reply
 from loopback.server import ScriptedServer
 
-from ragassay.calls import Batch, Message, Request
-from ragassay.config import ModelSettings
-from ragassay.prices import cost_usd
-from ragassay.prompt_cache import SHARED_CHARACTERS, anthropic_content, in_turn, shared_beginnings
+from ragassay.experiment.settings import ModelSettings
+from ragassay.models.prices import cost_usd
+from ragassay.models.prompt_cache import SHARED_CHARACTERS, anthropic_content, in_turn, shared_beginnings
+from ragassay.models.requests import (
+    Batch,
+    Request,
+)
+from ragassay.prompts import (
+    Message,
+)
 
 GOOD = {"reason": "it says so", "label": 2}
 PASSAGES = "A passage that is long enough.\n" * 200

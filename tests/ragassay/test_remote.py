@@ -15,8 +15,8 @@ from fsspec.implementations.local import LocalFileSystem
 from loopback.server import ScriptedServer
 from small_corpus import answer_everything, contents, make_corpus
 
-from ragassay.addresses import address
 from ragassay.cli import main
+from ragassay.experiment.addresses import address
 
 
 @pytest.fixture(autouse=True)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from small_corpus import make_corpus
 
+from ragassay.calls.reply_cache import ReplyCache, output_line, read_replies
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.reply_cache import ReplyCache, output_line, read_replies
-from ragassay.requests import usage_of
+from ragassay.models.requests import usage_of
 
 
 @pytest.fixture

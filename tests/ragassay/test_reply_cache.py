@@ -10,11 +10,18 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from ragassay.calls import Message, Request
-from ragassay.config import ModelSettings
+from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import InputError
-from ragassay.reply_cache import ReplyCache, output_line
-from ragassay.requests import read_reply, request_key, usage_of
+from ragassay.experiment.settings import ModelSettings
+from ragassay.models.requests import (
+    Request,
+    read_reply,
+    request_key,
+    usage_of,
+)
+from ragassay.prompts import (
+    Message,
+)
 
 
 class Yes(BaseModel):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.experiment_file import load_experiment
+from ragassay.experiment.reading import load_experiment
 
 SOUND = """\
 [questions]

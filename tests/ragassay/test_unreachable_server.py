@@ -11,12 +11,21 @@ from loopback.behaviours import Behaviour, cut, reply, status
 from loopback.server import ScriptedServer
 from small_corpus import answer_everything, make_corpus
 
-from ragassay.calls import Batch, Caller, Message, Request
+from ragassay.calls.caller import (
+    Caller,
+)
+from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli import main
-from ragassay.config import Experiment
 from ragassay.errors import InputError
-from ragassay.reply_cache import ReplyCache
-from ragassay.workspace import Workspace
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.models.requests import (
+    Batch,
+    Request,
+)
+from ragassay.prompts import (
+    Message,
+)
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from loopback.server import ScriptedServer
 from schema_replies import reply_to
 from small_corpus import answer_everything, contents, make_corpus, records
 
+from ragassay.calls.reply_cache import output_line
 from ragassay.cli import main
-from ragassay.reply_cache import output_line
 
 FAILURES = [
     status(429, retry_after_s=0.05),

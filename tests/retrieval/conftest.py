@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragassay.config import Experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Passage
 from ragassay.retrieval.embedding import load_encoder
-from ragassay.workspace import Workspace
 
 PASSAGES = Path(__file__).with_name("avr_libc_passages.jsonl")
 

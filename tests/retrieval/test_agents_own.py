@@ -10,18 +10,13 @@ from threading import Barrier
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.experiment_file import load_experiment
-from ragassay.files import (
-    read_records,
-    write_records,
-)
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import read_records, write_records
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.python_agent import PythonAgent, ask_python_agent
-from ragassay.trec import (
-    read_run,
-)
-from ragassay.workspace import StageOutcome, Workspace
+from ragassay.trec import read_run
 
 QUERIES = {"q_1": "What is vaccum optimizer ?", "q_2": "Tell me about ‘always_ram’ parameter?", "q_3": "What is RRF?"}
 
@@ -273,8 +268,8 @@ def test_a_run_killed_midway_asks_only_for_what_is_missing(tmp_path: Path) -> No
     )
     program = (
         "import sys, pathlib\n"
-        "from ragassay.experiment_file import load_experiment\n"
-        "from ragassay.workspace import Workspace\n"
+        "from ragassay.experiment.reading import load_experiment\n"
+        "from ragassay.experiment.workspace import Workspace\n"
         "from ragassay.retrieval.answer_queries import answer_queries\n"
         "corpus, results = map(pathlib.Path, sys.argv[1:])\n"
         "answer_queries(Workspace(corpus, results, load_experiment(corpus / 'experiment.toml')), None)\n"

@@ -14,8 +14,11 @@ from langchain_openai import ChatOpenAI
 from loopback.behaviours import reply
 from loopback.server import ScriptedServer
 
-from ragassay.calls import Reply, Request
 from ragassay.errors import InputError
+from ragassay.models.requests import (
+    Reply,
+    Request,
+)
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Usage
 from ragassay.retrieval.rag import ANSWER_PROMPT, RagAgent, answer_request, ask_with

@@ -6,21 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.calls import Batch, Reply, Request
 from ragassay.errors import InputError, RepliesMissing
-from ragassay.experiment_file import load_experiment
-from ragassay.files import (
-    read_records,
-    write_records,
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records, write_records
+from ragassay.models.requests import (
+    Batch,
+    Reply,
+    Request,
 )
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.rag_fusion import Rewrite, Rewritten
 from ragassay.retrieval.rank_queries import rank_queries
-from ragassay.trec import (
-    read_run,
-)
-from ragassay.workspace import Workspace
+from ragassay.trec import read_run
 
 TEXTS = {
     "progmem": "The PROGMEM attribute places constant data into the flash of the device.",

@@ -11,16 +11,12 @@ import pytest
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.files import (
-    write_records,
-)
+from ragassay.files import write_records
 from ragassay.records import Passage, Query
 from ragassay.retrieval import embedding, opensearch_index
 from ragassay.retrieval.opensearch_index import read_about
 from ragassay.retrieval.rank_queries import rank_queries
-from ragassay.trec import (
-    read_run,
-)
+from ragassay.trec import read_run
 
 
 class Killed(Exception):

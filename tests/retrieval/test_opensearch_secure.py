@@ -9,16 +9,12 @@ import pytest
 from opensearch_server import PASSWORD, Bench, server_url
 
 from ragassay.cli import main
-from ragassay.config import OpenSearch
 from ragassay.errors import InputError
-from ragassay.files import (
-    write_records,
-)
+from ragassay.experiment.settings import OpenSearch
+from ragassay.files import write_records
 from ragassay.records import Query
 from ragassay.retrieval.opensearch_client import connect
-from ragassay.trec import (
-    read_run,
-)
+from ragassay.trec import read_run
 
 LogIn = Callable[..., None]
 

@@ -17,8 +17,8 @@ from loopback.opensearch_server import Received, Reply, ScriptedOpenSearch, bulk
 from pydantic import ValidationError
 
 from ragassay.cli import main
-from ragassay.config import OpenSearch, Retrieval
 from ragassay.errors import InputError
+from ragassay.experiment.settings import OpenSearch, Retrieval
 from ragassay.files import read_records
 from ragassay.records import Passage
 from ragassay.retrieval.corpus_file import CorpusFile, fingerprint

@@ -13,9 +13,7 @@ import pytest
 from ragassay.errors import InputError
 from ragassay.retrieval import embedding
 from ragassay.retrieval.search import search_files
-from ragassay.trec import (
-    read_run,
-)
+from ragassay.trec import read_run
 
 
 def write_jsonl(path: Path, rows: list[dict[str, object]]) -> Path:

@@ -13,11 +13,11 @@ import pytest
 from pdf_maker import add_outline, break_page, make_encrypted_pdf, make_pdf
 
 from ragassay.errors import InputError
-from ragassay.experiment_file import load_experiment
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
 from ragassay.synth.ingest import ingest
-from ragassay.workspace import StageOutcome, Workspace
 
 READERS = ["pypdf", "pdfium"]
 

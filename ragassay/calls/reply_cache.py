@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import InputError
-from .files import append_whole, json_line
-from .requests import BATCH_TIER, Body, Tokens, usage_body
+from ..errors import InputError
+from ..files import append_whole, json_line
+from ..models.requests import BATCH_TIER, Body, Tokens, usage_body
 
 
 @dataclass(frozen=True)

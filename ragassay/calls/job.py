@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .config import ModelSettings
-from .prices import cost_usd
-from .records import (
-    StageUsage,
-    Usage,
-)
+from ..experiment.settings import ModelSettings
+from ..models.prices import cost_usd
+from ..models.requests import REFUSED, Body, Reply, Request, came_by_batch, read_reply, usage_of
+from ..records import StageUsage, Usage
 from .reply_cache import Stored
-from .requests import REFUSED, Body, Reply, Request, came_by_batch, read_reply, usage_of
 
 
 @dataclass

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
-from .errors import InputError
-from .text import plain
+from ..errors import InputError
+from ..text import plain
 
 
 @contextmanager

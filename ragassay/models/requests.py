@@ -10,15 +10,11 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
-from .config import ModelSettings
-from .digests import (
-    digest_json,
-)
-from .files import (
-    first_problem,
-)
-from .prompts import Message
-from .records import Usage
+from ..digests import digest_json
+from ..experiment.settings import ModelSettings
+from ..files import first_problem
+from ..prompts import Message
+from ..records import Usage
 
 KEY_VERSION = 1
 """Changing this, or anything that enters a key, throws away every reply that was paid for."""

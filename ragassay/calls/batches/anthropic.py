@@ -11,17 +11,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .batch_log import BatchLine
-from .batch_provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
-from .config import ModelSettings
-from .errors import ProviderError, RagassayError
-from .files import read_objects
-from .models import Endpoint, anthropic_tool
-from .prompt_cache import anthropic_content
-from .provider_errors import of_status
-from .reply_cache import body_of_message
-from .requests import BATCH_TIER, Request
-from .text import plain
+from ...errors import ProviderError, RagassayError
+from ...experiment.settings import ModelSettings
+from ...files import read_objects
+from ...models.endpoint import Endpoint, anthropic_tool
+from ...models.prompt_cache import anthropic_content
+from ...models.provider_errors import of_status
+from ...models.requests import BATCH_TIER, Request
+from ...text import plain
+from ..reply_cache import body_of_message
+from .log import BatchLine
+from .provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
 
 if TYPE_CHECKING:
     from anthropic import Anthropic

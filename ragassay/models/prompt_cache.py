@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from .prompts import Message
+from ..prompts import Message
 from .requests import Request
 
 SHARED_CHARACTERS = 4000

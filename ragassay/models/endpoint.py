@@ -10,25 +10,18 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .config import ModelSettings
-from .errors import InputError
+from ..errors import InputError
+from ..experiment.settings import ModelSettings
+from ..text import plain
 from .prompt_cache import anthropic_content
-from .requests import (
-    Body,
-    Request,
-    Tokens,
-    json_schema,
-    response_format,
-    usage_body,
-)
-from .text import plain
+from .requests import Body, Request, Tokens, json_schema, response_format, usage_body
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage
     from langchain_core.messages.ai import UsageMetadata
 
-    from .local_model import LocalServer
+    from .local.model import LocalServer
 
 PROVIDERS = ("openai", "anthropic", "local", "file")
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
@@ -68,7 +61,7 @@ def check_model(model: str, settings: ModelSettings) -> None:
             remedy=f"export {_KEYS[provider]}=…, or name another model in experiment.toml",
         )
     if provider == "local":
-        from .local_model import check_local
+        from .local.model import check_local
 
         check_local(model)
 
@@ -123,7 +116,7 @@ class Endpoint:
         if self.provider == "openai":
             return _openai(name, self.settings, base_url_of(self.model, self.settings))
         if self.provider == "local":
-            from .local_model import start
+            from .local.model import start
 
             self._server = start(self.model, self.settings)
             return _openai(name, self.settings, self._server.base_url, key="none", max_tokens=_LOCAL_MAX_TOKENS)
@@ -140,7 +133,7 @@ class Endpoint:
 
 def _local_options(request: Request) -> dict[str, Any]:
     """llama.cpp's: a strict grammar, since its JSON schema allows endless white space, and a seed for each repeat."""
-    from .grammar import grammar_for, grammar_for_tokens
+    from .local.grammar import grammar_for, grammar_for_tokens
 
     options: dict[str, Any] = {"seed": request.sample, "extra_body": {}}
     if request.tokens:

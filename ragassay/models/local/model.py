@@ -25,12 +25,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from .config import ModelSettings
-from .errors import InputError, MissingExtra
-from .model_fetch import fetched
-from .text import (
-    plain,
-)
+from ...errors import InputError, MissingExtra
+from ...experiment.settings import ModelSettings
+from ...text import plain
+from .fetch import fetched
 
 SMALLEST = "local:smollm2-135m"
 """The model that needs no network: 135 million parameters, worthless as a judge."""
@@ -159,7 +157,7 @@ def _spawn(said: IO[bytes]) -> subprocess.Popen[bytes]:
 
     A session of its own keeps the terminal's Ctrl-C from it: the parent ends it in good order.
     """
-    command = [sys.executable, "-P", str(Path(__file__).with_name("local_server.py"))]
+    command = [sys.executable, "-P", str(Path(__file__).with_name("server.py"))]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=said, start_new_session=True)  # noqa: S603
 

@@ -17,19 +17,11 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from .digests import (
-    digest_json,
-)
-from .errors import InputError
-from .files import (
-    append_whole,
-    first_problem,
-    json_line,
-    read_objects,
-    write_text,
-)
-from .records import Record
-from .reply_cache import drop_torn_line, whole_lines
+from ...digests import digest_json
+from ...errors import InputError
+from ...files import append_whole, first_problem, json_line, read_objects, write_text
+from ...records import Record
+from ..reply_cache import drop_torn_line, whole_lines
 
 CLOSED = {"collected", "refused", "dropped", "another's"}
 

@@ -11,16 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
-from .batch_log import BatchLine, BatchLog
-from .batch_provider import BatchProvider, Item, Limits, Standing, files_within
-from .budget import Budget
-from .config import ModelSettings
-from .errors import BudgetSpent, InputError, ProviderError, RagassayError
-from .models import provider_of
-from .progress import Progress
-from .reach import PATIENCE, Reach
-from .requests import Body
-from .retrying import Retrier
+from ...errors import BudgetSpent, InputError, ProviderError, RagassayError
+from ...experiment.settings import ModelSettings
+from ...models.endpoint import provider_of
+from ...models.requests import Body
+from ...progress import Progress
+from ..budget import Budget
+from ..reach import PATIENCE, Reach
+from ..retrying import Retrier
+from .log import BatchLine, BatchLog
+from .provider import BatchProvider, Item, Limits, Standing, files_within
 
 
 @dataclass(frozen=True)
@@ -267,10 +267,10 @@ class BatchRunner:
 def batches_of(model: str, settings: ModelSettings, base_url: str | None) -> BatchProvider:
     """The batch API behind an `openai:` or `anthropic:` model."""
     if provider_of(model) == "anthropic":
-        from .anthropic_batches import AnthropicBatches
+        from .anthropic import AnthropicBatches
 
         return AnthropicBatches(model, settings, base_url)
-    from .openai_batches import OpenAIBatches
+    from .openai import OpenAIBatches
 
     return OpenAIBatches(model, settings, base_url)
 

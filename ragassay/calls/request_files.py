@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .config import ModelSettings
-from .files import json_line, write_text
-from .requests import Request, response_format
+from ..experiment.settings import ModelSettings
+from ..files import json_line, write_text
+from ..models.requests import Request, response_format
 
 
 def input_line(key: str, model: str, settings: ModelSettings, request: Request) -> dict[str, Any]:

@@ -21,10 +21,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ..errors import InputError, MissingExtra
+from ..files import read_json, write_json
+from ..text import plain
 from .addresses import Address, without_passwords
-from .errors import InputError, MissingExtra
-from .files import read_json, write_json
-from .text import plain
 
 _WHOLE = {"s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oss", "memory"}
 """Storages that show a file only when all of it is there; elsewhere it is written beside and moved."""

@@ -9,18 +9,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .batch_log import BatchLine
-from .batch_provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
-from .config import ModelSettings
-from .errors import InputError, ProviderError, RagassayError
-from .models import TOP_LOGPROBS
-from .provider_errors import of_status
-from .requests import (
-    BATCH_TIER,
-    Request,
-    response_format,
-)
-from .text import plain
+from ...errors import InputError, ProviderError, RagassayError
+from ...experiment.settings import ModelSettings
+from ...models.endpoint import TOP_LOGPROBS
+from ...models.provider_errors import of_status
+from ...models.requests import BATCH_TIER, Request, response_format
+from ...text import plain
+from .log import BatchLine
+from .provider import NO_BATCH_API, Item, Limits, Prepared, Standing, gone, no_batch_api
 
 if TYPE_CHECKING:
     from openai import OpenAI

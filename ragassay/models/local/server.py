@@ -1,6 +1,6 @@
 """The process that runs a GGUF model: llama.cpp's own HTTP server, through xllamacpp, on 127.0.0.1.
 
-Run as a script by `ragassay.local_model`. One line of JSON comes in on stdin (see `serve`), one line
+Run as a script by `ragassay.models.local.model`. One line of JSON comes in on stdin (see `serve`), one line
 `{"address": "http://127.0.0.1:PORT"}` goes out on stdout; llama.cpp's own words go to stderr. The process ends when
 its stdin ends or its parent is gone, so that no kill of the parent leaves it running.
 """

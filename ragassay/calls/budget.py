@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from .errors import BudgetSpent
+from ..errors import BudgetSpent
 
 
 class Budget:

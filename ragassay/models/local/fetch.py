@@ -15,19 +15,11 @@ from typing import IO, Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
-from .digests import (
-    digest_file,
-)
-from .errors import InputError, MissingExtra
-from .files import (
-    naming,
-    read_json,
-    write_json,
-)
-from .records import Record
-from .text import (
-    plain,
-)
+from ...digests import digest_file
+from ...errors import InputError, MissingExtra
+from ...files import naming, read_json, write_json
+from ...records import Record
+from ...text import plain
 
 Progress = Callable[[int, int], None]
 """Called with (bytes done, bytes in all) while a file arrives."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 
-from .errors import InputError, ProviderError, RagassayError
-from .text import (
-    plain,
-)
+from ..errors import InputError, ProviderError, RagassayError
+from ..text import plain
 
 _RETRYABLE = {408, 409, 425, 429}
 

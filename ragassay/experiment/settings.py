@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from ..records import Id
 from .addresses import is_server
-from .records import Id
 
 MODEL_PATTERN = r"^[a-z]+:.+$"
 ModelName = Annotated[str, Field(pattern=MODEL_PATTERN)]

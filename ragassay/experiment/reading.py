@@ -11,14 +11,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from .config import MODEL_PATTERN, Experiment
-from .errors import InputError
-from .files import (
-    read_text,
-)
-from .text import (
-    plain,
-)
+from ..errors import InputError
+from ..files import read_text
+from ..text import plain
+from .settings import MODEL_PATTERN, Experiment
 
 
 def load_experiment(path: Path) -> Experiment:

@@ -13,34 +13,25 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from functools import partial
 
-from .asked import Job, cost_of, reply_of, usage_of_job, usage_of_stage
-from .batch_log import BatchLog
-from .batch_runner import BatchRunner, Desk, Wanted, batches_of
+from ..errors import ProviderError, RepliesMissing
+from ..experiment.settings import Experiment, ModelSettings
+from ..experiment.workspace import Workspace
+from ..files import json_line
+from ..models.endpoint import Endpoint, base_url_of, check_model, gives_probabilities, provider_of
+from ..models.prices import cost_usd
+from ..models.prompt_cache import beginning_of, in_turn, shared_beginnings
+from ..models.requests import Batch, Body, Reply, Request, ask_again, request_key
+from ..progress import NoProgress, Progress
+from ..records import StageUsage, Usage
+from ..tokens import count_tokens, reply_tokens
+from .batches.log import BatchLog
+from .batches.runner import BatchRunner, Desk, Wanted, batches_of
 from .budget import Budget
-from .config import Experiment, ModelSettings
-from .errors import ProviderError, RepliesMissing
-from .files import json_line
-from .models import Endpoint, base_url_of, check_model, gives_probabilities, provider_of
-from .prices import cost_usd
-from .progress import NoProgress, Progress
-from .prompt_cache import beginning_of, in_turn, shared_beginnings
-from .prompts import Message
+from .job import Job, cost_of, reply_of, usage_of_job, usage_of_stage
 from .reach import Reach
-from .records import (
-    StageUsage,
-    Usage,
-)
 from .reply_cache import ReplyCache
 from .request_files import clear_requests, write_requests
-from .requests import Batch, Body, Reply, Request, ask_again, request_key
 from .retrying import Retrier
-from .tokens import (
-    count_tokens,
-    reply_tokens,
-)
-from .workspace import Workspace
-
-__all__ = ["Batch", "Caller", "Message", "Reply", "Request"]
 
 _SHORT_REPLY_TOKENS = 100
 

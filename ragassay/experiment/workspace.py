@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .config import Experiment
+from .settings import Experiment
 
 if TYPE_CHECKING:
-    from .remote import Mirror
+    from .mirror import Mirror
 
 
 @dataclass(frozen=True)
