@@ -16,9 +16,9 @@ from pathlib import Path
 
 from ragassay.files import read_records
 from ragassay.records import Passage, Query
-from ragassay.retrieval.analysis import make_analyzer
-from ragassay.retrieval.bm25 import Bm25, RankBm25
-from ragassay.retrieval.ranker import indexed_text
+from ragassay.retrieval.rankers.analysis import make_analyzer
+from ragassay.retrieval.rankers.bm25 import Bm25, RankBm25
+from ragassay.retrieval.rankers.ranker import indexed_text
 
 TIMES_FASTER = 20
 

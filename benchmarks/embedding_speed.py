@@ -18,8 +18,8 @@ from typing import Any
 from benchmarks.aims import note, why
 from benchmarks.latency_server import WORDS
 from ragassay.models.encoders import OFFLINE_MODEL, load_encoder
-from ragassay.retrieval.embedding import Embedder
-from ragassay.retrieval.embedding_cache import EmbeddingCache, Text
+from ragassay.retrieval.rankers.embedding import Embedder
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text
 
 BATCH, AIM = 32, 0.95
 

@@ -17,9 +17,7 @@ import time
 from pathlib import Path
 
 from benchmarks.latency_server import LatencyServer
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.evaluate.evaluate_answers import experiment_evaluators
 from ragassay.evaluate.judges.cases import AnswerCase, QueryCase
@@ -27,13 +25,8 @@ from ragassay.evaluate.judges.catalog import BUILT_IN
 from ragassay.evaluate.judges.rounds import assess
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.requests import (
-    Batch,
-    Request,
-)
-from ragassay.prompts import (
-    Message,
-)
+from ragassay.models.requests import Batch, Request
+from ragassay.prompts import Message
 from ragassay.records import Answer, Passage, Query
 
 LATENCY_S, AT_ONCE, A_QUERY = 0.2, 32, 4

@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ragassay.experiment.settings import OpenSearch
-from ragassay.retrieval.corpus_file import CorpusFile
-from ragassay.retrieval.embedding import Embedder
-from ragassay.retrieval.embedding_cache import EmbeddingCache
-from ragassay.retrieval.opensearch import Engine, open_rankers
-from ragassay.retrieval.opensearch_client import connect
-from ragassay.retrieval.opensearch_keep import kept_indexes, remove_indexes
+from ragassay.retrieval.opensearch.client import connect
+from ragassay.retrieval.opensearch.engine import Engine, open_rankers
+from ragassay.retrieval.opensearch.keep import kept_indexes, remove_indexes
+from ragassay.retrieval.rankers.corpus_file import CorpusFile
+from ragassay.retrieval.rankers.embedding import Embedder
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 
 WORDS, DIMENSIONS, AT_A_TIME = 200_000, 384, 10_000
 

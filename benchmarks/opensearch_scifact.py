@@ -25,14 +25,14 @@ from ir_measures import nDCG
 from ragassay.experiment.settings import OpenSearch
 from ragassay.files import read_records
 from ragassay.records import Passage, Query
-from ragassay.retrieval.analysis import make_analyzer
-from ragassay.retrieval.bm25 import K1, B
-from ragassay.retrieval.embedding import Embedder
-from ragassay.retrieval.embedding_cache import EmbeddingCache
-from ragassay.retrieval.opensearch import Engine, open_rankers
-from ragassay.retrieval.opensearch_client import connect
-from ragassay.retrieval.opensearch_keep import kept_indexes, remove_indexes
-from ragassay.retrieval.ranker import Ranker, Ranking, indexed_text
+from ragassay.retrieval.opensearch.client import connect
+from ragassay.retrieval.opensearch.engine import Engine, open_rankers
+from ragassay.retrieval.opensearch.keep import kept_indexes, remove_indexes
+from ragassay.retrieval.rankers.analysis import make_analyzer
+from ragassay.retrieval.rankers.bm25 import K1, B
+from ragassay.retrieval.rankers.embedding import Embedder
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
+from ragassay.retrieval.rankers.ranker import Ranker, Ranking, indexed_text
 from ragassay.retrieval.search import RETRIEVERS, make_rankers
 from ragassay.trec import read_qrels
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import get_args
 
 from benchmarks.aims import note, why
-from ragassay.synth.pdf_pool import PdfPool, usable_cores
-from ragassay.synth.pdf_readers import ReaderName
+from ragassay.synth.pdf.pool import PdfPool, usable_cores
+from ragassay.synth.pdf.readers import ReaderName
 
 
 def main() -> None:

@@ -11,18 +11,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli.plan import make_plan
 from ragassay.cli.stages import stages
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.requests import (
-    Batch,
-    Reply,
-)
+from ragassay.models.requests import Batch, Reply
 from ragassay.tokens import count_tokens
 
 Totals = dict[str, tuple[int, int, int]]

@@ -18,22 +18,14 @@ from pathlib import Path
 from benchmarks.aims import note, why
 from benchmarks.latency_server import LatencyServer
 from benchmarks.ragelo_peer import NOT_INSTALLED, cpu, passage, peer, question
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.evaluate.judge import Docket, ask
 from ragassay.evaluate.relevance import DEFAULT_PROMPT, Pooled, relevance_judge
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.requests import (
-    Batch,
-    Request,
-)
-from ragassay.prompts import (
-    Message,
-    Prompt,
-)
+from ragassay.models.requests import Batch, Request
+from ragassay.prompts import Message, Prompt
 from ragassay.records import Passage, Query
 
 AIM_RATIO, AIM_CPU_MS = 1.1, 2.5

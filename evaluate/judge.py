@@ -12,14 +12,8 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from ragassay.calls.caller import (
-    Caller,
-)
-from ragassay.models.requests import (
-    Batch,
-    Reply,
-    Request,
-)
+from ragassay.calls.caller import Caller
+from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment, Game, Judgment
 

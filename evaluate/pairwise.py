@@ -10,9 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from ragassay.models.requests import (
-    Reply,
-)
+from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Game, Passage, Query, Winner
 

@@ -12,9 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, create_model
 
-from ragassay.models.requests import (
-    Reply,
-)
+from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Judgment, Passage, Query
 

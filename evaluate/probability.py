@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import NamedTuple
 
-from ragassay.models.requests import (
-    Reply,
-)
+from ragassay.models.requests import Reply
 
 
 class Graded(NamedTuple):

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragassay.models.requests import (
-    Reply,
-)
+from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Judgment, Passage, Query
 

@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.own_code import importable
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
-from ragassay.models.requests import (
-    Batch,
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, AnswerRun, Passage, Query
 from ragassay.text import plain
 from ragassay.trec import read_run, write_run
 
-from .answers_file import read_answers
-from .own_agents import own_rankings
-from .python_agent import PythonAgent, ask_python_agent, load_python_agent
-from .rag import ANSWER_PROMPT, Found, answer_record, answer_request, failed_record
-from .rag_fusion import Rewrite, found_by_fusion, found_nothing
+from .agents.file_agent import read_answers
+from .agents.own_agents import own_rankings
+from .agents.python_agent import PythonAgent, ask_python_agent, load_python_agent
+from .agents.rag import ANSWER_PROMPT, Found, answer_record, answer_request, failed_record
+from .agents.rag_fusion import Rewrite, found_by_fusion, found_nothing
 from .rank_queries import fuses, read_queries
 
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
-from ragassay.models.requests import (
-    Batch,
-)
+from ragassay.models.requests import Batch
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query
 from ragassay.text import plain
 from ragassay.trec import Rankings, write_run
 
-from .rag_fusion import REWRITE_PROMPT, Rewrite, fuse, rewrite_record, rewrite_request
+from .agents.rag_fusion import REWRITE_PROMPT, Rewrite, fuse, rewrite_record, rewrite_request
 from .retrievers import PassageRetriever, build_retrievers
 
 Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]

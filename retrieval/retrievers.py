@@ -9,10 +9,10 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Passage
 
-from .embedding import Embedder, Progress, model_identity
-from .embedding_cache import EmbeddingCache
-from .opensearch import Engine, open_rankers
-from .passage_retriever import PassageRetriever
+from .agents.passage_retriever import PassageRetriever
+from .opensearch.engine import Engine, open_rankers
+from .rankers.embedding import Embedder, Progress, model_identity
+from .rankers.embedding_cache import EmbeddingCache
 from .search import make_rankers
 
 __all__ = ["PassageRetriever", "build_retrievers", "check_depth"]

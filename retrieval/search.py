@@ -12,15 +12,15 @@ from ragassay.records import Passage, Query
 from ragassay.text import plain
 from ragassay.trec import stream_run
 
-from .analysis import make_analyzer
-from .bm25 import Bm25, RankBm25
-from .corpus_file import CorpusFile
-from .embedding import Embedder, Progress, model_identity
-from .embedding_cache import EmbeddingCache
-from .hybrid import Hybrid
-from .knn import Knn
-from .opensearch import Engine, open_rankers
-from .ranker import IndexedTexts, Ranker, Ranking
+from .opensearch.engine import Engine, open_rankers
+from .rankers.analysis import make_analyzer
+from .rankers.bm25 import Bm25, RankBm25
+from .rankers.corpus_file import CorpusFile
+from .rankers.embedding import Embedder, Progress, model_identity
+from .rankers.embedding_cache import EmbeddingCache
+from .rankers.hybrid import Hybrid
+from .rankers.knn import Knn
+from .rankers.ranker import IndexedTexts, Ranker, Ranking
 
 R = TypeVar("R", Passage, Query)
 

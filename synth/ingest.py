@@ -12,10 +12,10 @@ from ragassay.files import write_records
 from ragassay.records import Record
 from ragassay.text import plain
 
-from .cut_documents import Document, Raw, cut_documents
-from .doc_ids import document_ids, find_documents
-from .page_ranges import ExcludedPages
-from .pdf_pool import PdfPool
+from .documents.cutting import Document, Raw, cut_documents
+from .documents.doc_ids import document_ids, find_documents
+from .documents.page_ranges import ExcludedPages
+from .pdf.pool import PdfPool
 
 NOT_UTF8 = "its name is not UTF-8; rename it"
 

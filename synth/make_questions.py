@@ -15,11 +15,11 @@ from ragassay.prompts import Prompt
 from ragassay.records import LedgerRow, Query, Section
 from ragassay.text import plain
 
-from .expert_questions import ExpertQuestion, read_expert_questions
-from .own_queries import read_own_queries
-from .reject import Candidate, Sifted, sift
-from .sample import sample_queries, sample_sections
-from .write_questions import DEFAULT_PROMPT, Written, ledger, question_batches
+from .questions.expert import ExpertQuestion, read_expert_questions
+from .questions.own import read_own_queries
+from .questions.reject import Candidate, Sifted, sift
+from .questions.sample import sample_queries, sample_sections
+from .questions.write import DEFAULT_PROMPT, Written, ledger, question_batches
 
 
 @dataclass(frozen=True)

@@ -8,21 +8,13 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.requests import (
-    Batch,
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Batch, Reply, Request
 from ragassay.progress import Progress
-from ragassay.prompts import (
-    Message,
-)
+from ragassay.prompts import Message
 
 
 class Grade(BaseModel):

@@ -16,12 +16,12 @@ import pytest
 
 from ragassay.experiment.settings import OpenSearch
 from ragassay.records import Passage
-from ragassay.retrieval.embedding import Embedder
-from ragassay.retrieval.embedding_cache import EmbeddingCache
-from ragassay.retrieval.opensearch import Engine, open_rankers
-from ragassay.retrieval.opensearch_client import Server, connect
-from ragassay.retrieval.opensearch_keep import kept_indexes
-from ragassay.retrieval.ranker import Ranker
+from ragassay.retrieval.opensearch.client import Server, connect
+from ragassay.retrieval.opensearch.engine import Engine, open_rankers
+from ragassay.retrieval.opensearch.keep import kept_indexes
+from ragassay.retrieval.rankers.embedding import Embedder
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
+from ragassay.retrieval.rankers.ranker import Ranker
 
 NO_SERVER = "no OpenSearch server"
 

@@ -20,10 +20,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 

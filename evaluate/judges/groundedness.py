@@ -16,10 +16,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, create_model
 
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 

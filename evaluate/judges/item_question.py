@@ -9,10 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, create_model
 
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 
 from ..judge import Strict

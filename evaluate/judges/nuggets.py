@@ -20,10 +20,7 @@ from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar, cast
 
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment, Passage
 

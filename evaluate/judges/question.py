@@ -10,10 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, BeforeValidator, create_model
 
 from ragassay.errors import InputError
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Message, Prompt, fence
 
 from ..judge import Reason, Strict, value_of

@@ -11,15 +11,9 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.errors import RagassayError
-from ragassay.models.requests import (
-    Batch,
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, Assessment
 
 from ..judge import complete

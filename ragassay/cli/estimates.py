@@ -114,7 +114,7 @@ def _load(label: str, model: str, calls: float, input_tokens: float) -> Load:
 def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
     if "rag-fusion" not in experiment.answer.agents:
         return []
-    tokens = _template("retrieval", "rewrite.md") + _QUESTION_TOKENS
+    tokens = _template("retrieval/agents", "rewrite.md") + _QUESTION_TOKENS
     return [_load("rewrites", experiment.answer.model, n_queries, tokens)]
 
 
@@ -123,7 +123,7 @@ def _distinct(experiment: Experiment, n_queries: float) -> float:
 
 
 def _answers(experiment: Experiment, n_queries: int, passage: float) -> list[Load]:
-    tokens = _template("retrieval", "answer.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
+    tokens = _template("retrieval/agents", "answer.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
     calls = _distinct(experiment, n_queries) * experiment.answer.repeats
     return [_load("answers", experiment.answer.model, calls, tokens)]
 

@@ -15,7 +15,7 @@ from ragassay.text import plain
 from .opensearch import server_settings
 
 if TYPE_CHECKING:
-    from ragassay.retrieval.opensearch import Engine
+    from ragassay.retrieval.opensearch.engine import Engine
 
 
 def search(options: argparse.Namespace) -> int:
@@ -45,7 +45,7 @@ def search(options: argparse.Namespace) -> int:
 
 def _engine(options: argparse.Namespace) -> Engine | None:
     """The OpenSearch server that the options name; None for the embedded engine. Raises InputError."""
-    from ragassay.retrieval.opensearch import Engine
+    from ragassay.retrieval.opensearch.engine import Engine
 
     if options.engine == "opensearch":
         _refuse(options, "--bm25 rank-bm25 is", options.bm25 == "rank-bm25", "embedded")

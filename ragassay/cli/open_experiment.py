@@ -51,7 +51,7 @@ def _here(folder: Path | Address, mirrors: list[Mirror]) -> Path:
 def _check(experiment: Experiment, corpus: Path) -> None:
     """What a late stage would stumble over is said before an early one is paid for: models, language, own prompts."""
     from ragassay.prompts import Prompt
-    from ragassay.retrieval.analysis import language_code
+    from ragassay.retrieval.rankers.analysis import language_code
 
     try:
         for model in sorted(experiment.model_names()):

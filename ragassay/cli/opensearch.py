@@ -14,8 +14,8 @@ from ragassay.text import plain
 
 def opensearch(options: argparse.Namespace) -> int:
     """List the indexes of ours on a server, or remove those named and, with --old, those without an alias."""
-    from ragassay.retrieval.opensearch_client import connect
-    from ragassay.retrieval.opensearch_keep import kept_indexes, remove_indexes
+    from ragassay.retrieval.opensearch.client import connect
+    from ragassay.retrieval.opensearch.keep import kept_indexes, remove_indexes
 
     server = connect(options.url, server_settings(options))
     if options.action == "list":
@@ -55,7 +55,7 @@ def _filter(pairs: list[str]) -> dict[str, str]:
 
 
 def _line(index: str, about: object, aliases: tuple[str, ...], size_bytes: int | None) -> str:
-    from ragassay.retrieval.opensearch_about import About
+    from ragassay.retrieval.opensearch.about import About
 
     size = f"{size_bytes / 1e6:.1f} MB" if size_bytes is not None else "size unknown"
     if not isinstance(about, About):

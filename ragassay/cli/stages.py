@@ -35,7 +35,7 @@ def stages() -> tuple[Stage, ...]:
 
 
 def _pdfs(workspace: Workspace) -> list[Path]:
-    from ragassay.synth.doc_ids import find_documents
+    from ragassay.synth.documents.doc_ids import find_documents
 
     return [workspace.corpus / doc for doc in find_documents(workspace.corpus, workspace.results)]
 
@@ -96,7 +96,9 @@ def _questions() -> Stage:
             w.expert_questions,
             w.own_queries,
             *_prompts(
-                "synth", "questions.md", *(["golden_answers.md"] if w.experiment.questions.golden_answers else [])
+                "synth/questions",
+                "questions.md",
+                *(["golden_answers.md"] if w.experiment.questions.golden_answers else []),
             ),
             *_own(w, w.experiment.questions.prompt),
         ],
@@ -118,7 +120,7 @@ def _retrieve() -> Stage:
     return Stage(
         "retrieve",
         needs=lambda w: [w.passages, w.queries],
-        uses=lambda w: [*_prompts("retrieval", "rewrite.md"), *_own(w, w.experiment.answer.fusion_prompt)],
+        uses=lambda w: [*_prompts("retrieval/agents", "rewrite.md"), *_own(w, w.experiment.answer.fusion_prompt)],
         settings=lambda e: (
             _retrieval_settings(e)
             | {f"answer.{key}": getattr(e.answer, key) for key in ("model", "agents", "fusion_queries")}
@@ -153,7 +155,7 @@ def _answer() -> Stage:
         ],
         uses=lambda w: [
             w.rewrites,
-            *_prompts("retrieval", "answer.md"),
+            *_prompts("retrieval/agents", "answer.md"),
             *_own(w, w.experiment.answer.prompt, *(agent.path for agent in w.experiment.agent)),
             *_agent_modules(w),
         ],

@@ -26,17 +26,13 @@ from small_corpus import make_corpus
 from ragassay.calls.batches import anthropic as anthropic_batches
 from ragassay.calls.batches import openai as openai_batches
 from ragassay.calls.batches.provider import Limits, files_within
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli import main
 from ragassay.errors import BudgetSpent, InputError
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.requests import (
-    Batch,
-)
+from ragassay.models.requests import Batch
 from ragassay.progress import StderrProgress
 
 Provider = Literal["openai", "anthropic"]

@@ -22,20 +22,13 @@ from loopback.behaviours import (
 from loopback.server import ScriptedServer
 from pydantic import BaseModel, ConfigDict
 
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import BudgetSpent, InputError, RepliesMissing
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.requests import (
-    Batch,
-    Request,
-)
-from ragassay.prompts import (
-    Message,
-)
+from ragassay.models.requests import Batch, Request
+from ragassay.prompts import Message
 
 
 class Grade(BaseModel):

@@ -19,8 +19,8 @@ from ragassay.errors import InputError
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.retrieval.embedding import Embedder
-from ragassay.retrieval.embedding_cache import EmbeddingCache, Text
+from ragassay.retrieval.rankers.embedding import Embedder
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text
 from ragassay.synth.ingest import ingest
 
 PAGES = [f"This is page {n} of a long document.\nWrite {n * 31} to register R{n} and wait." for n in range(1, 145)]

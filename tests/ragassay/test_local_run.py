@@ -25,14 +25,10 @@ from ragassay.evaluate.relevance import RelevanceReply
 from ragassay.experiment.settings import ModelSettings
 from ragassay.models.endpoint import Endpoint
 from ragassay.models.local.model import SMALLEST
-from ragassay.models.requests import (
-    Request,
-)
-from ragassay.prompts import (
-    Message,
-)
-from ragassay.retrieval.rag_fusion import Rewritten
-from ragassay.synth.write_questions import reply_schema as questions_schema
+from ragassay.models.requests import Request
+from ragassay.prompts import Message
+from ragassay.retrieval.agents.rag_fusion import Rewritten
+from ragassay.synth.questions.write import reply_schema as questions_schema
 
 SETTINGS = f"""
 [models."{SMALLEST}"]

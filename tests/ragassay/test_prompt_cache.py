@@ -16,13 +16,8 @@ from loopback.server import ScriptedServer
 from ragassay.experiment.settings import ModelSettings
 from ragassay.models.prices import cost_usd
 from ragassay.models.prompt_cache import SHARED_CHARACTERS, anthropic_content, in_turn, shared_beginnings
-from ragassay.models.requests import (
-    Batch,
-    Request,
-)
-from ragassay.prompts import (
-    Message,
-)
+from ragassay.models.requests import Batch, Request
+from ragassay.prompts import Message
 
 GOOD = {"reason": "it says so", "label": 2}
 PASSAGES = "A passage that is long enough.\n" * 200

@@ -13,15 +13,8 @@ from pydantic import BaseModel
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import InputError
 from ragassay.experiment.settings import ModelSettings
-from ragassay.models.requests import (
-    Request,
-    read_reply,
-    request_key,
-    usage_of,
-)
-from ragassay.prompts import (
-    Message,
-)
+from ragassay.models.requests import Request, read_reply, request_key, usage_of
+from ragassay.prompts import Message
 
 
 class Yes(BaseModel):

@@ -11,21 +11,14 @@ from loopback.behaviours import Behaviour, cut, reply, status
 from loopback.server import ScriptedServer
 from small_corpus import answer_everything, make_corpus
 
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli import main
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.requests import (
-    Batch,
-    Request,
-)
-from ragassay.prompts import (
-    Message,
-)
+from ragassay.models.requests import Batch, Request
+from ragassay.prompts import Message
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Passage
-from ragassay.retrieval.embedding import load_encoder
+from ragassay.retrieval.rankers.embedding import load_encoder
 
 PASSAGES = Path(__file__).with_name("avr_libc_passages.jsonl")
 

@@ -14,8 +14,8 @@ from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
 from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.retrieval.agents.python_agent import PythonAgent, ask_python_agent
 from ragassay.retrieval.answer_queries import answer_queries
-from ragassay.retrieval.python_agent import PythonAgent, ask_python_agent
 from ragassay.trec import read_run
 
 QUERIES = {"q_1": "What is vaccum optimizer ?", "q_2": "Tell me about ‘always_ram’ parameter?", "q_3": "What is RRF?"}

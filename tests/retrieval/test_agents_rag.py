@@ -15,14 +15,11 @@ from loopback.behaviours import reply
 from loopback.server import ScriptedServer
 
 from ragassay.errors import InputError
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Usage
-from ragassay.retrieval.rag import ANSWER_PROMPT, RagAgent, answer_request, ask_with
-from ragassay.retrieval.rag_fusion import (
+from ragassay.retrieval.agents.rag import ANSWER_PROMPT, RagAgent, answer_request, ask_with
+from ragassay.retrieval.agents.rag_fusion import (
     REWRITE_PROMPT,
     RagFusionAgent,
     Rewritten,

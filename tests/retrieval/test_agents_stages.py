@@ -10,14 +10,10 @@ from ragassay.errors import InputError, RepliesMissing
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
-from ragassay.models.requests import (
-    Batch,
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.retrieval.agents.rag_fusion import Rewrite, Rewritten
 from ragassay.retrieval.answer_queries import answer_queries
-from ragassay.retrieval.rag_fusion import Rewrite, Rewritten
 from ragassay.retrieval.rank_queries import rank_queries
 from ragassay.trec import read_run
 

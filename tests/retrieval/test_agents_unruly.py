@@ -11,7 +11,7 @@ from ragassay.experiment.own_code import importable
 from ragassay.experiment.settings import Agent
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Query
-from ragassay.retrieval.python_agent import ask_python_agent, load_python_agent
+from ragassay.retrieval.agents.python_agent import ask_python_agent, load_python_agent
 
 QUERIES = [Query(_id="q1", text="How?"), Query(_id="q2", text="Why?")]
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.retrieval.analysis import language_code, make_analyzer
+from ragassay.retrieval.rankers.analysis import language_code, make_analyzer
 
 
 def terms(text: str, language: str = "en") -> list[str]:

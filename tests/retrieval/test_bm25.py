@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 from rank_bm25 import BM25Okapi
 
-from ragassay.retrieval.analysis import make_analyzer
-from ragassay.retrieval.bm25 import Bm25, RankBm25
+from ragassay.retrieval.rankers.analysis import make_analyzer
+from ragassay.retrieval.rankers.bm25 import Bm25, RankBm25
 
 QUERIES = [
     "How do I move the heap to external RAM?",

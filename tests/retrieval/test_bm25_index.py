@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragassay.retrieval import bm25_index
-from ragassay.retrieval.bm25_index import build_index
-from ragassay.retrieval.ranker import at_least_kth
+from ragassay.retrieval.rankers import bm25_index
+from ragassay.retrieval.rankers.bm25_index import build_index
+from ragassay.retrieval.rankers.ranker import at_least_kth
 
 
 def split(texts: Sequence[str]) -> list[list[str]]:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ragassay.errors import InputError, MissingExtra
-from ragassay.retrieval.embedding import Embedder, load_encoder, model_identity, prompt_for
-from ragassay.retrieval.embedding_cache import EmbeddingCache, Text
+from ragassay.retrieval.rankers.embedding import Embedder, load_encoder, model_identity, prompt_for
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text
 
 BOTH = [Text("query", "what is malloc?"), Text("passage", "malloc allocates")]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.retrieval.embedding_cache import EmbeddingCache, Text, export_embeddings
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text, export_embeddings
 
 
 def filled(folder: Path, model: str = "m", start: int = 0, n: int = 3) -> list[bytes]:

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragassay.retrieval import knn
-from ragassay.retrieval.corpus_file import CorpusFile
-from ragassay.retrieval.embedding import Embedder
-from ragassay.retrieval.embedding_cache import EmbeddingCache
-from ragassay.retrieval.knn import Knn
-from ragassay.retrieval.ranker import IndexedTexts
+from ragassay.retrieval.rankers import knn
+from ragassay.retrieval.rankers.corpus_file import CorpusFile
+from ragassay.retrieval.rankers.embedding import Embedder
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
+from ragassay.retrieval.rankers.knn import Knn
+from ragassay.retrieval.rankers.ranker import IndexedTexts
 
 
 class Given:

@@ -13,9 +13,10 @@ from ragassay.cli import main
 from ragassay.errors import InputError
 from ragassay.files import write_records
 from ragassay.records import Passage, Query
-from ragassay.retrieval import embedding, opensearch_index
-from ragassay.retrieval.opensearch_index import read_about
+from ragassay.retrieval.opensearch import index as opensearch_index
+from ragassay.retrieval.opensearch.index import read_about
 from ragassay.retrieval.rank_queries import rank_queries
+from ragassay.retrieval.rankers import embedding
 from ragassay.trec import read_run
 
 

@@ -11,13 +11,13 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.records import Passage
-from ragassay.retrieval.analysis import make_analyzer
-from ragassay.retrieval.bm25 import Bm25
-from ragassay.retrieval.embedding import Embedder
-from ragassay.retrieval.embedding_cache import EmbeddingCache
-from ragassay.retrieval.hybrid import Hybrid
-from ragassay.retrieval.knn import Knn
-from ragassay.retrieval.ranker import Ranking, indexed_text
+from ragassay.retrieval.rankers.analysis import make_analyzer
+from ragassay.retrieval.rankers.bm25 import Bm25
+from ragassay.retrieval.rankers.embedding import Embedder
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
+from ragassay.retrieval.rankers.hybrid import Hybrid
+from ragassay.retrieval.rankers.knn import Knn
+from ragassay.retrieval.rankers.ranker import Ranking, indexed_text
 
 QUERIES = ["How is memory freed?", "program space strings", "interrupt handler memory memory", "zyzzyva", " "]
 

@@ -13,7 +13,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.settings import OpenSearch
 from ragassay.files import write_records
 from ragassay.records import Query
-from ragassay.retrieval.opensearch_client import connect
+from ragassay.retrieval.opensearch.client import connect
 from ragassay.trec import read_run
 
 LogIn = Callable[..., None]

@@ -11,9 +11,9 @@ from langchain_core.retrievers import BaseRetriever
 
 from ragassay.errors import InputError
 from ragassay.records import Passage
-from ragassay.retrieval import embedding
+from ragassay.retrieval.rankers import embedding
+from ragassay.retrieval.rankers.rrf import rrf
 from ragassay.retrieval.retrievers import PassageRetriever, build_retrievers
-from ragassay.retrieval.rrf import rrf
 
 
 @pytest.fixture

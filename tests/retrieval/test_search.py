@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.retrieval import embedding
+from ragassay.retrieval.rankers import embedding
 from ragassay.retrieval.search import search_files
 from ragassay.trec import read_run
 

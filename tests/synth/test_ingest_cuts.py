@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.records import Passage, Section
-from ragassay.synth.document_text import DocumentText
-from ragassay.synth.passages import make_passages
-from ragassay.synth.pdf_readers import OutlineEntry
-from ragassay.synth.sections import make_sections
+from ragassay.synth.documents.passages import make_passages
+from ragassay.synth.documents.sections import make_sections
+from ragassay.synth.documents.text import DocumentText
+from ragassay.synth.pdf.readers import OutlineEntry
 from ragassay.tokens import count_tokens
 
 WORDS = [

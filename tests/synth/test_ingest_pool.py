@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pdf_maker import break_page, make_encrypted_pdf, make_pdf
 
-from ragassay.synth import pdf_pool
-from ragassay.synth.pdf_pool import PdfPool
+from ragassay.synth.pdf import pool as pdf_pool
+from ragassay.synth.pdf.pool import PdfPool
 
 PAGES = [f"This is page {n} of a long document.\nIt has a second line." for n in range(1, 121)]
 
@@ -89,6 +89,6 @@ def _children() -> list[int]:
             stat, command = (entry / "stat").read_text(), (entry / "cmdline").read_bytes()
         except OSError:
             continue
-        if b"ragassay.synth.pdf_worker" in command and int(stat.rpartition(")")[2].split()[1]) == os.getpid():
+        if b"ragassay.synth.pdf.worker" in command and int(stat.rpartition(")")[2].split()[1]) == os.getpid():
             found.append(int(entry.name))
     return found

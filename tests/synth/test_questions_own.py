@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.synth.own_queries import read_own_queries
+from ragassay.synth.questions.own import read_own_queries
 
 # Lines of SciFact's queries.jsonl (BEIR), the second one's metadata shortened.
 SCIFACT = """\

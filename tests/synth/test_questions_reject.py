@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.records import Query, Section
-from ragassay.synth.expert_questions import ExpertQuestion, read_expert_questions
-from ragassay.synth.reject import Candidate, clean, fault_of, sift
+from ragassay.synth.questions.expert import ExpertQuestion, read_expert_questions
+from ragassay.synth.questions.reject import Candidate, clean, fault_of, sift
 
 CORPORA = Path(__file__).parents[2] / "corpora"
 

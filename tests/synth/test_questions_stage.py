@@ -11,21 +11,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragassay.calls.caller import (
-    Caller,
-)
+from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import InputError, RagassayError, RepliesMissing
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
-from ragassay.models.requests import (
-    Batch,
-    Reply,
-)
+from ragassay.models.requests import Batch, Reply
 from ragassay.records import LedgerRow, Query, Rejected, Section
 from ragassay.synth.make_questions import make_questions
-from ragassay.synth.write_questions import WrittenQuestion, WrittenQuestions, reply_schema
+from ragassay.synth.questions.write import WrittenQuestion, WrittenQuestions, reply_schema
 
 A, B = "file:a", "openai:b/c"
 TOPICS = ("fuse", "clock", "timer", "stack", "heap", "linker", "startup", "interrupt", "register", "eeprom")

@@ -11,10 +11,7 @@ from loopback.behaviours import reply, token_probabilities
 from ragassay.errors import InputError
 from ragassay.evaluate.judges.catalog import BUILT_IN
 from ragassay.evaluate.judges.question import LabelQuestion
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 
 ASKING = [name for name in BUILT_IN if name not in {"hallucination", "golden_similarity", "document_recall"}]

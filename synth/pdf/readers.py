@@ -1,6 +1,6 @@
 """The two PDF readers: pypdf (the default) and PDFium, behind one small protocol.
 
-Runs in a worker process (see `pdf_worker.py`), so that a reader which crashes or hangs takes no other document along;
+Runs in a worker process (see `worker.py`), so that a reader which crashes or hangs takes no other document along;
 it imports nothing of ragassay, to start quickly.
 """
 

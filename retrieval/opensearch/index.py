@@ -15,14 +15,14 @@ from ragassay.files import write_records
 from ragassay.records import Passage
 from ragassay.text import plain
 
-from .analysis import Analyzer
-from .embedding import Embedder, Progress
-from .embedding_cache import Text
-from .opensearch_about import ABOUT, PREFIX, About, index_body
-from .opensearch_bulk import Rejection, send
-from .opensearch_client import Server
-from .opensearch_errors import NotAllowed
-from .ranker import indexed_text
+from ..rankers.analysis import Analyzer
+from ..rankers.embedding import Embedder, Progress
+from ..rankers.embedding_cache import Text
+from ..rankers.ranker import indexed_text
+from .about import ABOUT, PREFIX, About, index_body
+from .bulk import Rejection, send
+from .client import Server
+from .errors import NotAllowed
 
 CHUNK = 512
 """Passages analyzed, embedded and looked up at a time."""

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 
 from ragassay.errors import InputError
 
-from .analysis import Analyzer
-from .bm25 import DIGITS as BM25_DIGITS
-from .embedding import Embedder
-from .embedding_cache import Text, Vectors
-from .hybrid import DEPTH
-from .knn import DIGITS as KNN_DIGITS
-from .opensearch_client import Server
-from .opensearch_search import MAX_K, Body, Target, bm25_search, fused_search, knn_search, run_searches
-from .ranker import Ranking
-from .rrf import rrf
+from ..rankers.analysis import Analyzer
+from ..rankers.bm25 import DIGITS as BM25_DIGITS
+from ..rankers.embedding import Embedder
+from ..rankers.embedding_cache import Text, Vectors
+from ..rankers.hybrid import DEPTH
+from ..rankers.knn import DIGITS as KNN_DIGITS
+from ..rankers.ranker import Ranking
+from ..rankers.rrf import rrf
+from .client import Server
+from .search import MAX_K, Body, Target, bm25_search, fused_search, knn_search, run_searches
 
 RRF_DIGITS = 8
 """The server sums reciprocal ranks in single precision; beyond these, equal sums differ."""

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from ragassay.records import Passage
 
 from .cut_points import Cut, best
-from .document_text import DocumentText
+from .text import DocumentText
 
 SHORTEST, LONGEST = 0.6, 1.25
 """Of the words asked for; a good place to cut is looked for between the two."""

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from ragassay.errors import InputError
 
-from .opensearch_client import Server
-from .opensearch_errors import is_passing, reason_of
-from .opensearch_index import filter_value, term_string
-from .ranker import Ranking
+from ..rankers.ranker import Ranking
+from .client import Server
+from .errors import is_passing, reason_of
+from .index import filter_value, term_string
 
 MAX_K = 10_000
 """Passages a query that OpenSearch gives at most (index.max_result_window)."""

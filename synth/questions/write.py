@@ -14,15 +14,11 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ragassay.digests import digest_bytes
 from ragassay.experiment.settings import Experiment
-from ragassay.models.requests import (
-    Batch,
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Message, Prompt
 from ragassay.records import LedgerRow, Query, Rejected, Section
 
-from .expert_questions import ExpertQuestion
+from .expert import ExpertQuestion
 from .reject import Candidate
 
 DEFAULT_PROMPT = Path(__file__).with_name("prompts") / "questions.md"

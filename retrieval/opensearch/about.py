@@ -16,8 +16,8 @@ from ragassay.digests import digest_json
 from ragassay.experiment.settings import OpenSearch as Settings
 from ragassay.records import Record
 
-from .bm25 import K1, B
-from .corpus_file import Fingerprint
+from ..rankers.bm25 import K1, B
+from ..rankers.corpus_file import Fingerprint
 
 FORMAT = 1
 """Part of every index's name; to be raised when the analysis, the fields or the way vectors are stored change."""

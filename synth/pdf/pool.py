@@ -20,8 +20,8 @@ from typing import TypeVar
 from ragassay.cores import Cores
 from ragassay.cores import usable_cores as usable_cores
 
-from .pdf_process import Limits, Pages, PageText, PdfProcess, Probe
-from .pdf_readers import ReaderName
+from .process import Limits, Pages, PageText, PdfProcess, Probe
+from .readers import ReaderName
 
 R = TypeVar("R")
 

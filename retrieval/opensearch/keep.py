@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ragassay.errors import InputError
 from ragassay.text import plain
 
-from .opensearch_about import PREFIX, About
-from .opensearch_client import Server
-from .opensearch_index import read_about
+from .about import PREFIX, About
+from .client import Server
+from .index import read_about
 
 
 @dataclass(frozen=True)

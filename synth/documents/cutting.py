@@ -11,14 +11,14 @@ from ragassay.cores import Cores, Here
 from ragassay.experiment.settings import Ingest
 from ragassay.records import Page, Passage, Section
 
+from ..pdf.process import PageText, Probe
+from ..pdf.readers import OutlineEntry
 from .contents_pages import strip_contents
-from .document_text import DocumentText
 from .page_furniture import strip_furniture
 from .page_text import clean_characters, join_broken_words
 from .passages import make_passages
-from .pdf_process import PageText, Probe
-from .pdf_readers import OutlineEntry
 from .sections import make_sections
+from .text import DocumentText
 
 MOSTLY_WITHOUT_TEXT = 0.5
 RUN_TOGETHER_SHARE = 0.2

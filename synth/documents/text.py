@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from ..pdf.readers import OutlineEntry
 from .cut_points import Stretch, cut
 from .page_text import clean_characters
-from .pdf_readers import OutlineEntry
 
 MOST_LINES_OF_A_HEADING = 3
 

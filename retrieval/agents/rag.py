@@ -16,10 +16,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Answer, Passage, Query, Usage
 

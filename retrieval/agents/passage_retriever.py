@@ -11,7 +11,7 @@ from pydantic import Field, SkipValidation
 
 from ragassay.records import Passage
 
-from .ranker import Ranker, Ranking
+from ..rankers.ranker import Ranker, Ranking
 
 
 class PassageRetriever(BaseRetriever):

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, cast
 
-from .pdf_readers import OpenPdf, ReaderName, UnreadablePdf, open_pdf
+from .readers import OpenPdf, ReaderName, UnreadablePdf, open_pdf
 
 
 def main() -> None:

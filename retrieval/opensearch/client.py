@@ -15,7 +15,7 @@ from ragassay.experiment.addresses import is_server
 from ragassay.experiment.settings import OpenSearch as Settings
 from ragassay.text import plain
 
-from .opensearch_errors import is_passing, reason_of, refusal, unreachable, untrusted
+from .errors import is_passing, reason_of, refusal, unreachable, untrusted
 
 if TYPE_CHECKING:
     from opensearchpy import OpenSearch

@@ -14,15 +14,12 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from ragassay.models.requests import (
-    Reply,
-    Request,
-)
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Record, Usage
 
+from ..rankers.rrf import rrf
 from .rag import Ask, Found, RagAgent, as_passages
-from .rrf import rrf
 
 REWRITE_PROMPT = Path(__file__).with_name("prompts") / "rewrite.md"
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from ragassay.experiment.settings import OpenSearch as Settings
 from ragassay.records import Passage
 
-from .analysis import language_code, make_analyzer
-from .corpus_file import fingerprint
-from .embedding import Embedder, Progress
-from .opensearch_about import About, wanted
-from .opensearch_client import connect
-from .opensearch_index import Sources, ensure_index, existing_index
-from .opensearch_rankers import ServerBm25, ServerHybrid, ServerKnn
-from .opensearch_search import Target
-from .ranker import Ranker
+from ..rankers.analysis import language_code, make_analyzer
+from ..rankers.corpus_file import fingerprint
+from ..rankers.embedding import Embedder, Progress
+from ..rankers.ranker import Ranker
+from .about import About, wanted
+from .client import connect
+from .index import Sources, ensure_index, existing_index
+from .rankers import ServerBm25, ServerHybrid, ServerKnn
+from .search import Target
 
 
 @dataclass(frozen=True)

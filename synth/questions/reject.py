@@ -11,7 +11,7 @@ from typing import Any
 from ragassay.digests import digest_bytes
 from ragassay.records import Query, Rejected, Section
 
-from .expert_questions import ExpertQuestion
+from .expert import ExpertQuestion
 from .near_duplicates import Seen
 from .stand_alone import leans_on
 

@@ -10,7 +10,7 @@ from ragassay.records import Section
 from ragassay.tokens import count_tokens
 
 from .cut_points import Stretch, best
-from .document_text import DocumentText
+from .text import DocumentText
 
 SHORTEST = 0.5
 LONGEST_LAST = 1.15

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from . import pdf_worker
-from .pdf_readers import OutlineEntry, ReaderName
+from . import worker
+from .readers import OutlineEntry, ReaderName
 
 TRIES_OF_A_PAGE = 2
 
@@ -135,7 +135,7 @@ def _why(status: int) -> str:
 def _start() -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     return subprocess.Popen(  # noqa: S603  (our own module)
-        [sys.executable, "-m", pdf_worker.__name__],
+        [sys.executable, "-m", worker.__name__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -8,8 +8,8 @@ from typing import Any
 
 from ragassay.records import Record
 
-from .opensearch_client import Server
-from .opensearch_errors import is_full_disk, is_passing, reason_of, shown
+from .client import Server
+from .errors import is_full_disk, is_passing, reason_of, shown
 
 MAX_ITEMS, MAX_BYTES = 500, 8_000_000
 """Of one request; a single passage may be longer."""
