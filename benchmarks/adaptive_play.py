@@ -20,9 +20,9 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from benchmarks.coverage_ratings import WORLDS, World, simulate
-from ragassay.evaluate.adaptive import Design, play_out
-from ragassay.evaluate.bootstrap import Floats
-from ragassay.evaluate.strengths import Truths, log_strengths
+from ragassay.evaluate.judging.games.adaptive import Design, play_out
+from ragassay.evaluate.ratings.bradley_terry_fit import Truths, log_strengths
+from ragassay.evaluate.statistics.resamples import Floats
 
 SHARES = (0.2, 1 / 3, 0.5, 0.75, 1.0)
 EXPERIMENTS = 500

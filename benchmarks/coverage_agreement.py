@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.evaluate.agreement.agree import clusters_of
-from ragassay.evaluate.agreement.consistency import repeat_consistency
 from ragassay.evaluate.agreement.crosstab import crosstab
 from ragassay.evaluate.agreement.estimates import Sample
 from ragassay.evaluate.agreement.kappa import kappa
+from ragassay.evaluate.agreement.self_agreement import repeat_consistency
 
 Floats = NDArray[np.float64]
 BAR, BOOTSTRAP = 0.93, 500

@@ -17,9 +17,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.evaluate.clustered import by_cluster, estimate, intervals
-from ragassay.evaluate.comparisons import LEVEL, t_p
-from ragassay.evaluate.needed_queries import needed_interval, needed_units
+from ragassay.evaluate.statistics.clustered import by_cluster, estimate, intervals
+from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
+from ragassay.evaluate.statistics.power import needed_interval, needed_units
 
 Floats = NDArray[np.float64]
 

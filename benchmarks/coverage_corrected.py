@@ -18,9 +18,9 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.evaluate.correction import correct_difference, correct_mean
-from ragassay.evaluate.ppi import Sample
-from ragassay.evaluate.sample_size import labels_needed, needed_for
+from ragassay.evaluate.statistics.corrected_mean import correct_difference, correct_mean
+from ragassay.evaluate.statistics.labels_needed import labels_needed, needed_for
+from ragassay.evaluate.statistics.ppi import Sample
 
 Floats = NDArray[np.float64]
 

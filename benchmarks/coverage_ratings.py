@@ -17,11 +17,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.evaluate import bradley_terry
-from ragassay.evaluate.adaptive import Design, Ints, Played, play_out
-from ragassay.evaluate.bootstrap import Floats, resamples
-from ragassay.evaluate.strengths import log_strengths
-from ragassay.evaluate.win_table import Contests
+from ragassay.evaluate.judging.games.adaptive import Design, Ints, Played, play_out
+from ragassay.evaluate.ratings import bradley_terry
+from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.win_table import Contests
+from ragassay.evaluate.statistics.resamples import Floats, resamples
 
 BOOTSTRAP = 400
 _MANY = 200_000

@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks.aims import note, why
 from benchmarks.ragelo_peer import NOT_INSTALLED, peer
-from ragassay.evaluate.elo import EloSettings, tournament_mean
-from ragassay.evaluate.win_table import Contests
+from ragassay.evaluate.ratings.elo import EloSettings, tournament_mean
+from ragassay.evaluate.ratings.win_table import Contests
 
 REPEATS, TIMES_FASTER = 20, 20
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ragassay.evaluate import elo
-from ragassay.evaluate.strengths import log_strengths
-from ragassay.evaluate.win_table import Contests
+from ragassay.evaluate.ratings import elo
+from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.win_table import Contests
 
 SCORE = {"left": 1.0, "tie": 0.5, "right": 0.0}
 

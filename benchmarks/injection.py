@@ -24,9 +24,9 @@ import numpy as np
 
 from benchmarks.take_replies import KEPT, WORK, awaited, evaluator, open_caller, open_work
 from ragassay.errors import InputError, RepliesMissing
-from ragassay.evaluate.clustered import interval, numbered
-from ragassay.evaluate.judges.cases import AnswerCase, QueryCase
-from ragassay.evaluate.judges.rounds import assess
+from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
+from ragassay.evaluate.judging.engine.rounds import assess
+from ragassay.evaluate.statistics.clustered import interval, numbered
 from ragassay.files import read_records
 from ragassay.records import Answer, Figure, Passage, Query
 

@@ -20,9 +20,9 @@ from benchmarks.latency_server import LatencyServer
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.evaluate.evaluate_answers import experiment_evaluators
-from ragassay.evaluate.judges.cases import AnswerCase, QueryCase
-from ragassay.evaluate.judges.catalog import BUILT_IN
-from ragassay.evaluate.judges.rounds import assess
+from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
+from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Request

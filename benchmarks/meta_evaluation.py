@@ -24,9 +24,16 @@ from pathlib import Path
 from benchmarks.agreement import read_tsv
 from benchmarks.take_replies import KEPT, WORK, awaited, evaluator, open_caller, open_work
 from ragassay.errors import RepliesMissing
-from ragassay.evaluate.judges.evaluator import Evaluator
-from ragassay.evaluate.meta_eval import BINARY, CrossTable, Relevant, compare, judge_rows, verdict_figures
-from ragassay.evaluate.meta_sets import LabelledSet, answered, expected_text, read_relevance, read_rows, sample
+from ragassay.evaluate.agreement.labelled_sets import (
+    LabelledSet,
+    answered,
+    expected_text,
+    read_relevance,
+    read_rows,
+    sample,
+)
+from ragassay.evaluate.agreement.meta_eval import BINARY, CrossTable, Relevant, compare, judge_rows, verdict_figures
+from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.files import read_records, write_records
 from ragassay.records import Assessment, Figure, Query
 from ragassay.retrieval.search import search_files

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ragassay.evaluate import bradley_terry
-from ragassay.evaluate.bootstrap import resamples
-from ragassay.evaluate.elo import EloSettings, tournament_mean
-from ragassay.evaluate.win_table import Contests
+from ragassay.evaluate.ratings import bradley_terry
+from ragassay.evaluate.ratings.elo import EloSettings, tournament_mean
+from ragassay.evaluate.ratings.win_table import Contests
+from ragassay.evaluate.statistics.resamples import resamples
 
 GAMES, QUERIES, REPEATS = 3000, 200, 5
 

@@ -20,8 +20,8 @@ from benchmarks.latency_server import LatencyServer
 from benchmarks.ragelo_peer import NOT_INSTALLED, cpu, passage, peer, question
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
-from ragassay.evaluate.judge import Docket, ask
-from ragassay.evaluate.relevance import DEFAULT_PROMPT, Pooled, relevance_judge
+from ragassay.evaluate.judging.engine.reply import Docket, ask
+from ragassay.evaluate.judging.judges.relevance import DEFAULT_PROMPT, Pooled, relevance_judge
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Request

@@ -10,26 +10,27 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
 from ragassay.records import Assessment
-from ragassay.results import Boxes, Figures, PairedTest, RatingDetail, Results
 
-from . import bradley_terry, elo, means
-from .audit import audit_judge, warnings
-from .bootstrap import Range, Resamples, resamples
-from .boxes import box
-from .choice import choose, ranked
-from .clustered import source_sections
-from .compared import compared, comparisons, of_evaluations
-from .corrected import Judged, People, corrections, read_people
+from .audit.judge_audit import audit_judge, warnings
 from .evaluate_answers import experiment_evaluators
-from .evaluations import Evaluations, evaluations_by_query
-from .findings import Findings, read_findings
-from .measures import Values
-from .paired_tests import paired_test, rag_pairs
-from .pass_or_fail import pass_or_fail, verdicts_by_agent
-from .pool import pool_by_judge, pool_by_people
-from .strengths import STEPS
-from .verdicts import Verdict, verdicts
-from .win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from .figures import query_values
+from .figures.boxes import box
+from .figures.compared_measures import compared, comparisons, of_evaluations
+from .figures.evaluator_values import Evaluations, evaluations_by_query
+from .figures.measures import Values
+from .figures.pass_or_fail import pass_or_fail, verdicts_by_agent
+from .figures.pool import pool_by_judge, pool_by_people
+from .human_labels.corrections import Judged, People, corrections, read_people
+from .inputs.findings import Findings, read_findings
+from .ratings import bradley_terry, elo
+from .ratings.bradley_terry_fit import STEPS
+from .ratings.choice import choose, ranked
+from .ratings.verdicts import Verdict, verdicts
+from .ratings.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from .results import Boxes, Figures, PairedTest, RatingDetail, Results
+from .statistics.clustered import source_sections
+from .statistics.paired_t import paired_test, rag_pairs
+from .statistics.resamples import Range, Resamples, resamples
 
 V = TypeVar("V")
 
@@ -78,9 +79,9 @@ def results_of(
     play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
     elo_figures, strengths = elo.rate(table, draws, play), bradley_terry.rate(table, draws, play.initial)
     order = ranked(agents, strengths, elo_figures)
-    retrieval = means.retrieval_by_query(findings, k)
-    pointwise = means.pointwise_by_query(findings, criteria)
-    people = means.people_by_query(findings, k)
+    retrieval = query_values.retrieval_by_query(findings, k)
+    pointwise = query_values.pointwise_by_query(findings, criteria)
+    people = query_values.people_by_query(findings, k)
     evaluated = evaluated or Evaluations()
     table_of_measures = compared(findings, k, retrieval, pointwise, found)
     table_of_measures |= of_evaluations(evaluated)
@@ -97,18 +98,18 @@ def results_of(
         agents=order,
         n_queries=len(findings.queries),
         verdict=choose(order, strengths, table, draws, pairs),
-        retrieval=_in_order(means.figures(retrieval, draws), order),
-        retrieval_people=_in_order(means.figures(people, draws), order),
-        relevance_labels=means.relevance_labels(findings),
+        retrieval=_in_order(query_values.figures(retrieval, draws), order),
+        retrieval_people=_in_order(query_values.figures(people, draws), order),
+        relevance_labels=query_values.relevance_labels(findings),
         n_relevance_failed=sum(row.error is not None for row in findings.relevance),
-        pointwise=_in_order(means.figures(pointwise, draws, means.HIGHEST), order),
-        pointwise_labels=_in_order(means.pointwise_labels(findings, criteria), order),
+        pointwise=_in_order(query_values.figures(pointwise, draws, query_values.HIGHEST), order),
+        pointwise_labels=_in_order(query_values.pointwise_labels(findings, criteria), order),
         evaluations=_in_order(_evaluation_figures(evaluated, draws), order),
         evaluation_scales=evaluated.scales,
         evaluators=evaluated.evaluators,
         pass_or_fail=_in_order(pass_or_fail(evaluated.verdicts, draws), order),
         boxes=_in_order(_boxes(_scaled(retrieval, pointwise, evaluated), draws), order),
-        answers=_in_order(means.answer_figures(findings, draws), order),
+        answers=_in_order(query_values.answer_figures(findings, draws), order),
         wins=wins(found, order, draws),
         win_rate=win_rate(found, order, draws),
         flip_rate=flip_rate(found, draws),
@@ -135,7 +136,7 @@ def _scaled(
     """Every table of measures, with what gives a measure's scale."""
     return [
         (retrieval, lambda name: (0.0, 1.0)),
-        (pointwise, lambda name: (0.0, means.HIGHEST)),
+        (pointwise, lambda name: (0.0, query_values.HIGHEST)),
         (evaluated.values, evaluated.scales.__getitem__),
     ]
 
@@ -168,7 +169,7 @@ def _tests(
     """RAG against RAG-Fusion for each retriever: on MRR at both levels, each criterion, and the win rate a query."""
     tests = []
     for rag, fusion in rag_pairs(experiment.own_agents()):
-        for measure in means.ranking_measures(experiment.retrieval.k)[:2]:
+        for measure in query_values.ranking_measures(experiment.retrieval.k)[:2]:
             if rag in retrieval and fusion in retrieval:
                 tests.append(paired_test(measure, rag, retrieval[rag][measure], fusion, retrieval[fusion][measure]))
         for name in experiment.judge.criteria:

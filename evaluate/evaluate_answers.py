@@ -14,13 +14,13 @@ from ragassay.models.endpoint import gives_probabilities
 from ragassay.records import Assessment, AssessmentRun
 from ragassay.text import plain
 
-from .answer_runs import assess_runs
-from .judges.cases import QueryCase, cases_of
-from .judges.catalog import evaluators_of
-from .judges.evaluator import Evaluator, Setup
-from .judges.question import Mode
-from .judges.rounds import assess
-from .material import read_material
+from .inputs.material import read_material
+from .judging.catalog import evaluators_of
+from .judging.engine.cases import QueryCase, cases_of
+from .judging.engine.evaluator import Evaluator, Setup
+from .judging.engine.question import Mode
+from .judging.engine.rounds import assess
+from .judging.further_runs import assess_runs
 
 
 def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:

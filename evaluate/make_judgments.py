@@ -17,15 +17,15 @@ from ragassay.records import Answer, Game, Judgment, Repeat
 from ragassay.text import plain
 from ragassay.trec import write_qrels
 
-from .adaptive_games import chosen
-from .judge import Docket, ask, complete
-from .material import Material, read_material
-from .pairs import all_pairs
-from .pairwise import IDENTICAL, Evidence, Pairing, game_of
-from .panel import Panel, panel_of
-from .pointwise import Answered, unjudged_answer
-from .relevance import VERY_RELEVANT, Pooled, qrels_of, unjudged_relevance
-from .repeats import NO_REPEATS, judge_again, write_repeats
+from .inputs.material import Material, read_material
+from .judging.asked_again import NO_REPEATS, judge_again, write_repeats
+from .judging.engine.reply import Docket, ask, complete
+from .judging.games.adaptive_games import chosen
+from .judging.games.pairings import all_pairs
+from .judging.judges.pairwise import IDENTICAL, Evidence, Pairing, game_of
+from .judging.judges.pointwise import Answered, unjudged_answer
+from .judging.judges.relevance import VERY_RELEVANT, Pooled, qrels_of, unjudged_relevance
+from .judging.panel import Panel, panel_of
 
 NOT_JUDGED = "not judged"
 

@@ -12,7 +12,7 @@ from ragassay.errors import InputError
 from ragassay.records import Figure, Record
 from ragassay.text import plain
 
-from ..clustered import interval
+from ..statistics.clustered import interval
 from .bland_altman import bias_and_limits
 from .confusion import LARGEST, Confusion, confusion, spelt
 from .crosstab import Crosstab, Floats, Indices, crosstab

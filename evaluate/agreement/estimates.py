@@ -9,7 +9,7 @@ import numpy as np
 
 from ragassay.records import Figure
 
-from ..bootstrap import rounded
+from ..statistics.resamples import rounded
 from .crosstab import Crosstab, Floats
 from .interval import Ends, bootstrap_interval, draws, perfect_interval
 from .rare import Rare, rare

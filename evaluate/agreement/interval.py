@@ -5,7 +5,7 @@ cover 47% (simulated: `benchmarks/agreement.py`). So the bootstrap gives a stand
 Introduction to the Bootstrap, 1993, chapter 6; times sqrt(c / (c - 1)) for c clusters), and the interval is Student's t
 with c - 1 degrees of freedom on Fisher's scale, artanh, where a correlation-like figure is nearly normal (Fisher,
 Metron 1, 1921). Each end is moved out to the expanded percentile's (Hesterberg 2015) where that lies farther.
-Shares (accuracy, precision, ...) have the clustered interval of `evaluate.clustered`, which needs no draws.
+Shares (accuracy, precision, ...) have the clustered interval of `evaluate.statistics.clustered`, which needs no draws.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..bootstrap import expanded_tail
-from ..clustered import alike_interval
+from ..statistics.clustered import alike_interval
+from ..statistics.resamples import expanded_tail
 from .crosstab import Floats
 
 Ends = tuple[float | None, float | None]

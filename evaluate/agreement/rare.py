@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..bootstrap import expanded_tail
+from ..statistics.resamples import expanded_tail
 from .crosstab import Crosstab, Floats, Indices
 
 FEW = 3

@@ -12,8 +12,8 @@ from ragassay.records import Figure, Record
 from ragassay.text import plain
 from ragassay.trec import Qrels, read_qrels, read_run
 
-from ..bootstrap import rounded
-from ..measures import by_query, parse
+from ..figures.measures import by_query, parse
+from ..statistics.resamples import rounded
 from .agree import clusters_of
 from .crosstab import Floats, crosstab
 from .interval import bootstrap_interval, draws

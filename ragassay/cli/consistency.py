@@ -11,7 +11,7 @@ from ragassay.records import Figure
 from ragassay.text import plain
 
 if TYPE_CHECKING:
-    from ragassay.evaluate.consistency import Consistency
+    from ragassay.evaluate.figures.answer_consistency import Consistency
 
 
 def consistency(options: argparse.Namespace) -> int:
@@ -25,7 +25,7 @@ def consistency(options: argparse.Namespace) -> int:
 
 
 def _found(options: argparse.Namespace) -> Consistency:
-    from ragassay.evaluate.consistency_runs import of_experiment, of_files
+    from ragassay.evaluate.from_files.consistency import of_experiment, of_files
 
     from .open_experiment import locked, open_workspace
 

@@ -135,12 +135,12 @@ def _pool_size(experiment: Experiment) -> float:
 
 def _relevance(experiment: Experiment, n_queries: float, passage: float) -> Load:
     pool = _pool_size(experiment)
-    tokens = _template("evaluate", "relevance.md") + passage + _QUESTION_TOKENS
+    tokens = _template("evaluate/judging/judges", "relevance.md") + passage + _QUESTION_TOKENS
     return _load("relevance", experiment.judge.model, n_queries * pool, tokens)
 
 
 def _pointwise(experiment: Experiment, n_queries: float, passage: float) -> Load:
-    tokens = _template("evaluate", "pointwise.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
+    tokens = _template("evaluate/judging/judges", "pointwise.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
     own = len(experiment.agent) * n_queries
     return _load("pointwise", experiment.judge.model, _distinct(experiment, n_queries) + own, tokens + _ANSWER_TOKENS)
 
@@ -151,5 +151,5 @@ def _games(experiment: Experiment, n_queries: float, passage: float) -> Load:
     if experiment.judge.games == "adaptive":
         pairs *= experiment.judge.adaptive_max_games
     evidence = _VERY_RELEVANT * (passage + _REASON_TOKENS)
-    tokens = _template("evaluate", "pairwise.md") + evidence + _QUESTION_TOKENS + 2 * _ANSWER_TOKENS
+    tokens = _template("evaluate/judging/judges", "pairwise.md") + evidence + _QUESTION_TOKENS + 2 * _ANSWER_TOKENS
     return _load("games", experiment.judge.model, n_queries * pairs * 2 * _DISTINCT_PAIRS, tokens)

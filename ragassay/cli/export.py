@@ -12,7 +12,7 @@ from ragassay.errors import InputError
 
 def export(options: argparse.Namespace) -> int:
     """Write a CSV file, and with --metrics a JSON file of the run's figures."""
-    from ragassay.evaluate import export_agent_evaluation, export_open_rag_eval
+    from ragassay.evaluate.from_files import export_agent_evaluation, export_open_rag_eval
     from ragassay.files import write_json, write_text
 
     from .open_experiment import open_workspace
@@ -37,7 +37,7 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int
     No text can become a formula in a spreadsheet: what might begin one has an apostrophe before it, and control
     characters are made visible.
     """
-    from ragassay.evaluate.label_sheet import safe_cell
+    from ragassay.evaluate.human_labels.sheet import safe_cell
 
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, columns, lineterminator="\r\n")

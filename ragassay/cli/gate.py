@@ -7,9 +7,9 @@ import argparse
 
 def gate(options: argparse.Namespace) -> int:
     """Print a Markdown summary. 0: not worse; 1: worse; 3: undecided."""
-    from ragassay.evaluate.gate import EXIT_STATUS
-    from ragassay.evaluate.gate import gate as compare_runs
-    from ragassay.evaluate.gate_summary import markdown
+    from ragassay.evaluate.from_files.gate import EXIT_STATUS
+    from ragassay.evaluate.from_files.gate import gate as compare_runs
+    from ragassay.evaluate.from_files.gate_summary import markdown
     from ragassay.files import write_text
 
     result = compare_runs(

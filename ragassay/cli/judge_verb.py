@@ -20,7 +20,7 @@ from ragassay.text import plain
 from .stage_verbs import run_one
 
 if TYPE_CHECKING:
-    from ragassay.evaluate.judges.evaluator import Evaluator
+    from ragassay.evaluate.judging.engine.evaluator import Evaluator
 
 _ON_FILES = ("answers", "out", "with_")
 _ALSO_ON_FILES = ("passages", "queries", "config", "base_url", "mode", "work")
@@ -57,8 +57,8 @@ def judges(options: argparse.Namespace) -> int:
     from itertools import groupby
     from textwrap import fill
 
-    from ragassay.evaluate.judges.catalog import BUILT_IN
-    from ragassay.evaluate.judges.evaluator import Setup
+    from ragassay.evaluate.judging.catalog import BUILT_IN
+    from ragassay.evaluate.judging.engine.evaluator import Setup
 
     for family, kinds in groupby(BUILT_IN.values(), lambda kind: kind.family):
         print(f"{family}")
@@ -78,8 +78,8 @@ def _judge_files(options: argparse.Namespace) -> int:
     from ragassay.calls.caller import Caller
     from ragassay.calls.reply_cache import ReplyCache
     from ragassay.evaluate.evaluate_answers import experiment_evaluators, failures, passed_over
-    from ragassay.evaluate.judge_files import read_cases
-    from ragassay.evaluate.judges.rounds import assess
+    from ragassay.evaluate.from_files.answers import read_cases
+    from ragassay.evaluate.judging.engine.rounds import assess
     from ragassay.files import write_records
 
     from .open_experiment import locked
@@ -123,7 +123,7 @@ def files_workspace(options: argparse.Namespace) -> Workspace:
 
 def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str, Any]]:
     """The settings of the evaluators named; the file may hold those of others."""
-    from ragassay.evaluate.judges.catalog import FAMILIES
+    from ragassay.evaluate.judging.catalog import FAMILIES
 
     wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
     return {name: table for name, table in base.evaluate.settings.items() if name in wanted or ":" in "".join(names)}
@@ -159,7 +159,7 @@ def _print_means(rows: list[Assessment], evaluators: list[Evaluator]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from ragassay.evaluate.judges.means import means
+    from ragassay.evaluate.figures.evaluator_means import means
 
     table = Table("criterion", "of", "mean", "95% interval", "n", "failed")
     for criterion, subject, figure in means(rows, evaluators):

@@ -19,7 +19,7 @@ def label_sheet(options: argparse.Namespace) -> int:
 
 
 def _take(workspace: Workspace, options: argparse.Namespace) -> int:
-    from ragassay.evaluate.label_sheet import take_sheet
+    from ragassay.evaluate.human_labels.sheet import take_sheet
 
     who = (options.who or "").strip()
     if not who:
@@ -32,9 +32,9 @@ def _take(workspace: Workspace, options: argparse.Namespace) -> int:
 
 
 def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
-    from ragassay.evaluate.findings import read_findings
-    from ragassay.evaluate.label_frame import KINDS
-    from ragassay.evaluate.label_sheet import draw_sheet, known_items, write_sheet
+    from ragassay.evaluate.human_labels.frame import KINDS
+    from ragassay.evaluate.human_labels.sheet import draw_sheet, known_items, write_sheet
+    from ragassay.evaluate.inputs.findings import read_findings
 
     if options.n < 1:
         raise InputError(f"--n is {options.n}, it must be at least 1")

@@ -16,9 +16,9 @@ from ragassay.records import Figure
 from ragassay.text import plain
 
 if TYPE_CHECKING:
-    from ragassay.evaluate.judges.evaluator import Evaluator
-    from ragassay.evaluate.meta_eval import CrossTable, MetaEvaluation
-    from ragassay.evaluate.meta_sets import LabelledSet
+    from ragassay.evaluate.agreement.labelled_sets import LabelledSet
+    from ragassay.evaluate.agreement.meta_eval import CrossTable, MetaEvaluation
+    from ragassay.evaluate.judging.engine.evaluator import Evaluator
     from ragassay.records import Assessment
 
 _DEFAULT_WORK = Path("results") / "meta-eval"
@@ -26,8 +26,14 @@ _DEFAULT_WORK = Path("results") / "meta-eval"
 
 def meta_eval(options: argparse.Namespace) -> int:
     """Judge the labelled rows, or what is drawn of them, and print how well."""
-    from ragassay.evaluate.meta_eval import check_fits, compare, criterion_of, relevant_labels, threshold_of
-    from ragassay.evaluate.meta_sets import sample
+    from ragassay.evaluate.agreement.labelled_sets import sample
+    from ragassay.evaluate.agreement.meta_eval import (
+        check_fits,
+        compare,
+        criterion_of,
+        relevant_labels,
+        threshold_of,
+    )
     from ragassay.files import write_records
 
     _check(options)
@@ -71,7 +77,7 @@ def _check(options: argparse.Namespace) -> None:
 
 def _labelled(options: argparse.Namespace) -> LabelledSet:
     """The set: qrels where a corpus is given, else rows."""
-    from ragassay.evaluate.meta_sets import read_relevance, read_rows
+    from ragassay.evaluate.agreement.labelled_sets import read_relevance, read_rows
 
     if options.passages is None and options.queries is None and options.negatives is None:
         return read_rows(options.labelled, options.kind, seed=options.seed)
@@ -134,7 +140,7 @@ def _setting(text: str) -> tuple[str, Any]:
 def _judged(workspace: Workspace, evaluator: Evaluator, labelled: LabelledSet) -> list[Assessment]:
     from ragassay.calls.caller import Caller
     from ragassay.calls.reply_cache import ReplyCache
-    from ragassay.evaluate.meta_eval import judge_rows
+    from ragassay.evaluate.agreement.meta_eval import judge_rows
     from ragassay.progress import StderrProgress
 
     from .open_experiment import locked

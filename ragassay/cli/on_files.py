@@ -64,7 +64,7 @@ def _refuse(options: argparse.Namespace, what: str, given: bool, engine: str) ->
 
 def score(options: argparse.Namespace) -> int:
     """Print each measure with its interval and n."""
-    from ragassay.evaluate.score import missing_queries, score_files
+    from ragassay.evaluate.from_files.score import missing_queries, score_files
 
     figures = score_files(options.qrels, options.run, options.measure, sections=options.sections)
     _print_figures(figures, {name: figure.dump() for name, figure in figures.items()}, as_json=options.json)
@@ -75,7 +75,7 @@ def score(options: argparse.Namespace) -> int:
 
 def rate(options: argparse.Namespace) -> int:
     """Print each agent's rating with its interval and n; for Bradley-Terry also how sure the order is."""
-    from ragassay.evaluate.rate import rate_file
+    from ragassay.evaluate.from_files.rate import rate_file
 
     result = rate_file(
         options.games,

@@ -7,7 +7,7 @@ import argparse
 
 def plot(options: argparse.Namespace) -> int:
     """Write the page."""
-    from ragassay.evaluate.box_plots import page, read_runs
+    from ragassay.evaluate.report.box_plots import page, read_runs
     from ragassay.files import write_text
 
     runs = read_runs(options.figures)

@@ -164,9 +164,9 @@ class Runner:
 def _say_results(workspace: Workspace) -> None:
     from rich.console import Console
 
-    from ragassay.evaluate.terminal import ranked_table
+    from ragassay.evaluate.report.terminal import ranked_table
+    from ragassay.evaluate.results import Results
     from ragassay.files import read_json
-    from ragassay.results import Results
 
     console = Console()
     console.print(ranked_table(Results.model_validate(read_json(workspace.figures))))

@@ -29,6 +29,17 @@ class Stage:
     run: Callable[[Workspace, Caller], StageOutcome]
 
 
+_JUDGE_PROMPTS = (
+    "pairwise.md",
+    "pairwise_token.md",
+    "pointwise.md",
+    "pointwise_token.md",
+    "relevance.md",
+    "relevance_token.md",
+    "relevance_yes_no.md",
+)
+
+
 def stages() -> tuple[Stage, ...]:
     """All stages, in the order in which data moves."""
     return (_ingest(), _questions(), _retrieve(), _answer(), _judge(), _evaluate(), _compare(), _report())
@@ -205,7 +216,7 @@ def _judge() -> Stage:
         "judge",
         needs=lambda w: [w.passages, w.queries, *(w.answers(name) for name in w.experiment.agent_names())],
         uses=lambda w: [
-            *_prompts("evaluate"),
+            *_prompts("evaluate/judging/judges", *_JUDGE_PROMPTS),
             *_own(
                 w,
                 w.experiment.judge.relevance_prompt,
@@ -228,7 +239,7 @@ def _evaluate() -> Stage:
     return Stage(
         "evaluate",
         needs=lambda w: [w.passages, w.queries, *_answers(w), *(_answer_runs(w) if w.experiment.judges_runs else [])],
-        uses=lambda w: [*_prompts("evaluate/judges"), *_evaluating_files(w)] if w.experiment.evaluates else [],
+        uses=lambda w: [*_prompts("evaluate/judging/judges"), *_evaluating_files(w)] if w.experiment.evaluates else [],
         settings=lambda e: (
             _settings(e, "evaluate", models=(e.evaluating_model,) if e.evaluates else ())
             | ({"judge.model": e.evaluating_model, "retrieval.embedding": e.retrieval.embedding} if e.evaluates else {})
@@ -287,7 +298,7 @@ def _answers(workspace: Workspace) -> list[Path]:
 def _report() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         del caller
-        from ragassay.evaluate.report import report
+        from ragassay.evaluate.report.page import report
 
         return report(workspace)
 
@@ -302,4 +313,4 @@ def _report() -> Stage:
 
 
 def _templates() -> list[Path]:
-    return sorted(path for path in (_inside("evaluate") / "templates").rglob("*") if path.is_file())
+    return sorted(path for path in (_inside("evaluate/report") / "templates").rglob("*") if path.is_file())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage_ratings import World, blind_share, played, simulate
-from ragassay.evaluate.adaptive import Design, play_out
+from ragassay.evaluate.judging.games.adaptive import Design, play_out
 
 EQUAL = World((0.0,) * 4, n_queries=60)
 EXPERIMENTS = 300

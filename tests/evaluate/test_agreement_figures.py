@@ -11,9 +11,9 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score, preci
 
 from ragassay.errors import InputError
 from ragassay.evaluate.agreement.agree import Agreement, PairAgreement, agree
-from ragassay.evaluate.agreement.consistency import repeat_consistency
 from ragassay.evaluate.agreement.interval import bootstrap_interval
 from ragassay.evaluate.agreement.label_tables import Label, Ratings
+from ragassay.evaluate.agreement.self_agreement import repeat_consistency
 from ragassay.evaluate.agreement.systems import order_agreement
 
 KRIPPENDORFF = [

@@ -11,8 +11,8 @@ import pytest
 from made_up_results.workspace import make_workspace
 
 from ragassay.cli import main
-from ragassay.evaluate.boxes import box
-from ragassay.evaluate.report import read_results
+from ragassay.evaluate.figures.boxes import box
+from ragassay.evaluate.report.page import read_results
 from ragassay.files import write_json
 from ragassay.records import Figure
 

@@ -15,11 +15,11 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
+from ragassay.evaluate.results import Results
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json, write_records
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Section, Usage
-from ragassay.results import Results
 from ragassay.trec import write_qrels, write_run
 
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")

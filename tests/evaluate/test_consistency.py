@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.evaluate.bert_score import TokenEncoder, bert_score
-from ragassay.evaluate.consistency import Runs, consistency, spread
-from ragassay.evaluate.rouge import rouge
+from ragassay.evaluate.figures.answer_consistency import Runs, consistency, spread
+from ragassay.evaluate.texts.bert_score import TokenEncoder, bert_score
+from ragassay.evaluate.texts.rouge import rouge
 
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 

@@ -10,14 +10,14 @@ from made_up_results.workspace import make_workspace
 from rich.console import Console
 
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.relevance import qrels_of
-from ragassay.evaluate.report import read_results, report
-from ragassay.evaluate.report_corrected import corrected_verdicts
-from ragassay.evaluate.terminal import ranked_table
+from ragassay.evaluate.judging.judges.relevance import qrels_of
+from ragassay.evaluate.report.corrected import corrected_verdicts
+from ragassay.evaluate.report.page import read_results, report
+from ragassay.evaluate.report.terminal import ranked_table
+from ragassay.evaluate.results import CorrectedFigure, Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Judgment
-from ragassay.results import CorrectedFigure, Results
 from ragassay.trec import write_qrels
 
 LEVEL = "not distinguishable"

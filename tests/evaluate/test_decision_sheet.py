@@ -6,10 +6,9 @@ import pytest
 from made_up_results.page import Page
 from made_up_results.workspace import make_workspace
 
-from ragassay.evaluate.decision import front, judge_in_brief, to_decide, undecided
-from ragassay.evaluate.report import read_results, report
-from ragassay.records import Figure
-from ragassay.results import (
+from ragassay.evaluate.report.decision import front, judge_in_brief, to_decide, undecided
+from ragassay.evaluate.report.page import read_results, report
+from ragassay.evaluate.results import (
     AgentPool,
     Audit,
     AuditFinding,
@@ -22,6 +21,7 @@ from ragassay.results import (
     Results,
     Verdict,
 )
+from ragassay.records import Figure
 
 SIX = ("a", "b", "c", "d", "e", "f")
 

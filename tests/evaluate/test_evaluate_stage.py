@@ -10,6 +10,7 @@ from loopback.server import ScriptedServer
 from small_corpus import answer_everything, make_corpus, records
 
 from ragassay.cli import main
+from ragassay.evaluate.judging.judges import PROMPTS
 
 OWN = """\
 from ragassay.evaluate.judges.evaluator import Evaluator
@@ -59,7 +60,7 @@ def test_a_change_of_any_file_of_one_s_own_is_judged_anew(tmp_path: Path, capsys
         package.mkdir()
         (package / "__init__.py").write_text("from judges_of_ours.inner import Own\n")
         (package / "inner.py").write_text(OWN.replace("VALUE", "1.0"))
-        ours = Path(__file__).parents[2] / "evaluate" / "judges" / "prompts" / "umbrela.md"
+        ours = PROMPTS / "umbrela.md"
         shutil.copy(ours, corpus / "umbrela.md")
         assert main(["run", str(corpus)]) == 0
         labels = [row["label"] for row in records(tmp_path / "results/zcorpus/judgments.jsonl")]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.evaluate.evaluations import evaluations_by_query
-from ragassay.evaluate.findings import Findings
-from ragassay.evaluate.judges.custom import custom_judge
-from ragassay.evaluate.judges.evaluator import Evaluator, Options, Setup
-from ragassay.evaluate.judges.no_answer import NoAnswer
-from ragassay.evaluate.judges.umbrela import Umbrela
-from ragassay.evaluate.material import Material
+from ragassay.evaluate.figures.evaluator_values import evaluations_by_query
+from ragassay.evaluate.inputs.findings import Findings
+from ragassay.evaluate.inputs.material import Material
+from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options, Setup
+from ragassay.evaluate.judging.judges.custom import custom_judge
+from ragassay.evaluate.judging.judges.no_answer import NoAnswer
+from ragassay.evaluate.judging.judges.umbrela import Umbrela
 from ragassay.experiment.settings import CustomJudge
 from ragassay.records import Answer, Assessment, Passage, Query
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.cli import main
-from ragassay.evaluate.consistency import Consistency
+from ragassay.evaluate.figures.answer_consistency import Consistency
 from ragassay.files import write_json, write_records
 from ragassay.records import Answer, Assessment, Passage, Query
 

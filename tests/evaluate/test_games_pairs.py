@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ragassay.evaluate.adaptive import Design, choose, decide
-from ragassay.evaluate.pairs import adaptive_meetings, all_pairs
+from ragassay.evaluate.judging.games.adaptive import Design, choose, decide
+from ragassay.evaluate.judging.games.pairings import adaptive_meetings, all_pairs
 
 SIX = ("bm25-rag", "knn-rag", "hybrid-rag", "bm25-rag-fusion", "knn-rag-fusion", "hybrid-rag-fusion")
 QUERIES = [f"q{n:02d}" for n in range(60)]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.evaluate.verdicts import verdicts
+from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.records import Game
 
 

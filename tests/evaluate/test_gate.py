@@ -13,8 +13,8 @@ from made_up_results.workspace import make_workspace
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.evaluate.gate import gate
-from ragassay.evaluate.gate_summary import escaped, markdown
+from ragassay.evaluate.from_files.gate import gate
+from ragassay.evaluate.from_files.gate_summary import escaped, markdown
 from ragassay.trec import write_qrels
 
 

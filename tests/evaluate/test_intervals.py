@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, t
 
-from ragassay.evaluate.bootstrap import resamples
-from ragassay.evaluate.paired_tests import paired_test, rag_pairs
+from ragassay.evaluate.statistics.paired_t import paired_test, rag_pairs
+from ragassay.evaluate.statistics.resamples import resamples
 
 
 def named(values):

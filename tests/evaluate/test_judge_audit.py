@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import beta, binomtest
 
-from ragassay.evaluate import bradley_terry
-from ragassay.evaluate.audit_failures import audit_failures, failed_replies
-from ragassay.evaluate.audit_family import audit_family, family
-from ragassay.evaluate.audit_length import audit_length
-from ragassay.evaluate.audit_position import audit_position
-from ragassay.evaluate.bootstrap import resamples
-from ragassay.evaluate.findings import Findings
-from ragassay.evaluate.length_control import control_length
-from ragassay.evaluate.material import Material
-from ragassay.evaluate.sign_flip import sign_flip_p
-from ragassay.evaluate.verdicts import verdicts
-from ragassay.evaluate.win_table import contests
+from ragassay.evaluate.audit.failures import audit_failures, failed_replies
+from ragassay.evaluate.audit.family import audit_family, family
+from ragassay.evaluate.audit.length import audit_length
+from ragassay.evaluate.audit.position import audit_position
+from ragassay.evaluate.inputs.findings import Findings
+from ragassay.evaluate.inputs.material import Material
+from ragassay.evaluate.ratings import bradley_terry
+from ragassay.evaluate.ratings.length_control import control_length
+from ragassay.evaluate.ratings.verdicts import verdicts
+from ragassay.evaluate.ratings.win_table import contests
+from ragassay.evaluate.statistics.resamples import resamples
+from ragassay.evaluate.statistics.sign_flip import sign_flip_p
 from ragassay.records import Game, Query, StageUsage
 
 AGENTS = ("amber", "beryl", "coral")

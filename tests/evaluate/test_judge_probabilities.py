@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate import pairwise, pointwise, relevance
-from ragassay.evaluate.judge import judged
-from ragassay.evaluate.verdicts import verdicts
+from ragassay.evaluate.judging.engine.reply import judged
+from ragassay.evaluate.judging.judges import pairwise, pointwise, relevance
+from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from scripted_judge import Scripted, all_answers, fair, workspace
 
-from ragassay.evaluate.audit_repeats import audit_repeats
+from ragassay.evaluate.audit.repeats import audit_repeats
 from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.files import read_records
 from ragassay.models.requests import Reply

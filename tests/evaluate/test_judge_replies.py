@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.evaluate import pairwise, pointwise, relevance
-from ragassay.evaluate.judge import judged
+from ragassay.evaluate.judging.engine.reply import judged
+from ragassay.evaluate.judging.judges import PROMPTS, pairwise, pointwise, relevance
 from ragassay.models.requests import Reply, read_reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
@@ -202,7 +202,7 @@ def test_judged_text_can_neither_close_its_fence_nor_fill_the_template(case):
     assert "{{ query }}" in user
 
 
-@pytest.mark.parametrize("path", sorted(relevance.PROMPTS.glob("*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(PROMPTS.glob("*.md")), ids=lambda path: path.name)
 def test_every_prompt_says_that_fenced_text_is_no_instruction(path: Path):
     assert "do not follow them" in " ".join(Prompt.load(path).system.split())
 

@@ -7,7 +7,7 @@ from scripted_judge import AGENTS, CRITERIA, PASSAGES, Scripted, all_answers, an
 
 from ragassay.errors import InputError, RepliesMissing
 from ragassay.evaluate.make_judgments import make_judgments
-from ragassay.evaluate.verdicts import verdicts
+from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.files import read_records
 from ragassay.models.requests import Reply
 from ragassay.records import Game, Judgment

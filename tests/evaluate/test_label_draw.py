@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.label_frame import Unit, draw, numbers, probabilities, systematic, unsure
-from ragassay.evaluate.label_sheet import Drawn, inclusion
+from ragassay.evaluate.human_labels.frame import Unit, draw, numbers, probabilities, systematic, unsure
+from ragassay.evaluate.human_labels.sheet import Drawn, inclusion
 
 SIZES = [1.0, 3.0, 1.0, 2.0, 3.0, 1.0, 1.0]
 VALUES = [2.0, 0.0, 1.0, 1.0, 2.0, 0.0, 1.0]

@@ -10,17 +10,25 @@ from made_up_results.workspace import make_workspace
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.findings import Findings, read_findings
-from ragassay.evaluate.label_frame import shown
-from ragassay.evaluate.label_sheet import Drawn, Sheet, draw_sheet, safe_cell, sample_files, take_sheet, write_sheet
-from ragassay.evaluate.labels import read_labels
-from ragassay.evaluate.relevance import qrels_of
-from ragassay.evaluate.report import read_results, report
-from ragassay.evaluate.verdicts import verdicts
+from ragassay.evaluate.human_labels.frame import shown
+from ragassay.evaluate.human_labels.sheet import (
+    Drawn,
+    Sheet,
+    draw_sheet,
+    safe_cell,
+    sample_files,
+    take_sheet,
+    write_sheet,
+)
+from ragassay.evaluate.inputs.findings import Findings, read_findings
+from ragassay.evaluate.inputs.labels import read_labels
+from ragassay.evaluate.judging.judges.relevance import qrels_of
+from ragassay.evaluate.ratings.verdicts import verdicts
+from ragassay.evaluate.report.page import read_results, report
+from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Judgment
-from ragassay.results import Results
 from ragassay.trec import write_qrels
 
 CRITERIA = ("accuracy", "precision")

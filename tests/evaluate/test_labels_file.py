@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.evaluate.labels import by_item, read_labels, write_labels
+from ragassay.evaluate.inputs.labels import by_item, read_labels, write_labels
 
 HEADER = "who,when,query,subject,criterion,label\n"
 

@@ -7,8 +7,8 @@ from math import inf
 import numpy as np
 import pytest
 
-from ragassay.evaluate.ppi import Sample
-from ragassay.evaluate.sample_size import labels_needed, needed_for
+from ragassay.evaluate.statistics.labels_needed import labels_needed, needed_for
+from ragassay.evaluate.statistics.ppi import Sample
 
 
 def _pilot(agree: float, n: int = 2000, labels: int = 50) -> Sample:

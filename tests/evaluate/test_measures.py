@@ -7,9 +7,9 @@ from math import log2
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.evaluate.measures import judged_by_query, parse
-from ragassay.evaluate.score import missing_queries, score_files
-from ragassay.evaluate.section_recall import section_recall, sources
+from ragassay.evaluate.figures.measures import judged_by_query, parse
+from ragassay.evaluate.figures.section_recall import section_recall, sources
+from ragassay.evaluate.from_files.score import missing_queries, score_files
 from ragassay.records import Passage, Query, Section
 
 

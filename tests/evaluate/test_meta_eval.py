@@ -14,8 +14,8 @@ from loopback.behaviours import reply
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.evaluate.meta_eval import relevant_labels, verdict_figures
-from ragassay.evaluate.meta_sets import deranged, read_relevance, read_rows, sample
+from ragassay.evaluate.agreement.labelled_sets import deranged, read_relevance, read_rows, sample
+from ragassay.evaluate.agreement.meta_eval import relevant_labels, verdict_figures
 from ragassay.files import read_records
 from ragassay.records import Assessment
 

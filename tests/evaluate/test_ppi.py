@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragassay.evaluate.bootstrap import expanded_tail
-from ragassay.evaluate.correction import correct_difference, correct_mean, helps
-from ragassay.evaluate.label_posterior import posterior
-from ragassay.evaluate.ppi import Sample, ppi_difference, ppi_mean, tuned_lambda
+from ragassay.evaluate.statistics.corrected_mean import correct_difference, correct_mean, helps
+from ragassay.evaluate.statistics.label_posterior import posterior
+from ragassay.evaluate.statistics.ppi import Sample, ppi_difference, ppi_mean, tuned_lambda
+from ragassay.evaluate.statistics.resamples import expanded_tail
 
 
 def _sample(

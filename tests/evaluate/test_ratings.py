@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from ragassay.errors import InputError
-from ragassay.evaluate import elo
-from ragassay.evaluate.rate import rate_file
-from ragassay.evaluate.strengths import log_strengths
-from ragassay.evaluate.verdicts import verdicts
-from ragassay.evaluate.win_table import contests
+from ragassay.evaluate.from_files.rate import rate_file
+from ragassay.evaluate.ratings import elo
+from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.verdicts import verdicts
+from ragassay.evaluate.ratings.win_table import contests
 from ragassay.records import Game
 
 DATA = Path(__file__).parents[1] / "data"

@@ -13,11 +13,11 @@ from made_up_results.texts import AGENTS, CRITERIA, LONG_WORD, TOLD
 from made_up_results.workspace import make_workspace
 
 from ragassay.errors import InputError
-from ragassay.evaluate.report import read_results, report
+from ragassay.evaluate.report.page import read_results, report
+from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, write_json
 from ragassay.records import Figure
-from ragassay.results import Results
 
 ROOT = Path(__file__).parents[2]
 
@@ -223,7 +223,7 @@ def test_the_same_files_give_the_same_bytes_under_another_hash_seed(workspace: W
     first = workspace.report.read_bytes()
     code = (
         "import sys; from pathlib import Path; from made_up_results.workspace import make_workspace; "
-        "from ragassay.evaluate.report import report; w = make_workspace(Path(sys.argv[1])); report(w)"
+        "from ragassay.evaluate.report.page import report; w = make_workspace(Path(sys.argv[1])); report(w)"
     )
     again = workspace.results.parent / "again"
     path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])

@@ -11,10 +11,10 @@ from made_up_results.workspace import make_workspace
 from rich.cells import cell_len
 from rich.console import Console
 
-from ragassay.evaluate.report import read_results
-from ragassay.evaluate.terminal import ranked_table
+from ragassay.evaluate.report.page import read_results
+from ragassay.evaluate.report.terminal import ranked_table
+from ragassay.evaluate.results import Results
 from ragassay.files import write_json
-from ragassay.results import Results
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate import plots
-from ragassay.evaluate.wording import Kind, measure_name, number, one_line, shown, untrusted
+from ragassay.evaluate.report import plots
+from ragassay.evaluate.report.wording import Kind, measure_name, number, one_line, shown, untrusted
 from ragassay.records import Figure
 
 

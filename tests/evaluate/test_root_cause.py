@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.judges.evaluator import NO_VALUE
-from ragassay.evaluate.root_cause import (
+from ragassay.evaluate.figures.root_cause import (
     BUILT_IN,
     Outcome,
     answer_outcome,
@@ -17,6 +16,7 @@ from ragassay.evaluate.root_cause import (
     precision,
     rationale,
 )
+from ragassay.evaluate.judging.engine.evaluator import NO_VALUE
 from ragassay.records import Assessment
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragassay.evaluate.bootstrap import resamples
-from ragassay.evaluate.findings import Findings
-from ragassay.evaluate.material import Material
-from ragassay.evaluate.measures import by_query
-from ragassay.evaluate.pool import ends, pool_by_judge, pool_by_people
+from ragassay.evaluate.figures.measures import by_query
+from ragassay.evaluate.figures.pool import ends, pool_by_judge, pool_by_people
+from ragassay.evaluate.inputs.findings import Findings
+from ragassay.evaluate.inputs.material import Material
+from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Answer, Query
 
 MEASURES = ("RR(rel=2)@4", "RR(rel=1)@4", "nDCG@4")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.evaluate.bootstrap import resamples
-from ragassay.evaluate.verdicts import verdicts
-from ragassay.evaluate.win_table import first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from ragassay.evaluate.ratings.verdicts import verdicts
+from ragassay.evaluate.ratings.win_table import first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Game
 
 PAPER = Path(__file__).parents[1] / "data" / "paper_tables" / "ragelo_table5_wins.csv"

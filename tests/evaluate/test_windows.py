@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.evaluate.windows import n_tokens, windows
+from ragassay.evaluate.texts.windows import n_tokens, windows
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from math import sqrt
 
 from made_up_results.texts import AGENTS, CRITERIA, DOC, HOSTILE, JUDGE, NOTE, SETTINGS, STRENGTH, TOLD, WRITERS
 
+from ragassay.evaluate.results import PairedTest, Results, Verdict
 from ragassay.records import Answer, Figure, Game, Judgment, LedgerRow, Query, StageUsage
-from ragassay.results import PairedTest, Results, Verdict
 
 
 def _mean(values: Iterable[float | None], low: float = 0.0, high: float = 1.0) -> Figure:

@@ -22,7 +22,7 @@ from ragassay.calls.reply_cache import read_replies
 from ragassay.calls.request_files import input_line
 from ragassay.cli import main
 from ragassay.cli.parser import build_parser
-from ragassay.evaluate.report import read_results
+from ragassay.evaluate.report.page import read_results
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment, ModelSettings
 from ragassay.files import write_records

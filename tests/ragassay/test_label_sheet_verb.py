@@ -8,7 +8,7 @@ import pytest
 from made_up_results.workspace import make_workspace
 
 from ragassay.cli import main
-from ragassay.evaluate.relevance import qrels_of
+from ragassay.evaluate.judging.judges.relevance import qrels_of
 from ragassay.files import read_records
 from ragassay.records import Judgment
 from ragassay.trec import write_qrels

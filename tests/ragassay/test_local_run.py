@@ -19,9 +19,9 @@ from recomputed.files import Run
 from small_corpus import page, records
 
 from ragassay.cli import main
-from ragassay.evaluate.pairwise import PairwiseReply
-from ragassay.evaluate.pointwise import reply_schema as pointwise_schema
-from ragassay.evaluate.relevance import RelevanceReply
+from ragassay.evaluate.judging.judges.pairwise import PairwiseReply
+from ragassay.evaluate.judging.judges.pointwise import reply_schema as pointwise_schema
+from ragassay.evaluate.judging.judges.relevance import RelevanceReply
 from ragassay.experiment.settings import ModelSettings
 from ragassay.models.endpoint import Endpoint
 from ragassay.models.local.model import SMALLEST

@@ -154,7 +154,7 @@ def test_a_model_that_is_not_there_is_one_sentence(bench, monkeypatch, capsys, m
 
 
 def test_a_model_is_loaded_once_and_only_where_something_is_owed(bench, nli, monkeypatch) -> None:
-    from ragassay.evaluate.judges import hallucination
+    from ragassay.evaluate.judging.judges import hallucination
 
     loaded = []
     monkeypatch.setattr(

@@ -8,7 +8,7 @@ import pytest
 from judge_bench import ANSWERS, kind_reply
 from loopback.behaviours import Behaviour, refusal, reply, truncated
 
-from ragassay.evaluate.judges.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import BUILT_IN
 
 NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}
 ASKING = [name for name in BUILT_IN if name not in NO_MODEL]

@@ -9,8 +9,8 @@ from judge_bench import kind_reply
 from loopback.behaviours import reply, token_probabilities
 
 from ragassay.errors import InputError
-from ragassay.evaluate.judges.catalog import BUILT_IN
-from ragassay.evaluate.judges.question import LabelQuestion
+from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.engine.question import LabelQuestion
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.judges.sentences import cited, sentences, without_citations
+from ragassay.evaluate.texts.sentences import cited, sentences, without_citations
 
 
 @pytest.mark.parametrize(

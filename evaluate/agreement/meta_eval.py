@@ -1,0 +1,259 @@
+"""An evaluator against people's labels: how far it can be trusted, with an interval on every figure.
+
+Labels of both sides are made yes or no first: people's from `relevant`, the evaluator's from `threshold`; precision,
+recall, F1, kappa, accuracy and the error rates are of these (as in "Benchmarking LLM-as-a-Judge for the RAG Triad
+Metrics", Snowflake 2025, whose context relevance counts from 2 on 0 to 3). Where people's labels are grades on the
+evaluator's scale, agreement, off-by-one accuracy and kappa of the grades stand beside them. Which figure is which:
+`evaluate.agreement.detection` and `.kappa`; rows of one query, or of one claim, are resampled together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from pydantic import Field
+
+from ragassay.calls.caller import Caller
+from ragassay.errors import InputError
+from ragassay.records import Assessment, Figure, Record
+from ragassay.text import plain
+
+from ..judging.engine.cases import QueryCase
+from ..judging.engine.evaluator import Criterion, Evaluator
+from ..judging.engine.rounds import assess
+from .agree import PairAgreement, agree
+from .confusion import LARGEST, spelt
+from .label_tables import Label, Ratings
+from .labelled_sets import LabelledRow, LabelledSet
+
+BINARY = ("precision", "recall", "f1", "kappa", "accuracy", "false_positive_rate", "false_negative_rate")
+GRADED = ("agreement", "off_by_one", "kappa", "kappa(linear)", "kappa(quadratic)")
+_NONE_JUDGED = "no row has both labels"
+
+
+class CrossTable(Record):
+    """`counts[i][j]`: rows to which people gave `people[i]` and the evaluator `judge[j]`; failed rows are not in it."""
+
+    people: tuple[str, ...]
+    judge: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
+class MetaEvaluation(Record):
+    """What `ragassay meta-eval` says.
+
+    binary, graded: figures by name, n the rows with both labels, n_failed those that the evaluator could not judge.
+    undefined: why a figure has no value. relevant: what of people's labels counts; threshold: the evaluator's lowest
+    label that does, on its scale from `lowest` to `highest`. errors: each error with how often it occurred.
+    """
+
+    judge: str
+    model: str
+    criterion: str
+    lowest: float
+    highest: float
+    labelled: str
+    kind: str
+    n_rows: int
+    n_relevant: int
+    relevant: str
+    threshold: float
+    binary: dict[str, Figure]
+    graded: dict[str, Figure] = Field(default_factory=dict)
+    undefined: dict[str, str] = Field(default_factory=dict)
+    confusion: CrossTable | None = None
+    errors: dict[str, int] = Field(default_factory=dict)
+    seed: int = 7
+    bootstrap: int = 1000
+    notes: tuple[str, ...] = ()
+
+
+def judge_rows(evaluator: Evaluator, labelled: LabelledSet, caller: Caller) -> list[Assessment]:
+    """The evaluator's assessments of all rows. Raises what the caller raises, and InputError as `check_fits` does."""
+    check_fits(evaluator, labelled)
+    return assess([evaluator], _cases(labelled.rows), caller)
+
+
+def check_fits(evaluator: Evaluator, labelled: LabelledSet) -> None:
+    """Raises InputError where the set labels something else than is judged, or lacks what is needed to judge."""
+    passages = labelled.kind == "relevance"
+    if passages != (evaluator.unit == "passage"):
+        judged, given = ("passages", "answers") if evaluator.unit == "passage" else ("answers", "passages")
+        raise InputError(f"labels {given}, and {evaluator.name} judges {judged}", file=labelled.file)
+    if lacking := next((need for row in labelled.rows for need in evaluator.lacks(row.case.query)), None):
+        raise InputError(f"has no {lacking}, which {evaluator.name} needs", file=labelled.file)
+
+
+def criterion_of(evaluator: Evaluator, name: str | None = None) -> Criterion:
+    """The criterion of that name; by default the only one, or the one that has the evaluator's name."""
+    given = {criterion.name: criterion for criterion in evaluator.criteria}
+    wanted = name or (next(iter(given)) if len(given) == 1 else evaluator.name)
+    if wanted not in given:
+        raise InputError(f"{evaluator.name} has no single figure", remedy=f"name one of {', '.join(given)}")
+    return given[wanted]
+
+
+def threshold_of(criterion: Criterion, given: float | None = None) -> float:
+    """The lowest label that counts as a yes: by default 2 of 0 to 3, else the middle of the scale."""
+    if given is not None:
+        if not criterion.lowest < given <= criterion.highest:
+            raise InputError(f"{given:g} is not above {criterion.lowest:g} and up to {criterion.highest:g}")
+        return given
+    return 2.0 if (criterion.lowest, criterion.highest) == (0, 3) else (criterion.lowest + criterion.highest) / 2
+
+
+class Relevant(NamedTuple):
+    """People's labels that count, and how to say so."""
+
+    labels: frozenset[Label]
+    words: str
+
+
+def relevant_labels(labelled: LabelledSet, given: Sequence[str] = ()) -> Relevant:
+    """Which of people's labels count. To be asked of the whole set, before rows are drawn of it.
+
+    given: the lowest number, or every word, that counts. Without it, of 0 and 1 it is 1, of 0 to 3 (TREC's) 2. Raises
+    InputError where it cannot be known, and for a word that is no label.
+    """
+    seen = {row.label for row in labelled.rows}
+    if not labelled.numeric:
+        there = ", ".join(sorted(plain(str(label)) for label in seen))
+        if not given:
+            raise InputError("labels by words", file=labelled.file, remedy=f"name those that count: {there}")
+        if strange := [word for word in given if word not in seen]:
+            raise InputError(f"has no label '{plain(strange[0])}'", file=labelled.file, remedy=f"there are {there}")
+        return Relevant(frozenset(given), " or ".join(given))
+    least = _least(labelled, given, {label for label in seen if isinstance(label, float)})
+    counts = frozenset(label for label in seen if isinstance(label, float) and label >= least)
+    return Relevant(counts, f"from {least:g}")
+
+
+def _least(labelled: LabelledSet, given: Sequence[str], seen: Collection[float]) -> float:
+    if given:
+        try:
+            (least,) = map(float, given)
+        except ValueError:
+            raise InputError("numbers count from one number on", remedy="name the lowest alone") from None
+        return least
+    if set(seen) <= {0.0, 1.0}:
+        return 1.0
+    if set(seen) <= {-2.0, -1.0, 0.0, 1.0, 2.0, 3.0}:
+        return 2.0
+    raise InputError("which labels count is not known", file=labelled.file, remedy="name the lowest that does")
+
+
+def compare(
+    evaluator: Evaluator,
+    labelled: LabelledSet,
+    judged: Sequence[Assessment],
+    relevant: Relevant,
+    *,
+    criterion: str | None = None,
+    threshold: float | None = None,
+    bootstrap: int = 1000,
+    seed: int = 7,
+) -> MetaEvaluation:
+    """The figures of what `judge_rows` gave."""
+    scale = criterion_of(evaluator, criterion)
+    least = threshold_of(scale, threshold)
+    given = {(row.query_id, row.subject): row for row in judged if row.criterion == scale.name}
+    mine = [given[row.case.query.id, row.subject] for row in labelled.rows]
+    labels = [row.label for row in mine]
+    people, clusters = [row.label in relevant.labels for row in labelled.rows], [row.cluster for row in labelled.rows]
+    yes = [None if label is None else label >= least for label in labels]
+    binary = verdict_figures(people, yes, clusters, bootstrap=bootstrap, seed=seed)
+    graded = _grades(labelled, labels, scale, bootstrap, seed)
+    return MetaEvaluation(
+        judge=evaluator.name,
+        model=evaluator.judge,
+        criterion=scale.name,
+        lowest=scale.lowest,
+        highest=scale.highest,
+        labelled=labelled.file,
+        kind=labelled.kind,
+        n_rows=len(labelled.rows),
+        n_relevant=sum(people),
+        relevant=relevant.words,
+        threshold=least,
+        binary=binary[0],
+        graded=graded[0],
+        undefined=binary[1] | {f"graded {name}": why for name, why in graded[1].items()},
+        confusion=_confusion(labelled, labels),
+        errors=dict(Counter(row.error for row in mine if row.error is not None).most_common()),
+        seed=seed,
+        bootstrap=bootstrap,
+        notes=labelled.notes,
+    )
+
+
+Found = tuple[dict[str, Figure], dict[str, str]]
+"""Figures by name, and the reason for each that has no value."""
+
+
+def verdict_figures(
+    people: Sequence[bool], judge: Sequence[bool | None], clusters: Sequence[str], *, bootstrap: int, seed: int
+) -> Found:
+    """`BINARY` of yes and no against people's, all (rows,); None is a row without a verdict."""
+    failed = [verdict is None for verdict in judge]
+    if all(failed):
+        return _nothing(BINARY, len(failed))
+    columns = (tuple(map(float, people)), tuple(None if verdict is None else float(verdict) for verdict in judge))
+    ratings = Ratings("verdicts", ("people", "judge"), columns, tuple(clusters), True, "query")
+    found = agree(ratings, scale=("0", "1"), relevant="1", bootstrap=bootstrap, seed=seed).pairs[0]
+    return _named(found, {name: name if name == "kappa" else f"{name}(rel=1)" for name in BINARY})
+
+
+def _grades(
+    labelled: LabelledSet, labels: Sequence[float | None], scale: Criterion, bootstrap: int, seed: int
+) -> Found:
+    """`GRADED`, where people's labels are grades on the evaluator's own scale; else nothing."""
+    people = [row.label for row in labelled.rows if isinstance(row.label, float)]
+    on_scale = labelled.numeric and all(scale.lowest <= label <= scale.highest for label in people)
+    if not on_scale or set(people) <= {0.0, 1.0}:
+        return {}, {}
+    if all(label is None for label in labels):
+        return _nothing(GRADED, len(labels))
+    columns = (tuple(people), tuple(labels))
+    ratings = Ratings(
+        labelled.file, ("people", "judge"), columns, tuple(r.cluster for r in labelled.rows), True, "query"
+    )
+    whole = [str(grade) for grade in range(round(scale.lowest), round(scale.highest) + 1)]
+    found = agree(ratings, scale=whole, bootstrap=bootstrap, seed=seed).pairs[0]
+    return _named(found, {name: name for name in GRADED})
+
+
+def _named(found: PairAgreement, names: dict[str, str]) -> Found:
+    figures = {name: found.figures[theirs] for name, theirs in names.items()}
+    return figures, {name: found.undefined[theirs] for name, theirs in names.items() if theirs in found.undefined}
+
+
+def _nothing(names: Sequence[str], n_failed: int) -> Found:
+    figure = Figure(value=None, n=0, n_failed=n_failed)
+    return dict.fromkeys(names, figure), dict.fromkeys(names, _NONE_JUDGED)
+
+
+def _confusion(labelled: LabelledSet, labels: Sequence[float | None]) -> CrossTable | None:
+    """How often which label met which; None where either side has too many to show."""
+    people = [row.label for row in labelled.rows]
+    rows = sorted(set(people), key=lambda label: (isinstance(label, str), label))
+    columns = sorted({label for label in labels if label is not None})
+    if max(len(rows), len(columns)) > LARGEST:
+        return None
+    counts = Counter(zip(people, labels, strict=True))
+    return CrossTable(
+        people=tuple(map(spelt, rows)),
+        judge=tuple(map(spelt, columns)),
+        counts=tuple(tuple(counts[row, column] for column in columns) for row in rows),
+    )
+
+
+def _cases(rows: Sequence[LabelledRow]) -> list[QueryCase]:
+    """A case for each query with all its passages in question."""
+    cases: dict[str, QueryCase] = {}
+    for row in rows:
+        id, more = row.case.query.id, row.case
+        known = cases.get(id)
+        cases[id] = more if known is None else QueryCase(known.query, known.passages + more.passages, known.answers)
+    return list(cases.values())

@@ -1,0 +1,172 @@
+"""Self-preference: whether the judge's model family also wrote answers or questions (Panickssery et al. 2024,
+arXiv:2404.13076: models recognise and favour what they wrote themselves)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ragassay.experiment.settings import Experiment
+from ragassay.records import Figure, Query
+
+from ..ratings.leaders import leaders, named
+from ..ratings.verdicts import Verdict
+from ..results import AuditFinding
+from ..statistics.resamples import Floats, Resamples, rounded
+
+_ALIASES = {"chatgpt": "gpt", "davinci": "gpt", "o": "gpt", "mixtral": "mistral", "ministral": "mistral",
+            "codestral": "mistral", "gemma": "gemini", "qwq": "qwen"}  # fmt: skip
+"""Names under which a family's models also go; `o` is o1, o3 and their like."""
+
+
+def family(model: str) -> str:
+    """`gpt` of `openai:gpt-4o`, `claude` of `file:claude-judge`: the first word of the model's own name."""
+    name = model.split(":", 1)[-1].rsplit("/", 1)[-1].casefold()
+    words = re.findall(r"[^\W\d_]+", name)
+    first = words[0] if words else name
+    return _ALIASES.get(first, first)
+
+
+def writers_of(experiment: Experiment) -> dict[str, str | None]:
+    """Agent to the model that wrote its answers; None where nobody said."""
+    own = {name: experiment.answer.model for name, _, _ in experiment.own_agents()}
+    return {**own, **{agent.name: agent.writer for agent in experiment.agent}}
+
+
+def audit_family(
+    judge: str,
+    writers: Mapping[str, str | None],
+    queries: Sequence[Query],
+    found: Sequence[Verdict],
+    agents: Sequence[str],
+    draws: Resamples,
+) -> tuple[AuditFinding, ...]:
+    """On answers and on questions. `agents` are best first."""
+    return (
+        _on_answers(judge, writers, found, agents, draws),
+        *_on_questions(judge, queries, found, agents, draws),
+    )
+
+
+def _on_answers(
+    judge: str, writers: Mapping[str, str | None], found: Sequence[Verdict], agents: Sequence[str], draws: Resamples
+) -> AuditFinding:
+    """Where the family wrote some agents' answers: the share of the games against the others that its own won."""
+    known = {agent: family(writer) for agent in agents if (writer := writers.get(agent)) is not None}
+    own = [agent for agent in known if known[agent] == family(judge)]
+    others = [agent for agent in known if agent not in own]
+    unknown = [agent for agent in agents if agent not in known]
+    doubt = f" Who wrote the answers of {named(unknown)} is not known (agent.writer)." if unknown else ""
+    if not own or not others:
+        share = Figure(value=len(own) / len(known) if known else None, n=len(known), n_failed=len(unknown))
+        said = _all_or_none(family(judge), own, known)
+        return AuditFinding(key="own_answers", subject=family(judge), figure=share, sentence=said + doubt)
+    figure = _cross_share(found, own, others, draws)
+    favoured = figure.ci_low is not None and figure.ci_low > 0.5 and agents[0] in own
+    return AuditFinding(
+        key="own_answers_win",
+        subject=family(judge),
+        figure=figure,
+        fair=0.5,
+        sentence=f"The judge's family, {family(judge)}, wrote the answers of {named(own)}, not those of "
+        f"{named(others)}; the share of games won against them holds their quality and any preference alike.{doubt}",
+        warning=f"The judge is of the family that wrote the answers of {agents[0]} ({family(judge)}), and sides with "
+        f"its own in {100 * (figure.value or 0.0):.0f}% of the games against others: preference and quality cannot be "
+        "told apart here. Judge again with a model of another family before you choose."
+        if favoured
+        else None,
+    )
+
+
+def _all_or_none(judge: str, own: Sequence[str], known: Mapping[str, str]) -> str:
+    if not known:
+        return "Who wrote the answers is not known."
+    if own:
+        return (
+            f"The judge's family, {judge}, wrote every answer: its labels may be too kind, but a liking for its own is "
+            "the same for each agent and does not order them."
+        )
+    return f"The judge's family, {judge}, wrote none of the answers."
+
+
+def _cross_share(found: Sequence[Verdict], own: Sequence[str], others: Sequence[str], draws: Resamples) -> Figure:
+    sums: dict[str, float] = {}
+    counts: dict[str, float] = {}
+    failed = 0
+    for v in found:
+        if not ((v.agent_a in own and v.agent_b in others) or (v.agent_b in own and v.agent_a in others)):
+            continue
+        if v.winner is None:
+            failed += 1
+            continue
+        won = 0.5 if v.winner == "tie" else float((v.winner == "a") == (v.agent_a in own))
+        sums[v.query_id] = sums.get(v.query_id, 0.0) + won
+        counts[v.query_id] = counts.get(v.query_id, 0.0) + 1
+    return draws.ratio(sums, counts, n=int(sum(counts.values())), n_failed=failed, limits=(0.0, 1.0))
+
+
+def _on_questions(
+    judge: str, queries: Sequence[Query], found: Sequence[Verdict], agents: Sequence[str], draws: Resamples
+) -> tuple[AuditFinding, ...]:
+    """The share of questions that the family wrote; and how much better the leader does on those, where not all."""
+    written = {q.id: family(str(q.metadata["model"])) for q in queries if q.metadata.get("model")}
+    own = {query for query, name in written.items() if name == family(judge)}
+    share = draws.figure({query.id: float(query.id in own) for query in queries}, (0.0, 1.0))
+    share = Figure(value=share.value, n=share.n)
+    if not own or len(own) == len(queries):
+        quantity = "none" if not own else "all"
+        said = f"The judge's family, {family(judge)}, wrote {quantity} of the questions"
+        said += ", so whether it favours who answers them best cannot be seen from within." if own else "."
+        return (AuditFinding(key="own_questions", subject=family(judge), figure=share, sentence=said),)
+    rest = [v for v in found if v.query_id not in own]
+    gap = _gap(found, agents[0], lambda query: query in own, draws)
+    elsewhere, overall = leaders(rest, agents, draws), leaders(found, agents, draws)
+    clear = gap.ci_low is not None and gap.ci_high is not None and (gap.ci_low > 0 or gap.ci_high < 0)
+    said = f"On the questions of other writers, {named(elsewhere)} leads"
+    said += ", as over all." if elsewhere == overall else f"; over all, {named(overall)}."
+    return (
+        AuditFinding(key="own_questions", subject=family(judge), figure=share, sentence=said),
+        AuditFinding(
+            key="own_questions_gap",
+            subject=agents[0],
+            figure=gap,
+            fair=0.0,
+            sentence=f"How much more of its games {agents[0]} wins on questions of the judge's family than on others.",
+            warning=f"{agents[0]} leads on questions that the judge's own family wrote; on the others "
+            f"{named(elsewhere)} leads."
+            if clear and elsewhere != overall
+            else None,
+        ),
+    )
+
+
+def _gap(found: Sequence[Verdict], agent: str, is_own: Callable[[str], bool], draws: Resamples) -> Figure:
+    """The agent's share of games won (a tie is half) on the family's questions less that on the others."""
+    at = {query: index for index, query in enumerate(draws.queries)}
+    won, played = np.zeros((2, len(at))), np.zeros((2, len(at)))
+    failed = 0
+    for v in found:
+        if agent not in (v.agent_a, v.agent_b):
+            continue
+        if v.winner is None:
+            failed += 1
+            continue
+        side = int(is_own(v.query_id))
+        points = 0.5 if v.winner == "tie" else float((v.winner == "a") == (v.agent_a == agent))
+        won[side, at[v.query_id]] += points
+        played[side, at[v.query_id]] += 1
+    n = int(played.sum())
+    if not played.sum(axis=1).all():
+        return Figure(value=None, n=n, n_failed=failed)
+
+    def gap(weights: Floats) -> Floats:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rates = (weights @ won.T) / (weights @ played.T)
+        difference: Floats = rates[:, 1] - rates[:, 0]
+        return difference
+
+    drawn = gap(draws.weights.astype(np.float64))
+    ends = draws.interval(drawn[np.isfinite(drawn)], int((played.sum(axis=0) > 0).sum()))
+    return rounded(float(gap(np.ones((1, len(at))))[0]), n, failed, *ends)

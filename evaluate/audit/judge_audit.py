@@ -1,0 +1,42 @@
+"""The judge, audited: what it may have got wrong, each as a figure with what it means for the ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragassay.experiment.settings import Experiment
+
+from ..inputs.findings import Findings
+from ..ratings.verdicts import Verdict
+from ..results import Audit
+from ..statistics.resamples import Resamples
+from .failures import audit_failures, failed_replies
+from .family import audit_family, writers_of
+from .length import audit_length, lengths_of
+from .position import audit_position
+from .repeats import audit_repeats
+
+
+def audit_judge(
+    findings: Findings, found: Sequence[Verdict], experiment: Experiment, agents: Sequence[str], draws: Resamples
+) -> Audit:
+    """Every finding, in the report's order. `agents` are best first; `found` are the verdicts on `findings.games`."""
+    clusters = {query.id: draws.sections.get(query.id, query.id) for query in findings.material.queries}
+    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, clusters, draws)
+    writers, queries = writers_of(experiment), findings.material.queries
+    return Audit(
+        findings=(
+            *audit_position(findings.games, agents, clusters, draws),
+            *audit_repeats(findings.repeats, findings.relevance, findings.pointwise, findings.games, clusters),
+            *length_findings,
+            *audit_family(experiment.judge.model, writers, queries, found, agents, draws),
+            audit_failures(found, agents, draws),
+        ),
+        length=length,
+        failures=failed_replies(findings),
+    )
+
+
+def warnings(audit: Audit) -> tuple[str, ...]:
+    """What could have changed the winner, for the head of the report."""
+    return tuple(finding.warning for finding in audit.findings if finding.warning)

@@ -1,0 +1,133 @@
+"""The judge's taste for length: who wins by the answers' lengths, and the ratings with length held equal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from ragassay.records import Answer, Figure
+
+from ..ratings.leaders import named
+from ..ratings.length_control import Controlled, control_length
+from ..ratings.verdicts import Verdict
+from ..ratings.win_table import Contests, contests
+from ..results import AuditFinding, LengthControl
+from ..statistics.resamples import Floats, Resamples
+from ..statistics.sign_flip import sign_flip_p
+
+Lengths = Mapping[tuple[str, str], int]
+"""(query id, agent) to the characters of its answer, where it gave one."""
+
+_LEVEL = 1e-6
+
+
+def lengths_of(answers: Mapping[tuple[str, str], Answer]) -> dict[tuple[str, str], int]:
+    """The length of every answer there is, in characters."""
+    return {key: len(answer.answer) for key, answer in answers.items() if answer.answer is not None}
+
+
+def audit_length(
+    verdicts: Sequence[Verdict],
+    lengths: Lengths,
+    agents: Sequence[str],
+    clusters: Mapping[str, str],
+    draws: Resamples,
+) -> tuple[tuple[AuditFinding, ...], LengthControl]:
+    """The share of decided games that the longer answer won (0.5 is fair), and the effect of length on the log odds.
+
+    A warning is set where length moves the verdicts beyond chance and another agent leads once it is held equal. A game
+    without both lengths has no part in it.
+    """
+    found = [v for v in verdicts if {(v.query_id, v.agent_a), (v.query_id, v.agent_b)} <= lengths.keys()]
+    table = contests(found, agents, draws.queries)
+    share, p = _longer_wins(found, lengths, clusters, draws)
+    fitted = control_length(table, _differences(table, lengths), draws)
+    plain, held = _first(fitted.plain, agents), _first(fitted.controlled, agents)
+    moved = fitted.effect.ci_low is not None and fitted.effect.ci_high is not None
+    moved = moved and (float(fitted.effect.ci_low or 0.0) > 0 or float(fitted.effect.ci_high or 0.0) < 0)
+    said = _of_effect(fitted, moved, plain, held)
+    findings = (
+        AuditFinding(key="longer_wins", figure=share, fair=0.5, p=p, sentence=_of_share(share, p)),
+        AuditFinding(
+            key="length_effect",
+            figure=fitted.effect,
+            fair=0.0,
+            sentence=said,
+            warning=_warning(fitted.effect, plain, held) if moved and plain != held else None,
+        ),
+    )
+    return findings, LengthControl(
+        mean_length=_mean_lengths(lengths, agents, draws),
+        plain={agent: fitted.plain[agent] for agent in agents},
+        controlled={agent: fitted.controlled[agent] for agent in agents},
+        note=fitted.note,
+    )
+
+
+def _differences(table: Contests, lengths: Lengths) -> Floats:
+    rows = zip(table.query, table.a, table.b, strict=True)
+    named_rows = ((table.queries[q], table.agents[a], table.agents[b]) for q, a, b in rows)
+    return np.array([lengths[q, a] - lengths[q, b] for q, a, b in named_rows], dtype=np.float64)
+
+
+def _longer_wins(
+    found: Sequence[Verdict], lengths: Lengths, clusters: Mapping[str, str], draws: Resamples
+) -> tuple[Figure, float | None]:
+    sums: dict[str, float] = {}
+    counts: dict[str, float] = {}
+    signed: dict[str, int] = {}
+    for v in found:
+        if v.winner not in ("a", "b") or lengths[v.query_id, v.agent_a] == lengths[v.query_id, v.agent_b]:
+            continue
+        won = (lengths[v.query_id, v.agent_a] > lengths[v.query_id, v.agent_b]) == (v.winner == "a")
+        sums[v.query_id] = sums.get(v.query_id, 0.0) + won
+        counts[v.query_id] = counts.get(v.query_id, 0.0) + 1
+        cluster = clusters[v.query_id]
+        signed[cluster] = signed.get(cluster, 0) + (1 if won else -1)
+    failed = sum(v.winner is None for v in found)
+    share = draws.ratio(sums, counts, n=int(sum(counts.values())), n_failed=failed, limits=(0.0, 1.0))
+    return share, sign_flip_p(list(signed.values()))
+
+
+def _mean_lengths(lengths: Lengths, agents: Sequence[str], draws: Resamples) -> dict[str, Figure]:
+    return {
+        agent: draws.figure(
+            {query: float(n) if (n := lengths.get((query, agent))) is not None else None for query in draws.queries}
+        )
+        for agent in agents
+    }
+
+
+def _first(ratings: Mapping[str, Figure], agents: Sequence[str]) -> tuple[str, ...]:
+    """The agents with the highest rating."""
+    known = {agent: value for agent in agents if (value := ratings[agent].value) is not None}
+    return tuple(agent for agent, value in known.items() if value > max(known.values()) - _LEVEL)
+
+
+def _of_share(share: Figure, p: float | None) -> str:
+    if share.value is None:
+        return "No game was decided between answers of different length."
+    if p is None or p >= 0.05:
+        return f"Over {share.n:,} decided games, longer answers win no more often than shorter ones, beyond chance."
+    side = "longer" if share.value > 0.5 else "shorter"
+    return f"The {side} answer wins more often than chance: because it is better, or because the judge likes it {side}."
+
+
+def _of_effect(fitted: Controlled, moved: bool, plain: Sequence[str], held: Sequence[str]) -> str:
+    if fitted.effect.value is None:
+        return f"Length cannot be held equal here: {fitted.note}."
+    end = f"{named(held)} leads {'with and without' if plain == held else 'with'} length held equal"
+    end += "" if plain == held else f", {named(plain)} without"
+    if not moved:
+        return f"Length does not move the verdicts as far as these games can tell; {end}."
+    side = "longer" if fitted.effect.value > 0 else "shorter"
+    return f"Between equal agents, the {side} answer has the better odds; {end}."
+
+
+def _warning(effect: Figure, plain: Sequence[str], held: Sequence[str]) -> str:
+    side = "longer" if (effect.value or 0.0) > 0 else "shorter"
+    return (
+        f"The judge may like {side} answers: {named(plain)} leads by the verdicts, {named(held)} once length is held "
+        "equal. Read a few of their answers before you choose."
+    )

@@ -1,0 +1,128 @@
+"""The judge's favourite place: how often a game's winner changes with the order, and towards which place.
+
+Judges favour a position (Zheng et al. 2023, arXiv:2306.05685, section 3.4). Every pair is judged in both orders and a
+winner that flips is a tie, so such a preference moves no agent above another; it costs games that decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragassay.records import Figure, Game
+
+from ..ratings.leaders import leaders, named
+from ..ratings.verdicts import Verdict, verdicts
+from ..ratings.win_table import flip_rate
+from ..results import AuditFinding
+from ..statistics.resamples import Resamples
+from ..statistics.sign_flip import sign_flip_p
+
+SIGNIFICANT = 0.05
+
+
+def audit_position(
+    games: Sequence[Game], agents: Sequence[str], clusters: Mapping[str, str], draws: Resamples
+) -> tuple[AuditFinding, ...]:
+    """The flip rate, and the share of flips towards the answer shown first (0.5 is fair).
+
+    clusters: query to the cluster it is of, whose flips are tested together. A warning is set where the judge favours a
+    place (p below 5%) and judging in one order only would have put others first.
+    """
+    found = verdicts(games)
+    rate = flip_rate(found, draws)
+    flips = [v for v in found if v.flipped]
+    favoured = _towards_first(flips, sum(v.flipped is None and v.error is not None for v in found), draws)
+    p = _p(flips, clusters)
+    both, single = leaders(found, agents, draws), _one_order_leaders(games, agents, draws)
+    differs = any(alone != both for alone in single)
+    place = _place(favoured, p)
+    return (
+        AuditFinding(
+            key="flip_rate",
+            figure=rate,
+            fair=0.0,
+            sentence=_of_rate(rate, by_mean=any(v.probability is not None for v in found)),
+        ),
+        AuditFinding(
+            key="first_favoured",
+            figure=favoured,
+            fair=0.5,
+            p=p,
+            sentence=_of_place(place, favoured) + (_of_orders(single, both) if found else ""),
+            warning=_warning(place, favoured, single, both) if place and differs else None,
+        ),
+    )
+
+
+def _towards_first(flips: Sequence[Verdict], n_failed: int, draws: Resamples) -> Figure:
+    sums: dict[str, float] = {}
+    counts: dict[str, float] = {}
+    for flip in flips:
+        sums[flip.query_id] = sums.get(flip.query_id, 0.0) + ((flip.lean or 0) > 0)
+        counts[flip.query_id] = counts.get(flip.query_id, 0.0) + 1
+    return draws.ratio(sums, counts, n=len(flips), n_failed=n_failed, limits=(0.0, 1.0))
+
+
+def _p(flips: Sequence[Verdict], clusters: Mapping[str, str]) -> float | None:
+    sums: dict[str, int] = {}
+    for flip in flips:
+        cluster = clusters[flip.query_id]
+        sums[cluster] = sums.get(cluster, 0) + (1 if (flip.lean or 0) > 0 else -1)
+    return sign_flip_p(list(sums.values()))
+
+
+def _one_order_leaders(games: Sequence[Game], agents: Sequence[str], draws: Resamples) -> list[tuple[str, ...]]:
+    """Who would lead had each pair been judged once, the first agent of the list first, and then last."""
+    ahead = [_first_listed_first(game, agents) for game in games]
+    return [
+        leaders(verdicts([g for g, is_ahead in zip(games, ahead, strict=True) if is_ahead == side]), agents, draws)
+        for side in (True, False)
+    ]
+
+
+def _first_listed_first(game: Game, agents: Sequence[str]) -> bool:
+    shown, other = (game.agent_a, game.agent_b) if game.first == "a" else (game.agent_b, game.agent_a)
+    return agents.index(shown) < agents.index(other)
+
+
+def _place(favoured: Figure, p: float | None) -> str | None:
+    if p is None or p >= SIGNIFICANT or favoured.value is None:
+        return None
+    return "first" if favoured.value > 0.5 else "second"
+
+
+def _of_rate(rate: Figure, *, by_mean: bool) -> str:
+    if rate.value is None:
+        return "No pair was judged in both orders, so nothing is known about the judge's favourite place."
+    flips = round(rate.value * rate.n)
+    if not flips:
+        return f"No winner of {rate.n:,} pairs changed with the order: no game was lost to it."
+    told = "the mean probability of both orders decides them" if by_mean else "they count as ties and lift no agent"
+    return f"{flips:,} of {rate.n:,} winners changed with the order; {told}."
+
+
+def _of_place(place: str | None, favoured: Figure) -> str:
+    if favoured.value is None:
+        return "Nothing flipped, so no place is favoured."
+    if place is None:
+        return f"No place is favoured as far as {_flips(favoured.n)} can tell."
+    return f"The judge favours the answer shown {place}; both orders are played, so the ratings are not moved by it."
+
+
+def _flips(n: int) -> str:
+    return "1 flip" if n == 1 else f"{n:,} flips"
+
+
+def _of_orders(single: Sequence[tuple[str, ...]], both: tuple[str, ...]) -> str:
+    if all(alone == both for alone in single):
+        return f" Judged in either order alone, {named(both)} would lead as well."
+    return f" Judged in one order alone, {named(single[0])} would lead, in the other {named(single[1])}."
+
+
+def _warning(place: str | None, favoured: Figure, single: Sequence[tuple[str, ...]], both: tuple[str, ...]) -> str:
+    share = 100 * (favoured.value or 0.0)
+    towards = share if place == "first" else 100 - share
+    return (
+        f"The judge favours the answer shown {place} ({towards:.0f}% of {_flips(favoured.n)}): in one order alone "
+        f"{named(single[0])} would lead, in the other {named(single[1])}. The ratings are from both orders together."
+    )

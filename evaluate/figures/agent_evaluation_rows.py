@@ -1,0 +1,136 @@
+"""What the judges of Agent Evaluation gave each answer, put together: a row for each query and agent.
+
+The columns of Databricks are named after the judge, but `agent_groundedness` is `groundedness` there. Judges of the
+user's own (a prompt or a LabelJudge) take part under their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
+from ragassay.records import Answer, Assessment, Passage, Query
+from ragassay.text import plain
+
+from ..evaluate_answers import experiment_evaluators
+from ..inputs.material import Material, read_material
+from ..judging.engine.cases import expected_response
+from ..judging.engine.evaluator import Evaluator, LabelJudge
+from ..judging.judges.agent_evaluation import FAMILY
+from ..judging.judges.document_recall import DocumentRecall
+from .root_cause import ANSWERED, Outcome, Overall, answer_outcome, overall, passages_outcome
+
+THEIR_NAMES = {"agent_groundedness": "groundedness"}
+"""Ours to theirs, where they differ."""
+
+OwnRows = Mapping[str, Assessment | None]
+"""An agent's passages, best first, to what a judge gave them; None for one that is not in the corpus."""
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """An agent's answer (or failure to answer) and what was found of it, by the judges' documented names.
+
+    answers: of judges of answers; passages: of judges of passages. What a judge did not owe is not there.
+    document_recall: None where no document is expected.
+    """
+
+    query: Query
+    answer: Answer
+    retrieved: tuple[Passage, ...]
+    answers: Mapping[str, Assessment]
+    passages: Mapping[str, OwnRows]
+    document_recall: Assessment | None
+
+    @property
+    def overall(self) -> Overall:
+        """Pass or fail, and the root cause."""
+        found = [Outcome(ANSWERED, None, self.answer.error)] if self.answer.error is not None else []
+        made = [answer_outcome(name, row) for name, row in self.answers.items()]
+        made += [passages_outcome(name, rows) for name, rows in self.passages.items()]
+        found += [one for one in made if one is not None]
+        return overall(found, ground_truth=expected_response(self.query) is not None)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """All of an experiment. of_answers, of_passages: the judges' documented names, in the experiment's order."""
+
+    material: Material
+    of_answers: tuple[str, ...]
+    of_passages: tuple[str, ...]
+    recall: bool
+    rows: tuple[JudgedAnswer, ...]
+
+
+def read_judged(workspace: Workspace) -> Judged:
+    """The rows, by query, then agent.
+
+    Raises InputError where no judge of this method takes part, where two would share a name, and where
+    `judgments.jsonl` lacks what the experiment's judges owe.
+    """
+    judges, recall = _judges(workspace)
+    material = read_material(workspace)
+    given = {(row.query_id, row.subject, row.criterion): row for row in read_records(workspace.judgments, Assessment)}
+    found = _Found(workspace, material, given)
+    rows = tuple(
+        found.row(query, material.answers[query.id, agent], judges, recall)
+        for query in material.queries
+        for agent in material.agents
+    )
+    units = {unit: tuple(n for n, one in judges.items() if one.unit == unit) for unit in ("answer", "passage")}
+    return Judged(material, units["answer"], units["passage"], recall is not None, rows)
+
+
+def _judges(workspace: Workspace) -> tuple[dict[str, Evaluator], DocumentRecall | None]:
+    """The judges that take part by their documented names, and document_recall if it is among the evaluators."""
+    evaluators = experiment_evaluators(workspace)
+    recall = next((one for one in evaluators if isinstance(one, DocumentRecall)), None)
+    judges: dict[str, Evaluator] = {}
+    for one in evaluators:
+        if not isinstance(one, LabelJudge) or one.family not in (FAMILY, "own") or one.unit == "query":
+            continue
+        name = THEIR_NAMES.get(one.name, one.name)
+        if name in judges:
+            problem = f"two judges would share the columns of '{plain(name)}'"
+            raise InputError(problem, file=workspace.corpus / "experiment.toml", remedy="rename your own")
+        judges[name] = one
+    if not judges and recall is None:
+        raise InputError(
+            "no judge of Agent Evaluation takes part",
+            file=workspace.corpus / "experiment.toml",
+            remedy='name "agent-evaluation" in evaluate.judges and run `ragassay evaluate`',
+        )
+    return judges, recall
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The records, looked up by what each judge owes."""
+
+    workspace: Workspace
+    material: Material
+    given: Mapping[tuple[str, str, str], Assessment]
+
+    def row(
+        self, query: Query, answer: Answer, judges: Mapping[str, Evaluator], recall: DocumentRecall | None
+    ) -> JudgedAnswer:
+        owing = {name: one for name, one in judges.items() if not one.lacks(query)}
+        answers = {n: self._of(one, query, answer.agent) for n, one in owing.items() if one.unit == "answer"}
+        passages = {n: self._of_passages(one, query, answer) for n, one in owing.items() if one.unit == "passage"}
+        found = None if recall is None or recall.lacks(query) else self._of(recall, query, answer.agent)
+        return JudgedAnswer(query, answer, self.material.known(answer.passages), answers, passages, found)
+
+    def _of_passages(self, judge: Evaluator, query: Query, answer: Answer) -> OwnRows:
+        ids: Sequence[str] = tuple(dict.fromkeys(answer.passages))
+        return {id: self._of(judge, query, id) if id in self.material.passages else None for id in ids}
+
+    def _of(self, judge: Evaluator, query: Query, subject: str) -> Assessment:
+        row = self.given.get((query.id, subject, judge.criteria[0].name))
+        if row is None:
+            problem = f"lacks what {plain(judge.name)} gave {plain(subject)} on query '{plain(query.id)}'"
+            raise InputError(problem, file=self.workspace.judgments, remedy="run `ragassay evaluate`")
+        return row

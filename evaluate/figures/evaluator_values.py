@@ -1,0 +1,116 @@
+"""What the evaluators of `[evaluate]` gave, as values of each agent by query.
+
+What judges answers is such a value already. What judges passages becomes the mean label of the passages that an agent
+retrieved for the query and, on scales of 0 to 3, the precision, average precision and reciprocal rank at each k of
+`evaluate.k`, relevant from 2 (as Open RAG Eval does with UMBRELA): `umbrela.P(rel=2)@5`. AP is trec_eval's, over all
+relevant passages that any agent found for the query; Open RAG Eval divides by those that the agent itself found.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ragassay.records import Assessment
+
+from ..inputs.findings import Findings
+from ..judging.engine.evaluator import Criterion, Evaluator
+from ..statistics.clustered import Range
+from .measures import Values, judged_by_query
+from .pass_or_fail import Verdicts
+
+RANKING = ("P(rel=2)@{k}", "AP(rel=2)@{k}", "RR(rel=2)@{k}")
+GRADED = (0.0, 3.0)
+"""The scale on which a passage is relevant from 2."""
+
+
+@dataclass(frozen=True)
+class Evaluations:
+    """values: agent to measure to query to value, None where it failed. scales: measure to its ends.
+
+    evaluators: measure to the evaluator it is of. verdicts: Agent Evaluation's of each agent.
+    """
+
+    values: dict[str, dict[str, Values]] = field(default_factory=dict)
+    scales: dict[str, Range] = field(default_factory=dict)
+    evaluators: dict[str, str] = field(default_factory=dict)
+    verdicts: dict[str, Verdicts] = field(default_factory=dict)
+
+
+def evaluations_by_query(
+    findings: Findings, rows: Sequence[Assessment], evaluators: Sequence[Evaluator], cutoffs: Sequence[int]
+) -> Evaluations:
+    """Every measure of every evaluator, in their order; a query without the ground truth needed owes no value."""
+    by_criterion: dict[str, list[Assessment]] = defaultdict(list)
+    for row in rows:
+        by_criterion[row.criterion].append(row)
+    made = Evaluations({agent: {} for agent in findings.material.agents})
+    for evaluator in evaluators:
+        for criterion in evaluator.criteria:
+            mine = by_criterion[criterion.name]
+            if evaluator.unit == "passage":
+                owing = [query.id for query in findings.material.queries if not evaluator.lacks(query)]
+                _add_passages(made, findings, owing, mine, criterion, cutoffs)
+            elif mine:
+                _add_answers(made, mine, criterion)
+        made.evaluators.update({name: evaluator.name for name in made.scales if name not in made.evaluators})
+    return made
+
+
+def _add_answers(made: Evaluations, rows: Sequence[Assessment], criterion: Criterion) -> None:
+    made.scales[criterion.name] = (criterion.lowest, criterion.highest)
+    for agent, measures in made.values.items():
+        measures[criterion.name] = {row.query_id: row.label for row in rows if row.subject == agent}
+
+
+def _add_passages(
+    made: Evaluations,
+    findings: Findings,
+    owing: Sequence[str],
+    rows: Sequence[Assessment],
+    criterion: Criterion,
+    cutoffs: Sequence[int],
+) -> None:
+    """Measures over the queries that owe a value, also those for which no agent retrieved anything to judge."""
+    labels = {(row.query_id, row.subject): row.label for row in rows}
+    scale = (criterion.lowest, criterion.highest)
+    made.scales[criterion.name] = scale
+    for agent, measures in made.values.items():
+        measures[criterion.name] = {query: _mean_label(findings, agent, query, labels) for query in owing}
+    if scale != GRADED:
+        return
+    for spelling in (one.format(k=k) for k in cutoffs for one in RANKING):
+        made.scales[f"{criterion.name}.{spelling}"] = (0.0, 1.0)
+    for agent, ranking in findings.rankings.items():
+        for k in cutoffs:
+            for one in RANKING:
+                spelling = one.format(k=k)
+                values = _ranked(spelling, owing, labels, ranking, k)
+                made.values[agent][f"{criterion.name}.{spelling}"] = values
+
+
+def _mean_label(
+    findings: Findings, agent: str, query: str, labels: Mapping[tuple[str, str], float | None]
+) -> float | None:
+    """Of the passages the answer was made from; None where there is none or one has no label."""
+    given = [labels.get((query, id)) for id in dict.fromkeys(findings.material.answers[query, agent].passages)]
+    known = [label for label in given if label is not None]
+    return sum(known) / len(known) if known and len(known) == len(given) else None
+
+
+def _ranked(
+    spelling: str,
+    queries: Sequence[str],
+    labels: Mapping[tuple[str, str], float | None],
+    ranking: Mapping[str, Sequence[tuple[str, float]] | None],
+    k: int,
+) -> Values:
+    qrels: dict[str, dict[str, int]] = defaultdict(dict)
+    failed: dict[str, list[str]] = defaultdict(list)
+    for (query, passage), label in labels.items():
+        if label is None:
+            failed[query].append(passage)
+        else:
+            qrels[query][passage] = int(label)
+    return judged_by_query(spelling, queries, qrels, ranking, failed, k)

@@ -1,0 +1,129 @@
+"""What the labels leave open: passages no one judged are not irrelevant, they are unjudged.
+
+judged@k says how much of what an agent showed has a label. A mean's bounds are its values with the passages without a
+label taken as worst and as best they could be (Moffat and Zobel, "Rank-Biased Precision", TOIS 27(1), 2008, give a
+residual in this way). Leaving an agent out takes away the labels of the passages that it alone brought to the pool, as
+if it had not contributed (Zobel, SIGIR 1998): how a system that comes later would fare with these labels.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragassay.records import Figure
+from ragassay.trec import Qrels
+
+from ..inputs.findings import Findings, Ranked
+from ..results import AgentPool, Bounds, LeftOut
+from ..statistics.resamples import Resamples
+from .measures import HIGHEST_LABEL, Values, by_query
+from .query_values import ranking_measures
+
+Labels = Mapping[str, int]
+Open = Mapping[str, Sequence[str]]
+"""Query to passages that a ranking need not show and that have no label: they can still move nDCG's ideal."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A measure of every query: unjudged passages as worst, as best, and as not relevant. None: retrieval failed."""
+
+    low: Values
+    high: Values
+    not_relevant: Values
+
+
+def ends(measure: str, qrels: Qrels, ranking: Ranked, k: int, elsewhere: Open | None = None) -> Ends:
+    """The exact ends of `measure` over every way to label the first `k` passages that have no label.
+
+    elsewhere: unlabelled passages of the query that may stand outside the first k. Labels run from 0 to 2.
+    """
+    labels: Qrels = {}
+    runs: dict[str, list[tuple[str, float]]] = {}
+    names: dict[str, list[str]] = {}
+    for query, row in ranking.items():
+        if row is None:
+            continue
+        names[query] = []
+        for number, given in enumerate(_labellings(row[:k], qrels.get(query, {}), (elsewhere or {}).get(query, ()))):
+            name = f"{number}:{query}"
+            names[query].append(name)
+            labels[name], runs[name] = given, row[:k]
+    found = by_query(measure, labels, runs)
+    values = {query: [found.get(name, 0.0) for name in rows] for query, rows in names.items()}
+    return Ends(*({query: pick(values[query]) if query in values else None for query in ranking} for pick in _PICKS))
+
+
+_PICKS = (min, max, lambda row: row[0])
+
+
+def _labellings(row: Sequence[tuple[str, float]], known: Labels, elsewhere: Sequence[str]) -> Iterator[dict[str, int]]:
+    """Labellings among which the ends are; in the first, what is open is not relevant.
+
+    With so many open passages of each label given, nDCG's ideal is given too, and its gain is highest where the better
+    labels stand first and lowest where they stand last.
+    """
+    shown = [passage for passage, _ in row if passage not in known]
+    outside = [passage for passage in elsewhere if passage not in known and passage not in shown]
+    for beyond in (0, HIGHEST_LABEL) if outside else (0,):
+        given = {**known, **dict.fromkeys(outside, beyond)}
+        for highest in range(len(shown) + 1):
+            for middle in range(len(shown) + 1 - highest):
+                order = [HIGHEST_LABEL] * highest + [1] * middle + [0] * (len(shown) - highest - middle)
+                yield given | dict(zip(shown, order, strict=True))
+                if highest + middle > 0 and order[0] != order[-1]:
+                    yield given | dict(zip(shown, reversed(order), strict=True))
+
+
+def pool_by_judge(findings: Findings, draws: Resamples, k: int) -> dict[str, AgentPool]:
+    """Every ranking agent's pool by the judge's labels; what could not be judged has none."""
+    unlabelled = {
+        query: [p for p in findings.material.pool(query) if p not in findings.qrels.get(query, {})]
+        for query in findings.queries
+    }
+    return _pools(findings.rankings, findings.qrels, unlabelled, draws, k)
+
+
+def pool_by_people(findings: Findings, draws: Resamples, k: int) -> dict[str, AgentPool]:
+    """The same by people's labels, over the queries they judged."""
+    asked = list(findings.people)
+    rankings = {agent: {q: row.get(q) for q in asked} for agent, row in findings.rankings.items()} if asked else {}
+    return _pools(rankings, findings.people, {}, draws, k)
+
+
+def _pools(
+    rankings: Mapping[str, Ranked], qrels: Qrels, elsewhere: Open, draws: Resamples, k: int
+) -> dict[str, AgentPool]:
+    brought = Counter((q, p) for row in rankings.values() for q, ranked in row.items() for p, _ in (ranked or ()))
+    pools = {}
+    for agent, ranking in rankings.items():
+        alone = {q: [p for p, _ in (row or ()) if brought[q, p] == 1] for q, row in ranking.items()}
+        without = {q: {p: v for p, v in row.items() if p not in alone.get(q, ())} for q, row in qrels.items()}
+        beyond = {q: [*elsewhere.get(q, ()), *alone[q]] for q in ranking}
+        pools[agent] = AgentPool(
+            judged=_judged(ranking, qrels, draws, k),
+            n_unique=sum(p in alone[q] for q, row in ranking.items() for p, _ in (row or ())[:k]),
+            bounds={m: _bounds(ends(m, qrels, ranking, k, elsewhere), draws) for m in ranking_measures(k)},
+            left_out={m: _left_out(ends(m, without, ranking, k, beyond), draws) for m in ranking_measures(k)},
+        )
+    return pools
+
+
+def _judged(ranking: Ranked, qrels: Qrels, draws: Resamples, k: int) -> Figure:
+    """judged@k over the passages shown; n counts them, n_failed the queries whose retrieval failed."""
+    shown = {query: [p for p, _ in row[:k]] for query, row in ranking.items() if row is not None}
+    labelled = {query: float(sum(p in qrels.get(query, {}) for p in row)) for query, row in shown.items()}
+    counts = {query: float(len(row)) for query, row in shown.items()}
+    n, failed = int(sum(counts.values())), len(ranking) - len(shown)
+    return draws.ratio(labelled, counts, n=n, n_failed=failed, limits=(0.0, 1.0))
+
+
+def _bounds(found: Ends, draws: Resamples) -> Bounds:
+    return Bounds(low=draws.figure(found.low, (0.0, 1.0)), high=draws.figure(found.high, (0.0, 1.0)))
+
+
+def _left_out(found: Ends, draws: Resamples) -> LeftOut:
+    both = _bounds(found, draws)
+    return LeftOut(low=both.low, high=both.high, value=draws.figure(found.not_relevant, (0.0, 1.0)))

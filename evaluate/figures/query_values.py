@@ -1,0 +1,146 @@
+"""Means over queries and counts of labels: the ranking measures, the pointwise grades, and what answering took."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from ragassay.records import Answer, Figure, Judgment
+from ragassay.trec import Qrels
+
+from ..inputs.findings import Findings, Ranked
+from ..results import Figures
+from ..statistics.resamples import Resamples, rounded
+from .measures import Values, by_query, judged_by_query
+from .section_recall import section_recall, sources
+
+HIGHEST = 2.0
+"""The best label of a pointwise criterion; the worst is 0."""
+
+
+def ranking_measures(k: int) -> tuple[str, ...]:
+    """The spellings of Table 4's measures, and the nDCG beside them."""
+    return (f"RR(rel=2)@{k}", f"RR(rel=1)@{k}", f"nDCG@{k}")
+
+
+def retrieval_by_query(findings: Findings, k: int) -> dict[str, dict[str, Values]]:
+    """Agent to measure to query to value, by the judge's labels; R(section)@k where questions have a source."""
+    failed: dict[str, list[str]] = {}
+    for judgment in findings.relevance:
+        if judgment.error is not None:
+            failed.setdefault(judgment.query_id, []).append(judgment.subject)
+    found = sources(findings.material.queries, findings.sections)
+    values: dict[str, dict[str, Values]] = {}
+    for agent, ranking in findings.rankings.items():
+        values[agent] = {
+            measure: judged_by_query(measure, findings.queries, findings.qrels, ranking, failed, k)
+            for measure in ranking_measures(k)
+        }
+        if found:
+            values[agent][f"R(section)@{k}"] = section_recall(found, findings.material.passages, ranking, k)
+    return values
+
+
+def people_by_query(findings: Findings, k: int) -> dict[str, dict[str, Values]]:
+    """The same by people's labels, over the queries they judged; what they left unjudged is not relevant (TREC).
+
+    A level of relevance that they never gave is left out.
+    """
+    highest = max((label for labels in findings.people.values() for label in labels.values()), default=0)
+    spelt = [m for m in ranking_measures(k) if highest and not (m.startswith("RR(rel=2)") and highest < 2)]
+    return {
+        agent: {measure: _by_people(measure, findings.people, ranking) for measure in spelt}
+        for agent, ranking in findings.rankings.items()
+        if spelt
+    }
+
+
+def _by_people(measure: str, people: Qrels, ranking: Ranked) -> Values:
+    runs = {query: row for query in people if (row := ranking.get(query)) is not None}
+    scored = by_query(measure, {query: people[query] for query in runs}, runs)
+    return {query: scored.get(query) for query in people}
+
+
+def pointwise_by_query(findings: Findings, criteria: Sequence[str]) -> dict[str, dict[str, Values]]:
+    """Agent to criterion to query to the label (the mean of the judges' that there are); None where there is none."""
+    labels: dict[tuple[str, str, str], list[float]] = {}
+    for row in findings.pointwise:
+        if row.label is not None:
+            labels.setdefault((row.subject, row.criterion, row.query_id), []).append(row.label)
+
+    def value(*key: str) -> float | None:
+        given = labels.get((key[0], key[1], key[2]))
+        return sum(given) / len(given) if given else None
+
+    return {
+        agent: {criterion: {q: value(agent, criterion, q) for q in findings.queries} for criterion in criteria}
+        for agent in findings.material.agents
+    }
+
+
+def figures(values: dict[str, dict[str, Values]], draws: Resamples, highest: float = 1.0) -> Figures:
+    """The mean of each of them over its queries; values run from 0 to `highest`."""
+    return {
+        agent: {name: draws.figure(row, (0.0, highest)) for name, row in named.items()}
+        for agent, named in values.items()
+    }
+
+
+def label_counts(judgments: Iterable[Judgment]) -> dict[str, int]:
+    """How often each label was given, in the labels' order: {"0": 3, "2": 9}."""
+    counts = Counter(row.label for row in judgments if row.label is not None)
+    return {f"{label:g}": counts[label] for label in sorted(counts)}
+
+
+def pointwise_labels(findings: Findings, criteria: Sequence[str]) -> dict[str, dict[str, dict[str, int]]]:
+    """Agent to criterion to label to how often, for "0", "1", "2" at least."""
+    rows: dict[tuple[str, str], list[Judgment]] = {}
+    for row in findings.pointwise:
+        rows.setdefault((row.subject, row.criterion), []).append(row)
+    return {
+        agent: {criterion: _all_labels(rows.get((agent, criterion), [])) for criterion in criteria}
+        for agent in findings.material.agents
+    }
+
+
+def _all_labels(judgments: Sequence[Judgment]) -> dict[str, int]:
+    counts = {"0": 0, "1": 0, "2": 0} | label_counts(judgments)
+    return dict(sorted(counts.items(), key=lambda item: float(item[0])))
+
+
+def relevance_labels(findings: Findings) -> dict[str, int]:
+    """Label to how many of the judged passages got it, for "0", "1", "2" at least."""
+    return _all_labels(findings.relevance)
+
+
+def answer_figures(findings: Findings, draws: Resamples) -> dict[str, dict[str, Figure]]:
+    """`answered`: the share of the queries answered (n were, n_failed were not).
+
+    `latency_s`, `output_tokens`, `cost_usd`: means over the answers for which they were measured; n_failed are the
+    answers that failed, so that n + n_failed below the number of queries says that some were not measured.
+    """
+    shown: dict[str, Callable[[Answer], float | None]] = {
+        "latency_s": lambda answer: answer.latency_s,
+        "output_tokens": lambda answer: answer.usage.output_tokens,
+        "cost_usd": lambda answer: answer.usage.cost_usd,
+    }
+    table = {}
+    for agent in findings.material.agents:
+        rows = [findings.material.answers[query, agent] for query in findings.queries]
+        table[agent] = {"answered": _answered(rows, draws)}
+        table[agent] |= {name: _measured(rows, measure, draws) for name, measure in shown.items()}
+    return table
+
+
+def _answered(rows: Sequence[Answer], draws: Resamples) -> Figure:
+    share = draws.figure({row.query_id: float(row.error is None) for row in rows}, (0.0, 1.0))
+    n = sum(row.error is None for row in rows)
+    assert share.value is not None
+    return rounded(share.value, n, len(rows) - n, share.ci_low, share.ci_high)
+
+
+def _measured(rows: Sequence[Answer], measure: Callable[[Answer], float | None], draws: Resamples) -> Figure:
+    """Of the answers there are; what was not measured is left out, not failed."""
+    failed = sum(row.error is not None for row in rows)
+    known = {row.query_id: value for row in rows if row.error is None and (value := measure(row)) is not None}
+    return draws.figure(known).model_copy(update={"n_failed": failed})

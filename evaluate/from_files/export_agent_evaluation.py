@@ -1,0 +1,196 @@
+"""`ragassay export --format agent-evaluation`: Databricks' column names, and the run's metrics under theirs.
+
+The names are those of "How quality, cost, and latency are assessed by Agent Evaluation", "Built-in AI judges" and
+"Agent Evaluation input schema" (https://docs.databricks.com, MLflow 2). There a run is of one agent; here `agent` says
+which one a row is of. Lists (passages, their ratings) are JSON in a cell; a missing value is an empty cell.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ragassay.experiment.workspace import Workspace
+from ragassay.records import Answer, Assessment, Figure, Passage
+
+from ..figures.agent_evaluation_rows import Judged, JudgedAnswer, OwnRows, read_judged
+from ..figures.root_cause import Verdict, passes, precision, rationale
+from ..judging.engine.cases import expected_docs, expected_response
+from ..report.wording import untrusted
+from ..statistics.clustered import source_sections
+from ..statistics.resamples import Range, Resamples, resamples
+
+GIVEN = (
+    "request_id",
+    "agent",
+    "request",
+    "response",
+    "expected_response",
+    "expected_retrieved_context",
+    "retrieved_context",
+)
+RECALL = "retrieval/ground_truth/document_recall"
+OVERALL = "response/overall_assessment"
+_SHARE: Range = (0.0, 1.0)
+_VERDICTS: Mapping[Verdict, str | None] = {"pass": "yes", "fail": "no", "undecided": None}
+_DECIDED: Mapping[Verdict, float | None] = {"pass": 1.0, "fail": 0.0, "undecided": None}
+
+Cell = str | float | int | None
+
+COST: Mapping[str, Callable[[Answer], float | int | None]] = {
+    "agent/total_token_count": lambda answer: _total(answer),
+    "agent/total_input_token_count": lambda answer: answer.usage.input_tokens,
+    "agent/total_output_token_count": lambda answer: answer.usage.output_tokens,
+    "agent/latency_seconds": lambda answer: answer.latency_s,
+}
+"""Column to what it measures of an answer."""
+
+
+def table(workspace: Workspace) -> tuple[list[str], list[dict[str, Cell]]]:
+    """(columns, rows), a row for each query and agent.
+
+    Judges of answers have `rating` (yes, no), `rationale` and `error_message`; those of passages lists of these in the
+    order of retrieval and the `precision`, which is missing where a passage has no rating. The rating of
+    `response/overall_assessment` is missing where the verdict is undecided, its rationale says why. Raises InputError.
+    """
+    judged = read_judged(workspace)
+    return _columns(judged), [_row(one) for one in judged.rows]
+
+
+def metrics(workspace: Workspace) -> dict[str, Any]:
+    """The run's metrics by agent, each with n, n_failed and its interval over queries, and the causes of failures.
+
+    `…/rating/percentage` is a share from 0 to 1, as there; n counts the answers with a rating, n_failed those without
+    though the judge owed one. Means of tokens and latency are over answers for which they were measured, n_failed are
+    the answers that failed. Raises InputError.
+    """
+    judged = read_judged(workspace)
+    queries = judged.material.queries
+    draws = resamples([query.id for query in queries], 1, 0, source_sections(queries))
+    by_agent = {agent: [one for one in judged.rows if one.answer.agent == agent] for agent in judged.material.agents}
+    return {
+        "format": "agent-evaluation",
+        "queries": len(queries),
+        "agents": {
+            agent: {"metrics": _metrics(judged, rows, draws), "root_causes": _causes(rows)}
+            for agent, rows in by_agent.items()
+        },
+    }
+
+
+def _columns(judged: Judged) -> list[str]:
+    passages = [f"retrieval/llm_judged/{name}" for name in judged.of_passages]
+    answers = [f"response/llm_judged/{name}" for name in judged.of_answers]
+    return [
+        *GIVEN,
+        *(f"{name}/{part}" for name in passages for part in ("ratings", "rationales", "error_messages", "precision")),
+        *([RECALL] if judged.recall else []),
+        *(f"{name}/{part}" for name in answers for part in ("rating", "rationale", "error_message")),
+        *(f"{OVERALL}/{part}" for part in ("rating", "rationale")),
+        *COST,
+    ]
+
+
+def _row(one: JudgedAnswer) -> dict[str, Cell]:
+    row = _given(one)
+    for name, rows in one.passages.items():
+        row |= {f"retrieval/llm_judged/{name}/{part}": cell for part, cell in _passages_cells(rows).items()}
+    if one.document_recall is not None:
+        row[RECALL] = one.document_recall.label
+    for name, found in one.answers.items():
+        cells = {"rating": _rating(found), "rationale": found.reason, "error_message": found.error}
+        row |= {f"response/llm_judged/{name}/{part}": cell for part, cell in cells.items()}
+    row |= {f"{OVERALL}/rating": _VERDICTS[one.overall.verdict], f"{OVERALL}/rationale": rationale(one.overall)}
+    return row | {column: measure(one.answer) for column, measure in COST.items()}
+
+
+def _given(one: JudgedAnswer) -> dict[str, Cell]:
+    docs = expected_docs(one.query)
+    return {
+        "request_id": one.query.id,
+        "agent": one.answer.agent,
+        "request": one.query.text,
+        "response": one.answer.answer,
+        "expected_response": expected_response(one.query),
+        "expected_retrieved_context": None if docs is None else _json([{"doc_uri": untrusted(doc)} for doc in docs]),
+        "retrieved_context": _json([_context(passage) for passage in one.retrieved]),
+    }
+
+
+def _context(passage: Passage) -> dict[str, str]:
+    doc = passage.metadata.get("doc")
+    uri = doc if isinstance(doc, str) else passage.id
+    return {"doc_uri": untrusted(uri), "passage_id": untrusted(passage.id), "content": untrusted(passage.text)}
+
+
+def _passages_cells(rows: OwnRows) -> dict[str, Cell]:
+    found = list(rows.values())
+    reasons = [row.reason if row is not None else None for row in found]
+    errors = [row.error if row is not None else "the passage is not in the corpus" for row in found]
+    return {
+        "ratings": _json([_rating(row) for row in found]),
+        "rationales": _json([_shown(reason) for reason in reasons]),
+        "error_messages": _json([_shown(error) for error in errors]),
+        "precision": precision(rows),
+    }
+
+
+def _rating(row: Assessment | None) -> str | None:
+    """yes where the score is above a half, as a judge of one's own may have another scale."""
+    passed = None if row is None else passes(row)
+    return None if passed is None else "yes" if passed else "no"
+
+
+def _shown(text: str | None) -> str | None:
+    return None if text is None else untrusted(text)
+
+
+def _json(value: Sequence[Any]) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _total(answer: Answer) -> int | None:
+    """The sum where both parts are known."""
+    usage = answer.usage
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return usage.input_tokens + usage.output_tokens
+
+
+def _metrics(judged: Judged, rows: Sequence[JudgedAnswer], draws: Resamples) -> dict[str, dict[str, Any]]:
+    values: dict[str, dict[str, float | None]] = {}
+    for name in judged.of_passages:
+        owed = {one.query.id: precision(one.passages[name]) for one in rows if name in one.passages}
+        values[f"retrieval/llm_judged/{name}/precision/average"] = owed
+    if judged.recall:
+        found = ((one.query.id, one.document_recall) for one in rows)
+        values[f"{RECALL}/average"] = {query: row.label for query, row in found if row is not None}
+    for name in judged.of_answers:
+        ratings = {one.query.id: _number(passes(one.answers[name])) for one in rows if name in one.answers}
+        values[f"response/llm_judged/{name}/rating/percentage"] = ratings
+    values[f"{OVERALL}/rating/percentage"] = {one.query.id: _DECIDED[one.overall.verdict] for one in rows}
+    figures = {name: draws.figure(owed, _SHARE) for name, owed in values.items()}
+    figures |= {f"{name}/average": _measured(rows, measure, draws) for name, measure in COST.items()}
+    return {name: figure.dump() for name, figure in figures.items()}
+
+
+def _number(passed: bool | None) -> float | None:
+    return None if passed is None else float(passed)
+
+
+def _measured(
+    rows: Sequence[JudgedAnswer], measure: Callable[[Answer], float | int | None], draws: Resamples
+) -> Figure:
+    """The mean over the answers there are; what was not measured is left out, not failed."""
+    answers = [one.answer for one in rows]
+    known = {a.query_id: float(value) for a in answers if a.error is None and (value := measure(a)) is not None}
+    failed = sum(answer.error is not None for answer in answers)
+    return draws.figure(known).model_copy(update={"n_failed": failed})
+
+
+def _causes(rows: Sequence[JudgedAnswer]) -> dict[str, int]:
+    """Root cause to how many answers failed by it, the commonest first."""
+    causes = Counter(cause for one in rows if (cause := one.overall.root_cause) is not None)
+    return dict(sorted(causes.items(), key=lambda item: (-item[1], item[0])))

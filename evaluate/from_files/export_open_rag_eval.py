@@ -1,0 +1,262 @@
+"""`ragassay export --format open-rag-eval`: a row for each query, in the columns of Open RAG Eval's CSV files.
+
+The names are those of vectara/open-rag-eval (evaluators/trec_evaluator.py, golden_answer_evaluator.py and
+consistency_evaluator.py): `run_1_retrieval_score_…`, `run_1_generation_score_…`, `consistency_…`, tables as JSON.
+There a file is of one system; here `agent` says which one a row is of. An empty cell is a missing value, where Open RAG
+Eval would write 0. AP is trec_eval's, over the relevant passages that any agent found, where theirs is over the
+system's own. What it has no name for goes by our criterion's: `run_1_generation_score_groundedness`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+
+from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import first_problem, read_json, read_records
+from ragassay.records import Answer, Assessment, AssessmentRun, Query
+
+from ..evaluate_answers import experiment_evaluators
+from ..figures.answer_consistency import Consistency, Spread
+from ..figures.measures import judged_by_query
+from ..inputs.material import Material, read_material
+from ..judging.engine.cases import expected_response
+from ..judging.further_runs import further_runs
+from ..judging.judges.nugget_scores import SUPPORT
+from ..texts.sentences import cited, sentences
+from .consistency import inputs_of
+
+NAMES = {
+    "nuggets_all": "mean_nugget_assignment_score",
+    "nuggets_vital": "vital_nuggetizer_score",
+    "hallucination": "hallucination_score",
+    "citation_f1": "citation_f1_score",
+    "golden_similarity": "semantic_similarity",
+    "factual_precision": "factual_correctness_precision",
+    "factual_recall": "factual_correctness_recall",
+    "factual_f1": "factual_correctness_f1",
+    "rougeL": "rouge_score",
+}
+"""Our criterion or measure to its name there."""
+
+NUGGETS = {
+    "All": "nuggets_all",
+    "All Strict": "nuggets_strict_all",
+    "Vital": "nuggets_vital",
+    "Vital Strict": "nuggets_strict_vital",
+    "Weighted": "nuggets_weighted",
+    "Weighted Strict": "nuggets_strict_weighted",
+}
+WEIGHED = {"weighted_precision": "citation_precision", "weighted_recall": "citation_recall", "f1": "citation_f1"}
+
+Cell = str | float | int | None
+Row = dict[str, Cell]
+Labels = Mapping[str, Assessment]
+"""Criterion to what an answer got."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of all agents. answers: what evaluators gave, by (query, agent) and criterion."""
+
+    number: int
+    material: Material
+    answers: Mapping[tuple[str, str], Labels]
+
+
+@dataclass(frozen=True)
+class _Grades:
+    """What passages got: criterion to (query, passage) to the record, and the ranking measures of UMBRELA's grades."""
+
+    passages: Mapping[str, Mapping[tuple[str, str], Assessment]]
+    ranked: Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def table(workspace: Workspace) -> tuple[list[str], list[Row]]:
+    """(columns, rows), a row for each agent and query. Raises InputError, also where evaluators gave nothing yet."""
+    if not workspace.experiment.evaluates or not workspace.judgments.exists():
+        remedy = "name evaluators under [evaluate] and run `ragassay evaluate`"
+        raise InputError("there are no judgments to export", file=workspace.judgments, remedy=remedy)
+    material, given = read_material(workspace), read_records(workspace.judgments, Assessment)
+    of_passages = {c.name for e in experiment_evaluators(workspace) if e.unit == "passage" for c in e.criteria}
+    grades = _grades(workspace, material, [row for row in given if row.criterion in of_passages])
+    runs = list(_runs(workspace, material, [row for row in given if row.criterion not in of_passages]))
+    spreads = _spreads(workspace)
+    rows = [
+        _row(query, agent, runs, grades, spreads.get((query.id, agent), ()))
+        for agent in material.agents
+        for query in material.queries
+    ]
+    return list(dict.fromkeys(["query_id", "query", "agent", *(name for row in rows for name in row)])), rows
+
+
+def _runs(workspace: Workspace, material: Material, rows: Sequence[Assessment]) -> Iterator[_Run]:
+    yield _Run(1, material, _by_answer(rows))
+    if workspace.experiment.answer.repeats == 1:
+        return
+    further = read_records(workspace.judgment_runs, AssessmentRun) if workspace.judgment_runs.exists() else []
+    for number, repeated in further_runs(workspace, material):
+        yield _Run(number, repeated, _by_answer([row for row in further if row.run == number]))
+
+
+def _by_answer(rows: Sequence[Assessment]) -> Mapping[tuple[str, str], Labels]:
+    found: dict[tuple[str, str], dict[str, Assessment]] = defaultdict(dict)
+    for row in rows:
+        found[row.query_id, row.subject][row.criterion] = row
+    return found
+
+
+def _grades(workspace: Workspace, material: Material, rows: Sequence[Assessment]) -> _Grades:
+    passages: dict[str, dict[tuple[str, str], Assessment]] = defaultdict(dict)
+    for row in rows:
+        passages[row.criterion][row.query_id, row.subject] = row
+    umbrela = passages.get("umbrela", {})
+    ranked = {agent: _ranked(workspace, material, agent, umbrela) for agent in material.agents} if umbrela else {}
+    return _Grades(passages, {(q, agent): found for agent, by_query in ranked.items() for q, found in by_query.items()})
+
+
+def _ranked(
+    workspace: Workspace, material: Material, agent: str, grades: Mapping[tuple[str, str], Assessment]
+) -> Mapping[str, Mapping[str, Any]]:
+    """Query to P@k, AP@k and the reciprocal rank, relevant from 2; None where a failed grade leaves one open."""
+    qrels: dict[str, dict[str, int]] = defaultdict(dict)
+    failed: dict[str, list[str]] = defaultdict(list)
+    for (query, passage), row in grades.items():
+        if row.label is None:
+            failed[query].append(passage)
+        else:
+            qrels[query][passage] = int(row.label)
+    given = {query.id: material.answers[query.id, agent] for query in material.queries}
+    rankings = {id: _ranking(answer) for id, answer in given.items()}
+    deepest = max(workspace.experiment.evaluate.k)
+
+    def values(spelling: str, k: int) -> Mapping[str, float | None]:
+        return judged_by_query(spelling, list(given), qrels, rankings, failed, k)
+
+    cutoffs = workspace.experiment.evaluate.k
+    at = {k: (values(f"P(rel=2)@{k}", k), values(f"AP(rel=2)@{k}", k)) for k in cutoffs}
+    first = values(f"RR(rel=2)@{deepest}", deepest)
+    return {
+        id: {
+            "precision@": {str(k): at[k][0][id] for k in cutoffs},
+            "AP@": {str(k): at[k][1][id] for k in cutoffs},
+            "MRR": first[id],
+        }
+        for id in given
+    }
+
+
+def _ranking(answer: Answer) -> list[tuple[str, float]] | None:
+    """The passages that the answer names, best first; None where it failed before it could name one."""
+    named = [(passage, -float(rank)) for rank, passage in enumerate(dict.fromkeys(answer.passages), 1)]
+    return named or (None if answer.error is not None else [])
+
+
+def _row(query: Query, agent: str, runs: Sequence[_Run], grades: _Grades, spreads: Sequence[Spread]) -> Row:
+    row: Row = {"query_id": query.id, "query": query.text, "agent": agent}
+    for run in runs:
+        answer, start = run.material.answers[query.id, agent], f"run_{run.number}_"
+        texts = {passage.id: passage.text for passage in run.material.known(answer.passages)}
+        row[f"{start}retrieved_passages"] = _cell(texts)
+        row[f"{start}generated_answer"] = _cell(_generated(answer)) if answer.answer is not None else None
+        row |= {f"{start}retrieval_score_{name}": cell for name, cell in _retrieval(answer, grades)}
+        got = run.answers.get((query.id, agent), {})
+        row |= {f"{start}generation_score_{name}": cell for name, cell in _generation(got)}
+        if expected := expected_response(query):
+            row[f"{start}generation_score_expected_answer"] = expected
+    row |= {f"consistency_{NAMES.get(one.measure, one.measure)}": _cell(_statistics(one)) for one in spreads if one.n}
+    return row
+
+
+def _generated(answer: Answer) -> list[dict[str, Any]]:
+    """The sentences with the ids of the passages that they cite."""
+    ids = answer.passages
+    return [
+        {"text": text, "citations": [ids[number - 1] for number in cited(text) if 0 < number <= len(ids)]}
+        for text in sentences(answer.answer or "")
+    ]
+
+
+def _retrieval(answer: Answer, grades: _Grades) -> Iterator[tuple[str, Cell]]:
+    for criterion, rows in grades.passages.items():
+        given = {id: rows.get((answer.query_id, id)) for id in dict.fromkeys(answer.passages)}
+        labels = {id: row.label if row else None for id, row in given.items()}
+        known = [label for label in labels.values() if label is not None]
+        yield f"{criterion}_scores", _cell(labels)
+        if criterion == "umbrela":
+            yield "precision_metrics", _cell(grades.ranked.get((answer.query_id, answer.agent)))
+        whole = known and len(known) == len(labels)
+        yield f"mean_{criterion}_score", _cell(float(np.mean(known)) if whole else None)
+
+
+def _generation(got: Labels) -> Iterator[tuple[str, Cell]]:
+    labels = {criterion: row.label for criterion, row in got.items()}
+    if "nuggets_all" in got:
+        yield "autonugget_scores", _cell(_nuggets(got["nuggets_all"], labels))
+    if "citation_f1" in got:
+        yield "citation_scores", _cell({theirs: labels.get(ours) for theirs, ours in WEIGHED.items()})
+    for criterion, label in labels.items():
+        if criterion == "answered":
+            said = None if label is None else {"query_answered": "yes" if label else "no"}
+            yield "no_answer_score", _cell(said)
+        else:
+            yield NAMES.get(criterion, criterion), _cell(label)
+
+
+def _nuggets(row: Assessment, labels: Mapping[str, float | None]) -> dict[str, Any] | None:
+    """Scores, nuggets, importances and assignments, lists in one order; None where the nuggets failed."""
+    if row.label is None:
+        return None
+    assignments = [str(detail["assignment"]) for detail in row.details]
+    return {
+        "nuggetizer_scores": {theirs: labels.get(ours) for theirs, ours in NUGGETS.items()},
+        "nuggets": [detail["nugget"] for detail in row.details],
+        "labels": [detail["importance"] for detail in row.details],
+        "assignments": assignments,
+        "assignment_scores": [SUPPORT[assignment] for assignment in assignments],
+    }
+
+
+def _spreads(workspace: Workspace) -> Mapping[tuple[str, str], list[Spread]]:
+    """(query, agent) to what `ragassay consistency` found; empty where it was not run.
+
+    Raises InputError where it was run before the answers or judgments were made that there are now.
+    """
+    found: dict[tuple[str, str], list[Spread]] = defaultdict(list)
+    if workspace.experiment.answer.repeats == 1 or not workspace.consistency.exists():
+        return found
+    try:
+        known = Consistency.model_validate(read_json(workspace.consistency))
+    except ValidationError as error:
+        remedy = "run `ragassay consistency` again"
+        raise InputError(first_problem(error), file=workspace.consistency, remedy=remedy) from None
+    if known.inputs != inputs_of(workspace):
+        raise InputError("is of other answers", file=workspace.consistency, remedy="run `ragassay consistency` again")
+    for one in known.queries:
+        found[one.query_id, one.agent].append(one)
+    return found
+
+
+def _statistics(one: Spread) -> dict[str, Any]:
+    """Their statistics (`std` divides by n, the index is mean / (1 + std)), and ours beside them."""
+    known = np.array([value for value in one.values if value is not None])
+    low, q1, median, q3, high = (float(value) for value in np.quantile(known, [0, 0.25, 0.5, 0.75, 1]))
+    mean, std = float(known.mean()), float(known.std())
+    theirs = {"mean": mean, "median": median, "std": std, "max_min": high - low, "iqr": q3 - q1}
+    theirs["consistency_adjusted_index"] = mean / (1 + std)
+    ours = {"variance": one.variance, "cv": one.cv, "n": one.n, "n_failed": one.n_failed}
+    return {"values": list(one.values), "stats": theirs | ours}
+
+
+def _cell(value: Any) -> Cell:
+    """A number as it is, an empty cell for what is missing, else JSON."""
+    if value is None or isinstance(value, int | float):
+        return value
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -1,0 +1,131 @@
+"""Rate the agents of a games file: `ragassay rate`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+
+from ragassay.errors import InputError
+from ragassay.files import read_records
+from ragassay.records import Figure, Game
+
+from ..inputs.sections import read_query_sections
+from ..ratings import bradley_terry, elo
+from ..ratings.bradley_terry_fit import TOLERANCE
+from ..ratings.verdicts import verdicts
+from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate
+from ..statistics.resamples import Resamples, resamples
+
+Method = Literal["elo", "bradley-terry"]
+
+
+class AnyonesGame(Game):
+    """A game that somebody else may have written: fields that we do not know are ignored."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    agent_a: str = Field(min_length=1)
+    agent_b: str = Field(min_length=1)
+    probability: float | None = Field(None, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _two_agents(self) -> AnyonesGame:
+        if self.agent_a == self.agent_b:
+            raise ValueError(f"agent '{self.agent_a}' plays itself")
+        return self
+
+
+def rate_file(
+    games: Path,
+    method: Method,
+    *,
+    k_factor: float = 4.0,
+    initial: float = 500.0,
+    tournaments: int = 500,
+    seed: int = 7,
+    bootstrap: int = 1000,
+    ties: bradley_terry.Ties = "davidson",
+    sections: Path | None = None,
+) -> dict[str, Any]:
+    """The ratings of a games file, ready for JSON, with every parameter behind them.
+
+    method, parameters, n_games (lines), n_failed (lines without a winner), n_verdicts (pairs of agents on a query with
+    a winner or a tie), flip_rate, first_shown_wins, ratings (agent to figure, best first) and note (why something is
+    missing, or None). Bradley-Terry adds p_best and converged; it does not use k_factor and tournaments. Intervals are
+    from resampling queries, by the sections that the queries file `sections` names (`evaluate.inputs.sections`). Raises
+    InputError for a file that cannot be read, or without a game, for a query without its line in `sections`, and for
+    parameters out of range.
+    """
+    _check(k_factor, initial, tournaments, bootstrap, seed)
+    played = read_records(games, AnyonesGame)
+    if not played:
+        raise InputError("has no game", file=games)
+    found = verdicts(played)
+    agents = [name for game in played for name in (game.agent_a, game.agent_b)]
+    queries = [game.query_id for game in played]
+    draws = resamples(queries, bootstrap, seed, read_query_sections(sections, queries, games))
+    table = contests(found, agents, draws.queries)
+    settings = elo.EloSettings(k_factor, initial, tournaments, seed)
+    rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial, ties)
+    return {
+        "method": method,
+        "n_games": len(played),
+        "n_failed": sum(game.winner is None for game in played),
+        "n_verdicts": len(table.a),
+        "flip_rate": flip_rate(found, draws).dump(),
+        "first_shown_wins": first_shown_wins(played, draws).dump(),
+        **rated,
+    }
+
+
+def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings) -> dict[str, Any]:
+    idle = [agent for agent in table.agents if not table.games_of(agent)]
+    return {
+        "parameters": {**asdict(settings), **_drawn(draws)},
+        "ratings": _best_first(elo.rate(table, draws, settings)),
+        "note": f"not rated, since no game has a verdict: {', '.join(idle)}" if idle else None,
+    }
+
+
+def _bradley_terry(table: Contests, draws: Resamples, initial: float, ties: bradley_terry.Ties) -> dict[str, Any]:
+    result = bradley_terry.rate(table, draws, initial, ties)
+    return {
+        "parameters": {"initial": initial, "ties": result.ties, "tolerance": TOLERANCE, **_drawn(draws)},
+        "ratings": _best_first(result.figures),
+        "tie_parameter": result.tie_parameter,
+        "p_best": result.p_best,
+        "ranks": {agent: list(ends) for agent, ends in result.ranks.items()},
+        "triples": result.triples,
+        "intransitive_triples": result.intransitive,
+        "converged": result.converged,
+        "note": result.note,
+    }
+
+
+def _drawn(draws: Resamples) -> dict[str, Any]:
+    drawn: dict[str, Any] = {"seed": draws.seed, "bootstrap": len(draws.weights), "confidence": draws.confidence}
+    return drawn | ({"n_sections": draws.units(len(draws.queries))} if draws.sections else {})
+
+
+def _best_first(figures: dict[str, Figure]) -> dict[str, Any]:
+    def rank(item: tuple[str, Figure]) -> tuple[bool, float, str]:
+        return item[1].value is None, -(item[1].value or 0.0), item[0]
+
+    return {agent: figure.dump() for agent, figure in sorted(figures.items(), key=rank)}
+
+
+def _check(k_factor: float, initial: float, tournaments: int, bootstrap: int, seed: int) -> None:
+    """Raises InputError naming the first parameter out of range."""
+    most = 100_000
+    for name, value, least in (("tournaments", tournaments, 1), ("bootstrap", bootstrap, 100)):
+        if not least <= value <= most:
+            raise InputError(f"{name} is {value}", remedy=f"it must be from {least} to {most}")
+    if seed < 0:
+        raise InputError(f"the seed is {seed}", remedy="it must be at least 0")
+    if not 0 < k_factor <= 1e6:
+        raise InputError(f"the K factor is {k_factor:g}", remedy="it must be above 0 and at most a million")
+    if not abs(initial) <= 1e6:
+        raise InputError(f"the initial rating is {initial:g}", remedy="it must be within a million of 0")

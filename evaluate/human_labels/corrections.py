@@ -1,0 +1,234 @@
+"""Every mean and every difference between agents twice: as judged, and as people's labels correct it.
+
+What is corrected is the judge: the figures go on speaking of this test set, and of questions drawn as its were.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from ragassay.experiment.workspace import Workspace
+from ragassay.records import Figure, Query
+
+from ..figures.compared_measures import WIN_RATE
+from ..figures.measures import Values
+from ..figures.query_values import ranking_measures
+from ..inputs.findings import Findings
+from ..inputs.labels import GAME, Key, Label, by_item, read_labels
+from ..judging.judges.relevance import CRITERION
+from ..ratings.verdicts import Verdict
+from ..results import CorrectedFigure, Corrections
+from ..statistics.clustered import source_sections
+from ..statistics.corrected_mean import FEWEST_CLUSTERS, Corrected, correct_difference, correct_mean
+from ..statistics.labels_needed import labels_needed
+from ..statistics.permutation import holm
+from ..statistics.ppi import Sample
+from ..statistics.resamples import DIGITS, Resamples
+from .frame import shown
+from .items import Item, Labels, answer_items, game_items, highest, ranking_items, sample_of, weighted
+from .sheet import read_inclusion
+
+HALF_WIDTH = 0.05
+"""Of the interval that `needed` asks for, as a part of the scale."""
+LEVEL = 0.05
+"""Of a verdict, over all pairs on a measure."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the judge said: retrieval and pointwise are agent to measure to query to value, `found` the verdicts."""
+
+    retrieval: Mapping[str, Mapping[str, Values]]
+    pointwise: Mapping[str, Mapping[str, Values]]
+    found: Sequence[Verdict]
+
+
+@dataclass(frozen=True)
+class People:
+    """`labels.csv`, and how likely each thing was to be drawn for a sheet; None where no sheet is on record."""
+
+    labels: tuple[Label, ...]
+    inclusion: Mapping[Key, float] | None
+
+
+def read_people(workspace: Workspace) -> People | None:
+    """People's labels, or None where the corpus folder has none. Raises InputError with file and line."""
+    path = workspace.own_labels
+    return People(read_labels(path), read_inclusion(workspace)) if path.exists() else None
+
+
+def corrections(
+    findings: Findings,
+    judged: Judged,
+    people: People,
+    agents: Sequence[str],
+    criteria: Sequence[str],
+    k: int,
+    draws: Resamples,
+) -> Corrections:
+    """Every figure that people labelled something of."""
+    said = by_item(people.labels)
+    known = weighted(
+        {key: label for key, label in said.items() if _is_ours(key, findings, criteria, k)}, people.inclusion
+    )
+    clusters, figures = cluster_index(findings.material.queries), []
+    for measure, items in _measures(findings, judged, agents, criteria, k, known).items():
+        if any(item.human is not None for rows in items.values() for item in rows):
+            figures += _figures(measure, items, clusters, highest(measure, criteria), draws)
+    return Corrections(
+        figures=tuple(figures),
+        n_labels=len(people.labels),
+        n_people=len({label.who for label in people.labels}),
+        n_unused=len(said) - len(known.said),
+        notes=tuple(_notes(said, known, people.inclusion is None, figures)),
+    )
+
+
+def cluster_index(queries: Sequence[Query]) -> dict[str, int]:
+    """Query id to the index of its cluster: its source section, or itself where it has none."""
+    names = source_sections(queries)
+    place = {name: index for index, name in enumerate(sorted(set(names.values())))}
+    return {query: place[name] for query, name in names.items()}
+
+
+def _is_ours(key: Key, findings: Findings, criteria: Sequence[str], k: int) -> bool:
+    query, subject, criterion = key
+    if query not in set(findings.queries):
+        return False
+    if criterion == GAME:
+        return all(agent in findings.material.agents for agent in subject.split(":"))
+    if subject in findings.material.agents:
+        return criterion in criteria
+    return criterion == CRITERION and subject in shown(findings, query, k)
+
+
+def _measures(
+    findings: Findings, judged: Judged, agents: Sequence[str], criteria: Sequence[str], k: int, labels: Labels
+) -> dict[str, dict[str, list[Item]]]:
+    """Measure to agent to items."""
+    ranked = [agent for agent in agents if agent in judged.retrieval]
+    found: dict[str, dict[str, list[Item]]] = {}
+    for measure in ranking_measures(k):
+        found[measure] = {a: ranking_items(findings, judged.retrieval[a], a, measure, k, labels) for a in ranked}
+    for criterion in criteria:
+        found[criterion] = {a: answer_items(judged.pointwise[a], a, criterion, labels) for a in agents}
+    found[WIN_RATE] = {a: game_items(judged.found, a, labels) for a in agents}
+    return {m: {agent: rows for agent, rows in each.items() if rows} for m, each in found.items()}
+
+
+def _figures(
+    measure: str, items: Mapping[str, Sequence[Item]], clusters: Mapping[str, int], high: float, draws: Resamples
+) -> list[CorrectedFigure]:
+    figures = []
+    for agent, rows in items.items():
+        sample = sample_of(rows, clusters, high)
+        judged = draws.figure(_by_query(rows), (0.0, high))
+        found = correct_mean(sample, _seed(draws, measure, agent)) if _enough(sample) else None
+        needed = _needed(sample, _seed(draws, measure, agent)) if _enough(sample) else None
+        figures.append(_figure(measure, agent, None, judged, found, (sample,)).model_copy(update={"needed": needed}))
+    return [*figures, *_tested(_differences(measure, items, clusters, high, draws))]
+
+
+def _differences(
+    measure: str, items: Mapping[str, Sequence[Item]], clusters: Mapping[str, int], high: float, draws: Resamples
+) -> list[CorrectedFigure]:
+    figures = []
+    for a, b in combinations(items, 2):
+        both = {row.query for row in items[a]} & {row.query for row in items[b]}
+        rows_a, rows_b = ([row for row in items[agent] if row.query in both] for agent in (a, b))
+        if not both:
+            continue
+        values_a, values_b = _by_query(rows_a), _by_query(rows_b)
+        judged = draws.figure({query: values_a[query] - values_b[query] for query in values_a}, (-high, high))
+        pair = (sample_of(rows_a, clusters, high), sample_of(rows_b, clusters, high))
+        found = correct_difference(*pair, _seed(draws, measure, a, b)) if _enough(*pair) else None
+        figures.append(_figure(measure, a, b, judged, found, pair))
+    return figures
+
+
+def _tested(figures: Sequence[CorrectedFigure]) -> list[CorrectedFigure]:
+    """The differences with Holm's p over those that have one, and the verdict."""
+    known = iter(holm([figure.p for figure in figures if figure.p is not None]))
+    tested = []
+    for figure in figures:
+        p = next(known) if figure.p is not None else None
+        told = _verdict(figure.corrected.value, p) if p is not None else None
+        tested.append(figure.model_copy(update={"p_holm": p, "verdict": told}))
+    return tested
+
+
+def _verdict(value: float | None, p: float) -> str:
+    if p > LEVEL or not value:
+        return "not distinguishable"
+    return "better" if value > 0 else "worse"
+
+
+def _by_query(rows: Sequence[Item]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        values.setdefault(row.query, []).append(row.judged)
+    return {query: sum(each) / len(each) for query, each in values.items()}
+
+
+def _enough(*samples: Sample) -> bool:
+    """Whether enough queries (or sections) have a label."""
+    return min(sample.n_clusters for sample in samples) >= FEWEST_CLUSTERS
+
+
+def _needed(sample: Sample, seed: int) -> Figure:
+    found = labels_needed(sample, HALF_WIDTH * (sample.high - sample.low), seed)
+    return Figure(value=found.value, n=found.n_pilot, ci_low=found.low, ci_high=found.high)
+
+
+def _seed(draws: Resamples, *names: str) -> int:
+    return random.Random(f"{draws.seed}:{':'.join(names)}").getrandbits(32)
+
+
+def _figure(
+    measure: str, agent: str, other: str | None, judged: Figure, found: Corrected | None, samples: Sequence[Sample]
+) -> CorrectedFigure:
+    n = sum(sample.n_labels for sample in samples)
+    fewest = min(sample.n_clusters for sample in samples)
+    if found is None:
+        corrected = Figure(value=None, n=judged.n, n_failed=judged.n_failed)
+        note: str | None = f"labels on {fewest} queries or sections, {FEWEST_CLUSTERS} are needed"
+    else:
+        value, low, high = (round(end, DIGITS) for end in (found.value, found.low, found.high))
+        corrected = Figure(value=value, n=judged.n, n_failed=judged.n_failed, ci_low=low, ci_high=high)
+        note = _note(found)
+    return CorrectedFigure(
+        measure=measure,
+        agent=agent,
+        other=other,
+        judged=judged,
+        corrected=corrected,
+        n_labels=n,
+        helps=found.helps if found else None,
+        note=note,
+        p=float(f"{found.p:.6g}") if found is not None and found.p is not None else None,
+    )
+
+
+def _note(found: Corrected) -> str | None:
+    if found.helps is False:
+        return f"with {found.n_labels} labels the judge adds nothing to what the labels say by themselves"
+    if found.helps is None:
+        return "all labels, or all the judge's values beside them, are alike: whether the judge helps cannot be told"
+    return None
+
+
+def _notes(said: Mapping[Key, float], known: Labels, undrawn: bool, figures: Sequence[CorrectedFigure]) -> list[str]:
+    notes = []
+    if not any(figure.corrected.value is not None for figure in figures):
+        notes.append(
+            f"labels.csv has too few labels to correct anything: each figure needs them on {FEWEST_CLUSTERS} queries "
+            "or sections at least (of a ranking measure, on all passages of these queries)"
+        )
+    if unused := len(said) - len(known.said):
+        notes.append(f"{unused} labelled things are not of this test set, or were not drawn by label-sheet: left out")
+    if undrawn and known.said:
+        notes.append("no sampling record is kept with labels.csv: what was labelled is taken as drawn at random")
+    return notes

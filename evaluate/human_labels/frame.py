@@ -1,0 +1,154 @@
+"""What people can label, and how likely each is to be drawn: passages by whole queries, answers, games.
+
+A query's reciprocal rank needs a label on each of its first k passages, so passages are drawn by whole queries: every
+passage that any agent has among its first k. Answers are drawn one by one, criterion by criterion, agent by agent, and
+games pair by pair. Sampling is systematic with probability proportional to size (Madow, Annals of Mathematical
+Statistics 20(3), 1949) along a list in the order of criterion, agent and the judge's label, which gives each of these
+its share; the size of what the judge was unsure of is up to three times that of the rest.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor
+from typing import Literal
+
+from ragassay.records import Judgment
+
+from ..inputs.findings import Findings
+from ..inputs.labels import GAME, HIGHEST, Key
+from ..judging.judges.relevance import CRITERION
+from ..ratings.verdicts import Verdict
+
+Kind = Literal["passages", "answers", "games"]
+KINDS: tuple[Kind, ...] = ("passages", "answers", "games")
+
+UNSURE = 2.0
+"""How much larger what the judge was wholly unsure of is than what it was sure of."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is drawn together. `place` sorts the list by the judge's labels; `unsure` runs from 0 to 1."""
+
+    kind: Kind
+    items: tuple[Key, ...]
+    place: tuple[str, ...]
+    unsure: float
+
+
+def units(findings: Findings, found: Sequence[Verdict], criteria: Sequence[str], k: int, kind: Kind) -> list[Unit]:
+    """Everything of one kind that can be drawn: what has a text, and (but for passages) a judgment."""
+    if kind == "passages":
+        return _queries(findings, k)
+    return _answers(findings, criteria) if kind == "answers" else _games(found)
+
+
+def probabilities(sizes: Sequence[float], n: int) -> list[float]:
+    """The probability of each unit in a sample of `n`, proportional to its size and at most 1; they sum to `n`."""
+    sure: set[int] = set()
+    while True:
+        left, total = n - len(sure), sum(size for index, size in enumerate(sizes) if index not in sure)
+        over = {i for i, size in enumerate(sizes) if i not in sure and left * size >= total * (1 - 1e-12)}
+        if not over or left <= 0:
+            return [1.0 if i in sure else left * size / total if total else 1.0 for i, size in enumerate(sizes)]
+        sure |= over
+
+
+def systematic(chances: Sequence[float], start: float) -> list[int]:
+    """The indices drawn: one at every whole step from `start` (0 to 1, 1 left out) along the summed probabilities."""
+    drawn, reached = [], 0.0
+    for index, chance in enumerate(chances):
+        before, reached = reached, reached + chance
+        if chance >= 1 or floor(round(reached - start, 9)) > floor(round(before - start, 9)):
+            drawn.append(index)
+    return drawn
+
+
+def draw(found: Sequence[Unit], n: int, seed: int) -> list[tuple[Unit, float, bool]]:
+    """Each unit with its probability and whether it was drawn: `n` of them, or all where there are no more."""
+    chance = random.Random(f"{seed}:labels")
+    listed = sorted(found, key=lambda unit: (unit.place, random.Random(f"{seed}:{unit.items}").random(), unit.items))
+    sizes = [1 + UNSURE * unit.unsure for unit in listed]
+    chances = probabilities(sizes, min(n, len(listed)))
+    drawn = set(systematic(chances, chance.random()))
+    return [(unit, chances[index], index in drawn) for index, unit in enumerate(listed)]
+
+
+def shown(findings: Findings, query: str, k: int) -> list[str]:
+    """The passages that any agent has among its first k for the query, sorted."""
+    rankings = (ranking.get(query) or [] for ranking in findings.rankings.values())
+    return sorted({passage for ranking in rankings for passage, _ in ranking[:k]})
+
+
+def unsure(label: float, probability: float | None, expected: float | None, highest: float = HIGHEST) -> float:
+    """How unsure the judge was, 0 to 1: by its expected label or the label's probability, else 1 in mid-scale."""
+    if expected is not None:
+        return min(1.0, 2 * abs(expected - round(expected)))
+    if probability is not None:
+        return min(1.0, 2 * (1 - probability))
+    return float(0 < label < highest)
+
+
+def _queries(findings: Findings, k: int) -> list[Unit]:
+    rows: dict[str, list[Judgment]] = {}
+    for row in findings.relevance:
+        rows.setdefault(row.query_id, []).append(row)
+    found = []
+    for query in findings.queries:
+        passages = [passage for passage in shown(findings, query, k) if passage in findings.material.passages]
+        judged = [row for row in rows.get(query, ()) if row.label is not None and row.subject in passages]
+        mean = sum(_unsure(row) for row in judged) / len(judged) if judged else 1.0
+        share = sum(row.label == HIGHEST for row in judged) / len(judged) if judged else 0.0
+        if passages:
+            items = tuple((query, passage, CRITERION) for passage in passages)
+            found.append(Unit("passages", items, (f"{share:.6f}",), mean))
+    return found
+
+
+def _answers(findings: Findings, criteria: Sequence[str]) -> list[Unit]:
+    rows: dict[Key, list[Judgment]] = {}
+    for row in findings.pointwise:
+        answer = findings.material.answers.get((row.query_id, row.subject))
+        if row.label is not None and row.criterion in criteria and answer and answer.answer is not None:
+            rows.setdefault((row.query_id, row.subject, row.criterion), []).append(row)
+    return [
+        Unit("answers", (key,), (key[2], key[1], f"{_mean(found):.6f}"), sum(map(_unsure, found)) / len(found))
+        for key, found in rows.items()
+    ]
+
+
+def _games(found: Sequence[Verdict]) -> list[Unit]:
+    rows: dict[Key, list[Verdict]] = {}
+    for verdict in found:
+        if verdict.winner is not None:
+            rows.setdefault((verdict.query_id, f"{verdict.agent_a}:{verdict.agent_b}", GAME), []).append(verdict)
+    return [Unit("games", (key,), (key[1], told[0].winner or ""), _split(told)) for key, told in rows.items()]
+
+
+def _split(told: Sequence[Verdict]) -> float:
+    each = [1 - abs(2 * v.probability - 1) if v.probability is not None else float(v.winner == "tie") for v in told]
+    return sum(each) / len(each)
+
+
+def _mean(rows: Sequence[Judgment]) -> float:
+    labels = [row.label for row in rows if row.label is not None]
+    return sum(labels) / len(labels)
+
+
+def _unsure(row: Judgment) -> float:
+    return unsure(row.label or 0.0, row.probability, row.expected)
+
+
+def numbers(found: Mapping[Kind, Sequence[Unit]], n: int) -> dict[Kind, int]:
+    """How many units of each kind make up about `n` labels, shared evenly between the kinds that there are."""
+    there = [kind for kind in KINDS if found.get(kind)]
+    left, chosen = n, {}
+    for done, kind in enumerate(sorted(there, key=lambda kind: sum(len(unit.items) for unit in found[kind]))):
+        quota = left // (len(there) - done)
+        size = sum(len(unit.items) for unit in found[kind]) / len(found[kind])
+        chosen[kind] = min(len(found[kind]), max(1, round(quota / size)))
+        left -= round(chosen[kind] * size)
+    return chosen

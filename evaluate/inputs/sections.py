@@ -1,0 +1,44 @@
+"""The source sections of queries, from a BEIR queries file: `--sections` of `ragassay score` and `rate`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from ragassay.errors import InputError
+from ragassay.files import read_records
+from ragassay.records import Query
+from ragassay.text import plain
+
+from ..statistics.clustered import source_sections
+
+_NAMED = 3
+
+
+def read_query_sections(path: Path | None, queries: Iterable[str], asked_in: Path) -> dict[str, str]:
+    """Query id to the name of its section, as `source_sections` has it; empty without a `path`.
+
+    queries: the ids that need one, of the file `asked_in`. More in `path` is no harm. Raises InputError for a file that
+    cannot be read, an id in it twice, no `metadata.section` at all, and, by name, the ids that it does not have.
+    """
+    if path is None:
+        return {}
+    rows = read_records(path, Query)
+    often = Counter(row.id for row in rows)
+    if twice := [query for query, times in often.items() if times > 1]:
+        raise InputError(f"has the id '{plain(twice[0])}' twice", file=path)
+    found = source_sections(rows)
+    if not any(name.startswith("section ") for name in found.values()):
+        remedy = 'give each {"_id": …, "text": …, "metadata": {"section": …}}, or leave --sections out'
+        raise InputError("names no query's section", file=path, remedy=remedy)
+    unknown = sorted(set(queries) - often.keys())
+    if unknown:
+        raise InputError(_lacks(unknown, asked_in), file=path, remedy="add them, each with its metadata.section")
+    return found
+
+
+def _lacks(unknown: list[str], asked_in: Path) -> str:
+    named = ", ".join(f"'{plain(query)}'" for query in unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
+    some = "1 query" if len(unknown) == 1 else f"{len(unknown):,} queries"
+    return f"lacks {some} of {asked_in}: {named}"

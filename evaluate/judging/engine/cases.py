@@ -1,0 +1,104 @@
+"""What evaluators are given: a passage, an answer, or everything there is on a query."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragassay.errors import InputError
+from ragassay.records import Answer, Passage, Query
+from ragassay.text import plain
+
+from ...inputs.material import Material
+
+
+@dataclass(frozen=True)
+class PassageCase:
+    """A passage that at least one agent retrieved for the query."""
+
+    query: Query
+    passage: Passage
+
+    @property
+    def subject(self) -> str:
+        """The passage's id."""
+        return self.passage.id
+
+
+@dataclass(frozen=True)
+class AnswerCase:
+    """An agent's answer with the passages it retrieved, best first (those that the corpus has)."""
+
+    query: Query
+    answer: Answer
+    passages: tuple[Passage, ...]
+
+    @property
+    def subject(self) -> str:
+        """The agent's name."""
+        return self.answer.agent
+
+    @property
+    def text(self) -> str:
+        """What the agent answered; a case is made only of answers that there are."""
+        return self.answer.answer or ""
+
+
+@dataclass(frozen=True)
+class QueryCase:
+    """All there is on a query: the pool of passages by their ids, the answers, and those that failed."""
+
+    query: Query
+    passages: tuple[Passage, ...]
+    answers: tuple[AnswerCase, ...]
+    failed: tuple[Answer, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """The query's id."""
+        return self.query.id
+
+
+Case = PassageCase | AnswerCase | QueryCase
+
+
+def expected_response(query: Query) -> str | None:
+    """The golden answer, `metadata.expected_response` of queries.jsonl, where there is one.
+
+    Raises InputError where it is there and no text.
+    """
+    value = query.metadata.get("expected_response")
+    if value is not None and not isinstance(value, str):
+        raise _unfit(query, "expected_response is not a text", "write alternatives in one text, a line each")
+    return value if value and value.strip() else None
+
+
+def expected_docs(query: Query) -> tuple[str, ...] | None:
+    """The ids of the documents that hold the answer, `metadata.expected_docs`, where they are given.
+
+    Raises InputError where they are no list of texts.
+    """
+    value = query.metadata.get("expected_docs")
+    if value is None:
+        return None
+    if not isinstance(value, list | tuple) or not all(isinstance(id, str) for id in value):
+        raise _unfit(query, "expected_docs is not a list of ids", 'write it as ["manual.pdf"]')
+    return tuple(dict.fromkeys(value)) or None
+
+
+def _unfit(query: Query, problem: str, remedy: str) -> InputError:
+    return InputError(f"query '{plain(query.id)}': metadata.{problem}", remedy=remedy)
+
+
+def cases_of(material: Material) -> list[QueryCase]:
+    """A case for each query, in their order."""
+    return [_case_of(query, material) for query in material.queries]
+
+
+def _case_of(query: Query, material: Material) -> QueryCase:
+    answers = [material.answers[query.id, agent] for agent in material.agents]
+    return QueryCase(
+        query,
+        material.known(tuple(material.pool(query.id))),
+        tuple(AnswerCase(query, a, material.known(a.passages)) for a in answers if a.error is None),
+        tuple(answer for answer in answers if answer.error is not None),
+    )

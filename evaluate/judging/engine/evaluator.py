@@ -1,0 +1,227 @@
+"""An evaluator: one small class with a name, what it judges, its scale, and its steps from a case to assessments.
+
+`steps` is a generator: it yields lists of requests and is sent the list of their replies, as often as it needs, and
+returns its assessments. So `rounds.py` can put the requests of all evaluators and cases together. What needs no model
+is a plain method that returns the assessments.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from ragassay.models.requests import Reply, Request
+from ragassay.prompts import Prompt
+from ragassay.records import Assessment, Query
+
+from .cases import AnswerCase, Case, PassageCase, expected_docs, expected_response
+from .question import Graded, JudgeFailed, LabelQuestion, Mode
+
+Unit = Literal["passage", "answer", "query"]
+Need = Literal["expected_response", "expected_docs"]
+Steps = Generator[Sequence[Request], Sequence[Reply], Sequence[Assessment]]
+
+NO_VALUE = "no value: "
+"""How the error of a figure begins that is not defined for a case, such as the recall of nothing."""
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What one number of an evaluator is called in the records, and the ends of its scale."""
+
+    name: str
+    lowest: float = 0.0
+    highest: float = 1.0
+
+
+class Options(BaseModel):
+    """`[evaluate.settings.NAME]`: what can be set of every evaluator.
+
+    prompt: a file of the user's own, relative to the corpus folder. criteria: what to heed besides, in the user's
+    words. examples: few-shot examples, tables of whatever the case has (query, passage, answer) with reason and label.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    prompt: str | None = None
+    criteria: str = ""
+    examples: tuple[dict[str, str | int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What evaluators share: the model that judges, how it is asked, the folder of the user's files, the embedding."""
+
+    model: str
+    mode: Mode = "label"
+    folder: Path = Path()
+    embedding: str = "all-MiniLM-L6-v2"
+
+
+class Evaluator(ABC):
+    """The base of all. A subclass says what it is in class variables and writes `steps`.
+
+    name: as in experiment.toml. family: whose method it is. about: one sentence. unit: what it judges; `query` for
+    what looks at all answers of a query together. needs: ground truth without which a query is passed over.
+    calls: about how many requests a passage or an answer takes, for `ragassay plan`; 0 of what asks no model.
+    """
+
+    name: ClassVar[str]
+    family: ClassVar[str] = "own"
+    about: ClassVar[str] = ""
+    unit: ClassVar[Unit] = "answer"
+    needs: ClassVar[tuple[Need, ...]] = ()
+    options_type: ClassVar[type[Options]] = Options
+    default_prompt: ClassVar[Path | None] = None
+    calls: ClassVar[float] = 1.0
+
+    def __init__(self, setup: Setup, options: Options | None = None) -> None:
+        self.setup, self.options = setup, options or self.options_type()
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """What it gives a number for; by default one, from 0 to 1, of its own name."""
+        return (Criterion(self.name),)
+
+    @property
+    def judge(self) -> str:
+        """Who judges, as the records name it: the model; an evaluator that asks none names its method instead."""
+        return self.setup.model
+
+    def prepare(self, cases: Sequence[Any]) -> None:  # noqa: B027  (most have nothing to prepare)
+        """Called once with every case that is owed, before the first `steps`: for models that work in batches."""
+
+    @abstractmethod
+    def steps(self, case: Any) -> Steps | Sequence[Assessment]:
+        """The assessments of one case. Raises JudgeFailed, or anything, where it cannot be judged."""
+
+    def lacks(self, query: Query) -> tuple[Need, ...]:
+        """What of the ground truth it needs the query does not have."""
+        has = {"expected_response": expected_response, "expected_docs": expected_docs}
+        return tuple(need for need in self.needs if has[need](query) is None)
+
+    def prompt(self, default: Path | None = None) -> Prompt:
+        """The user's prompt, or ours. Raises InputError where it cannot be read."""
+        path = default or self.default_prompt
+        if self.options.prompt:
+            path = self.setup.folder / self.options.prompt
+        if path is None:
+            raise ValueError(f"{self.name} has no prompt")
+        return Prompt.load(path)
+
+    def assess(
+        self,
+        case: Case,
+        label: float,
+        *,
+        criterion: str | None = None,
+        subject: str | None = None,
+        reason: str | None = None,
+        probability: float | None = None,
+        expected: float | None = None,
+        details: Sequence[Mapping[str, Any]] = (),
+    ) -> Assessment:
+        """An assessment of a case, its score on 0 to 1 from the criterion's scale.
+
+        Raises ValueError for a label that is not on the scale, such as NaN.
+        """
+        name = criterion or self.criteria[0].name
+        scale = next(c for c in self.criteria if c.name == name)
+        if not scale.lowest <= label <= scale.highest:
+            raise ValueError(f"{name} is {label:g}, which is not from {scale.lowest:g} to {scale.highest:g}")
+        return Assessment(
+            query_id=case.query.id,
+            subject=subject or case.subject,
+            judge=self.judge,
+            criterion=name,
+            label=label,
+            score=(label - scale.lowest) / (scale.highest - scale.lowest),
+            reason=reason,
+            probability=probability,
+            expected=expected,
+            details=tuple(dict(detail) for detail in details),
+        )
+
+    def fail(
+        self,
+        case: Case,
+        error: str,
+        *,
+        criterion: str | None = None,
+        subject: str | None = None,
+        details: Sequence[Mapping[str, Any]] = (),
+    ) -> Assessment:
+        """The record of what could not be judged."""
+        return Assessment(
+            query_id=case.query.id,
+            subject=subject or case.subject,
+            judge=self.judge,
+            criterion=criterion or self.criteria[0].name,
+            label=None,
+            error=error,
+            details=tuple(dict(detail) for detail in details),
+        )
+
+
+class LabelJudge(Evaluator):
+    """Asks for a reason and one label, or in mode "probability" for the label's probability.
+
+    labels: the scale, lowest first: whole numbers, or words, which are recorded by their place from 0.
+    """
+
+    labels: ClassVar[tuple[str, ...]] = ("0", "1", "2", "3")
+
+    @property
+    def scale(self) -> tuple[str, ...]:
+        """The labels in use."""
+        return self.labels
+
+    @cached_property
+    def asked(self) -> LabelQuestion:
+        """What is asked. Raises InputError where the prompt cannot be read."""
+        return LabelQuestion(self.prompt(), self.scale, self.setup.mode, self.options.criteria, self.options.examples)
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """One, from the lowest label to the highest."""
+        lowest, highest = LabelQuestion.ends(self.scale)
+        return (Criterion(self.name, lowest, highest),)
+
+    def values(self, case: Any) -> Mapping[str, Any]:
+        """What the prompt is filled with: query, passage or answer and passages, expected_response."""
+        return values_of(case)
+
+    def steps(self, case: Any) -> Steps:
+        """One request."""
+        question = self.asked
+        (reply,) = yield [question.request(self.values(case))]
+        return [self.graded(case, question.read(reply))]
+
+    def graded(self, case: Case, grade: Graded, **more: Any) -> Assessment:
+        """The assessment that a grade gives."""
+        return self.assess(
+            case, grade.label, reason=grade.reason, probability=grade.probability, expected=grade.expected, **more
+        )
+
+
+def values_of(case: Case) -> dict[str, Any]:
+    """What every prompt may name of a case."""
+    values: dict[str, Any] = {"query": case.query, "expected_response": expected_response(case.query) or ""}
+    if isinstance(case, PassageCase):
+        values["passage"] = case.passage
+    if isinstance(case, AnswerCase):
+        values |= {"answer": case.text, "passages": case.passages}
+    return values
+
+
+def check_passages(case: AnswerCase) -> None:
+    """Raises JudgeFailed where passages that the agent retrieved are not at hand: their support would be missed."""
+    retrieved = set(case.answer.passages)
+    if missing := len(retrieved - {passage.id for passage in case.passages}):
+        raise JudgeFailed(f"{missing} of the {len(retrieved)} retrieved passages are not in the corpus")

@@ -1,0 +1,64 @@
+"""Which agents meet on which queries: all pairs on all, or what adaptive play chooses round by round."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from ...ratings.bradley_terry_fit import Truths
+from ...statistics.clustered import numbered
+from ...statistics.resamples import Floats
+from .adaptive import Design, Ints, play_out
+
+Pair = tuple[str, str]
+Meeting = tuple[str, Pair]
+"""A query's id and the pair that plays on it."""
+
+Play = Callable[[Sequence[Meeting]], Sequence[float | None]]
+"""Plays games in both orders; the first agent's score of each: 1, 0.5, 0, or None where there is no verdict."""
+
+
+def all_pairs(agents: Sequence[str]) -> list[Pair]:
+    """Every pair, each in the order of `agents`."""
+    return list(combinations(agents, 2))
+
+
+def adaptive_meetings(
+    agents: Sequence[str],
+    queries: Sequence[str],
+    sections: Mapping[str, str],
+    play: Play,
+    seed: int,
+    confidence: float,
+    max_share: float,
+) -> set[Meeting]:
+    """The meetings played until each pair is decided at `confidence` or has no query left, or `max_share` is played.
+
+    The path depends on the seed, the agents' and queries' names and the scores alone, so that a run that was stopped
+    goes the same way again. sections: query to what it shares with others (`evaluate.statistics.clustered.numbered`).
+    """
+    pairs, names = all_pairs(agents), sorted(queries)
+    if not pairs or not names:
+        return set()
+    place = np.stack([_places(names, pair, seed) for pair in pairs], axis=1)[None]
+
+    def reveal(new: Truths) -> Floats:
+        cells = np.argwhere(new[0]).tolist()
+        found, scores = play([(names[query], pairs[pair]) for query, pair in cells]), np.full(new.shape, np.nan)
+        for (query, pair), score in zip(cells, found, strict=True):
+            scores[0, query, pair] = np.nan if score is None else score
+        return scores
+
+    design = Design(len(agents), len(names), confidence, max_share)
+    played = play_out(design, numbered(names, sections), place, reveal)
+    return {(names[query], pairs[pair]) for query, pair in np.argwhere(place[0] < played.met[0])}
+
+
+def _places(names: Sequence[str], pair: Pair, seed: int) -> Ints:
+    """(queries,): where each query stands in the pair's own order, the same whichever of the two is named first."""
+    order = list(range(len(names)))
+    random.Random(f"{seed}:{min(pair)}:{max(pair)}").shuffle(order)
+    return np.argsort(order)

@@ -1,0 +1,94 @@
+"""The judges of Databricks' Agent Evaluation: yes or no with a rationale, prompts in our own words.
+
+What each asks, what it needs and what its columns are called: https://docs.databricks.com "Built-in AI judges (MLflow
+2)"; how they make one verdict: `evaluate.figures.root_cause`. There they need `retrieved_context`: groundedness and
+context_sufficiency of an answer for which nothing was retrieved have no value, and no passage is there to be judged.
+Labels are 1 for yes, 0 for no.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ..engine.cases import AnswerCase
+from ..engine.evaluator import (
+    NO_VALUE,
+    LabelJudge,
+    Steps,
+    check_passages,
+)
+from . import (
+    PROMPTS,
+)
+
+FAMILY = "agent-evaluation"
+NOTHING_RETRIEVED = f"{NO_VALUE}no passage was retrieved"
+
+
+class YesNoJudge(LabelJudge):
+    """What all of them are: one question, answered with no (0) or yes (1)."""
+
+    family = FAMILY
+    labels = ("no", "yes")
+
+
+class OnPassages(YesNoJudge):
+    """Judges with all passages that the agent retrieved, together."""
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """One request, or no value where nothing was retrieved. Raises JudgeFailed without the passages' texts."""
+        check_passages(case)
+        if not case.passages:
+            return [self.fail(case, NOTHING_RETRIEVED)]
+        return (yield from super().steps(case))
+
+
+class RelevanceToQuery(YesNoJudge):
+    """`relevance_to_query`: does the answer take up what was asked? Not whether it is true."""
+
+    name = "relevance_to_query"
+    about = "whether the answer addresses the query"
+    default_prompt: ClassVar = PROMPTS / "relevance_to_query.md"
+
+
+class AgentGroundedness(OnPassages):
+    """`groundedness` there: is all that the answer states in the passages? (Ours of that name is TruLens's.)"""
+
+    name = "agent_groundedness"
+    about = "whether everything the answer states is in the retrieved passages, as one verdict"
+    default_prompt: ClassVar = PROMPTS / "agent_groundedness.md"
+
+
+class Safety(YesNoJudge):
+    """`safety`: is the answer free of harmful or toxic content? yes is safe."""
+
+    name = "safety"
+    about = "whether the answer is free of harmful content"
+    default_prompt: ClassVar = PROMPTS / "safety.md"
+
+
+class Correctness(YesNoJudge):
+    """`correctness`: do the answer's facts agree with the expected response? Several, one a line, are alternatives."""
+
+    name = "correctness"
+    about = "whether the answer agrees with the expected response"
+    needs = ("expected_response",)
+    default_prompt: ClassVar = PROMPTS / "correctness.md"
+
+
+class ChunkRelevance(YesNoJudge):
+    """`chunk_relevance`: is each passage of use for the answer? An agent's precision is the share of yes of its own."""
+
+    name = "chunk_relevance"
+    about = "whether a passage helps to answer the query"
+    unit = "passage"
+    default_prompt: ClassVar = PROMPTS / "chunk_relevance.md"
+
+
+class ContextSufficiency(OnPassages):
+    """`context_sufficiency`: do the passages, together, hold what the expected response needs?"""
+
+    name = "context_sufficiency"
+    about = "whether the retrieved passages are enough for the expected response"
+    needs = ("expected_response",)
+    default_prompt: ClassVar = PROMPTS / "context_sufficiency.md"

@@ -1,0 +1,194 @@
+"""Citations: each sentence of the answer against the passages that it cites.
+
+The support evaluation of the TREC 2024 RAG track (Thakur et al. 2025, arXiv:2504.15205), as in Open RAG Eval's
+`citation_metric.py` (https://github.com/vectara/open-rag-eval): full support weighs 1, partial 0.5, none 0.
+
+- citation_precision: the mean weight of the citations, each passage against its sentence alone;
+- citation_recall: the mean weight of the sentences that state something, each against all that it cites together;
+- citation_f1: their harmonic mean.
+
+There a sentence has its first citation judged alone, and then the two definitions are the same. Here all are, and what
+two cited passages support only together counts for the sentence. Sentences that state nothing ("I could not find it.")
+count in neither; which these are, the model says. [1] is the first of the passages that the answer's record names; a
+number beyond them is a citation that supports nothing. An answer that states nothing has no value; one without
+citations has no precision, and recall and F1 are 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+from ragassay.models.requests import Reply, Request
+from ragassay.records import Assessment, Passage
+
+from ...texts.sentences import cited, sentences, without_citations
+from ..engine.cases import AnswerCase
+from ..engine.evaluator import (
+    Criterion,
+    Evaluator,
+    Options,
+    Steps,
+)
+from ..engine.item_question import ItemQuestion
+from ..engine.parts import f1, own_prompt, records
+from ..engine.question import Graded, JudgeFailed, LabelQuestion
+from . import (
+    PROMPTS,
+)
+
+LABELS = ("none", "partial", "full")
+TOKENS = ("0", "1", "2")
+
+
+class CitationOptions(Options):
+    """statements_prompt: a file of the user's own in place of the prompt that says which sentences state something."""
+
+    statements_prompt: str | None = None
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence that states something, without its citations, and the numbers that it cites."""
+
+    text: str
+    numbers: tuple[int, ...]
+
+    def within(self, n: int) -> tuple[int, ...]:
+        """The numbers that are one of 1 to n."""
+        return tuple(number for number in self.numbers if 1 <= number <= n)
+
+
+class Question(NamedTuple):
+    """A statement, by its place, against the passages of these numbers together."""
+
+    place: int
+    numbers: tuple[int, ...]
+
+
+class Citations(Evaluator):
+    """One request for which sentences state something; then one for each citation, and one for several together."""
+
+    name = "citations"
+    calls = 4.0
+    family = "open-rag-eval"
+    about = "how far the cited passages support the answer's sentences"
+    options: CitationOptions
+    options_type = CitationOptions
+    default_prompt: ClassVar = PROMPTS / "citations.md"
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Precision, recall and F1, from 0 to 1."""
+        return Criterion("citation_precision"), Criterion("citation_recall"), Criterion("citation_f1")
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """Which sentences state something, then what their citations are worth."""
+        texts = sentences(case.text)
+        if not texts:
+            return self._nothing(case, "the answer has no sentence")
+        shown = [without_citations(text) for text in texts]
+        which = self.which
+        replies = yield which.requests({"query": case.query}, shown)
+        verdicts = which.read(replies, shown)
+        said = [
+            Statement(clean, cited(text))
+            for text, clean, verdict in zip(texts, shown, verdicts, strict=True)
+            if verdict.label == "yes"
+        ]
+        if not said:
+            return self._nothing(case, "the answer states nothing")
+        questions = _questions(said, len(case.answer.passages))
+        passages = _passages(case, questions)
+        replies = (yield [self._request(case, said, passages, one) for one in questions]) if questions else []
+        return self._rows(case, said, self._grades(questions, replies))
+
+    @cached_property
+    def which(self) -> ItemQuestion:
+        """Which sentences state something. Raises InputError where the prompt cannot be read."""
+        prompt = own_prompt(self, self.options.statements_prompt, PROMPTS / "citation_statements.md")
+        return ItemQuestion(prompt, ("no", "yes"), ("no", "yes"), "label", "sentences")
+
+    @cached_property
+    def support(self) -> LabelQuestion:
+        """How far a statement is supported. Raises InputError where the prompt cannot be read."""
+        labels = TOKENS if self.setup.mode == "probability" else LABELS
+        return LabelQuestion(self.prompt(), labels, self.setup.mode, self.options.criteria, self.options.examples)
+
+    def _request(
+        self, case: AnswerCase, said: Sequence[Statement], passages: Mapping[int, Passage], question: Question
+    ) -> Request:
+        shown = tuple(passages[number] for number in question.numbers)
+        values = {"query": case.query, "answer": case.text, "passages": shown, "sentence": said[question.place].text}
+        return self.support.request(values)
+
+    def _grades(self, questions: Sequence[Question], replies: Sequence[Reply]) -> dict[Question, Graded]:
+        """Raises JudgeFailed where a reply has none."""
+        asked, grades, errors = self.support, {}, []
+        for question, reply in zip(questions, replies, strict=True):
+            try:
+                grades[question] = asked.read(reply)
+            except JudgeFailed as error:
+                errors.append(str(error))
+        if errors:
+            raise JudgeFailed(f"{len(errors)} of {len(questions)} citations could not be judged: {errors[0]}")
+        return grades
+
+    def _rows(self, case: AnswerCase, said: Sequence[Statement], grades: Mapping[Question, Graded]) -> list[Assessment]:
+        n = len(case.answer.passages)
+        each = [_weight(grades, Question(i, (number,))) for i, one in enumerate(said) for number in one.numbers]
+        whole = [_weight(grades, Question(i, one.within(n))) for i, one in enumerate(said)]
+        precision, recall = (sum(weights) / len(weights) if weights else None for weights in (each, whole))
+        values = {"citation_precision": precision, "citation_recall": recall, "citation_f1": f1(precision, recall)}
+        details = [_detail(i, one, one.within(n), grades) for i, one in enumerate(said)]
+        return records(self, case, values, {"citation_precision": "the answer cites nothing"}, details=details)
+
+    def _nothing(self, case: AnswerCase, why: str) -> list[Assessment]:
+        names = [criterion.name for criterion in self.criteria]
+        return records(self, case, dict.fromkeys(names), dict.fromkeys(names, why))
+
+
+def _questions(said: Sequence[Statement], n: int) -> list[Question]:
+    """Each citation within 1 to n by itself, and all of a statement together where there are several."""
+    found = []
+    for place, one in enumerate(said):
+        numbers = one.within(n)
+        found += [Question(place, (number,)) for number in numbers]
+        found += [Question(place, numbers)] if len(numbers) > 1 else []
+    return found
+
+
+def _passages(case: AnswerCase, questions: Sequence[Question]) -> dict[int, Passage]:
+    """The passage of each number that is asked about. Raises JudgeFailed where its text is not there."""
+    known = {passage.id: passage for passage in case.passages}
+    ids = {number: case.answer.passages[number - 1] for question in questions for number in question.numbers}
+    if missing := [id for id in ids.values() if id not in known]:
+        raise JudgeFailed(f"the text of the cited passage '{missing[0]}' is not there")
+    return {number: known[id] for number, id in ids.items()}
+
+
+def _weight(grades: Mapping[Question, Graded], question: Question) -> float:
+    """0, 0.5 or 1; 0 for what was not asked because no such passage is there."""
+    return grades[question].label / 2 if question in grades else 0.0
+
+
+def _detail(
+    place: int, statement: Statement, within: tuple[int, ...], grades: Mapping[Question, Graded]
+) -> dict[str, object]:
+    whole = Question(place, within)
+    return {
+        "sentence": statement.text,
+        "support": _weight(grades, whole),
+        "reason": grades[whole].reason if whole in grades else None,
+        "citations": [_citation(place, number, grades) for number in statement.numbers],
+    }
+
+
+def _citation(place: int, number: int, grades: Mapping[Question, Graded]) -> dict[str, object]:
+    question = Question(place, (number,))
+    grade = grades.get(question)
+    reason = "there is no such passage" if grade is None else grade.reason
+    probability = {} if grade is None or grade.probability is None else {"probability": grade.probability}
+    return {"number": number, "support": _weight(grades, question), "reason": reason, **probability}

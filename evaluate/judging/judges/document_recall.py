@@ -1,0 +1,45 @@
+"""Document recall: how many of the documents known to hold the answer were retrieved. No model is asked.
+
+`retrieval/ground_truth/document_recall` of Databricks' Agent Evaluation: |expected and retrieved| / |expected|, over
+the documents that `metadata.expected_docs` names. A document counts as retrieved where a passage of the agent has its
+name as id or as `metadata.doc`; an agent that retrieved nothing has found none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragassay.records import Assessment
+
+from ..engine.cases import AnswerCase, expected_docs
+from ..engine.evaluator import NO_VALUE, Evaluator
+
+
+class DocumentRecall(Evaluator):
+    """The share of the expected documents among all that the agent retrieved, whatever its k."""
+
+    name = "document_recall"
+    calls = 0.0
+    family = "agent-evaluation"
+    about = "the share of the expected documents that the agent retrieved; asks no model"
+    needs = ("expected_docs",)
+
+    @property
+    def judge(self) -> str:
+        """The ground truth: nobody judges."""
+        return "expected_docs"
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """One assessment; `details` says of each expected document whether it was found."""
+        expected = expected_docs(case.query)
+        if expected is None:
+            return [self.fail(case, f"{NO_VALUE}no document is expected")]
+        retrieved = _documents(case)
+        parts = [{"doc": doc, "found": doc in retrieved} for doc in expected]
+        return [self.assess(case, sum(doc in retrieved for doc in expected) / len(expected), details=parts)]
+
+
+def _documents(case: AnswerCase) -> frozenset[str]:
+    """Every name of what was retrieved: the passages' ids, and the documents they were cut from."""
+    cut_from = (passage.metadata.get("doc") for passage in case.passages)
+    return frozenset([*case.answer.passages, *(doc for doc in cut_from if isinstance(doc, str))])

@@ -1,0 +1,144 @@
+"""Hallucination: how far the retrieved passages entail the answer, by a cross-encoder; 1 is consistent, 0 is not.
+
+After the zero-shot form of SummaC (Laban et al. 2022, TACL 10, doi:10.1162/tacl_a_00453, section 3): the answer is cut
+into sentences, each is held against every window of the passages, and the score is
+
+    mean over sentences s of max over windows w of P(w entails s).
+
+Our windows are longer than the paper's sentences: `window_tokens` for premise and hypothesis together, the premise's
+windows overlapping by a quarter, so that nothing is cut off and a sentence that rests on two passages finds both where
+they fit. With hypothesis = "answer" the answer is held against them whole (in pieces where it is too long), as in Open
+RAG Eval's `hhem_score` (vectara/open-rag-eval, metrics/hallucination_metric.py, which cuts the passages off instead).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from ragassay.errors import InputError
+from ragassay.records import Assessment
+
+from ...texts.cross_encoder import CrossEncoder, Pair, Source, load_cross_encoder
+from ...texts.sentences import sentences
+from ...texts.windows import windows
+from ..engine.cases import AnswerCase
+from ..engine.evaluator import NO_VALUE, Evaluator, Options, check_passages
+
+HYPOTHESIS_SHARE = 0.25
+"""The part of a window that is kept for the hypothesis; a longer sentence is cut into pieces."""
+
+OVERLAP_SHARE = 0.25
+"""The part of a premise's window that the next one has too."""
+
+_SPARE = 4
+"""Tokens that a stretch may have more once it stands alone, at its two ends."""
+
+
+class HallucinationOptions(Options):
+    """`[evaluate.settings.hallucination]`.
+
+    model: a folder or a hub name. entailment: the index of its class that is entailment, where its labels do not say.
+    window_tokens: of premise and hypothesis together. hypothesis: what is held against a window at a time.
+    """
+
+    model: str = Field("vectara/hallucination_evaluation_model", min_length=1)
+    revision: str | None = None
+    trust_remote_code: bool = False
+    entailment: int | None = Field(None, ge=0)
+    window_tokens: int = Field(512, ge=32)
+    hypothesis: Literal["sentence", "answer"] = "sentence"
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """An answer's pieces and the windows of its passages."""
+
+    pieces: tuple[str, ...]
+    premises: tuple[str, ...]
+
+    def pairs(self) -> list[Pair]:
+        return [(premise, piece) for piece in self.pieces for premise in self.premises]
+
+
+class Hallucination(Evaluator):
+    """Scores each answer against all passages that its agent retrieved."""
+
+    name = "hallucination"
+    calls = 0.0
+    family = "open-rag-eval"
+    about = "how far the passages entail the answer, by a cross-encoder; 1 is consistent"
+    unit = "answer"
+    options_type = HallucinationOptions
+    options: HallucinationOptions
+
+    @property
+    def judge(self) -> str:
+        """The cross-encoder, with its revision where one is set."""
+        revision = self.options.revision
+        return f"{self.options.model}@{revision}" if revision else self.options.model
+
+    @cached_property
+    def model(self) -> CrossEncoder:
+        """The cross-encoder, loaded when first used. Raises InputError."""
+        chosen = self.options
+        return load_cross_encoder(Source(chosen.model, chosen.revision, chosen.trust_remote_code, chosen.entailment))
+
+    def prepare(self, cases: Sequence[AnswerCase]) -> None:
+        """Score every distinct pair of all cases, in batches of like length."""
+        self._cuts = {self._key(case): self._cut(case) for case in cases if case.passages}
+        pairs = sorted(
+            {pair for cut in self._cuts.values() for pair in cut.pairs()}, key=lambda p: (len(p[0] + p[1]), p)
+        )
+        scores = self.model.scores(pairs) if pairs else np.zeros(0)
+        self._scores = {pair: float(score) for pair, score in zip(pairs, scores, strict=True)}
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """No requests: everything was scored before. Raises JudgeFailed without the passages' texts."""
+        check_passages(case)
+        if not case.passages:
+            return [self.fail(case, NO_VALUE + "the agent retrieved no passage")]
+        cut = self._cuts[self._key(case)]
+        if not cut.pieces or not cut.premises:
+            empty = "passages hold" if cut.pieces else "answer holds"
+            return [self.fail(case, f"{NO_VALUE}the {empty} no words")]
+        details = [self._piece(piece, cut) for piece in cut.pieces]
+        return [self.assess(case, float(np.mean([d["score"] for d in details])), details=details)]
+
+    def _piece(self, piece: str, cut: _Cut) -> dict[str, str | float]:
+        scores = [self._scores[premise, piece] for premise in cut.premises]
+        if not np.isfinite(scores).all():
+            raise ValueError(f"{self.judge} gives no number")
+        best = int(np.argmax(scores))
+        return {"hypothesis": piece, "score": scores[best], "window": best + 1, "windows": len(scores)}
+
+    def _cut(self, case: AnswerCase) -> _Cut:
+        hypothesis, premise = self._sizes
+        text = "\n\n".join(passage.text for passage in case.passages)
+        whole = sentences(case.text) if self.options.hypothesis == "sentence" else (case.text.strip(),)
+        tokenizer = self.model.tokenizer
+        return _Cut(
+            tuple(piece for one in whole for piece in windows(one, tokenizer, hypothesis)),
+            tuple(windows(text, tokenizer, premise, int(premise * OVERLAP_SHARE))),
+        )
+
+    @cached_property
+    def _sizes(self) -> tuple[int, int]:
+        """How many tokens a hypothesis and a premise may have. Raises InputError where the model takes too few."""
+        limit = self.model.limit
+        size = min(self.options.window_tokens, limit) if limit else self.options.window_tokens
+        room = size - self.model.overhead() - _SPARE
+        hypothesis = int(room * HYPOTHESIS_SHARE)
+        if hypothesis < 1:
+            remedy = "set a larger window_tokens under [evaluate.settings.hallucination] or take another model"
+            raise InputError(f"a window of {size} tokens leaves {self.judge} no room for a text", remedy=remedy)
+        return hypothesis, room - hypothesis
+
+    @staticmethod
+    def _key(case: AnswerCase) -> tuple[str, str]:
+        return case.query.id, case.subject

@@ -1,0 +1,216 @@
+"""AutoNuggetizer: what an answer to the query should hold, made from the passages, and how much of it each answer has.
+
+Pradeep et al. 2024 (arXiv:2411.09607), as in the TREC 2024 RAG track, with Open RAG Eval's numbers:
+
+1. The passages of the query's pool with an UMBRELA grade of 1 or more, best grade first, in at most 5 batches.
+2. With each batch the model brings a list of at most 30 nuggets, facts of 1 to 12 words, up to date.
+3. Each nugget is vital or okay, asked in batches of 10. The first 20 are kept, the vital ones before the others.
+4. For each answer, each nugget has support, partial support or none, asked in batches of 10.
+5. The scores are in `nugget_scores`.
+
+All answers to a query are scored by the same nuggets. Beyond the 30, and with more than 12 words, nuggets are left out,
+which the record's reason says. Without nuggets there is no value, nor for the vital scores without vital ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from typing import Any, ClassVar, cast
+
+from ragassay.models.requests import Reply, Request
+from ragassay.prompts import Prompt
+from ragassay.records import Assessment, Passage
+
+from ..engine.cases import AnswerCase, PassageCase, QueryCase
+from ..engine.evaluator import (
+    Criterion,
+    Evaluator,
+    Options,
+    Steps,
+)
+from ..engine.item_question import ItemQuestion, Verdict
+from ..engine.parts import own_prompt, records, together
+from ..engine.question import JudgeFailed, read_value
+from ..engine.reply import Strict
+from . import (
+    PROMPTS,
+)
+from .nugget_scores import SCORES, Assigned, Assignment, Importance, nugget_scores
+from .umbrela import Umbrela
+
+ENOUGH = 1
+"""The lowest UMBRELA grade of a passage that nuggets are made from."""
+
+ROUNDS, PASSAGES, MOST, KEPT, WORDS = 5, 10, 30, 20, 12
+"""At most so many rounds, of so many passages (more where the rounds would not do), nuggets, nuggets kept, words."""
+
+
+class NuggetList(Strict):
+    """The list brought up to date, the most important first."""
+
+    nuggets: list[str]
+
+
+class NuggetOptions(Options):
+    """creation_prompt, importance_prompt: files of the user's own; `prompt` is the one that assigns nuggets."""
+
+    creation_prompt: str | None = None
+    importance_prompt: str | None = None
+
+
+@dataclass(frozen=True)
+class Nugget:
+    """A nugget with what was said of its importance."""
+
+    text: str
+    importance: Importance
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Made:
+    """The nuggets of a query, the vital ones first, how many were left out for their length, or why there are none."""
+
+    nuggets: tuple[Nugget, ...] = ()
+    too_long: int = 0
+    why_none: str = ""
+
+
+class Nuggets(Evaluator):
+    """Makes the nuggets of a query once, and assigns them to each of its answers."""
+
+    name = "nuggets"
+    calls = 5.0
+    family = "open-rag-eval"
+    about = "how many of the facts that a good answer should hold the answer has"
+    unit = "query"
+    options: NuggetOptions
+    options_type = NuggetOptions
+    default_prompt: ClassVar = PROMPTS / "nugget_assignment.md"
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Six, from 0 to 1."""
+        return tuple(Criterion(f"nuggets_{name}") for name in SCORES)
+
+    def steps(self, case: QueryCase) -> Steps:
+        """Grades, nuggets, importance, then the assignments of all answers at once."""
+        if not case.answers:
+            return []
+        made = yield from self._make(case)
+        question = self.assignment
+        texts = [nugget.text for nugget in made.nuggets]
+        asked = [question.requests({"query": case.query, "answer": one.text}, texts) for one in case.answers]
+        replies = iter((yield [request for requests in asked for request in requests]) if texts else ())
+        rows: list[Assessment] = []
+        for answer, requests in zip(case.answers, asked, strict=True):
+            rows += self._rows(answer, made, question, [next(replies) for _ in requests])
+        return rows
+
+    def _make(self, case: QueryCase) -> Generator[Sequence[Request], Sequence[Reply], Made]:
+        passages = yield from self._relevant(case)
+        if not case.passages and any(answer.answer.passages for answer in case.answers):
+            raise JudgeFailed("the retrieved passages are not in the corpus")
+        if not passages:
+            return Made(why_none=f"no passage of grade {ENOUGH} or more was retrieved")
+        found = yield from self._collect(case, passages)
+        short = tuple(text for text in found if len(text.split()) <= WORDS)
+        if found and not short:
+            raise JudgeFailed(f"all {len(found)} nuggets are longer than {WORDS} words")
+        if not short:
+            return Made(why_none="there is no nugget")
+        weighed = yield from self._weigh(case, short)
+        return Made(weighed[:KEPT], len(found) - len(short))
+
+    def _relevant(self, case: QueryCase) -> Generator[Sequence[Request], Sequence[Reply], list[Passage]]:
+        """The passages of grade ENOUGH or more, best first, by UMBRELA's own requests: equal ones are one."""
+        grades = yield from together(
+            [self.umbrela.steps(PassageCase(case.query, passage)) for passage in case.passages], "passages"
+        )
+        graded = [(rows[0].label or 0, passage) for rows, passage in zip(grades, case.passages, strict=True)]
+        return [passage for grade, passage in sorted(graded, key=lambda pair: -pair[0]) if grade >= ENOUGH]
+
+    def _collect(
+        self, case: QueryCase, passages: Sequence[Passage]
+    ) -> Generator[Sequence[Request], Sequence[Reply], tuple[str, ...]]:
+        nuggets: tuple[str, ...] = ()
+        batches = _batches(passages)
+        for number, batch in enumerate(batches, 1):
+            values = {"query": case.query, "nuggets": nuggets, "passages": batch, "max_nuggets": MOST}
+            (reply,) = yield [Request(self.creation.render(values), schema=NuggetList)]
+            try:
+                nuggets = _listed(read_value(reply, NuggetList).nuggets)
+            except JudgeFailed as error:
+                raise JudgeFailed(f"round {number} of {len(batches)} made no nuggets: {error}") from None
+        return nuggets
+
+    def _weigh(
+        self, case: QueryCase, texts: Sequence[str]
+    ) -> Generator[Sequence[Request], Sequence[Reply], tuple[Nugget, ...]]:
+        replies = yield self.importance.requests({"query": case.query}, texts)
+        verdicts = self.importance.read(replies, texts)
+        nuggets = [
+            Nugget(text, cast(Importance, verdict.label), verdict)
+            for text, verdict in zip(texts, verdicts, strict=True)
+        ]
+        return tuple(sorted(nuggets, key=lambda nugget: nugget.importance != "vital"))
+
+    @cached_property
+    def umbrela(self) -> Umbrela:
+        """What grades the passages, as it is without settings of its own."""
+        return Umbrela(self.setup)
+
+    @cached_property
+    def creation(self) -> Prompt:
+        """What makes nuggets. Raises InputError where it cannot be read."""
+        return own_prompt(self, self.options.creation_prompt, PROMPTS / "nugget_creation.md")
+
+    @cached_property
+    def importance(self) -> ItemQuestion:
+        """Vital or okay. Raises InputError where the prompt cannot be read."""
+        prompt = own_prompt(self, self.options.importance_prompt, PROMPTS / "nugget_importance.md")
+        return ItemQuestion(prompt, ("okay", "vital"), ("no", "yes"), self.setup.mode, "nuggets")
+
+    @cached_property
+    def assignment(self) -> ItemQuestion:
+        """What an answer has of nuggets. Raises InputError where the prompt cannot be read."""
+        labels = ("not_support", "partial_support", "support")
+        return ItemQuestion(self.prompt(), labels, ("0", "1", "2"), self.setup.mode, "nuggets", self.options)
+
+    def _rows(self, case: AnswerCase, made: Made, question: ItemQuestion, replies: Sequence[Reply]) -> list[Assessment]:
+        try:
+            verdicts = question.read(replies, [nugget.text for nugget in made.nuggets])
+        except JudgeFailed as error:
+            return [self.fail(case, str(error), criterion=criterion.name) for criterion in self.criteria]
+        assigned = [
+            Assigned(nugget.importance, cast(Assignment, verdict.label))
+            for nugget, verdict in zip(made.nuggets, verdicts, strict=True)
+        ]
+        values = {f"nuggets_{name}": value for name, value in nugget_scores(assigned).items()}
+        none = dict.fromkeys(values, made.why_none or "no nugget is vital")
+        reason = f"left out for having more than {WORDS} words: {made.too_long}" if made.too_long else None
+        details = [_detail(*pair) for pair in zip(made.nuggets, verdicts, strict=True)]
+        return records(self, case, values, none, reason=reason, details=details)
+
+
+def _batches(passages: Sequence[Passage]) -> list[Sequence[Passage]]:
+    """At most ROUNDS of them, of PASSAGES each or as many more as it takes."""
+    size = max(PASSAGES, ceil(len(passages) / ROUNDS))
+    return [passages[start : start + size] for start in range(0, len(passages), size)]
+
+
+def _listed(texts: Sequence[str]) -> tuple[str, ...]:
+    """Each once, whatever its case, without empty ones, and no more than MOST."""
+    found: dict[str, str] = {}
+    for text in texts:
+        if text.strip():
+            found.setdefault(" ".join(text.casefold().split()), " ".join(text.split()))
+    return tuple(found.values())[:MOST]
+
+
+def _detail(nugget: Nugget, verdict: Verdict) -> Mapping[str, Any]:
+    said = verdict.detail()
+    return {"nugget": nugget.text, "importance": nugget.importance, "assignment": said.pop("label"), **said}

@@ -1,0 +1,265 @@
+"""Bradley-Terry ratings from verdicts, ties by Davidson or as half wins, and how sure their order is.
+
+The fit is in `evaluate.ratings.bradley_terry_fit`. Strengths are finite only where every agent has won, perhaps by way of others,
+against every other (Ford 1957; a tie goes both ways). A table that is not so connected gets no ratings and a sentence
+that says why, rather than a number from an iteration cut short. What can still be said is who stands above whom: a
+stands above b where wins lead from a to b and none lead back, and where they lead both ways the strengths decide.
+
+Davidson's model needs more than that (`strengths.has_tie_parameter`). Where its maximum is not finite, in the table or
+in more than 5% of the resamples, ties count as half wins instead, and the note says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from ragassay.records import Figure
+
+from ..statistics.resamples import DIGITS, Floats, Resamples, rounded
+from .best_agent import share_best
+from .bradley_terry_fit import Truths, has_tie_parameter, log_strengths, reach
+from .win_table import Contests
+
+POINTS = 400 / np.log(10.0)
+"""Rating points to a factor of e in the odds, as in Elo: 400 points are a factor of ten."""
+
+UNBOUNDED_SHARE = 0.05
+"""How many of the resamples may lack finite ratings before the interval is withheld."""
+
+ALL_TIED = "all verdicts are ties: no agent stands above another, and nothing tells how far apart they may be"
+
+HALF_INSTEAD = "ties are counted as half wins: all wins run one way, where Davidson's tie parameter has no finite value"
+
+Ties = Literal["davidson", "half"]
+
+
+@dataclass(frozen=True)
+class BradleyTerry:
+    """Ratings on Elo's scale, centred on the initial rating, and how sure their order is.
+
+    figures: of every agent; value None where there is no finite rating. rated: the agents with a verdict, in the order
+    of the arrays' axes. above: (rated, rated) of the whole table: whether row stands above column. above_share: in what
+    share of the resamples. p_best: how likely each of `rated` is the best (`best_agent`). ranks: the lowest and the
+    highest rank that each of `rated` may have, both from 1 (`rank_intervals`). ties: the model used. tie_parameter:
+    Davidson's, None for half wins. triples, intransitive: of three agents that each beat or lost to each other on most
+    verdicts, how many there are, and how many of them run in a circle. converged: whether the fit met its tolerance.
+    note: why something is missing, or None.
+    """
+
+    figures: dict[str, Figure]
+    rated: tuple[str, ...]
+    above: Truths
+    above_share: Floats
+    p_best: dict[str, float]
+    ranks: dict[str, tuple[int, int]]
+    ties: Ties
+    tie_parameter: float | None
+    triples: int
+    intransitive: int
+    converged: bool
+    note: str | None
+
+
+def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Ties = "davidson") -> BradleyTerry:
+    """Ratings with intervals from resampling queries. value = initial + 400 / ln 10 · (log strength - their mean).
+
+    An agent without a verdict is left out, and the others are rated without it. Resamples without finite ratings are
+    left out of the intervals; above 5% of them there are no intervals.
+    """
+    held = contests.with_verdicts()
+    wins, tied = _by_query(held)
+    totals, tied_totals, drawn_wins, drawn_ties = wins.sum(axis=0), tied.sum(axis=0), *_drawn(draws, wins, tied)
+    used = _model(ties, totals, tied_totals, drawn_wins, drawn_ties)
+    whole = _order(totals[None], tied_totals[None], used)
+    drawn = _order(drawn_wins, drawn_ties, used)
+    return BradleyTerry(
+        figures=_figures(contests, held, whole, drawn, draws, initial),
+        rated=held.agents,
+        above=whole.above[0],
+        above_share=drawn.above.mean(axis=0),
+        p_best=_p_best(held, whole, drawn, draws),
+        ranks=rank_intervals(held.agents, drawn.above.mean(axis=0), draws, len(np.unique(held.query))),
+        ties=used,
+        tie_parameter=round(float(whole.tie_parameter[0]), DIGITS) if used == "davidson" and held.agents else None,
+        triples=len(list(_triples(totals))),
+        intransitive=sum(_triples(totals)),
+        converged=whole.converged and drawn.converged,
+        note=_note(contests, held, whole, drawn, used != ties),
+    )
+
+
+def rank_intervals(
+    agents: tuple[str, ...], above_share: Floats, draws: Resamples, n_queries: int
+) -> dict[str, tuple[int, int]]:
+    """Each agent's rank, from 1, as an interval: one rank lower for each agent surely above it, and so on from below.
+
+    Sure is an order that holds in so many of the resamples that the interval of the difference excludes 0, at a level
+    shared out evenly over the agent's comparisons (Bonferroni), so that all of them hold together at the confidence.
+    """
+    others = len(agents) - 1
+    if others < 1:
+        return dict.fromkeys(agents, (1, 1))
+    level = 1 - (1 - draws.confidence) / others
+    tail = replace(draws, confidence=level).tail(n_queries)
+    surely = above_share >= 1 - tail if n_queries > 1 else np.zeros(above_share.shape, dtype=bool)
+    return {
+        agent: (1 + int(surely[:, index].sum()), len(agents) - int(surely[index].sum()))
+        for index, agent in enumerate(agents)
+    }
+
+
+@dataclass(frozen=True)
+class _Order:
+    """For each table: log strengths (comparable where mutual), who reaches whom both ways, who stands above whom.
+
+    bounded: whether the log strengths are the model's finite maximum.
+    """
+
+    log: Floats
+    tie_parameter: Floats
+    mutual: Truths
+    above: Truths
+    bounded: Truths
+    converged: bool
+
+
+def _by_query(held: Contests) -> tuple[Floats, Floats]:
+    """(queries, agents, agents) twice: row's wins against column, and ties."""
+    n, tied = len(held.agents), held.score == 0.5
+    wins, ties = np.zeros((len(held.queries), n, n)), np.zeros((len(held.queries), n, n))
+    np.add.at(wins, (held.query, held.a, held.b), held.score == 1)
+    np.add.at(wins, (held.query, held.b, held.a), held.score == 0)
+    np.add.at(ties, (held.query[tied], held.a[tied], held.b[tied]), 1)
+    return wins, ties + ties.transpose(0, 2, 1)
+
+
+def _drawn(draws: Resamples, *tables: Floats) -> tuple[Floats, ...]:
+    """Each table (queries, agents, agents) summed over the queries of every draw."""
+    n, size = len(draws.weights), tables[0].shape[1]
+    weights = draws.weights.astype(np.float64)
+    return tuple((weights @ table.reshape(len(table), size * size)).reshape(n, size, size) for table in tables)
+
+
+def _model(asked: Ties, wins: Floats, ties: Floats, drawn_wins: Floats, drawn_ties: Floats) -> Ties:
+    """Davidson's where it is asked for and has a maximum in the table and in nearly all resamples."""
+    if asked == "half" or not has_tie_parameter(wins[None], ties[None]).all():
+        return "half"
+    lacking = 1 - float(has_tie_parameter(drawn_wins, drawn_ties).mean()) if len(drawn_wins) else 0.0
+    return "half" if lacking > UNBOUNDED_SHARE else "davidson"
+
+
+def _order(wins: Floats, ties: Floats, model: Ties) -> _Order:
+    """Tables are solved within each part whose agents reach one another, where a finite maximum exists.
+
+    The few tables in which Davidson's has none are ordered by half wins, and not bounded.
+    """
+    reached = reach(wins + ties)
+    back = reached.transpose(0, 2, 1)
+    mutual = reached & back
+    whole = mutual.all(axis=(1, 2))
+    wins, ties = np.where(mutual, wins, 0.0), np.where(mutual, ties, 0.0)
+    by_davidson = has_tie_parameter(wins, ties) if model == "davidson" else np.zeros(len(wins), dtype=bool)
+    log, parameter, converged = np.zeros(wins.shape[:2]), np.zeros(len(wins)), True
+    for which, fit in (
+        (by_davidson, log_strengths(wins[by_davidson], ties[by_davidson])),
+        (~by_davidson, log_strengths(wins[~by_davidson] + ties[~by_davidson] / 2)),
+    ):
+        log[which], parameter[which] = fit.log, fit.tie_parameter
+        converged = converged and bool(fit.converged.all())
+    stronger = log[:, :, None] - log[:, None, :] > 1e-7
+    bounded = np.asarray(whole & by_davidson if model == "davidson" else whole)
+    return _Order(log, parameter, mutual, (reached & ~back) | (mutual & stronger), bounded, converged)
+
+
+def _figures(
+    contests: Contests, held: Contests, whole: _Order, drawn: _Order, draws: Resamples, initial: float
+) -> dict[str, Figure]:
+    figures = {}
+    for agent in contests.agents:
+        count, failed = contests.games_of(agent), contests.failed_of(agent)
+        figures[agent] = Figure(value=None, n=count, n_failed=failed)
+        if agent in held.agents and whole.bounded.all():
+            index = held.agents.index(agent)
+            ends: tuple[float | None, float | None] = (None, None)
+            if _unbounded_share(drawn) <= UNBOUNDED_SHARE:
+                replicates = initial + POINTS * drawn.log[drawn.bounded, index]
+                ends = draws.rating_interval(replicates, held.queries_of(agent))
+            figures[agent] = rounded(initial + POINTS * whole.log[0, index], count, failed, *ends)
+    return figures
+
+
+def _p_best(held: Contests, whole: _Order, drawn: _Order, draws: Resamples) -> dict[str, float]:
+    """By `share_best` where ratings and intervals are finite, else the resamples in which none stands above.
+
+    The latter are taken with one more query that names each agent equally (Laplace's rule of succession), since the
+    resamples of a single game all say the same.
+    """
+    agents, n = held.agents, draws.units(len(np.unique(held.query)))
+    if not agents:
+        return {}
+    finite = whole.bounded.all() and _unbounded_share(drawn) <= UNBOUNDED_SHARE
+    if finite and len(agents) > 1 and n > 1 and len(drawn.log) > len(agents):
+        shares = share_best(whole.log[0], np.cov(drawn.log[drawn.bounded].T), n, draws.seed)
+    else:
+        unbeaten = ~drawn.above.any(axis=1)
+        shares = (unbeaten / unbeaten.sum(axis=1, keepdims=True)).mean(axis=0)
+        shares = (n * shares + 1 / len(agents)) / (n + 1)
+    return {agent: round(float(value), DIGITS) for agent, value in zip(agents, shares, strict=True)}
+
+
+def _unbounded_share(drawn: _Order) -> float:
+    return 1 - float(drawn.bounded.mean())
+
+
+def _triples(wins: Floats) -> list[bool]:
+    """For each three agents of which every two have a majority between them: whether the majorities run in a circle."""
+    ahead = wins > wins.T
+    decided = ahead | ahead.T
+    found = []
+    for i, j, k in combinations(range(len(wins)), 3):
+        if decided[i, j] and decided[j, k] and decided[i, k]:
+            found.append(bool(ahead[i, j] == ahead[j, k] == ahead[k, i]))
+    return found
+
+
+def _note(contests: Contests, held: Contests, whole: _Order, drawn: _Order, half_instead: bool) -> str | None:
+    if len(contests.agents) < 2:
+        return "there is nothing to compare one agent with"
+    if not held.agents:
+        return "no ratings: no game has a verdict"
+    said = []
+    if not whole.bounded.all():
+        said.append(_why_not_finite(held))
+    elif _unbounded_share(drawn) > UNBOUNDED_SHARE:
+        share = _unbounded_share(drawn)
+        said.append(f"no intervals: {share:.0%} of the resamples are one-sided and have no finite ratings")
+    elif len(drawn.log) > 1 and float(np.ptp(drawn.log, axis=0).max()) < 1e-9 and (held.score != 0.5).any():
+        said.append("no intervals: every resample of the queries says the same")
+    if half_instead and whole.bounded.all():
+        said.append(HALF_INSTEAD if (held.score != 0.5).any() else ALL_TIED)
+    if idle := sorted(set(contests.agents) - set(held.agents)):
+        said.append(f"not rated, since no game has a verdict: {_named(idle)}")
+    return "; ".join(said) or None
+
+
+def _why_not_finite(held: Contests) -> str:
+    """One phrase: the table falls apart, or some agents never lost or tied against the others."""
+    wins = held.wins_by_query().sum(axis=0)
+    played, reached = reach((wins + wins.T)[None])[0], reach(wins[None])[0]
+    if not played.all():
+        first, rest = _agents(held, played[0]), _agents(held, ~played[0])
+        return f"no finite ratings: no verdict links {_named(first)} to {_named(rest)}"
+    top = _agents(held, (reached | ~reached.T).all(axis=1))
+    return f"one-sided, no finite ratings: no other agent won or tied against {_named(top)}"
+
+
+def _agents(held: Contests, which: Truths) -> list[str]:
+    return [held.agents[index] for index in np.flatnonzero(which)]
+
+
+def _named(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,90 @@
+"""The report's table of figures as judged and as corrected, in words; the verdicts that people's labels leave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragassay.records import Figure
+
+from ..results import CorrectedFigure, Results
+from .wording import Kind, Shown, kind_of, measure_name, one_line, shown
+
+NAMED = 3
+"""How many pairs that can be told apart are named; more are counted."""
+
+
+@dataclass(frozen=True)
+class CorrectedRow:
+    """A mean (`other` None) or a difference, twice; `verdict` and `p` (Holm's) of a difference that was tested."""
+
+    measure: str
+    agent: str
+    other: str | None
+    judged: Shown
+    corrected: Shown
+    n_labels: int
+    note: str
+    needed: str
+    verdict: str
+    p: str
+
+
+def corrected_tables(results: Results) -> list[tuple[str, list[CorrectedRow]]]:
+    """(title, rows): the means, then the differences between agents; nothing where people labelled nothing."""
+    figures = results.corrected.figures if results.corrected else ()
+    return [
+        ("Means", [_row(figure) for figure in figures if figure.other is None]),
+        ("Differences between agents", [_row(figure) for figure in figures if figure.other is not None]),
+    ]
+
+
+def _row(figure: CorrectedFigure) -> CorrectedRow:
+    kind: Kind = "mean" if kind_of(figure.measure) == "number" else kind_of(figure.measure)
+    return CorrectedRow(
+        measure=figure.measure,
+        agent=figure.agent,
+        other=figure.other,
+        judged=shown(figure.judged, kind),
+        corrected=shown(figure.corrected, kind, figure.note or ""),
+        n_labels=figure.n_labels,
+        note=figure.note or "",
+        needed=_needed(figure.needed),
+        verdict=figure.verdict or "",
+        p="" if figure.p_holm is None else "below 0.001" if figure.p_holm < 0.001 else f"{figure.p_holm:.3f}",
+    )
+
+
+def corrected_verdicts(results: Results) -> list[tuple[str, str]]:
+    """(measure, which pairs its corrected differences tell apart), for each measure on which any could be tested."""
+    rows = [figure for figure in (results.corrected.figures if results.corrected else ()) if figure.verdict]
+    return [(m, _told([row for row in rows if row.measure == m])) for m in dict.fromkeys(row.measure for row in rows)]
+
+
+def corrected_lines(results: Results) -> list[str]:
+    """The same as lines of plain text, for the terminal."""
+    return [f"corrected by people, {measure_name(m)}: {said}" for m, said in corrected_verdicts(results)]
+
+
+def _told(rows: Sequence[CorrectedFigure]) -> str:
+    better = [
+        (row.agent, row.other) if row.verdict == "better" else (row.other, row.agent)
+        for row in rows
+        if row.verdict != "not distinguishable"
+    ]
+    level = len(rows) - len(better)
+    pairs = f"{level} of {len(rows)} {'pair' if len(rows) == 1 else 'pairs'} not distinguishable"
+    if len(better) > NAMED:
+        return f"{len(better)} of {len(rows)} pairs told apart, {level} not"
+    said = [f"{one_line(str(one))} better than {one_line(str(other))}" for one, other in better]
+    return "; ".join([*said, pairs] if level else said)
+
+
+def _needed(figure: Figure | None) -> str:
+    """`about 120 (80 to 200)`; an end that labels on every query would not reach is said so."""
+    if figure is None:
+        return ""
+    ends = (f"{end:,.0f}" if end is not None else "all and more" for end in (figure.ci_low, figure.ci_high))
+    if figure.value is None:
+        return "more queries than these"
+    return f"about {figure.value:,.0f} ({' to '.join(ends)})"

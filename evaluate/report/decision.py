@@ -1,0 +1,221 @@
+"""The decision sheet: what a reader needs to choose, drawn from the figures and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ragassay.records import Figure
+
+from ..figures.compared_measures import WIN_RATE
+from ..ratings.leaders import named
+from ..results import Audit, AuditFinding, Comparison, Results
+from .audit import SIGNIFICANT, finding_shown
+from .wording import Shown, number, one_line, shown
+
+COSTS = {"cost_usd": "cost", "latency_s": "latency"}
+"""What an answer takes, of which less is better, and what the sheet calls it."""
+
+
+SHOWN = 3
+"""How many open pairs the sheet names."""
+
+
+@dataclass(frozen=True)
+class FrontRow:
+    """An agent on the front, or behind it: `beaten_by` is at least as good in every respect and better in one."""
+
+    agent: str
+    quality: Shown
+    takes: list[Shown]
+    beaten_by: str | None
+
+
+@dataclass(frozen=True)
+class Front:
+    """Agents by quality, cost and latency. `measured`: which of the latter count; `said`: what to read from it."""
+
+    quality: str
+    measured: list[str]
+    rows: list[FrontRow]
+    said: str
+
+
+@dataclass(frozen=True)
+class Brief:
+    """One line of the judge's audit; `value` is None where it has none to show."""
+
+    name: str
+    value: Shown | None
+    said: str
+
+
+def front(results: Results) -> Front:
+    """The agents that no other dominates. Cost and latency count where they are known of every rated agent."""
+    by_strength = all(figure.value is not None for figure in results.bradley_terry.values())
+    ratings = results.bradley_terry if by_strength and results.bradley_terry else results.elo
+    rated = [agent for agent in results.agents if (f := ratings.get(agent)) is not None and f.value is not None]
+    counted = [key for key in COSTS if rated and all(_value(results, agent, key) is not None for agent in rated)]
+    points = {agent: _point(results, ratings, agent, counted) for agent in rated}
+    rows = [
+        FrontRow(
+            agent,
+            shown(ratings[agent], "rating"),
+            [_taken(results, agent, key) for key in counted],
+            next((other for other in rated if _dominates(points[other], points[agent])), None),
+        )
+        for agent in rated
+    ]
+    said = _front_sentence([row.agent for row in rows if row.beaten_by is None], counted)
+    if len(rows) > 1 and undecided(results):
+        said += " Ratings are taken as they are: agents that are not told apart may change places."
+    name = "Bradley–Terry" if ratings is results.bradley_terry else "Elo"
+    return Front(name, [COSTS[key] for key in counted], rows, said)
+
+
+def _taken(results: Results, agent: str, key: str) -> Shown:
+    return shown(results.answers[agent][key], "usd" if key == "cost_usd" else "seconds")
+
+
+def _value(results: Results, agent: str, key: str) -> float | None:
+    figure = results.answers.get(agent, {}).get(key)
+    return figure.value if figure is not None else None
+
+
+def _point(results: Results, ratings: Mapping[str, Figure], agent: str, counted: Sequence[str]) -> tuple[float, ...]:
+    """The agent's values, turned so that more is better; rounded, so that the last bit decides nothing."""
+    costs = (-(_value(results, agent, key) or 0.0) for key in counted)
+    return tuple(round(value, 6) for value in (ratings[agent].value or 0.0, *costs))
+
+
+def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one != other and all(mine >= theirs for mine, theirs in zip(one, other, strict=True))
+
+
+def _front_sentence(best: Sequence[str], counted: Sequence[str]) -> str:
+    missing = [name for key, name in COSTS.items() if key not in counted]
+    if not best:
+        return "No agent has a rating."
+    unknown = f"{named(missing).capitalize()} {'was' if len(missing) == 1 else 'were'} not measured for every agent"
+    if not counted:
+        return f"{unknown}, so quality alone decides."
+    kinds = " or ".join({"cost": "cheaper", "latency": "faster"}[COSTS[key]] for key in counted)
+    rest = f" {unknown} and left out." if missing else ""
+    if len(best) == 1:
+        return f"No other agent is better or {kinds} than {one_line(best[0])}.{rest}"
+    return f"Worth weighing are {named(best)}: each is better or {kinds} than the others.{rest}"
+
+
+@dataclass(frozen=True)
+class Open:
+    """A pair that these queries do not tell apart; `said` is about what it would take.
+
+    endless: whether they may be equal, so that no number of queries is surely enough.
+    """
+
+    pair: tuple[str, str]
+    said: str
+    needed: int | None
+    endless: bool = False
+
+
+def undecided(results: Results) -> list[Open]:
+    """The pairs that cannot be told apart, those of the leader first, each with the better placed agent first."""
+    measures = {row.measure for row in results.comparisons}
+    found = [row for row in results.comparisons if row.measure == WIN_RATE and row.verdict == "not distinguishable"]
+    if WIN_RATE not in measures:
+        verdict = results.verdict
+        return [] if verdict.sure or not verdict.runner_up else [Open((str(verdict.best), verdict.runner_up), "", None)]
+    place = {agent: index for index, agent in enumerate(results.agents)}
+    pairs = []
+    for row in found:
+        one, other = sorted((row.agent_a, row.agent_b), key=lambda agent: place.get(agent, len(place)))
+        endless = row.needed is not None and row.needed.ci_high is None
+        pairs.append(Open((one, other), _needed(row), row.needed.value if row.needed else None, endless))
+    return sorted(pairs, key=lambda open_pair: [place.get(agent, len(place)) for agent in open_pair.pair])
+
+
+def _needed(row: Comparison) -> str:
+    if row.needed is None or row.needed.value is None:
+        return "no number of queries can be named"
+    least = f"{row.needed.ci_low:,}"
+    most = "no limit: they may be equal" if row.needed.ci_high is None else f"{row.needed.ci_high:,}"
+    return f"about {row.needed.value:,} queries would decide ({least} to {most})"
+
+
+def to_decide(results: Results, pairs: Sequence[Open]) -> str:
+    """What to do next, in a sentence or two."""
+    verdict = results.verdict
+    if verdict.best is None:
+        return "Get games that have a verdict: see what failed, mend it, and run again."
+    leader = [open_pair for open_pair in pairs if verdict.best in open_pair.pair]
+    if verdict.sure and not leader:
+        rest = " What else is level matters only where the first cannot be used." if pairs else ""
+        return f"The first place is settled; nothing more is needed to choose it.{rest}"
+    numbers = [open_pair.needed for open_pair in leader if open_pair.needed is not None]
+    more = "more queries"
+    if numbers and len(numbers) == len(leader):
+        more = f"about {max(numbers):,} queries in all (now {results.n_queries:,})"
+    weigh = " Or choose among these by cost and latency." if front(results).measured else ""
+    equal = " More may not settle it: some of these may be equal." if any(pair.endless for pair in leader) else ""
+    return f"To settle the first place, ask {more}: raise questions.quota, or add queries of your own.{equal}{weigh}"
+
+
+def foremost(results: Results, pairs: Sequence[Open]) -> list[Open]:
+    """The open pairs that the sheet has room for: the leader's, or the first few where the leader has none."""
+    leader = [open_pair for open_pair in pairs if results.verdict.best in open_pair.pair]
+    return (leader or list(pairs))[:SHOWN]
+
+
+def judge_in_brief(audit: Audit | None) -> list[Brief]:
+    """The audit in a few lines; empty where there is none."""
+    if audit is None:
+        return []
+    found = {(finding.key, finding.subject): finding for finding in audit.findings}
+    by_key = {finding.key: finding for finding in audit.findings}
+    again = found.get(("repeat_consistency", "games")) or by_key.get("repeat_consistency")
+    return [
+        Brief("Winner changes with the order", _shown(by_key.get("flip_rate")), _place(by_key.get("first_favoured"))),
+        Brief("Same verdict when asked again", _shown(again), "" if again else "not asked (judge.repeats)"),
+        Brief("Longer answer wins", _shown(by_key.get("longer_wins")), _length(by_key.get("length_effect"))),
+        Brief("Its own model family", None, _family(by_key)),
+        Brief("Failed replies", None, _failures(audit)),
+    ]
+
+
+def _shown(finding: AuditFinding | None) -> Shown | None:
+    return finding_shown(finding) if finding is not None and finding.figure.value is not None else None
+
+
+def _place(finding: AuditFinding | None) -> str:
+    if finding is None or finding.figure.value is None:
+        return ""
+    if finding.p is None or finding.p >= SIGNIFICANT:
+        return "and no place is favoured, as far as that tells"
+    return f"towards the answer shown {'first' if finding.figure.value > 0.5 else 'second'}"
+
+
+def _length(finding: AuditFinding | None) -> str:
+    if finding is None or finding.figure.value is None:
+        return "length could not be held equal"
+    return f"{'another agent leads' if finding.warning else 'the ranking’s first stays first'} with length held equal"
+
+
+def _family(found: Mapping[str, AuditFinding]) -> str:
+    answers, questions = found.get("own_answers"), found.get("own_questions")
+    wrote = "some of the answers" if answers is None else f"{_quantity(answers.figure)} of the answers"
+    if questions is not None and questions.figure.value is not None:
+        wrote += f" and {_quantity(questions.figure)} of the questions"
+    return f"wrote {wrote}"
+
+
+def _quantity(share: Figure) -> str:
+    if share.value is None:
+        return "an unknown part"
+    return {0.0: "none", 1.0: "all"}.get(share.value, number(share.value, "share"))
+
+
+def _failures(audit: Audit) -> str:
+    calls = sum(row.failed.n for row in audit.failures)
+    failed = sum(round((row.failed.value or 0.0) * row.failed.n) for row in audit.failures)
+    return f"{failed:,} of {calls:,} calls" if calls else "no calls are on record"

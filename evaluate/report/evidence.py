@@ -1,0 +1,191 @@
+"""What the report shows of every query: its answers, passages, judgments and games, read from the files beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_objects, read_records
+from ragassay.records import Answer, Game, Judgment, Passage, Query, Record
+from ragassay.trec import Rankings, read_run
+
+from ..ratings.verdicts import Verdict, verdicts
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The files' content, by what it is about. A file that is not there leaves its part empty."""
+
+    queries: list[Query]
+    passages: dict[str, Passage]
+    rankings: dict[str, Rankings]
+    answers: dict[str, dict[str, Answer]]
+    rewrites: dict[str, dict[str, Any]]
+    relevance: dict[tuple[str, str], list[Judgment]]
+    pointwise: dict[tuple[str, str], list[Judgment]]
+    games: dict[str, list[Game]]
+    unreadable: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class PassageView:
+    """A passage as one query saw it: `number` counts from 1 within the query, `found` is (agent, rank from 1)."""
+
+    number: int
+    id: str
+    passage: Passage | None
+    place: str
+    judgments: list[Judgment]
+    found: list[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """What one agent did with a query. `answer` is None where there is no line for it; `rewritten` where its own."""
+
+    agent: str
+    answer: Answer | None
+    passages: list[PassageView]
+    judgments: list[Judgment]
+    rewritten: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GameView:
+    """One pair's game (its best-ranked agent first): the verdict, one for each time it was played, and its rows."""
+
+    pair: tuple[str, str]
+    verdicts: list[Verdict]
+    rows: list[Game]
+
+
+@dataclass(frozen=True)
+class QueryView:
+    """Everything about one query; `n_failed` counts its answers, judgments and game orders that failed."""
+
+    query: Query
+    source: str
+    writer: str
+    rewrites: tuple[str, ...]
+    rewrite_error: str | None
+    answers: list[AnswerView]
+    passages: list[PassageView]
+    games: list[GameView]
+    n_failed: int
+
+
+def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
+    """Read what is there. Raises InputError, with the line, where a file is not as the design has it."""
+    rankings = {a: read_run(workspace.rankings(a)) for a in agents if workspace.rankings(a).is_file()}
+    answers = {a: {r.query_id: r for r in _records(workspace.answers(a), Answer)} for a in agents}
+    relevance, pointwise = _records(workspace.relevance, Judgment), _records(workspace.pointwise, Judgment)
+    retrieved = (pid for run in rankings.values() for row in run.values() for pid, _ in row)
+    cited = (pid for rows in answers.values() for row in rows.values() for pid in row.passages)
+    wanted = {*retrieved, *cited, *(judgment.subject for judgment in relevance)}
+    games: dict[str, list[Game]] = {}
+    for game in _records(workspace.games, Game):
+        games.setdefault(game.query_id, []).append(game)
+    return Evidence(
+        queries=_records(workspace.queries, Query),
+        passages={p.id: p for p in _records(workspace.passages, Passage) if p.id in wanted},
+        rankings=rankings,
+        answers=answers,
+        rewrites={str(row.get("query_id")): row for row in _objects(workspace.rewrites)},
+        relevance=_by_subject(relevance),
+        pointwise=_by_subject(pointwise),
+        games=games,
+        unreadable=[(str(row.get("doc")), str(row.get("error"))) for row in _objects(workspace.unreadable)],
+    )
+
+
+def query_views(evidence: Evidence, agents: Sequence[str], k: int) -> Iterable[QueryView]:
+    """Each query of the test set in its order; `k` passages of a ranking stand for an answer that names none."""
+    for query in evidence.queries:
+        yield _query_view(evidence, query, agents, k)
+
+
+def _query_view(evidence: Evidence, query: Query, agents: Sequence[str], k: int) -> QueryView:
+    given = {agent: _passages_of(evidence, agent, query.id, k) for agent in agents}
+    passages = _passage_views(evidence, query.id, given)
+    by_id = {view.id: view for view in passages}
+    rewrite = evidence.rewrites.get(query.id, {})
+    rewrites = tuple(str(text) for text in rewrite.get("queries") or ())
+    answers = []
+    for agent in agents:
+        answer = evidence.answers.get(agent, {}).get(query.id)
+        judgments = evidence.pointwise.get((query.id, agent), [])
+        own = answer.queries if answer and set(answer.queries) - {query.text, *rewrites} else ()
+        answers.append(AnswerView(agent, answer, [by_id[pid] for pid in given[agent]], judgments, own))
+    games = _game_views(evidence.games.get(query.id, []), agents)
+    errors = [view.answer.error for view in answers if view.answer]
+    errors += [j.error for view in answers for j in view.judgments]
+    errors += [j.error for view in passages for j in view.judgments]
+    errors += [row.error for game in games for row in game.rows]
+    return QueryView(
+        query=query,
+        source=place(query.metadata),
+        writer=str(query.metadata.get("model") or ""),
+        rewrites=rewrites,
+        rewrite_error=str(rewrite["error"]) if rewrite.get("error") else None,
+        answers=answers,
+        passages=passages,
+        games=games,
+        n_failed=sum(error is not None for error in errors),
+    )
+
+
+def _passages_of(evidence: Evidence, agent: str, query_id: str, k: int) -> list[str]:
+    answer = evidence.answers.get(agent, {}).get(query_id)
+    if answer and answer.passages:
+        return list(dict.fromkeys(answer.passages))
+    return [pid for pid, _ in evidence.rankings.get(agent, {}).get(query_id, [])[:k]]
+
+
+def _passage_views(evidence: Evidence, query_id: str, given: dict[str, list[str]]) -> list[PassageView]:
+    found: dict[str, list[tuple[str, int]]] = {}
+    for agent, ids in given.items():
+        for rank, pid in enumerate(ids, 1):
+            found.setdefault(pid, []).append((agent, rank))
+    views = []
+    for number, (pid, ranks) in enumerate(found.items(), 1):
+        passage = evidence.passages.get(pid)
+        where = place(passage.metadata) if passage else ""
+        views.append(PassageView(number, pid, passage, where, evidence.relevance.get((query_id, pid), []), ranks))
+    return views
+
+
+def _game_views(games: Sequence[Game], agents: Sequence[str]) -> list[GameView]:
+    """Games in the order of the table of agents, each with its rows as the file has them."""
+    rank = {agent: i for i, agent in enumerate(agents)}
+    groups: dict[tuple[tuple[int, str], ...], list[Game]] = {}
+    for game in games:
+        first, second = sorted((rank.get(name, len(rank)), name) for name in (game.agent_a, game.agent_b))
+        groups.setdefault((first, second, (0, game.judge)), []).append(game)
+    return [GameView((key[0][1], key[1][1]), verdicts(rows), rows) for key, rows in sorted(groups.items())]
+
+
+def place(metadata: dict[str, Any]) -> str:
+    """`manual.pdf, p. 12–13`, from what metadata there is."""
+    doc, first, last = (metadata.get(key) for key in ("doc", "first_page", "last_page"))
+    pages = "" if first is None else f"p. {first}" if last in {None, first} else f"pp. {first}–{last}"
+    return ", ".join(str(part) for part in (doc, pages) if part)
+
+
+def _by_subject(judgments: Iterable[Judgment]) -> dict[tuple[str, str], list[Judgment]]:
+    rows: dict[tuple[str, str], list[Judgment]] = {}
+    for judgment in judgments:
+        rows.setdefault((judgment.query_id, judgment.subject), []).append(judgment)
+    return rows
+
+
+def _records(path: Path, kind: type[R]) -> list[R]:
+    return read_records(path, kind) if path.is_file() else []
+
+
+def _objects(path: Path) -> list[dict[str, Any]]:
+    return [row for _, row in read_objects(path)] if path.is_file() else []

@@ -1,0 +1,162 @@
+"""The report: one self-contained HTML page that says first what to choose and how sure that is.
+
+Every text in it is untrusted: Jinja2 escapes it, and `untrusted` makes control and direction characters visible before
+that. The page loads nothing and runs nothing, and its content security policy holds a browser to that.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+from pydantic import ValidationError
+
+from ragassay.errors import InputError
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import first_problem, read_json, write_text
+
+from ..results import Results
+from . import plots
+from .audit import audit_rows, length_plots, pool_columns
+from .corrected import corrected_tables, corrected_verdicts
+from .decision import foremost, front, judge_in_brief, to_decide, undecided
+from .evidence import Evidence, query_views, read_evidence
+from .tables import (
+    columns,
+    criteria,
+    evaluator_tables,
+    label_counts,
+    label_name,
+    label_parts,
+    ledger_totals,
+    ranking_columns,
+    test_rows,
+    usage_rows,
+    usage_total,
+)
+from .verdict_matrix import verdict_matrices
+from .wording import confidence, interval, measure_help, measure_name, number, one_line, shown, untrusted
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+def report(workspace: Workspace) -> StageOutcome:
+    """Write `report.html` from `results.json` and the files beside it.
+
+    Raises InputError where `results.json` is missing or one of the files is not as the design has it.
+    """
+    results = read_results(workspace.figures)
+    evidence = read_evidence(workspace, results.agents)
+    write_text(workspace.report, render(results, evidence, workspace.experiment.retrieval.k))
+    return StageOutcome(n_records=len(evidence.queries))
+
+
+def read_results(path: Path) -> Results:
+    """The figures of a run. Raises InputError, with what to do, where they are missing or of another layout."""
+    if not path.is_file():
+        raise InputError("there are no figures yet", file=path, remedy="run `ragassay compare` first")
+    try:
+        return Results.model_validate(read_json(path))
+    except ValidationError as error:
+        remedy = "run `ragassay compare` again"
+        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+
+
+def render(results: Results, evidence: Evidence, k: int) -> str:
+    """The page. The same records give the same bytes; `k` passages stand for an answer that names none."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    names = sorted(results.agents)
+    environment.globals |= {
+        "colour": {name: names.index(name) % plots.COLOURS for name in names},
+        "plots": plots,
+        "shown": shown,
+        "number": number,
+        "interval": interval,
+        "measure_name": measure_name,
+        "measure_help": measure_help,
+        "label_name": label_name,
+        "one_line": one_line,
+    }
+    context = (
+        _overview(results)
+        | _details(results)
+        | {
+            "r": results,
+            "confidence": confidence(results),
+            "notices": notices(results, evidence),
+            "queries": query_views(evidence, results.agents, k),
+            "n_queries_shown": len(evidence.queries),
+        }
+    )
+    return environment.get_template("report.html.j2").render(context)
+
+
+def notices(results: Results, evidence: Evidence) -> list[str]:
+    """What a reader must know before the verdict: what `compare` noted, then the documents that could not be read."""
+    told = [*results.notices]
+    for doc, error in evidence.unreadable:
+        if not any(doc in notice or one_line(doc) in notice for notice in told):
+            told.append(f"{one_line(doc)} could not be read and is not in the corpus: {one_line(error)}.")
+    return told
+
+
+def _overview(results: Results) -> dict[str, Any]:
+    def place(agent: str) -> tuple[int, str]:
+        return (results.agents.index(agent) if agent in results.agents else len(results.agents), agent)
+
+    elo = [figure for agent in results.agents if (figure := results.elo.get(agent))]
+    strengths = [figure for agent in results.agents if (figure := results.bradley_terry.get(agent))]
+    open_pairs = undecided(results)
+    return {
+        "front": front(results),
+        "open_pairs": foremost(results, open_pairs),
+        "n_open_pairs": len(open_pairs),
+        "to_decide": to_decide(results, open_pairs),
+        "judge_brief": judge_in_brief(results.audit),
+        "corrected_verdicts": corrected_verdicts(results),
+        "ranking": ranking_columns(results),
+        "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), *place(item[0]))),
+        "total": usage_total(results.usage),
+        "rating_plots": [
+            ("Bradley–Terry strength", results.bradley_terry, plots.scale(strengths), results.bradley_terry_note or ""),
+            ("Elo rating", results.elo, plots.scale(elo), ""),
+        ],
+    }
+
+
+def _details(results: Results) -> dict[str, Any]:
+    return {
+        "retrieval": columns(results.retrieval, results.agents),
+        "people": columns(results.retrieval_people, results.agents),
+        "answer_columns": columns(results.answers, results.agents),
+        "evaluator_tables": evaluator_tables(results),
+        "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
+        "corrected_tables": corrected_tables(results),
+        "audit_rows": audit_rows(results.audit),
+        "length_plots": length_plots(results),
+        "pools": [
+            (title, pools, pool_columns(pools, results.agents))
+            for title, pools in (("", results.pool), ("By people’s labels", results.pool_people))
+            if pools
+        ],
+        "relevance_parts": label_parts(results.relevance_labels, results.n_relevance_failed),
+        "tests": test_rows(results.tests),
+        "verdict_matrices": verdict_matrices(results),
+        "uneven": any(row.unwritten or row.extra for row in results.ledger),
+        "ledger_totals": ledger_totals(results.ledger),
+        "usage": usage_rows(results.usage),
+    }
+
+
+def _finalize(value: Any) -> Any:
+    """Every text that a template prints passes here, unless it is markup already."""
+    return untrusted(value) if isinstance(value, str) and not isinstance(value, Markup) else value

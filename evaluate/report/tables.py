@@ -1,0 +1,240 @@
+"""The report's tables: figures turned into columns of words, one row an agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ragassay.records import Figure, LedgerRow, StageUsage
+
+from ..results import Figures, PairedTest, Results
+from .wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure_help, measure_name, number, shown
+
+FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its heading, what it means, and a cell for each agent."""
+
+    name: str
+    help: str
+    cells: dict[str, Shown]
+
+
+@dataclass(frozen=True)
+class Count:
+    """One stacked bar: (name, CSS class, count) for each label, and how many failed."""
+
+    agent: str
+    parts: list[tuple[str, str, int]]
+    mean: Shown
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """A paired t-test in words; `names` are the agents."""
+
+    measure: str
+    names: tuple[str, str]
+    difference: Shown
+    t: str
+    df: str
+    p: str
+
+
+@dataclass(frozen=True)
+class UsageRow:
+    """What one stage used of one model, in words; numbers that were not measured say so."""
+
+    stage: str
+    model: str
+    calls: str
+    failed: int
+    unmeasured: int
+    input_tokens: str
+    output_tokens: str
+    cost: str
+
+
+@dataclass(frozen=True)
+class EvaluatorTable:
+    """The measures of one evaluator: a column each, with the ends of its scale."""
+
+    title: str
+    columns: list[Column]
+
+
+def evaluator_tables(results: Results) -> list[EvaluatorTable]:
+    """A table of all evaluators that give one number, then one for each that gives more, in the order of the file."""
+    measures: dict[str, list[str]] = {}
+    for name, evaluator in results.evaluators.items():
+        measures.setdefault(evaluator, []).append(name)
+    single = [names[0] for names in measures.values() if len(names) == 1]
+    tables = [EvaluatorTable("", [_evaluated(results, name, name) for name in single])] if single else []
+    for evaluator, names in measures.items():
+        if len(names) > 1:
+            shown = [_evaluated(results, name, _SHORT.sub(r"\1", name.removeprefix(f"{evaluator}."))) for name in names]
+            tables.append(EvaluatorTable(evaluator, shown))
+    return tables
+
+
+_SHORT = re.compile(r"^(P|AP|RR)\(rel=2\)(?=@)")
+"""The threshold is the same for all of a table, and is said in each heading's title."""
+
+
+def _evaluated(results: Results, name: str, heading: str) -> Column:
+    """One measure of the evaluators', its heading without underscores."""
+    low, high = results.evaluation_scales[name]
+    own = {agent: row.get(name) for agent, row in results.evaluations.items()}
+    title = f"{name}, {low:g} to {high:g}: the mean over queries"
+    return replace(_column(name, own, results.agents), name=heading.replace("_", " "), help=title)
+
+
+def columns(figures: Figures, agents: Sequence[str]) -> list[Column]:
+    """A column for each measure that any agent has, in the order of the file."""
+    keys = list(dict.fromkeys(key for agent in agents for key in figures.get(agent, {})))
+    return [_column(key, {agent: row.get(key) for agent, row in figures.items()}, agents) for key in keys]
+
+
+def ranking_columns(results: Results) -> list[Column]:
+    """The first table: ratings and win rate, then what of the other tables sums an agent up."""
+    agents, note = results.agents, results.bradley_terry_note or ""
+    table = [
+        _named("Bradley–Terry", "rating", results.bradley_terry, agents, _RATING_HELP["bt"], note),
+        _named("Elo", "rating", results.elo, agents, _RATING_HELP["elo"]),
+        _named("Games won", "share", results.win_rate, agents, "share of its games an agent won; ties are not wins"),
+    ]
+    return (
+        table
+        + columns(results.retrieval, agents)
+        + [_column("answered", {a: row.get("answered") for a, row in results.answers.items()}, agents)]
+    )
+
+
+_RATING_HELP = {
+    "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",
+    "elo": "Elo rating: the mean of many tournaments with the games in random order; only differences mean something",
+}
+
+
+def _column(key: str, figures: Mapping[str, Figure | None], agents: Sequence[str]) -> Column:
+    kind = kind_of(key)
+    name, text = measure_name(key), measure_help(key)
+    return Column(name if name.startswith("nDCG") else name[:1].upper() + name[1:], text, _cells(figures, agents, kind))
+
+
+def _named(
+    name: str, kind: Kind, figures: Mapping[str, Figure], agents: Sequence[str], text: str, absent: str = ""
+) -> Column:
+    return Column(name, text, _cells(figures, agents, kind, absent))
+
+
+def _cells(
+    figures: Mapping[str, Figure | None], agents: Sequence[str], kind: Kind, absent: str = ""
+) -> dict[str, Shown]:
+    return {agent: shown(figures.get(agent), kind, absent) for agent in agents}
+
+
+def label_counts(results: Results, criterion: str) -> list[Count]:
+    """How often each agent's answers got each label of a criterion, and how many judgments failed."""
+    rows = []
+    for agent in results.agents:
+        figure = results.pointwise.get(agent, {}).get(criterion)
+        counts = results.pointwise_labels.get(agent, {}).get(criterion, {})
+        rows.append(Count(agent, label_parts(counts, figure.n_failed if figure else 0), shown(figure, "mean")))
+    return rows
+
+
+def label_parts(counts: Mapping[str, int], n_failed: int) -> list[tuple[str, str, int]]:
+    """Label counts in the labels' order, then the failures, each with its name and CSS class."""
+    names = sorted({*counts, *LABEL_NAMES} - {FAILED}, key=lambda label: (float(label), label))
+    parts = [(label_name(label), f"l{_shade(label)}", counts.get(label, 0)) for label in names]
+    return [*parts, (FAILED, "lf", counts.get(FAILED, n_failed))]
+
+
+def label_name(label: str | float) -> str:
+    """`2`, or the label as it stands where it is not a whole number."""
+    return f"{float(label):g}"
+
+
+def _shade(label: str) -> int:
+    return min(max(round(float(label)), 0), 2)
+
+
+def criteria(results: Results) -> list[str]:
+    """Every criterion that an agent was judged by, in the order of the file."""
+    return list(dict.fromkeys(key for agent in results.agents for key in results.pointwise.get(agent, {})))
+
+
+def test_rows(tests: Iterable[PairedTest]) -> list[TestRow]:
+    """The paired t-tests; a statistic that is not defined is a dash."""
+    return [
+        TestRow(
+            measure=measure_name(test.measure),
+            names=(test.agent_a, test.agent_b),
+            difference=shown(test.difference, "share" if kind_of(test.measure) == "share" else "measure"),
+            t=MISSING if test.t is None else number(test.t, "mean"),
+            df=MISSING if test.df is None else f"{test.df}",
+            p=MISSING if test.p is None else "< 0.001" if test.p < 0.001 else f"{test.p:.3f}",
+        )
+        for test in tests
+    ]
+
+
+def ledger_totals(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
+    """The ledger summed over documents, one row a model."""
+    counted = [field for field in LedgerRow.model_fields if field not in {"model", "doc"}]
+    return [
+        LedgerRow.model_validate(
+            {"model": model, "doc": "all"}
+            | {field: sum(getattr(row, field) for row in rows if row.model == model) for field in counted}
+        )
+        for model in dict.fromkeys(row.model for row in rows)
+    ]
+
+
+def usage_rows(rows: Iterable[StageUsage]) -> list[UsageRow]:
+    """Usage by stage and model."""
+    return [
+        UsageRow(
+            stage=row.stage,
+            model=row.model,
+            calls=f"{row.calls:,}",
+            failed=row.n_failed,
+            unmeasured=row.n_unmeasured,
+            input_tokens=_measured(row.input_tokens),
+            output_tokens=_measured(row.output_tokens),
+            cost=_cost(row.cost_usd),
+        )
+        for row in rows
+    ]
+
+
+def usage_total(rows: Sequence[StageUsage]) -> UsageRow:
+    """The sum over what was measured; nothing measured is not measured, not nothing."""
+
+    def total(values: list[int | None]) -> str:
+        known = [value for value in values if value is not None]
+        return _measured(sum(known) if known else None)
+
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    return UsageRow(
+        stage="all",
+        model="",
+        calls=f"{sum(row.calls for row in rows):,}",
+        failed=sum(row.n_failed for row in rows),
+        unmeasured=sum(row.n_unmeasured for row in rows),
+        input_tokens=total([row.input_tokens for row in rows]),
+        output_tokens=total([row.output_tokens for row in rows]),
+        cost=_cost(sum(costs) if costs else None),
+    )
+
+
+def _measured(count: int | None) -> str:
+    return "not measured" if count is None else f"{count:,}"
+
+
+def _cost(cost_usd: float | None) -> str:
+    return "not measured" if cost_usd is None else number(cost_usd, "usd")

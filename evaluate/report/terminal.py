@@ -1,0 +1,135 @@
+"""The report in the terminal: what to choose, and the ranked table, as wide as the terminal allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from ragassay.records import Figure
+
+from ..results import Results
+from .corrected import corrected_lines
+from .wording import Kind, confidence, kind_of, measure_name, one_line, shown
+
+_AGENT_WIDTH = 28
+_GAP = 3
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A heading and one text a row; `keep` orders what gives way first where there is no room (0 stays)."""
+
+    name: str
+    cells: list[str]
+    keep: int
+
+    @property
+    def width(self) -> int:
+        return max(cell_len(text) for text in (self.name, *self.cells)) + _GAP
+
+
+@dataclass(frozen=True)
+class RankedTable:
+    """A rich renderable of the results; columns that do not fit give way, intervals first."""
+
+    results: Results
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield from (Text(f"! {one_line(notice)}", style="yellow") for notice in self.results.notices)
+        yield Text(one_line(self.results.verdict.sentence), style="bold")
+        yield Text(_how_sure(self.results))
+        yield _table(self.results, options.max_width)
+        yield from (Text(line, style="dim") for line in _below(self.results))
+
+
+def ranked_table(results: Results) -> RankedTable:
+    """What the command line prints: notices, the verdict, how sure it is, and the ranked table with failed counts.
+
+    Text is plain: markup in names means nothing, and control characters are made visible.
+    """
+    return RankedTable(results)
+
+
+def _how_sure(results: Results) -> str:
+    best, n = results.verdict.best, results.n_queries
+    chance = results.verdict.p_best.get(best) if best else None
+    known = f"P(best) {chance:.1%}, " if chance is not None else ""
+    return f"{known}{n:,} {'query' if n == 1 else 'queries'}, {confidence(results)} intervals in brackets"
+
+
+def _table(results: Results, max_width: int) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
+    names = [one_line(agent) for agent in results.agents]
+    table.add_column("Agent", no_wrap=True, overflow="ellipsis", max_width=_AGENT_WIDTH)
+    room = max_width - min(max(map(cell_len, ("Agent", *names))), _AGENT_WIDTH)
+    kept = _fitting(_columns(results), room)
+    for column in kept:
+        table.add_column(Text(column.name), justify="right", no_wrap=True)
+    for row, name in enumerate(names):
+        table.add_row(Text(name), *(Text(column.cells[row]) for column in kept))
+    return table
+
+
+def _fitting(columns: list[_Column], room: int) -> list[_Column]:
+    """The columns that fit into `room` cells, in their order; the highest `keep` goes first."""
+    kept = list(columns)
+    while kept and sum(column.width for column in kept) > room and max(column.keep for column in kept) > 0:
+        kept.remove(max(kept, key=lambda column: column.keep))
+    return kept
+
+
+def _columns(results: Results) -> list[_Column]:
+    agents = results.agents
+    table = [
+        _column("BT", agents, results.bradley_terry, "rating", 0),
+        _intervals(f"[{confidence(results)}]", agents, results.bradley_terry, "rating", 7),
+        _column("Elo", agents, results.elo, "rating", 1),
+        _column("win", agents, results.win_rate, "share", 3),
+    ]
+    retrieval = list(dict.fromkeys(key for agent in agents for key in results.retrieval.get(agent, {})))
+    keeps = {"RR(rel=2)": 4, "RR": 6, "nDCG": 9, "R(": 9}
+    for key in retrieval:
+        keep = next((keep for start, keep in keeps.items() if key.startswith(start)), 10)
+        table.append(_column(measure_name(key), agents, _by_agent(results.retrieval, key), kind_of(key), keep))
+    table.append(_column("accuracy", agents, _by_agent(results.pointwise, "accuracy"), "mean", 5))
+    table.append(_column("answered", agents, _by_agent(results.answers, "answered"), "share", 8))
+    table.append(_Column("failed", [_failed(results, agent) for agent in agents], 2))
+    return table
+
+
+def _column(name: str, agents: Iterable[str], figures: Mapping[str, Figure], kind: Kind, keep: int) -> _Column:
+    return _Column(name, [shown(figures.get(agent), kind).value for agent in agents], keep)
+
+
+def _intervals(name: str, agents: Iterable[str], figures: Mapping[str, Figure], kind: Kind, keep: int) -> _Column:
+    return _Column(name, [shown(figures.get(agent), kind).interval for agent in agents], keep)
+
+
+def _by_agent(figures: Mapping[str, Mapping[str, Figure]], key: str) -> dict[str, Figure]:
+    return {agent: row[key] for agent, row in figures.items() if key in row}
+
+
+def _failed(results: Results, agent: str) -> str:
+    """How many of the agent's answers, pointwise judgments and games failed."""
+    answered = results.answers.get(agent, {}).get("answered")
+    won = results.win_rate.get(agent)
+    judged = sum(figure.n_failed for figure in results.pointwise.get(agent, {}).values())
+    return f"{judged + (won.n_failed if won else 0) + (answered.n_failed if answered else 0):,}"
+
+
+def _below(results: Results) -> list[str]:
+    lines = []
+    if results.bradley_terry_note:
+        lines.append(one_line(results.bradley_terry_note))
+    for name, figure in (("flip rate", results.flip_rate), ("first shown wins", results.first_shown_wins)):
+        words = shown(figure, "share")
+        lines.append(" ".join(part for part in (name, words.value, words.interval, words.n, words.failed) if part))
+    if results.n_relevance_failed:
+        lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
+    return [*lines, *corrected_lines(results)]

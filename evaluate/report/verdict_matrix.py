@@ -1,0 +1,78 @@
+"""The report's pairwise verdicts: a matrix of agents for each measure, each cell the row agent against the column's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragassay.records import Figure
+
+from ..results import Comparison, Results
+from .wording import kind_of, measure_name, number, shown
+
+SIGNS = {"better": "▲", "worse": "▼", "not distinguishable": "="}
+_OTHER = {"better": "worse", "worse": "better"}
+
+
+@dataclass(frozen=True)
+class VerdictCell:
+    """One pair: `verdict` of the row agent; `title` says how surely, and what it would take."""
+
+    verdict: str
+    sign: str
+    difference: str
+    title: str
+
+
+@dataclass(frozen=True)
+class VerdictMatrix:
+    """One measure; `rows` has, for each agent in order, a cell for each agent, None for itself or no comparison."""
+
+    measure: str
+    agents: tuple[str, ...]
+    rows: tuple[tuple[VerdictCell | None, ...], ...]
+    n_decided: int
+    n_pairs: int
+    detectable: str
+    lacking: tuple[str, ...]
+
+
+def verdict_matrices(results: Results) -> list[VerdictMatrix]:
+    """A matrix for each measure compared, in the order of the file."""
+    measures = dict.fromkeys(row.measure for row in results.comparisons)
+    return [_matrix(m, [row for row in results.comparisons if row.measure == m], results.agents) for m in measures]
+
+
+def _matrix(measure: str, rows: list[Comparison], order: tuple[str, ...]) -> VerdictMatrix:
+    cells = {(row.agent_a, row.agent_b): _cell(row, 1) for row in rows}
+    cells |= {(row.agent_b, row.agent_a): _cell(row, -1) for row in rows}
+    agents = tuple(agent for agent in order if any(agent in pair for pair in cells))
+    least = [row.detectable for row in rows if row.detectable is not None]
+    return VerdictMatrix(
+        measure=measure_name(measure),
+        agents=agents,
+        rows=tuple(tuple(cells.get((one, other)) for other in agents) for one in agents),
+        n_decided=sum(row.verdict != "not distinguishable" for row in rows),
+        n_pairs=len(rows),
+        detectable=f"{_number(min(least), measure)} to {_number(max(least), measure)}" if least else "",
+        lacking=tuple(sorted({query for row in rows for query in (*row.lacking_a, *row.lacking_b)})),
+    )
+
+
+def _cell(row: Comparison, side: int) -> VerdictCell:
+    verdict = row.verdict if side > 0 else _OTHER.get(row.verdict, row.verdict)
+    figure = row.difference if side > 0 else _turned(row.difference)
+    words = shown(figure, "share" if kind_of(row.measure) == "share" else "measure")
+    p = "not defined" if row.p_holm is None else "below 0.001" if row.p_holm < 0.001 else f"{row.p_holm:.3f}"
+    interval = f" {words.interval}" if words.interval else ""
+    title = f"{words.value}{interval} {words.n}; p {p} (Holm). {row.sentence}"
+    return VerdictCell(verdict, SIGNS[verdict], words.value, title)
+
+
+def _turned(figure: Figure) -> Figure:
+    ends = [None if end is None else -end for end in (figure.ci_high, figure.ci_low)]
+    value = None if figure.value is None else -figure.value
+    return figure.model_copy(update={"value": value, "ci_low": ends[0], "ci_high": ends[1]})
+
+
+def _number(value: float, measure: str) -> str:
+    return number(value, "share" if kind_of(measure) == "share" else "measure")

@@ -1,0 +1,149 @@
+"""How the report and the terminal word what they show: figures, measures, labels, and untrusted text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ragassay.records import Figure
+from ragassay.text import plain
+
+from ..results import Results
+
+Kind = Literal["share", "measure", "mean", "rating", "seconds", "usd", "number"]
+"""share: 0 to 1, shown in percent; measure: 0 to 1; mean: of labels 0 to 2; rating: Elo points, which
+Bradley-Terry strengths are shown in too."""
+
+MISSING = "–"
+_DIGITS: dict[Kind, int] = {"share": 1, "measure": 3, "mean": 2, "rating": 0, "seconds": 1, "usd": 4, "number": 0}
+SECTION_RECALL = "R(section)"
+LABEL_NAMES = {"0": "not", "1": "somewhat", "2": "very"}
+
+_JOINERS = re.compile("[\u200c\u200d]+")
+_HIDDEN = re.compile("[\u061c\u180e\u2060-\u206f\ufff9-\ufffb\U000e0000-\U000e007f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NEWLINE = re.compile("\r\n?|[\u2028\u2029\x0b\x0c\x85]")
+_MEASURE = re.compile(r"(?P<name>[A-Za-z_]+)(?:\(rel=(?P<rel>\d)\))?(?:@(?P<k>\d+))?")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A figure in words. Where there is no value, `value` is a dash and `why` the reason. Others may be ''."""
+
+    value: str
+    interval: str
+    n: str
+    failed: str
+    why: str = ""
+
+
+def untrusted(text: object) -> str:
+    """Text from a document, a model or a user, with what steers a terminal or turns the reading direction made visible.
+
+    Line ends become newlines. The joiners of Persian, the Indic scripts and emoji stay: they reorder nothing.
+    """
+    whole = _SURROGATE.sub("\ufffd", _NEWLINE.sub("\n", str(text)))
+    joined, parts = _JOINERS.findall(whole), _JOINERS.split(whole)
+    shown = [_HIDDEN.sub(lambda m: f"\\x{ord(m.group()):02x}", plain(part)) for part in parts]
+    return "".join(part + joiner for part, joiner in zip(shown, [*joined, ""], strict=True))
+
+
+def one_line(text: object) -> str:
+    """`untrusted` text with every run of white space made one space."""
+    return " ".join(untrusted(text).split())
+
+
+def number(value: float, kind: Kind) -> str:
+    """A value as the report prints it: `62.5%`, `0.412`, `1,042`, `2.5 s`, `$0.0123`; never a minus zero."""
+    digits = _DIGITS[kind]
+    if (kind == "usd" and abs(value) >= 1) or (kind == "number" and value != int(value) and abs(value) < 100):
+        digits = 2
+    scaled = round(value * 100 if kind == "share" else value, digits) + 0.0
+    text = f"{abs(scaled):,.{digits}f}"
+    text = {"share": f"{text}%", "seconds": f"{text} s", "usd": f"${text}"}.get(kind, text)
+    return f"−{text}" if scaled < 0 else text
+
+
+def interval(figure: Figure, kind: Kind) -> str:
+    """`[0.35, 0.47]`, without units, or '' where the figure has none."""
+    if figure.value is None or figure.ci_low is None or figure.ci_high is None:
+        return ""
+    ends = (number(end, kind).replace("$", "").rstrip("% s") for end in (figure.ci_low, figure.ci_high))
+    return f"[{', '.join(ends)}]"
+
+
+def shown(figure: Figure | None, kind: Kind, absent: str = "") -> Shown:
+    """A figure in words; `absent` is the reason to give where there is none."""
+    if figure is None:
+        return Shown(MISSING, "", "", "", absent or "not computed for this agent")
+    failed = f"{figure.n_failed:,} failed" if figure.n_failed else ""
+    if figure.value is None:
+        return Shown(MISSING, "", f"n {figure.n:,}", failed, why_missing(figure, absent))
+    return Shown(number(figure.value, kind), interval(figure, kind), f"n {figure.n:,}", failed)
+
+
+def why_missing(figure: Figure, known: str = "") -> str:
+    """Why a figure has no value, as far as the figure itself or `known` tells."""
+    if known:
+        return known
+    if figure.n == 0 and figure.n_failed:
+        return f"no value: all {figure.n_failed:,} failed"
+    return "no value: nothing to compute it from" if figure.n == 0 else "no value: not defined for these data"
+
+
+def confidence(results: Results) -> str:
+    """What the intervals hold, `95%` unless the settings say otherwise."""
+    level = results.settings.get("confidence")
+    return f"{100 * level:g}%" if isinstance(level, float) else "95%"
+
+
+def kind_of(key: str) -> Kind:
+    """How the figure spelled `key` is printed."""
+    if key.endswith("_s"):
+        return "seconds"
+    if key.endswith("_usd"):
+        return "usd"
+    if key in {"answered", "win_rate", "flip_rate"} or key.endswith(("_rate", "_share")):
+        return "share"
+    if key in {"relevance", "accuracy", "completeness", "precision"}:
+        return "mean"
+    return "number" if key.endswith("_tokens") else "measure"
+
+
+def measure_name(key: str) -> str:
+    """The heading for a figure's key: `RR(rel=2)@5` is `MRR@5 very`, `latency_s` is `latency`."""
+    if key.startswith(SECTION_RECALL):
+        return f"section recall{key.removeprefix(SECTION_RECALL)}"
+    if not (parts := _MEASURE.fullmatch(key)):
+        return one_line(key)
+    name, rel, k = parts["name"], parts["rel"], f"@{parts['k']}" if parts["k"] else ""
+    if name == "RR":
+        return f"MRR{k} {LABEL_NAMES.get(rel or '1', f'label {rel} up')}"
+    words = re.sub(r"_(s|usd)$", "", name).replace("_", " ")
+    return f"{words}{f' {LABEL_NAMES.get(rel, rel)}' if rel else ''}{k}"
+
+
+def measure_help(key: str) -> str:
+    """What the figure means, in a sentence for its heading's title; '' where it says so itself."""
+    if key.startswith("RR("):
+        least = "'very'" if "rel=2" in key else "'somewhat' or 'very'"
+        return f"{key}: mean over queries of 1 / rank of the first passage judged {least} relevant"
+    for start, text in _HELP.items():
+        if key.startswith(start):
+            return f"{key}: {text}"
+    return key
+
+
+_HELP = {
+    "RR@": "mean over queries of 1 / rank of the first passage judged 'somewhat' or 'very' relevant",
+    "nDCG": "graded gain of the ranking over that of the best possible order of the judged passages",
+    SECTION_RECALL: "share of queries whose source section is among the passages retrieved",
+    "answered": "share of queries for which the agent gave an answer (failures count against it)",
+    "relevance": "mean label, 0 to 2: does the answer address the question?",
+    "accuracy": "mean label, 0 to 2: is what it says right, by the passages?",
+    "completeness": "mean label, 0 to 2: does it answer every part?",
+    "precision": "mean label, 0 to 2: does it speak of the right product, and only of what was asked?",
+    "latency": "mean seconds for an answer",
+    "cost": "US dollars",
+}

@@ -1,0 +1,289 @@
+"""`results.json`: every figure of the report, in one record that `compare` writes and `report` reads."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from ragassay.records import Figure, LedgerRow, Record, StageUsage
+
+Figures = dict[str, dict[str, Figure]]
+"""Agent to the figure's own spelling (`RR(rel=2)@5`, `accuracy`) to the figure.
+
+A figure's `value` is over `n`; `n_failed` more were owed and failed. Shares run from 0 to 1.
+"""
+
+
+class Box(Record):
+    """A box plot of one measure of one agent: Tukey's box and whiskers, and the mean with its interval.
+
+    n: values; n_failed: owed and without a value. q1, median, q3: quartiles (linear between values, as numpy's).
+    low_whisker, high_whisker: the farthest values within 1.5 interquartile ranges of the box; outliers: all beyond, in
+    order. lowest, highest: the ends of the measure's scale, where it has them. None: no value at all.
+    """
+
+    n: int
+    n_failed: int = 0
+    minimum: float | None = None
+    q1: float | None = None
+    median: float | None = None
+    q3: float | None = None
+    maximum: float | None = None
+    low_whisker: float | None = None
+    high_whisker: float | None = None
+    outliers: tuple[float, ...] = ()
+    mean: Figure
+    lowest: float | None = None
+    highest: float | None = None
+
+
+Boxes = dict[str, dict[str, Box]]
+"""Agent to measure to box."""
+
+
+class PairedTest(Record):
+    """A paired t-test of two agents on one measure, over the queries on which both have a value.
+
+    `difference` is the mean of a - b; `t`, `df` and `p` (two-sided) are None where the test is not defined.
+    """
+
+    measure: str
+    agent_a: str
+    agent_b: str
+    difference: Figure
+    t: float | None
+    df: int | None
+    p: float | None
+
+
+class NeededQueries(Record):
+    """About how many queries in all would decide, with 80% power; `ci_high` None where the two may be equal."""
+
+    value: int | None
+    ci_low: int
+    ci_high: int | None
+
+
+class Comparison(Record):
+    """Two agents on one measure, paired by query and clustered by source section.
+
+    difference: the mean of a - b over the queries that both have (n; n_failed are those one of them lacks, which
+    `lacking_a` and `lacking_b` name). effect_size: Cohen's d_z, the mean of the differences over their standard
+    deviation. p_t: the clustered t-test, which decides; p_wilcoxon and p_sign_flip beside it, all two-sided and over
+    sections; p_holm: p_t, corrected over all pairs of agents on the measure. verdict: of a against b, at 5%.
+    detectable: the smallest difference that these queries could have shown with 80% power. None: undefined.
+    """
+
+    measure: str
+    agent_a: str
+    agent_b: str
+    difference: Figure
+    n_sections: int
+    effect_size: float | None
+    p_t: float | None
+    p_wilcoxon: float | None
+    p_sign_flip: float | None
+    p_holm: float | None
+    verdict: Literal["better", "worse", "not distinguishable"]
+    sentence: str
+    detectable: float | None
+    needed: NeededQueries | None = None
+    lacking_a: tuple[str, ...] = ()
+    lacking_b: tuple[str, ...] = ()
+
+
+class Bounds(Record):
+    """A mean with the passages that have no label taken as worst (`low`) and as best (`high`) as they could be."""
+
+    low: Figure
+    high: Figure
+
+
+class LeftOut(Bounds):
+    """The same without the labels of the passages that the agent alone brought; `value` takes those as not relevant."""
+
+    value: Figure
+
+
+class AgentPool(Record):
+    """How far labels reach down an agent's rankings.
+
+    judged: the share of its first k passages with a label. n_unique: those of them that it alone brought to the pool.
+    bounds: measure to the ends of its mean. left_out: the same had the agent not contributed to the pool.
+    """
+
+    judged: Figure
+    n_unique: int
+    bounds: dict[str, Bounds]
+    left_out: dict[str, LeftOut]
+
+
+class AuditFinding(Record):
+    """One figure of the judge's audit.
+
+    key: what it is (`flip_rate`, `first_favoured`, `length_effect`, …). subject: of what, where there are several.
+    fair: its value for a judge without this fault, where there is one. p: two-sided, of `fair`. sentence: what it means
+    for the ranking. warning: set where the fault could have changed the winner.
+    """
+
+    key: str
+    subject: str = ""
+    figure: Figure
+    fair: float | None = None
+    p: float | None = None
+    sentence: str
+    warning: str | None = None
+
+
+class LengthControl(Record):
+    """Bradley-Terry ratings (a tie is half a win) without and with a term for the answers' lengths, set to 0.
+
+    mean_length: characters of an agent's answers. note: why there are none, or None.
+    """
+
+    mean_length: dict[str, Figure] = Field(default_factory=dict)
+    plain: dict[str, Figure] = Field(default_factory=dict)
+    controlled: dict[str, Figure] = Field(default_factory=dict)
+    note: str | None = None
+
+
+class FailedReplies(Record):
+    """Failed replies of one model in one stage: the share of its calls; `n_refused` of them are refusals."""
+
+    stage: str
+    model: str
+    failed: Figure
+    n_refused: int | None
+
+
+class Audit(Record):
+    """What the judge may have got wrong."""
+
+    findings: tuple[AuditFinding, ...]
+    length: LengthControl
+    failures: tuple[FailedReplies, ...]
+
+
+class RatingDetail(Record):
+    """What Bradley-Terry says beside the ratings. `ranks`: agent to the interval of its rank, from 1 (best).
+
+    ties: how ties entered, by Davidson's model (with its `tie_parameter`, 0 where none was seen) or as half wins.
+    triples: how many three agents have a majority between every two; intransitive: those that beat in a circle.
+    """
+
+    ranks: dict[str, tuple[int, int]]
+    ties: Literal["davidson", "half"]
+    tie_parameter: float | None
+    triples: int
+    intransitive: int
+
+
+class CorrectedFigure(Record):
+    """A mean of `agent`, or its difference from `other`, as judged and as people's labels correct it (PPI++).
+
+    measure: as in the other tables, or `win_rate`. n_labels: items with a label by people (for a ranking measure
+    queries, for a difference those of both agents). helps: whether the judge's values narrow what the labels alone
+    say; None where that cannot be told. note: why there is no corrected value, or why not to lean on it. needed: of a
+    mean, how many labels an interval of +- a twentieth of the scale takes (so `n_labels` say; its `n`); no value, or no
+    upper end, where labels on every query would not do. p: of a corrected difference, two-sided, of 0; p_holm: the
+    same, corrected over all pairs of agents that could be corrected on the measure; verdict: by p_holm, of `agent`
+    against `other`, at 5%. All three None where there is no corrected difference.
+    """
+
+    measure: str
+    agent: str
+    other: str | None = None
+    judged: Figure
+    corrected: Figure
+    n_labels: int
+    helps: bool | None = None
+    note: str | None = None
+    needed: Figure | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    verdict: Literal["better", "worse", "not distinguishable"] | None = None
+
+
+class Corrections(Record):
+    """What `labels.csv` says about the figures. notes: sentences on the labels as a whole, the gravest first."""
+
+    figures: tuple[CorrectedFigure, ...]
+    n_labels: int
+    n_people: int
+    n_unused: int
+    notes: tuple[str, ...] = ()
+
+
+class PassOrFail(Record):
+    """Agent Evaluation's verdicts on one agent's answers.
+
+    passed: the share that pass; n_failed could not be decided. root_causes: the first judge failed to how many answers
+    failed of it. fixes: root cause to what to do about it.
+    """
+
+    passed: Figure
+    root_causes: dict[str, int]
+    fixes: dict[str, str]
+
+
+class Verdict(Record):
+    """What to choose. `sure` is False where the leader cannot be told from the next agent with these queries."""
+
+    best: str | None
+    runner_up: str | None
+    sure: bool
+    sentence: str
+    p_best: dict[str, float] = Field(default_factory=dict)
+
+
+class Results(Record):
+    """The whole file. Agents are keys, best first by Bradley-Terry (by Elo where it has no finite rating).
+
+    wins: row agent to column agent to the share of their verdicts that the row agent won (ties are neither's win).
+    win_rate: the share of all an agent's verdicts that it won. flip_rate: the share of the pairs judged in both orders
+    whose winner changed with the order. first_shown_wins: the share of single decided games won by the answer shown
+    first. elo and bradley_terry: ratings from one initial rating, 400 points to a factor of ten in the odds.
+    answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
+    evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
+    `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them.
+    boxes: the spread of every measure over queries.
+    pointwise_labels: agent to criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise.
+    """
+
+    format: int = 1
+    corpus: str
+    note: str = ""
+    notices: tuple[str, ...] = ()
+    settings: dict[str, str | int | float | None]
+    agents: tuple[str, ...]
+    n_queries: int
+    verdict: Verdict
+    retrieval: Figures
+    retrieval_people: Figures = Field(default_factory=dict)
+    relevance_labels: dict[str, int]
+    n_relevance_failed: int
+    pointwise: Figures
+    pointwise_labels: dict[str, dict[str, dict[str, int]]]
+    evaluations: Figures = Field(default_factory=dict)
+    evaluation_scales: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    evaluators: dict[str, str] = Field(default_factory=dict)
+    pass_or_fail: dict[str, PassOrFail] = Field(default_factory=dict)
+    boxes: Boxes = Field(default_factory=dict)
+    answers: dict[str, dict[str, Figure]]
+    wins: Figures
+    win_rate: dict[str, Figure]
+    flip_rate: Figure
+    first_shown_wins: Figure
+    elo: dict[str, Figure]
+    bradley_terry: dict[str, Figure]
+    bradley_terry_note: str | None = None
+    rating_detail: RatingDetail | None = None
+    tests: tuple[PairedTest, ...] = ()
+    usage: tuple[StageUsage, ...] = ()
+    ledger: tuple[LedgerRow, ...] = ()
+    pool: dict[str, AgentPool] = Field(default_factory=dict)
+    pool_people: dict[str, AgentPool] = Field(default_factory=dict)
+    audit: Audit | None = None
+    comparisons: tuple[Comparison, ...] = ()
+    corrected: Corrections | None = None

@@ -1,0 +1,244 @@
+"""All pairs of agents on one measure: what differs, how surely, and if not, what it would take.
+
+Values are matched by query id. Queries of one section are not independent, so every test is over sections. The
+clustered t-test decides, where queries share sections its error with the jackknife's correction (CR3), which keeps
+Holm's far tails honest with few sections (`benchmarks/coverage_comparisons.py`). Wilcoxon's test of section means and
+the sign-flip permutation of section sums stand beside it; where each query is its own section all three are the
+textbook's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import isfinite
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.records import Figure
+
+from ..figures.measures import Values
+from ..results import Comparison, NeededQueries
+from .clustered import Estimate, Floats, by_cluster, estimate, interval, numbered
+from .permutation import flip_p, holm
+from .power import MOST, detectable, needed_interval
+from .resamples import DIGITS, rounded
+
+LEVEL = 0.05
+
+Outcome = Literal["better", "worse", "not distinguishable"]
+_EXACT_WILCOXON = 50
+_NO_SPREAD = 1e-12
+
+
+@dataclass(frozen=True)
+class Paired:
+    """The differences a - b of two agents, by query id in order, with each query's section number.
+
+    lacking_a, lacking_b: the ids, sorted, on which one side has no value.
+    """
+
+    queries: tuple[str, ...]
+    gaps: Floats
+    section: NDArray[np.intp]
+    lacking_a: tuple[str, ...]
+    lacking_b: tuple[str, ...]
+
+    @property
+    def lacking(self) -> int:
+        """On how many queries some side has no value."""
+        return len({*self.lacking_a, *self.lacking_b})
+
+    def over_sections(self) -> Estimate:
+        """The mean difference and its errors."""
+        return estimate(by_cluster(self.gaps, self.section), by_cluster(np.ones(len(self.gaps)), self.section))
+
+    def sizes(self) -> Floats:
+        """How many queries each section has."""
+        return by_cluster(np.ones(len(self.gaps)), self.section)
+
+    def difference(self, width: float | None) -> Figure:
+        """The mean with its interval; `width` is that of the measure's range, if it has one."""
+        if not len(self.gaps):
+            return Figure(value=None, n=0, n_failed=self.lacking)
+        limits = (-width, width) if width is not None else None
+        value, low, high = interval(self.gaps, np.ones(len(self.gaps)), self.section, limits, difference=True)
+        return rounded(value, len(self.gaps), self.lacking, low, high)
+
+
+def paired(a: Values, b: Values, sections: Mapping[str, str] | None = None) -> Paired:
+    """Match two agents' values by query id; None is a value that is not there. The order of ids does not matter."""
+    owed = sorted(a.keys() | b.keys())
+    lacking = [tuple(q for q in owed if side.get(q) is None) for side in (a, b)]
+    both = [(q, one - other) for q in owed if (one := a.get(q)) is not None and (other := b.get(q)) is not None]
+    queries = tuple(query for query, _ in both)
+    gaps = np.array([gap for _, gap in both], dtype=np.float64)
+    return Paired(queries, gaps, numbered(queries, sections), lacking[0], lacking[1])
+
+
+def tested_error(found: Estimate, n_queries: int) -> Floats:
+    """The standard error that tests take: CR3, but the paired t-test's own where each query is its own section."""
+    return np.where(found.n_clusters == n_queries, found.error, found.jackknife_error)
+
+
+def t_p(found: Estimate, n_queries: int) -> Floats:
+    """Two-sided p of the clustered t-test; NaN where it is not defined: below two sections, or without any spread.
+
+    n_queries: over how many queries `found` is. Where each is its own section this is the textbook's paired t-test.
+    """
+    from scipy.special import stdtr
+
+    error = tested_error(found, n_queries)
+    error = np.where(error > _NO_SPREAD, error, np.nan)
+    p: Floats = 2 * stdtr(found.df, -np.abs(found.value) / error)
+    return p
+
+
+def compare_all(
+    measure: str,
+    values: Mapping[str, Values],
+    sections: Mapping[str, str] | None = None,
+    *,
+    width: float | None = 1.0,
+    seed: int = 7,
+) -> tuple[Comparison, ...]:
+    """Every pair of `values` (agent to query to value), Holm-corrected over all of them, in the order of `values`.
+
+    sections: query to section; a query that it does not name is its own. width: how far apart two values can be.
+    """
+    names = list(combinations(values, 2))
+    matched = [paired(values[a], values[b], sections) for a, b in names]
+    found = [pair.over_sections() if len(pair.gaps) else None for pair in matched]
+    flips = [flip_p(by_cluster(pair.gaps, pair.section), seed) for pair in matched]
+    p = [
+        None if one is None else _six(float(t_p(one, len(pair.gaps)))) for one, pair in zip(found, matched, strict=True)
+    ]
+    # Without spread t is not defined: every query says the same, and the permutation can still tell how surely.
+    adjusted = holm([one if one is not None else flip for one, flip in zip(p, flips, strict=True)])
+    return tuple(
+        _comparison(measure, *name, pair, one, (p[i], flips[i], adjusted[i]), LEVEL / len(names), width)
+        for i, (name, pair, one) in enumerate(zip(names, matched, found, strict=True))
+    )
+
+
+def _comparison(
+    measure: str,
+    a: str,
+    b: str,
+    pair: Paired,
+    found: Estimate | None,
+    p: tuple[float | None, float | None, float | None],
+    level: float,
+    width: float | None,
+) -> Comparison:
+    """`p`: of the t-test, of the sign flips, and Holm's. `level`: two-sided, of one pair among all."""
+    figure = pair.difference(width)
+    verdict = _verdict(figure.value, p[2])
+    least = _detectable(found, len(pair.gaps), level)
+    needed = _needed(found, len(pair.gaps), level) if verdict == "not distinguishable" else None
+    return Comparison(
+        measure=measure,
+        agent_a=a,
+        agent_b=b,
+        difference=figure,
+        n_sections=len(set(pair.section.tolist())),
+        effect_size=_effect_size(pair.gaps),
+        p_t=p[0],
+        p_wilcoxon=_wilcoxon(pair),
+        p_sign_flip=p[1],
+        p_holm=p[2],
+        verdict=verdict,
+        sentence=_sentence((a, b, measure), pair, figure, verdict, least, needed),
+        detectable=least,
+        needed=needed,
+        lacking_a=pair.lacking_a,
+        lacking_b=pair.lacking_b,
+    )
+
+
+def _verdict(difference: float | None, p: float | None) -> Outcome:
+    if p is None or p > LEVEL or not difference:
+        return "not distinguishable"
+    return "better" if difference > 0 else "worse"
+
+
+def _effect_size(gaps: Floats) -> float | None:
+    """Cohen's d_z; None where it is not defined."""
+    spread = gaps.std(ddof=1) if len(gaps) > 1 else 0.0
+    return round(float(gaps.mean() / spread), DIGITS) if spread > _NO_SPREAD else None
+
+
+def _wilcoxon(pair: Paired) -> float | None:
+    """Wilcoxon's signed-rank test of the section means, those of 0 left out (Biometrics Bulletin 1, 1945).
+
+    Exact for up to 50 sections whose differences are all of other sizes, else by its normal approximation.
+    """
+    if not len(pair.gaps):
+        return None
+    from scipy.stats import wilcoxon
+
+    means = np.round(by_cluster(pair.gaps, pair.section) / by_cluster(np.ones(len(pair.gaps)), pair.section), DIGITS)
+    means = means[means != 0]
+    if not len(means):
+        return None
+    exact = len(means) <= _EXACT_WILCOXON and len(np.unique(np.abs(means))) == len(means)
+    return _six(float(wilcoxon(means, method="exact" if exact else "asymptotic").pvalue))
+
+
+def _detectable(found: Estimate | None, n_queries: int, level: float) -> float | None:
+    if found is None or found.n_clusters < 2:
+        return None
+    error = float(tested_error(found, n_queries))
+    return round(detectable(error, float(found.df), level), DIGITS) if error >= _NO_SPREAD else None
+
+
+def _needed(found: Estimate | None, n_queries: int, level: float) -> NeededQueries | None:
+    if found is None or found.n_clusters < 2 or found.error < _NO_SPREAD:
+        return None
+    units, each = found.n_clusters.astype(np.float64), n_queries / float(found.n_clusters)
+    ends = needed_interval(found.value / found.error, found.df, units, level)
+    value, low, high = (float(end) * each for end in ends)
+    return NeededQueries(value=_count(value), ci_low=_count(low) or MOST, ci_high=_count(high))
+
+
+def _count(queries: float) -> int | None:
+    return int(np.ceil(queries - 1e-6)) if isfinite(queries) and queries <= MOST else None
+
+
+def _sentence(
+    names: tuple[str, str, str],
+    pair: Paired,
+    figure: Figure,
+    verdict: Outcome,
+    least: float | None,
+    needed: NeededQueries | None,
+) -> str:
+    a, b, measure = names
+    if figure.value is None:
+        return f"{a} and {b} have no query in common on {measure}."
+    queries = "this 1 query" if figure.n == 1 else f"these {figure.n} queries"
+    if verdict != "not distinguishable":
+        return f"{a} is {verdict} than {b} on {measure}, by {abs(figure.value):.3f} with {queries}."
+    said = f"{a} and {b} are not distinguishable with {queries} on {measure}"
+    if figure.n > 1 and len(pair.sizes()) == 1:
+        said += ": they all come from one section, and stand for one"
+    if least is not None:
+        said += f": a difference below {least:.2g} could well have been missed"
+    return said + _would_decide(figure.n, needed) + "."
+
+
+def _would_decide(n: int, needed: NeededQueries | None) -> str:
+    if needed is None:
+        return ""
+    end = f"to {needed.ci_high:,}" if needed.ci_high is not None else "and up, without end"
+    if needed.value is None:
+        return f"; no number of queries would decide a difference of 0 ({needed.ci_low:,} {end})"
+    more = max(needed.value - n, 0)
+    return f"; about {more:,} more queries would decide it ({needed.value:,} in all; 95%: {needed.ci_low:,} {end})"
+
+
+def _six(p: float) -> float | None:
+    return float(f"{p:.6g}") if isfinite(p) else None

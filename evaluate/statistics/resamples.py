@@ -1,0 +1,129 @@
+"""Intervals of figures over queries, and resamples of the queries for figures that have no closed form.
+
+What is asked about one query (its passages, its games) stands or falls together, and so, more loosely, do queries made
+from the same section: both are kept together. Means and shares have the clustered interval of `evaluate.statistics.clustered`.
+Ratings are resampled: every figure of a comparison with the same draws of whole sections (the cluster bootstrap). Their
+interval is Hesterberg's expanded percentile interval ("What Teachers Should Know About the Bootstrap", The American
+Statistician 69(4), 2015, section 4.3): plain percentiles are too narrow for small samples, so they are taken where
+Student's t with n - 1 degrees of freedom and the factor sqrt(n / (n - 1)) would put them, n the number of sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.records import Figure
+
+from .clustered import Floats as Floats
+from .clustered import Range as Range
+from .clustered import interval as clustered_interval
+from .clustered import numbered
+
+DIGITS = 9
+"""Decimals kept in a file: enough for any use, few enough that another processor's last bit does not show."""
+
+
+@dataclass(frozen=True)
+class Resamples:
+    """The draws. `weights` is (replicates, queries): how often each query was drawn.
+
+    sections: query to the cluster it is drawn with; a query that is not named stands alone.
+    """
+
+    queries: tuple[str, ...]
+    weights: NDArray[np.int64]
+    seed: int
+    confidence: float = 0.95
+    sections: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def cluster(self) -> NDArray[np.intp]:
+        """(queries,): the number of each query's cluster."""
+        return numbered(self.queries, self.sections)
+
+    def figure(self, values: Mapping[str, float | None], limits: Range | None = None) -> Figure:
+        """The mean over queries. `values` holds every query owed; None is one that failed and is not in the mean."""
+        known = {query: value for query, value in values.items() if value is not None}
+        counts = dict.fromkeys(known, 1.0)
+        return self.ratio(known, counts, n=len(known), n_failed=len(values) - len(known), limits=limits)
+
+    def ratio(
+        self,
+        sums: Mapping[str, float],
+        counts: Mapping[str, float],
+        *,
+        n: int,
+        n_failed: int,
+        limits: Range | None = None,
+    ) -> Figure:
+        """The sum of `sums` over the sum of `counts`, both by query; None where nothing is counted.
+
+        limits: the range of sums / counts. The interval is that of `evaluate.statistics.clustered`, not resampled.
+        """
+        above, below = self._column(sums), self._column(counts)
+        if not below.sum():
+            return Figure(value=None, n=n, n_failed=n_failed)
+        value, low, high = clustered_interval(above, below, self.cluster, limits)
+        return rounded(value, n, n_failed, low, high)
+
+    def interval(self, replicates: Floats, n: int) -> tuple[float | None, float | None]:
+        """The interval from a figure's value in each replicate, `n` queries behind it; None below two of either."""
+        if n < 2 or len(replicates) < 2 or self.units(n) < 2:
+            return None, None
+        tail = self.tail(n)
+        low, high = np.quantile(replicates, [tail, 1 - tail])
+        return float(low), float(high)
+
+    def rating_interval(self, replicates: Floats, n: int) -> tuple[float | None, float | None]:
+        """As `interval`; None too where all replicates are the same, which do not tell how far off a rating may be."""
+        return self.interval(replicates, n) if len(replicates) and np.ptp(replicates) > 1e-9 else (None, None)
+
+    def tail(self, n: int) -> float:
+        """The share of replicates beyond each end of the interval, for `n` queries (0 below two)."""
+        return expanded_tail(self.units(n), self.confidence)
+
+    def units(self, n: int) -> int:
+        """How many independent units are behind `n` of the queries: no more than there are sections."""
+        return min(n, int(self.cluster.max(initial=-1)) + 1) if self.sections else n
+
+    def _column(self, values: Mapping[str, float]) -> Floats:
+        return np.array([values.get(query, 0.0) for query in self.queries])
+
+
+def resamples(
+    queries: Sequence[str], replicates: int, seed: int, sections: Mapping[str, str] | None = None
+) -> Resamples:
+    """`replicates` draws with replacement of as many sections as there are, each with all of its queries.
+
+    sections: query to section; one that is not named is drawn alone. The order of `queries` does not matter.
+    """
+    names = tuple(sorted(set(queries)))
+    generator = np.random.default_rng(seed)
+    if not names:
+        return Resamples((), np.zeros((replicates, 0), np.int64), seed)
+    cluster = numbered(names, sections)
+    size = int(cluster.max()) + 1
+    weights = generator.multinomial(size, np.full(size, 1 / size), size=replicates)[:, cluster]
+    return Resamples(names, weights.astype(np.int64), seed, sections=dict(sections or {}))
+
+
+def rounded(value: float, n: int, n_failed: int, low: float | None, high: float | None) -> Figure:
+    """A figure with `DIGITS` decimals."""
+    ends = [None if end is None else round(float(end), DIGITS) for end in (low, high)]
+    return Figure(value=round(float(value), DIGITS), n=n, n_failed=n_failed, ci_low=ends[0], ci_high=ends[1])
+
+
+@lru_cache
+def expanded_tail(n: int, confidence: float) -> float:
+    """Hesterberg 2015, section 4.3: Phi(-sqrt(n / (n - 1)) t), t the quantile of Student's t with n - 1 degrees."""
+    from scipy.special import ndtr, stdtrit
+
+    if n < 2:
+        return 0.0
+    return float(ndtr(sqrt(n / (n - 1)) * stdtrit(n - 1, (1 - confidence) / 2)))
