@@ -1,6 +1,6 @@
 """Bradley-Terry ratings from verdicts, ties by Davidson or as half wins, and how sure their order is.
 
-The fit is in `evaluate.ratings.bradley_terry_fit`. Strengths are finite only where every agent has won, perhaps by way of others,
+The fit is in `bradley_terry_fit`. Strengths are finite only where every agent has won, perhaps by way of others,
 against every other (Ford 1957; a tie goes both ways). A table that is not so connected gets no ratings and a sentence
 that says why, rather than a number from an iteration cut short. What can still be said is who stands above whom: a
 stands above b where wins lead from a to b and none lead back, and where they lead both ways the strengths decide.

@@ -1,6 +1,6 @@
 """`ragassay plot`: a box plot of every measure for every agent, of one run or of several side by side, as one page.
 
-A box from the first to the third quartile with the median in it, whiskers and outliers (`evaluate/figures/boxes.py`), and below
+A box from the first to the third quartile with the median in it, whiskers and outliers (`figures/boxes.py`), and below
 them the mean with its interval. The page loads nothing and runs nothing; every name in it is escaped.
 """
 

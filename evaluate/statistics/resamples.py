@@ -1,7 +1,7 @@
 """Intervals of figures over queries, and resamples of the queries for figures that have no closed form.
 
 What is asked about one query (its passages, its games) stands or falls together, and so, more loosely, do queries made
-from the same section: both are kept together. Means and shares have the clustered interval of `evaluate.statistics.clustered`.
+from the same section: both are kept together. Means and shares have the clustered interval of `clustered.py`.
 Ratings are resampled: every figure of a comparison with the same draws of whole sections (the cluster bootstrap). Their
 interval is Hesterberg's expanded percentile interval ("What Teachers Should Know About the Bootstrap", The American
 Statistician 69(4), 2015, section 4.3): plain percentiles are too narrow for small samples, so they are taken where
