@@ -12,7 +12,6 @@ from ragassay.files import read_records, write_json
 from ragassay.records import Assessment
 
 from .audit.judge_audit import audit_judge, warnings
-from .evaluate_answers import experiment_evaluators
 from .figures import query_values
 from .figures.boxes import box
 from .figures.compared_measures import compared, comparisons, of_evaluations
@@ -22,13 +21,18 @@ from .figures.pass_or_fail import pass_or_fail, verdicts_by_agent
 from .figures.pool import pool_by_judge, pool_by_people
 from .human_labels.corrections import Judged, People, corrections, read_people
 from .inputs.findings import Findings, read_findings
+from .inputs.sections import (
+    source_sections,
+)
+from .judging.catalog import (
+    experiment_evaluators,
+)
 from .ratings import bradley_terry, elo
 from .ratings.bradley_terry_fit import STEPS
 from .ratings.choice import choose, ranked
 from .ratings.verdicts import Verdict, verdicts
 from .ratings.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
 from .results import Boxes, Figures, PairedTest, RatingDetail, Results
-from .statistics.clustered import source_sections
 from .statistics.paired_t import paired_test, rag_pairs
 from .statistics.resamples import Range, Resamples, resamples
 

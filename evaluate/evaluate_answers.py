@@ -6,19 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ragassay.calls.caller import Caller
-from ragassay.errors import InputError
-from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import write_records
-from ragassay.models.endpoint import gives_probabilities
 from ragassay.records import Assessment, AssessmentRun
 from ragassay.text import plain
 
 from .inputs.material import read_material
-from .judging.catalog import evaluators_of
+from .judging.catalog import experiment_evaluators
 from .judging.engine.cases import QueryCase, cases_of
-from .judging.engine.evaluator import Evaluator, Setup
-from .judging.engine.question import Mode
+from .judging.engine.evaluator import Evaluator
 from .judging.engine.rounds import assess
 from .judging.further_runs import assess_runs
 
@@ -53,27 +49,6 @@ def _write_runs(workspace: Workspace, rows: Sequence[AssessmentRun]) -> None:
         write_records(workspace.judgment_runs, rows)
     else:
         workspace.judgment_runs.unlink(missing_ok=True)
-
-
-def experiment_evaluators(workspace: Workspace) -> list[Evaluator]:
-    """The evaluators of an experiment. Raises InputError where a name, an option or the mode cannot be had."""
-    experiment = workspace.experiment
-    setup = Setup(experiment.evaluating_model, mode_of(experiment), workspace.corpus, experiment.retrieval.embedding)
-    return evaluators_of(experiment.evaluate, setup, workspace.corpus / "experiment.toml")
-
-
-def mode_of(experiment: Experiment) -> Mode:
-    """How the model is asked: for probabilities where that is wished, and in "auto" of local models."""
-    model, mode = experiment.evaluating_model, experiment.evaluate.mode
-    if mode == "label":
-        return "label"
-    gives = gives_probabilities(model)
-    if mode == "probability" and not gives:
-        raise InputError(
-            f'evaluate.mode is "probability", but {model} gives no token probabilities',
-            remedy='set mode = "label" or "auto", or name another model',
-        )
-    return "probability" if gives and (mode == "probability" or model.startswith("local:")) else "label"
 
 
 def passed_over(evaluators: Sequence[Evaluator], cases: Sequence[QueryCase]) -> list[str]:

@@ -8,6 +8,9 @@ from pydantic import Field
 
 from ragassay.records import Figure, LedgerRow, Record, StageUsage
 
+WIN_RATE = "win_rate"
+"""What the share of games won is called among the measures."""
+
 Figures = dict[str, dict[str, Figure]]
 """Agent to the figure's own spelling (`RR(rel=2)@5`, `accuracy`) to the figure.
 

@@ -10,3 +10,35 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2
 def plain(text: str) -> str:
     """`text` with control, escape and direction characters made visible, fit for a terminal or a one-line message."""
     return _UNSAFE.sub(lambda m: f"\\x{ord(m.group()):02x}", text)
+
+
+_JOINERS = re.compile("[\u200c\u200d]+")
+_HIDDEN = re.compile("[\u061c\u180e\u2060-\u206f\ufff9-\ufffb\U000e0000-\U000e007f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_NEWLINE = re.compile("\r\n?|[\u2028\u2029\x0b\x0c\x85]")
+
+
+def untrusted(text: object) -> str:
+    """Text from a document, a model or a user, with what steers a terminal or turns the reading direction made visible.
+
+    Line ends become newlines. The joiners of Persian, the Indic scripts and emoji stay: they reorder nothing.
+    """
+    whole = _SURROGATE.sub("\ufffd", _NEWLINE.sub("\n", str(text)))
+    joined, parts = _JOINERS.findall(whole), _JOINERS.split(whole)
+    shown = [_HIDDEN.sub(lambda m: f"\\x{ord(m.group()):02x}", plain(part)) for part in parts]
+    return "".join(part + joiner for part, joiner in zip(shown, [*joined, ""], strict=True))
+
+
+def one_line(text: object) -> str:
+    """`untrusted` text with every run of white space made one space."""
+    return " ".join(untrusted(text).split())
+
+
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+"""What spreadsheets take for the start of a formula, full-width forms among them."""
+
+
+def safe_cell(text: str) -> str:
+    """`text` as a spreadsheet shows it and never runs it: what might begin a formula gets an apostrophe before it."""
+    told = untrusted(text)
+    return f"'{told}" if told.lstrip().startswith(_FORMULA) or told.startswith(("\t", "\r", "\n")) else told

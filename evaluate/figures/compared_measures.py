@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..inputs.findings import Findings
+from ..inputs.sections import (
+    source_sections,
+)
 from ..ratings.verdicts import Verdict
 from ..ratings.win_table import win_rate_by_query
-from ..results import Comparison
-from ..statistics.clustered import source_sections
+from ..results import WIN_RATE, Comparison
 from ..statistics.paired_comparison import compare_all
 from . import query_values
 from .evaluator_values import Evaluations
 from .measures import Values
-
-WIN_RATE = "win_rate"
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,18 @@ from ragassay.files import first_problem, read_objects, read_records, write_json
 from ragassay.records import Answer, Assessment, AssessmentRun
 from ragassay.text import plain
 
-from ..evaluate_answers import experiment_evaluators
 from ..figures.answer_consistency import Consistency, Runs, Values, consistency
 from ..inputs.material import read_material
+from ..inputs.sections import (
+    source_sections,
+)
+from ..judging.catalog import (
+    experiment_evaluators,
+)
 from ..judging.further_runs import further_runs, repeated_agents
-from ..statistics.clustered import Range, source_sections
+from ..statistics.clustered import (
+    Range,
+)
 from ..texts.bert_score import TokenEncoder
 
 DEFAULT_AGENT = "answers"

@@ -14,12 +14,16 @@ from typing import Any
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Answer, Assessment, Figure, Passage
+from ragassay.text import (
+    untrusted,
+)
 
 from ..figures.agent_evaluation_rows import Judged, JudgedAnswer, OwnRows, read_judged
 from ..figures.root_cause import Verdict, passes, precision, rationale
+from ..inputs.sections import (
+    source_sections,
+)
 from ..judging.engine.cases import expected_docs, expected_response
-from ..report.wording import untrusted
-from ..statistics.clustered import source_sections
 from ..statistics.resamples import Range, Resamples, resamples
 
 GIVEN = (

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
-from ..report.wording import MISSING, measure_name, one_line
+from ragassay.text import (
+    one_line,
+)
+
+from ..report.wording import (
+    MISSING,
+    measure_name,
+)
 from .gate import Gate, Gated, failures
 
 _HEADINGS = {

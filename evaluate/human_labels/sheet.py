@@ -20,12 +20,14 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records, write_text
 from ragassay.records import Record
-from ragassay.text import plain
+from ragassay.text import (
+    plain,
+    safe_cell,
+)
 
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label, by_item, number, read_labels, read_table, write_labels
 from ..ratings.verdicts import verdicts
-from ..report.wording import untrusted
 from .frame import KINDS, Kind, Unit, draw, numbers, units
 
 COLUMNS = ("item", "question", "text", "other_text", "asked", "label")
@@ -34,8 +36,6 @@ ASKED: dict[str, str] = {
     "answers": "{criterion} of the text as an answer to the question: 0 not, 1 somewhat, 2 fully",
     "games": "Which answers the question better? 1 text, 2 other_text, 0 neither",
 }
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
-"""What spreadsheets take for the start of a formula, full-width forms among them."""
 
 _GAME_CELLS = {"1": 1.0, "2": 0.0, "0": 0.5, "tie": 0.5}
 
@@ -115,12 +115,6 @@ def write_sheet(workspace: Workspace, sheet: Sheet, out: Path) -> None:
     writer.writerows([safe_cell(cell) for cell in row] for row in sheet.rows)
     write_text(out, stream.getvalue())
     write_records(kept, sheet.frame)
-
-
-def safe_cell(text: str) -> str:
-    """`text` as a spreadsheet shows it and never runs it: what might begin a formula gets an apostrophe before it."""
-    told = untrusted(text)
-    return f"'{told}" if told.lstrip().startswith(_FORMULA) or told.startswith(("\t", "\r", "\n")) else told
 
 
 def take_sheet(workspace: Workspace, filled: Path, who: str, when: str) -> tuple[int, int]:

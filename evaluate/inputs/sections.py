@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.files import read_records
 from ragassay.records import Query
 from ragassay.text import plain
-
-from ..statistics.clustered import source_sections
 
 _NAMED = 3
 
@@ -42,3 +40,15 @@ def _lacks(unknown: list[str], asked_in: Path) -> str:
     named = ", ".join(f"'{plain(query)}'" for query in unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
     some = "1 query" if len(unknown) == 1 else f"{len(unknown):,} queries"
     return f"lacks {some} of {asked_in}: {named}"
+
+
+def source_sections(queries: Sequence[Query]) -> dict[str, str]:
+    """Query id to the name of its cluster: the section it was made from, or itself where it names none."""
+    return {query.id: _section(query) for query in queries}
+
+
+def _section(query: Query) -> str:
+    section = query.metadata.get("section")
+    if isinstance(section, str | int) and not isinstance(section, bool) and section != "":
+        return f"section {query.metadata.get('doc', '')} {section}"
+    return f"query {query.id}"

@@ -8,12 +8,12 @@ import numpy as np
 
 from ragassay.records import Figure
 
-from ..results import Comparison, Verdict
+from ..results import WIN_RATE, Comparison, Verdict
 from ..statistics.resamples import Resamples
 from .bradley_terry import BradleyTerry
 from .win_table import Contests
 
-WIN_RATE, LEVEL = "win_rate", "not distinguishable"
+LEVEL = "not distinguishable"
 
 FEWEST_QUERIES = 6
 """Below six queries not even a win on each of them is significant at 5% (two-sided sign test: 2 / 2^5 = 6%)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.records import Figure
-from ragassay.text import plain
+from ragassay.text import one_line
 
 from ..results import Results
 
@@ -20,10 +20,6 @@ _DIGITS: dict[Kind, int] = {"share": 1, "measure": 3, "mean": 2, "rating": 0, "s
 SECTION_RECALL = "R(section)"
 LABEL_NAMES = {"0": "not", "1": "somewhat", "2": "very"}
 
-_JOINERS = re.compile("[\u200c\u200d]+")
-_HIDDEN = re.compile("[\u061c\u180e\u2060-\u206f\ufff9-\ufffb\U000e0000-\U000e007f]")
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_NEWLINE = re.compile("\r\n?|[\u2028\u2029\x0b\x0c\x85]")
 _MEASURE = re.compile(r"(?P<name>[A-Za-z_]+)(?:\(rel=(?P<rel>\d)\))?(?:@(?P<k>\d+))?")
 
 
@@ -36,22 +32,6 @@ class Shown:
     n: str
     failed: str
     why: str = ""
-
-
-def untrusted(text: object) -> str:
-    """Text from a document, a model or a user, with what steers a terminal or turns the reading direction made visible.
-
-    Line ends become newlines. The joiners of Persian, the Indic scripts and emoji stay: they reorder nothing.
-    """
-    whole = _SURROGATE.sub("\ufffd", _NEWLINE.sub("\n", str(text)))
-    joined, parts = _JOINERS.findall(whole), _JOINERS.split(whole)
-    shown = [_HIDDEN.sub(lambda m: f"\\x{ord(m.group()):02x}", plain(part)) for part in parts]
-    return "".join(part + joiner for part, joiner in zip(shown, [*joined, ""], strict=True))
-
-
-def one_line(text: object) -> str:
-    """`untrusted` text with every run of white space made one space."""
-    return " ".join(untrusted(text).split())
 
 
 def number(value: float, kind: Kind) -> str:

@@ -18,8 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.records import Query
-
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
 """The lowest and the highest value that one query can have."""
@@ -44,18 +42,6 @@ class Estimate:
     jackknife_error: Floats
     df: Floats
     n_clusters: NDArray[np.int64]
-
-
-def source_sections(queries: Sequence[Query]) -> dict[str, str]:
-    """Query id to the name of its cluster: the section it was made from, or itself where it names none."""
-    return {query.id: _section(query) for query in queries}
-
-
-def _section(query: Query) -> str:
-    section = query.metadata.get("section")
-    if isinstance(section, str | int) and not isinstance(section, bool) and section != "":
-        return f"section {query.metadata.get('doc', '')} {section}"
-    return f"query {query.id}"
 
 
 def numbered(queries: Sequence[str], sections: Mapping[str, str] | None) -> NDArray[np.intp]:

@@ -23,9 +23,14 @@ from ragassay.records import Figure
 from ..figures.measures import Values
 from ..results import Comparison, NeededQueries
 from .clustered import Estimate, Floats, by_cluster, estimate, interval, numbered
-from .permutation import flip_p, holm
+from .holm import (
+    holm,
+)
 from .power import MOST, detectable, needed_interval
 from .resamples import DIGITS, rounded
+from .sign_flip import (
+    flip_p,
+)
 
 LEVEL = 0.05
 

@@ -37,7 +37,9 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int
     No text can become a formula in a spreadsheet: what might begin one has an apostrophe before it, and control
     characters are made visible.
     """
-    from ragassay.evaluate.human_labels.sheet import safe_cell
+    from ragassay.text import (
+        safe_cell,
+    )
 
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, columns, lineterminator="\r\n")

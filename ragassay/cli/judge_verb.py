@@ -77,8 +77,14 @@ def judges(options: argparse.Namespace) -> int:
 def _judge_files(options: argparse.Namespace) -> int:
     from ragassay.calls.caller import Caller
     from ragassay.calls.reply_cache import ReplyCache
-    from ragassay.evaluate.evaluate_answers import experiment_evaluators, failures, passed_over
+    from ragassay.evaluate.evaluate_answers import (
+        failures,
+        passed_over,
+    )
     from ragassay.evaluate.from_files.answers import read_cases
+    from ragassay.evaluate.judging.catalog import (
+        experiment_evaluators,
+    )
     from ragassay.evaluate.judging.engine.rounds import assess
     from ragassay.files import write_records
 

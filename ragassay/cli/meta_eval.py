@@ -92,7 +92,9 @@ def _labelled(options: argparse.Namespace) -> LabelledSet:
 
 def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Workspace, Evaluator]:
     """The evaluator with its settings and the workspace it asks in; what is one claim is not split into claims."""
-    from ragassay.evaluate.evaluate_answers import experiment_evaluators
+    from ragassay.evaluate.judging.catalog import (
+        experiment_evaluators,
+    )
 
     from .judge_verb import files_workspace
 

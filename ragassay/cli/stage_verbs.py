@@ -40,7 +40,9 @@ def run_all(options: argparse.Namespace) -> int:
 def _check_evaluators(workspace: Workspace) -> None:
     """Say before anything is paid for what `[evaluate]` names and cannot be had. Raises InputError."""
     if workspace.experiment.evaluates:
-        from ragassay.evaluate.evaluate_answers import experiment_evaluators
+        from ragassay.evaluate.judging.catalog import (
+            experiment_evaluators,
+        )
         from ragassay.prompts import Prompt
 
         experiment_evaluators(workspace)

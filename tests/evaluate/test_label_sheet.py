@@ -15,7 +15,6 @@ from ragassay.evaluate.human_labels.sheet import (
     Drawn,
     Sheet,
     draw_sheet,
-    safe_cell,
     sample_files,
     take_sheet,
     write_sheet,
@@ -29,6 +28,9 @@ from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Judgment
+from ragassay.text import (
+    safe_cell,
+)
 from ragassay.trec import write_qrels
 
 CRITERIA = ("accuracy", "precision")

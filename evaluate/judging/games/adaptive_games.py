@@ -9,8 +9,10 @@ from ragassay.experiment.settings import Judge as JudgeSettings
 from ragassay.records import Game
 
 from ...inputs.material import Material
+from ...inputs.sections import (
+    source_sections,
+)
 from ...ratings.verdicts import verdict
-from ...statistics.clustered import source_sections
 from ..judges.pairwise import Pairing
 from .pairings import Meeting, adaptive_meetings
 
