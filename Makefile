@@ -1,7 +1,7 @@
 # make demo            the whole job on the shipped corpus, from a recorded run: no key, no network but the registry
 # make test            the tests
 # make run CORPUS=…    the whole job on your own folder
-# Every verb of `ragassay` is a stage or a tool; which stages are stale is decided in ragassay/cli/stages.py, not here.
+# Every verb of `ragassay` is a stage or a tool; which stages are stale is decided in cli/pipeline/stages.py, not here.
 
 PYTHON ?= python3
 CORPUS ?= corpora/avr-libc

@@ -12,19 +12,11 @@ from pathlib import Path
 
 from benchmarks.readme_block import fill
 from ragassay.evaluate.report.page import read_results
-from ragassay.evaluate.report.wording import (
-    Kind,
-    confidence,
-    kind_of,
-    measure_name,
-    shown,
-)
+from ragassay.evaluate.report.wording import Kind, confidence, kind_of, measure_name, shown
 from ragassay.evaluate.results import Results
 from ragassay.files import read_records
 from ragassay.records import Answer, Figure, Game
-from ragassay.text import (
-    one_line,
-)
+from ragassay.text import one_line
 
 RESULTS_JSON = Path("results/avr-libc/results.json")
 KEPT = Path(__file__).with_name("results") / "demo.md"

@@ -19,10 +19,7 @@ from pathlib import Path
 from benchmarks.latency_server import LatencyServer
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
-from ragassay.evaluate.judging.catalog import (
-    BUILT_IN,
-    experiment_evaluators,
-)
+from ragassay.evaluate.judging.catalog import BUILT_IN, experiment_evaluators
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
 from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.experiment.settings import Experiment

@@ -21,12 +21,8 @@ from .figures.pass_or_fail import pass_or_fail, verdicts_by_agent
 from .figures.pool import pool_by_judge, pool_by_people
 from .human_labels.corrections import Judged, People, corrections, read_people
 from .inputs.findings import Findings, read_findings
-from .inputs.sections import (
-    source_sections,
-)
-from .judging.catalog import (
-    experiment_evaluators,
-)
+from .inputs.sections import source_sections
+from .judging.catalog import experiment_evaluators
 from .ratings import bradley_terry, elo
 from .ratings.bradley_terry_fit import STEPS
 from .ratings.choice import choose, ranked

@@ -14,9 +14,7 @@ from ..ratings.verdicts import Verdict
 from ..ratings.win_table import Contests, contests
 from ..results import AuditFinding, LengthControl
 from ..statistics.resamples import Floats, Resamples
-from ..statistics.sign_flip import (
-    sign_flip_p,
-)
+from ..statistics.sign_flip import sign_flip_p
 
 Lengths = Mapping[tuple[str, str], int]
 """(query id, agent) to the characters of its answer, where it gave one."""

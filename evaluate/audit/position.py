@@ -15,9 +15,7 @@ from ..ratings.verdicts import Verdict, verdicts
 from ..ratings.win_table import flip_rate
 from ..results import AuditFinding
 from ..statistics.resamples import Resamples
-from ..statistics.sign_flip import (
-    sign_flip_p,
-)
+from ..statistics.sign_flip import sign_flip_p
 
 SIGNIFICANT = 0.05
 

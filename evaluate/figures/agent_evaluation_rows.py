@@ -16,9 +16,7 @@ from ragassay.records import Answer, Assessment, Passage, Query
 from ragassay.text import plain
 
 from ..inputs.material import Material, read_material
-from ..judging.catalog import (
-    experiment_evaluators,
-)
+from ..judging.catalog import experiment_evaluators
 from ..judging.engine.cases import expected_response
 from ..judging.engine.evaluator import Evaluator, LabelJudge
 from ..judging.judges.agent_evaluation import FAMILY

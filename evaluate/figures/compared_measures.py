@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..inputs.findings import Findings
-from ..inputs.sections import (
-    source_sections,
-)
+from ..inputs.sections import source_sections
 from ..ratings.verdicts import Verdict
 from ..ratings.win_table import win_rate_by_query
 from ..results import WIN_RATE, Comparison

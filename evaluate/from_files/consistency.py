@@ -16,16 +16,10 @@ from ragassay.text import plain
 
 from ..figures.answer_consistency import Consistency, Runs, Values, consistency
 from ..inputs.material import read_material
-from ..inputs.sections import (
-    source_sections,
-)
-from ..judging.catalog import (
-    experiment_evaluators,
-)
+from ..inputs.sections import source_sections
+from ..judging.catalog import experiment_evaluators
 from ..judging.further_runs import further_runs, repeated_agents
-from ..statistics.clustered import (
-    Range,
-)
+from ..statistics.clustered import Range
 from ..texts.bert_score import TokenEncoder
 
 DEFAULT_AGENT = "answers"

@@ -14,15 +14,11 @@ from typing import Any
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Answer, Assessment, Figure, Passage
-from ragassay.text import (
-    untrusted,
-)
+from ragassay.text import untrusted
 
 from ..figures.agent_evaluation_rows import Judged, JudgedAnswer, OwnRows, read_judged
 from ..figures.root_cause import Verdict, passes, precision, rationale
-from ..inputs.sections import (
-    source_sections,
-)
+from ..inputs.sections import source_sections
 from ..judging.engine.cases import expected_docs, expected_response
 from ..statistics.resamples import Range, Resamples, resamples
 

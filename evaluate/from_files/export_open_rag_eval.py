@@ -26,9 +26,7 @@ from ragassay.records import Answer, Assessment, AssessmentRun, Query
 from ..figures.answer_consistency import Consistency, Spread
 from ..figures.measures import judged_by_query
 from ..inputs.material import Material, read_material
-from ..judging.catalog import (
-    experiment_evaluators,
-)
+from ..judging.catalog import experiment_evaluators
 from ..judging.engine.cases import expected_response
 from ..judging.further_runs import further_runs
 from ..judging.judges.nugget_scores import SUPPORT

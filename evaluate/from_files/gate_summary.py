@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ragassay.text import (
-    one_line,
-)
+from ragassay.text import one_line
 
-from ..report.wording import (
-    MISSING,
-    measure_name,
-)
+from ..report.wording import MISSING, measure_name
 from .gate import Gate, Gated, failures
 
 _HEADINGS = {

@@ -17,20 +17,12 @@ from ..figures.measures import Values
 from ..figures.query_values import ranking_measures
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label, by_item, read_labels
-from ..inputs.sections import (
-    source_sections,
-)
+from ..inputs.sections import source_sections
 from ..judging.judges.relevance import CRITERION
 from ..ratings.verdicts import Verdict
-from ..results import (
-    WIN_RATE,
-    CorrectedFigure,
-    Corrections,
-)
+from ..results import WIN_RATE, CorrectedFigure, Corrections
 from ..statistics.corrected_mean import FEWEST_CLUSTERS, Corrected, correct_difference, correct_mean
-from ..statistics.holm import (
-    holm,
-)
+from ..statistics.holm import holm
 from ..statistics.labels_needed import labels_needed
 from ..statistics.ppi import Sample
 from ..statistics.resamples import DIGITS, Resamples

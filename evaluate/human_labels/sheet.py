@@ -20,10 +20,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records, write_text
 from ragassay.records import Record
-from ragassay.text import (
-    plain,
-    safe_cell,
-)
+from ragassay.text import plain, safe_cell
 
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label, by_item, number, read_labels, read_table, write_labels

@@ -15,22 +15,12 @@ from markupsafe import Markup, escape
 
 from ragassay.errors import InputError
 from ragassay.records import Figure
-from ragassay.text import (
-    one_line,
-    plain,
-)
+from ragassay.text import one_line, plain
 
 from ..results import Box, Results
 from .page import TEMPLATES, read_results
 from .plots import COLOURS, Scale, axis_labels, scale
-from .wording import (
-    Kind,
-    kind_of,
-    measure_help,
-    measure_name,
-    number,
-    shown,
-)
+from .wording import Kind, kind_of, measure_help, measure_name, number, shown
 
 
 @dataclass(frozen=True)

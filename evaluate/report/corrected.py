@@ -6,18 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragassay.records import Figure
-from ragassay.text import (
-    one_line,
-)
+from ragassay.text import one_line
 
 from ..results import CorrectedFigure, Results
-from .wording import (
-    Kind,
-    Shown,
-    kind_of,
-    measure_name,
-    shown,
-)
+from .wording import Kind, Shown, kind_of, measure_name, shown
 
 NAMED = 3
 """How many pairs that can be told apart are named; more are counted."""

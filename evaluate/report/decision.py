@@ -6,24 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.records import Figure
-from ragassay.text import (
-    one_line,
-)
+from ragassay.text import one_line
 
 from ..ratings.leaders import named
-from ..results import (
-    WIN_RATE,
-    Audit,
-    AuditFinding,
-    Comparison,
-    Results,
-)
+from ..results import WIN_RATE, Audit, AuditFinding, Comparison, Results
 from .audit import SIGNIFICANT, finding_shown
-from .wording import (
-    Shown,
-    number,
-    shown,
-)
+from .wording import Shown, number, shown
 
 COSTS = {"cost_usd": "cost", "latency_s": "latency"}
 """What an answer takes, of which less is better, and what the sheet calls it."""

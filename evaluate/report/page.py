@@ -16,10 +16,7 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import first_problem, read_json, write_text
-from ragassay.text import (
-    one_line,
-    untrusted,
-)
+from ragassay.text import one_line, untrusted
 
 from ..results import Results
 from . import plots
@@ -41,14 +38,7 @@ from .tables import (
     usage_total,
 )
 from .verdict_matrix import verdict_matrices
-from .wording import (
-    confidence,
-    interval,
-    measure_help,
-    measure_name,
-    number,
-    shown,
-)
+from .wording import confidence, interval, measure_help, measure_name, number, shown
 
 TEMPLATES = Path(__file__).with_name("templates")
 

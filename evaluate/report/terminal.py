@@ -12,19 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay.records import Figure
-from ragassay.text import (
-    one_line,
-)
+from ragassay.text import one_line
 
 from ..results import Results
 from .corrected import corrected_lines
-from .wording import (
-    Kind,
-    confidence,
-    kind_of,
-    measure_name,
-    shown,
-)
+from .wording import Kind, confidence, kind_of, measure_name, shown
 
 _AGENT_WIDTH = 28
 _GAP = 3

@@ -23,14 +23,10 @@ from ragassay.records import Figure
 from ..figures.measures import Values
 from ..results import Comparison, NeededQueries
 from .clustered import Estimate, Floats, by_cluster, estimate, interval, numbered
-from .holm import (
-    holm,
-)
+from .holm import holm
 from .power import MOST, detectable, needed_interval
 from .resamples import DIGITS, rounded
-from .sign_flip import (
-    flip_p,
-)
+from .sign_flip import flip_p
 
 LEVEL = 0.05
 

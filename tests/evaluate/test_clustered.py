@@ -8,16 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from ragassay.evaluate.inputs.sections import (
-    source_sections,
-)
-from ragassay.evaluate.statistics.clustered import (
-    by_cluster,
-    effective_queries,
-    estimate,
-    intervals,
-    numbered,
-)
+from ragassay.evaluate.inputs.sections import source_sections
+from ragassay.evaluate.statistics.clustered import by_cluster, effective_queries, estimate, intervals, numbered
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Query
 

@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import nct, ttest_rel, wilcoxon
 from scipy.stats import t as student
 
-from ragassay.evaluate.statistics.holm import (
-    holm,
-)
+from ragassay.evaluate.statistics.holm import holm
 from ragassay.evaluate.statistics.paired_comparison import compare_all, paired
 from ragassay.evaluate.statistics.power import detectable, effect_interval, needed_interval, needed_units
-from ragassay.evaluate.statistics.sign_flip import (
-    flip_p,
-)
+from ragassay.evaluate.statistics.sign_flip import flip_p
 
 
 def named(values):

@@ -15,9 +15,7 @@ from small_corpus import answer_everything, make_corpus
 from ragassay.cli import main
 from ragassay.evaluate.figures.pass_or_fail import pass_or_fail, verdicts_by_agent
 from ragassay.evaluate.figures.root_cause import fix_of
-from ragassay.evaluate.judging.catalog import (
-    experiment_evaluators,
-)
+from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace

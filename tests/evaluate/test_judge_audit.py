@@ -23,9 +23,7 @@ from ragassay.evaluate.ratings.length_control import control_length
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests
 from ragassay.evaluate.statistics.resamples import resamples
-from ragassay.evaluate.statistics.sign_flip import (
-    sign_flip_p,
-)
+from ragassay.evaluate.statistics.sign_flip import sign_flip_p
 from ragassay.records import Game, Query, StageUsage
 
 AGENTS = ("amber", "beryl", "coral")

@@ -11,14 +11,7 @@ from made_up_results.workspace import make_workspace
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.human_labels.frame import shown
-from ragassay.evaluate.human_labels.sheet import (
-    Drawn,
-    Sheet,
-    draw_sheet,
-    sample_files,
-    take_sheet,
-    write_sheet,
-)
+from ragassay.evaluate.human_labels.sheet import Drawn, Sheet, draw_sheet, sample_files, take_sheet, write_sheet
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.inputs.labels import read_labels
 from ragassay.evaluate.judging.judges.relevance import qrels_of
@@ -28,9 +21,7 @@ from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Judgment
-from ragassay.text import (
-    safe_cell,
-)
+from ragassay.text import safe_cell
 from ragassay.trec import write_qrels
 
 CRITERIA = ("accuracy", "precision")

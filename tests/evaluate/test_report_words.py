@@ -10,17 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.evaluate.report import plots
-from ragassay.evaluate.report.wording import (
-    Kind,
-    measure_name,
-    number,
-    shown,
-)
+from ragassay.evaluate.report.wording import Kind, measure_name, number, shown
 from ragassay.records import Figure
-from ragassay.text import (
-    one_line,
-    untrusted,
-)
+from ragassay.text import one_line, untrusted
 
 
 @given(st.text())

@@ -16,7 +16,8 @@ from loopback.server import ScriptedServer
 from pdf_maker import make_pdf
 from small_corpus import make_corpus, page
 
-from ragassay.cli import main, manifest
+from ragassay.cli import main
+from ragassay.cli.pipeline import manifest
 from ragassay.files import write_text
 
 

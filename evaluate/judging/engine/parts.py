@@ -11,11 +11,7 @@ from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 
 from .cases import Case
-from .evaluator import (
-    NO_VALUE,
-    Evaluator,
-    Steps,
-)
+from .evaluator import NO_VALUE, Evaluator, Steps
 from .question import JudgeFailed
 
 

@@ -9,9 +9,7 @@ from ragassay.experiment.settings import Judge as JudgeSettings
 from ragassay.records import Game
 
 from ...inputs.material import Material
-from ...inputs.sections import (
-    source_sections,
-)
+from ...inputs.sections import source_sections
 from ...ratings.verdicts import verdict
 from ..judges.pairwise import Pairing
 from .pairings import Meeting, adaptive_meetings

@@ -11,15 +11,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..engine.cases import AnswerCase
-from ..engine.evaluator import (
-    NO_VALUE,
-    LabelJudge,
-    Steps,
-    check_passages,
-)
-from . import (
-    PROMPTS,
-)
+from ..engine.evaluator import NO_VALUE, LabelJudge, Steps, check_passages
+from . import PROMPTS
 
 FAMILY = "agent-evaluation"
 NOTHING_RETRIEVED = f"{NO_VALUE}no passage was retrieved"

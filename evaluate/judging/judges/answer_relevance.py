@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 from .triad import TriadJudge
 
 

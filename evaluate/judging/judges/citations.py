@@ -26,18 +26,11 @@ from ragassay.records import Assessment, Passage
 
 from ...texts.sentences import cited, sentences, without_citations
 from ..engine.cases import AnswerCase
-from ..engine.evaluator import (
-    Criterion,
-    Evaluator,
-    Options,
-    Steps,
-)
+from ..engine.evaluator import Criterion, Evaluator, Options, Steps
 from ..engine.item_question import ItemQuestion
 from ..engine.parts import f1, own_prompt, records
 from ..engine.question import Graded, JudgeFailed, LabelQuestion
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 
 LABELS = ("none", "partial", "full")
 TOKENS = ("0", "1", "2")

@@ -16,14 +16,10 @@ from ragassay.prompts import Prompt
 
 from ...texts.sentences import sentences
 from ..engine.cases import AnswerCase
-from ..engine.evaluator import (
-    values_of,
-)
+from ..engine.evaluator import values_of
 from ..engine.question import read_value
 from ..engine.reply import Reason, Strict
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 
 Split = Literal["sentence", "model", "whole"]
 Kind = Literal["claim", "abstention", "nothing"]

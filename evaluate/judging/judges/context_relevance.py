@@ -14,9 +14,7 @@ from ragassay.records import Assessment
 
 from ..engine.cases import Case
 from ..engine.question import Graded
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 from .triad import TriadJudge
 
 

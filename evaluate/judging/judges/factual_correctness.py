@@ -25,19 +25,12 @@ from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 
 from ..engine.cases import AnswerCase, expected_response
-from ..engine.evaluator import (
-    Criterion,
-    Evaluator,
-    Options,
-    Steps,
-)
+from ..engine.evaluator import Criterion, Evaluator, Options, Steps
 from ..engine.item_question import ItemQuestion, Verdict
 from ..engine.parts import f1, own_prompt, records
 from ..engine.question import JudgeFailed, read_value
 from ..engine.reply import Strict
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 
 LABELS = ("contradicted", "neutral", "entailed")
 SIDES = ("answer", "expected_response")

@@ -21,16 +21,10 @@ from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 
 from ..engine.cases import AnswerCase
-from ..engine.evaluator import (
-    NO_VALUE,
-    Steps,
-    check_passages,
-)
+from ..engine.evaluator import NO_VALUE, Steps, check_passages
 from ..engine.question import JudgeFailed, LabelQuestion, label_type, read_value
 from ..engine.reply import Reason, Strict
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 from .claims import DEFAULT_PROMPTS, Claim, Split, claims_of
 from .quotations import NOTHING_FOUND, Evidence, passage_with, quotations
 from .triad import TriadJudge, TriadOptions

@@ -8,13 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..engine.evaluator import (
-    Criterion,
-    LabelJudge,
-)
-from . import (
-    PROMPTS,
-)
+from ..engine.evaluator import Criterion, LabelJudge
+from . import PROMPTS
 
 
 class NoAnswer(LabelJudge):

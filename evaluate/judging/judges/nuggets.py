@@ -25,19 +25,12 @@ from ragassay.prompts import Prompt
 from ragassay.records import Assessment, Passage
 
 from ..engine.cases import AnswerCase, PassageCase, QueryCase
-from ..engine.evaluator import (
-    Criterion,
-    Evaluator,
-    Options,
-    Steps,
-)
+from ..engine.evaluator import Criterion, Evaluator, Options, Steps
 from ..engine.item_question import ItemQuestion, Verdict
 from ..engine.parts import own_prompt, records, together
 from ..engine.question import JudgeFailed, read_value
 from ..engine.reply import Strict
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 from .nugget_scores import SCORES, Assigned, Assignment, Importance, nugget_scores
 from .umbrela import Umbrela
 

@@ -17,9 +17,7 @@ from ragassay.records import Answer, Game, Passage, Query, Winner
 from ...ratings.verdicts import winner_of
 from ..engine.probability import distribution
 from ..engine.reply import Judge, Reason, Strict, value_of
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "pairwise.md"
 TOKEN_PROMPT = PROMPTS / "pairwise_token.md"

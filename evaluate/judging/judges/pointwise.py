@@ -18,9 +18,7 @@ from ragassay.records import Answer, Judgment, Passage, Query
 
 from ..engine.probability import distribution, most_likely
 from ..engine.reply import LABELS, Judge, Label, Reason, Strict, value_of
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "pointwise.md"
 TOKEN_PROMPT = PROMPTS / "pointwise_token.md"

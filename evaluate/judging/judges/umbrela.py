@@ -11,15 +11,10 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator
 
 from ..engine.cases import PassageCase
-from ..engine.evaluator import (
-    LabelJudge,
-    Steps,
-)
+from ..engine.evaluator import LabelJudge, Steps
 from ..engine.question import read_value, whole
 from ..engine.reply import Reason, Strict
-from . import (
-    PROMPTS,
-)
+from . import PROMPTS
 
 RELEVANT = 2
 """The lowest grade that counts as relevant."""

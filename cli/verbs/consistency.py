@@ -27,7 +27,7 @@ def consistency(options: argparse.Namespace) -> int:
 def _found(options: argparse.Namespace) -> Consistency:
     from ragassay.evaluate.from_files.consistency import of_experiment, of_files
 
-    from .open_experiment import locked, open_workspace
+    from ..pipeline.opening import locked, open_workspace
 
     if (options.corpus is None) == (not options.answers):
         raise InputError("needs CORPUS, or --answers once for each run", remedy="see `ragassay consistency --help`")

@@ -15,7 +15,7 @@ def export(options: argparse.Namespace) -> int:
     from ragassay.evaluate.from_files import export_agent_evaluation, export_open_rag_eval
     from ragassay.files import write_json, write_text
 
-    from .open_experiment import open_workspace
+    from ..pipeline.opening import open_workspace
 
     ours = options.format == "agent-evaluation"
     if options.metrics and not ours:
@@ -37,9 +37,7 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int
     No text can become a formula in a spreadsheet: what might begin one has an apostrophe before it, and control
     characters are made visible.
     """
-    from ragassay.text import (
-        safe_cell,
-    )
+    from ragassay.text import safe_cell
 
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, columns, lineterminator="\r\n")

@@ -76,9 +76,7 @@ def _evaluations(workspace: Workspace, n_queries: int, passage: float) -> list[L
     """A load for each evaluator that asks a model, of about as many calls as its class says."""
     if not workspace.experiment.evaluates:
         return []
-    from ragassay.evaluate.judging.catalog import (
-        experiment_evaluators,
-    )
+    from ragassay.evaluate.judging.catalog import experiment_evaluators
 
     experiment, loads = workspace.experiment, []
     pool, answers = _pool_size(experiment), len(experiment.agent_names()) * _DISTINCT_ANSWERS

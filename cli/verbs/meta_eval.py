@@ -92,11 +92,9 @@ def _labelled(options: argparse.Namespace) -> LabelledSet:
 
 def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Workspace, Evaluator]:
     """The evaluator with its settings and the workspace it asks in; what is one claim is not split into claims."""
-    from ragassay.evaluate.judging.catalog import (
-        experiment_evaluators,
-    )
+    from ragassay.evaluate.judging.catalog import experiment_evaluators
 
-    from .judge_verb import files_workspace
+    from .judge import files_workspace
 
     options.with_ = options.judge
     options.work = options.work or (None if options.out else _DEFAULT_WORK)
@@ -145,7 +143,7 @@ def _judged(workspace: Workspace, evaluator: Evaluator, labelled: LabelledSet) -
     from ragassay.evaluate.agreement.meta_eval import judge_rows
     from ragassay.progress import StderrProgress
 
-    from .open_experiment import locked
+    from ..pipeline.opening import locked
 
     with locked(workspace):
         caller = Caller(workspace, "meta-eval", ReplyCache(workspace.replies), StderrProgress())

@@ -32,13 +32,13 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     _add_run(verbs)
     _add_plan(verbs)
     for name, help_text in _STAGES.items():
-        handler = "ragassay.cli.judge_verb:judge" if name == "judge" else "ragassay.cli.stage_verbs:run_one"
+        handler = "ragassay.cli.verbs.judge:judge" if name == "judge" else "ragassay.cli.pipeline.runner:run_one"
         verb = add_verb(verbs, name, f"stage: {help_text}", handler)
         verb.set_defaults(stage=name)
         _add_experiment_options(verb, needs_corpus=name != "judge")
         if name == "judge":
             _add_judge_files(verb)
-    add_verb(verbs, "judges", "list the evaluators that there are", "ragassay.cli.judge_verb:judges")
+    add_verb(verbs, "judges", "list the evaluators that there are", "ragassay.cli.verbs.judge:judges")
     _add_replies(verbs)
     _add_label_sheet(verbs)
     _add_model(verbs)
@@ -73,7 +73,7 @@ def _add_judge_files(verb: argparse.ArgumentParser) -> None:
 
 def _add_new(verbs) -> None:  # type: ignore[no-untyped-def]
     verb = add_verb(
-        verbs, "new", "make a corpus folder from PDFs, with a commented experiment.toml", "ragassay.cli.new:new"
+        verbs, "new", "make a corpus folder from PDFs, with a commented experiment.toml", "ragassay.cli.verbs.new:new"
     )
     verb.add_argument("corpus", type=path_of, metavar="CORPUS", help="the folder to make, such as corpora/mine")
     verb.add_argument("pdfs", type=path_of, nargs="*", metavar="PDF", help="documents to copy into it")
@@ -84,7 +84,7 @@ def _add_run(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "run",
         "run every stage whose inputs or settings changed, and print the ranked table",
-        "ragassay.cli.stage_verbs:run_all",
+        "ragassay.cli.pipeline.runner:run_all",
     )
     _add_experiment_options(verb)
 
@@ -94,7 +94,7 @@ def _add_plan(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "plan",
         "say how many calls, tokens and dollars each stage and model will take, before anything is paid",
-        "ragassay.cli.plan:plan",
+        "ragassay.cli.verbs.plan:plan",
     )
     _add_experiment_options(verb)
     verb.add_argument("--json", action="store_true", help="print JSON")
@@ -105,7 +105,7 @@ def _add_replies(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "replies",
         "take in replies to a file: model's requests (OpenAI's Batch output)",
-        "ragassay.cli.replies:take",
+        "ragassay.cli.verbs.replies:take",
     )
     verb.add_argument("file", type=path_of, metavar="FILE", help="replies, .jsonl or .jsonl.gz")
     add_corpus(verb)
@@ -116,7 +116,7 @@ def _add_label_sheet(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "label-sheet",
         "draw what people should label, blind to agent and judge, or take a filled sheet into labels.csv",
-        "ragassay.cli.label_sheet:label_sheet",
+        "ragassay.cli.verbs.label_sheet:label_sheet",
     )
     add_corpus(verb)
     verb.add_argument("--n", type=int, default=100, metavar="N", help="about how many labels; default: 100")
@@ -138,7 +138,7 @@ def _add_model(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "model",
         "fetch a local model: `ragassay model fetch local:hf:OWNER/REPO/FILE.gguf`",
-        "ragassay.cli.model:model",
+        "ragassay.cli.verbs.model:model",
     )
     verb.add_argument("action", choices=["fetch"], help="fetch: download it, resumably, and keep its sha256 on record")
     verb.add_argument("name", metavar="MODEL", help="local:hf:OWNER/REPO/FILE.gguf")
@@ -146,7 +146,10 @@ def _add_model(verbs) -> None:  # type: ignore[no-untyped-def]
 
 def _add_export(verbs) -> None:  # type: ignore[no-untyped-def]
     verb = add_verb(
-        verbs, "export", "write what evaluators gave as CSV, in another tool's columns", "ragassay.cli.export:export"
+        verbs,
+        "export",
+        "write what evaluators gave as CSV, in another tool's columns",
+        "ragassay.cli.verbs.export:export",
     )
     add_corpus(verb)
     verb.add_argument("--format", choices=["agent-evaluation", "open-rag-eval"], required=True, help="whose columns")

@@ -24,10 +24,10 @@ from ragassay.models.requests import Batch, Reply
 from ragassay.text import plain
 from ragassay.tokens import count_tokens, reply_tokens
 
-from .estimates import STAGES_THAT_ASK, Load, estimate
-from .open_experiment import locked, open_workspace
-from .stage_verbs import Runner, check_k
-from .stages import Stage, stages
+from ..pipeline.loads import STAGES_THAT_ASK, Load, estimate
+from ..pipeline.opening import locked, open_workspace
+from ..pipeline.runner import Runner, check_k
+from ..pipeline.stages import Stage, stages
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def _add_search(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "search",
         "rank the passages of any BEIR folder for its queries, into a TREC run",
-        "ragassay.cli.on_files:search",
+        "ragassay.cli.verbs.on_files:search",
     )
     verb.add_argument("--corpus", type=path_of, required=True, metavar="JSONL", help="corpus.jsonl (BEIR)")
     verb.add_argument("--queries", type=path_of, required=True, metavar="JSONL", help="queries.jsonl (BEIR)")
@@ -60,7 +60,7 @@ def _add_opensearch(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "opensearch",
         "list the indexes that ragassay made on an OpenSearch server, or remove some",
-        "ragassay.cli.opensearch:opensearch",
+        "ragassay.cli.verbs.opensearch:opensearch",
     )
     verb.add_argument("action", choices=["list", "remove"], help="what to do")
     verb.add_argument("--index", action="append", default=[], metavar="NAME", help="with remove: which; repeatable")
@@ -69,7 +69,9 @@ def _add_opensearch(verbs) -> None:  # type: ignore[no-untyped-def]
 
 
 def _add_score(verbs) -> None:  # type: ignore[no-untyped-def]
-    verb = add_verb(verbs, "score", "score a TREC run against qrels (TREC or BEIR)", "ragassay.cli.on_files:score")
+    verb = add_verb(
+        verbs, "score", "score a TREC run against qrels (TREC or BEIR)", "ragassay.cli.verbs.on_files:score"
+    )
     verb.add_argument("--qrels", type=path_of, required=True, metavar="FILE", help="qrels, TREC or BEIR layout")
     verb.add_argument("--run", type=path_of, required=True, metavar="FILE", help="a TREC run")
     verb.add_argument(
@@ -90,7 +92,7 @@ def _add_sections(verb) -> None:  # type: ignore[no-untyped-def]
 
 
 def _add_rate(verbs) -> None:  # type: ignore[no-untyped-def]
-    verb = add_verb(verbs, "rate", "rate agents from a file of pairwise games", "ragassay.cli.on_files:rate")
+    verb = add_verb(verbs, "rate", "rate agents from a file of pairwise games", "ragassay.cli.verbs.on_files:rate")
     verb.add_argument("--games", type=path_of, required=True, metavar="JSONL", help="games.jsonl")
     verb.add_argument(
         "--method", choices=["elo", "bradley-terry"], default="bradley-terry", help="default: bradley-terry"
@@ -117,7 +119,7 @@ def _add_plot(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "plot",
         "draw box plots of every measure, of one run or several side by side",
-        "ragassay.cli.plot:plot",
+        "ragassay.cli.verbs.plot:plot",
     )
     verb.add_argument("figures", type=path_of, nargs="+", metavar="RESULTS", help="results.json, or its folder")
     verb.add_argument("--out", type=path_of, required=True, metavar="HTML", help="the page to write")
@@ -129,7 +131,7 @@ def _add_consistency(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "consistency",
         "say how far the answers of several runs agree: BERTScore, ROUGE, and the spread of every measure",
-        "ragassay.cli.consistency:consistency",
+        "ragassay.cli.verbs.consistency:consistency",
     )
     add_corpus(verb, needed=False)
     verb.add_argument(
@@ -149,7 +151,7 @@ def _add_gate(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "gate",
         "say whether a run is worse than a baseline over the same queries, for CI",
-        "ragassay.cli.gate:gate",
+        "ragassay.cli.verbs.gate:gate",
     )
     verb.epilog = "exit status: 0 not worse; 1 worse beyond noise and beyond --max-drop; 3 undecided; 2 bad input"
     verb.add_argument("new", type=path_of, metavar="NEW", help="the results folder to judge")
@@ -173,7 +175,7 @@ def _add_agree(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "agree",
         "say how far judges agree with people: kappa, Krippendorff's alpha, tau-b, precision, recall, …",
-        "ragassay.cli.agreement:agree",
+        "ragassay.cli.verbs.agreement:agree",
     )
     verb.add_argument("--labels", type=path_of, metavar="FILE", help="a table of labels: CSV, TSV or JSON Lines")
     verb.add_argument("--human", metavar="COL", help="the column of people's labels")
@@ -193,7 +195,7 @@ def _add_agree_systems(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "agree-systems",
         "say whether two sets of labels put systems in the same order: tau-b and Spearman's rho",
-        "ragassay.cli.agreement:agree_systems",
+        "ragassay.cli.verbs.agreement:agree_systems",
     )
     verb.add_argument("--qrels", action="append", type=path_of, metavar="FILE", help="qrels, TREC or BEIR; given twice")
     verb.add_argument("--runs", type=path_of, metavar="DIR", help="a folder of TREC runs, one a system")
@@ -207,7 +209,7 @@ def _add_meta_eval(verbs) -> None:  # type: ignore[no-untyped-def]
         verbs,
         "meta-eval",
         "hold an evaluator against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …",
-        "ragassay.cli.meta_eval:meta_eval",
+        "ragassay.cli.verbs.meta_eval:meta_eval",
     )
     verb.add_argument("--judge", required=True, metavar="NAME", help="an evaluator: see `ragassay judges`")
     verb.add_argument(

@@ -14,9 +14,9 @@ from ragassay.models.prices import cost_usd
 from ragassay.progress import StderrProgress
 from ragassay.text import plain
 
-from .estimates import STAGES_THAT_ASK
+from .loads import STAGES_THAT_ASK
 from .manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
-from .open_experiment import locked, open_workspace
+from .opening import locked, open_workspace
 from .stages import Stage, stages
 
 if TYPE_CHECKING:
@@ -40,9 +40,7 @@ def run_all(options: argparse.Namespace) -> int:
 def _check_evaluators(workspace: Workspace) -> None:
     """Say before anything is paid for what `[evaluate]` names and cannot be had. Raises InputError."""
     if workspace.experiment.evaluates:
-        from ragassay.evaluate.judging.catalog import (
-            experiment_evaluators,
-        )
+        from ragassay.evaluate.judging.catalog import experiment_evaluators
         from ragassay.prompts import Prompt
 
         experiment_evaluators(workspace)

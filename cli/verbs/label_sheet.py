@@ -8,7 +8,7 @@ import datetime
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 
-from .open_experiment import locked, open_workspace
+from ..pipeline.opening import locked, open_workspace
 
 
 def label_sheet(options: argparse.Namespace) -> int:

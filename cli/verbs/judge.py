@@ -17,7 +17,7 @@ from ragassay.progress import StderrProgress
 from ragassay.records import Assessment
 from ragassay.text import plain
 
-from .stage_verbs import run_one
+from ..pipeline.runner import run_one
 
 if TYPE_CHECKING:
     from ragassay.evaluate.judging.engine.evaluator import Evaluator
@@ -77,18 +77,13 @@ def judges(options: argparse.Namespace) -> int:
 def _judge_files(options: argparse.Namespace) -> int:
     from ragassay.calls.caller import Caller
     from ragassay.calls.reply_cache import ReplyCache
-    from ragassay.evaluate.evaluate_answers import (
-        failures,
-        passed_over,
-    )
+    from ragassay.evaluate.evaluate_answers import failures, passed_over
     from ragassay.evaluate.from_files.answers import read_cases
-    from ragassay.evaluate.judging.catalog import (
-        experiment_evaluators,
-    )
+    from ragassay.evaluate.judging.catalog import experiment_evaluators
     from ragassay.evaluate.judging.engine.rounds import assess
     from ragassay.files import write_records
 
-    from .open_experiment import locked
+    from ..pipeline.opening import locked
 
     workspace = files_workspace(options)
     evaluators = experiment_evaluators(workspace)

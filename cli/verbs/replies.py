@@ -12,7 +12,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects, write_bytes
 
-from .open_experiment import locked, open_workspace
+from ..pipeline.opening import locked, open_workspace
 
 
 def take(options: argparse.Namespace) -> int:
