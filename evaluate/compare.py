@@ -16,7 +16,6 @@ from .figures import query_values
 from .figures.boxes import box
 from .figures.compared_measures import compared, comparisons, of_evaluations
 from .figures.evaluator_values import Evaluations, evaluations_by_query
-from .figures.measures import Values
 from .figures.pass_or_fail import pass_or_fail, verdicts_by_agent
 from .figures.pool import pool_by_judge, pool_by_people
 from .human_labels.corrections import Judged, People, corrections, read_people
@@ -29,6 +28,9 @@ from .ratings.choice import choose, ranked
 from .ratings.verdicts import Verdict, verdicts
 from .ratings.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
 from .results import Boxes, Figures, PairedTest, RatingDetail, Results
+from .statistics.clustered import (
+    Values,
+)
 from .statistics.paired_t import paired_test, rag_pairs
 from .statistics.resamples import Range, Resamples, resamples
 

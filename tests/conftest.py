@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from opensearch_server import NO_SERVER, bench
+from hypothesis import settings
+from support.opensearch_server import NO_SERVER, bench
 
 __all__ = ["bench"]
 
@@ -16,6 +17,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ.pop("OPENAI_API_KEY", None)
 os.environ.pop("ANTHROPIC_API_KEY", None)
+
+settings.register_profile("any-machine")
+settings.load_profile("any-machine")
 
 _connect = socket.socket.connect
 

@@ -10,10 +10,12 @@ from ..inputs.sections import source_sections
 from ..ratings.verdicts import Verdict
 from ..ratings.win_table import win_rate_by_query
 from ..results import WIN_RATE, Comparison
+from ..statistics.clustered import (
+    Values,
+)
 from ..statistics.paired_comparison import compare_all
 from . import query_values
 from .evaluator_values import Evaluations
-from .measures import Values
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,13 @@ from ragassay.records import Assessment
 
 from ..inputs.findings import Findings
 from ..judging.engine.evaluator import Criterion, Evaluator
-from ..statistics.clustered import Range
-from .measures import Values, judged_by_query
+from ..statistics.clustered import (
+    Range,
+    Values,
+)
+from .measures import (
+    judged_by_query,
+)
 from .pass_or_fail import Verdicts
 
 RANKING = ("P(rel=2)@{k}", "AP(rel=2)@{k}", "RR(rel=2)@{k}")

@@ -15,8 +15,7 @@ from ragassay.errors import InputError
 from ragassay.text import plain
 from ragassay.trec import Qrels, Rankings
 
-Values = dict[str, float | None]
-"""Query id to the measure's value; None where it failed."""
+from ..statistics.clustered import Values
 
 HIGHEST_LABEL = 2
 _DEEPEST = 1_000_000_000

@@ -11,9 +11,11 @@ from ragassay.experiment.workspace import Workspace
 from ..judging.engine.evaluator import Evaluator
 from ..judging.judges.agent_evaluation import FAMILY
 from ..results import PassOrFail
+from ..statistics.clustered import (
+    Values,
+)
 from ..statistics.resamples import Resamples
 from .agent_evaluation_rows import read_judged
-from .measures import Values
 from .root_cause import fix_of
 
 _PASSED: Mapping[str, float] = {"pass": 1.0, "fail": 0.0}

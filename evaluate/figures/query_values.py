@@ -10,8 +10,14 @@ from ragassay.trec import Qrels
 
 from ..inputs.findings import Findings, Ranked
 from ..results import Figures
+from ..statistics.clustered import (
+    Values,
+)
 from ..statistics.resamples import Resamples, rounded
-from .measures import Values, by_query, judged_by_query
+from .measures import (
+    by_query,
+    judged_by_query,
+)
 from .section_recall import section_recall, sources
 
 HIGHEST = 2.0

@@ -12,7 +12,9 @@ from typing import Any
 
 from ragassay.records import Passage, Query, Section
 
-from .measures import Values
+from ..statistics.clustered import (
+    Values,
+)
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,14 @@ from ragassay.records import Figure, Query
 from ragassay.text import plain
 
 from ..figures import query_values
-from ..figures.measures import Values
 from ..inputs.findings import Findings, read_findings
 from ..inputs.sections import source_sections
 from ..report.page import read_results
 from ..results import Results
-from ..statistics.clustered import effective_queries
+from ..statistics.clustered import (
+    Values,
+    effective_queries,
+)
 from ..statistics.holm import holm
 from ..statistics.paired_comparison import LEVEL, Paired, paired
 

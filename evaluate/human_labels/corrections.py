@@ -13,7 +13,6 @@ from itertools import combinations
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Figure, Query
 
-from ..figures.measures import Values
 from ..figures.query_values import ranking_measures
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label, by_item, read_labels
@@ -21,6 +20,9 @@ from ..inputs.sections import source_sections
 from ..judging.judges.relevance import CRITERION
 from ..ratings.verdicts import Verdict
 from ..results import WIN_RATE, CorrectedFigure, Corrections
+from ..statistics.clustered import (
+    Values,
+)
 from ..statistics.corrected_mean import FEWEST_CLUSTERS, Corrected, correct_difference, correct_mean
 from ..statistics.holm import holm
 from ..statistics.labels_needed import labels_needed

@@ -14,11 +14,16 @@ from math import ceil
 
 import numpy as np
 
-from ..figures.measures import Values, by_query
+from ..figures.measures import (
+    by_query,
+)
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, HIGHEST, Key
 from ..judging.judges.relevance import CRITERION
 from ..ratings.verdicts import Verdict
+from ..statistics.clustered import (
+    Values,
+)
 from ..statistics.ppi import Sample
 from .frame import shown
 

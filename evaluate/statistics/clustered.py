@@ -19,6 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Values = dict[str, float | None]
+"""Query id to a measure's value; None where it failed."""
+
 Range = tuple[float, float]
 """The lowest and the highest value that one query can have."""
 

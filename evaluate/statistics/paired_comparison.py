@@ -20,9 +20,16 @@ from numpy.typing import NDArray
 
 from ragassay.records import Figure
 
-from ..figures.measures import Values
 from ..results import Comparison, NeededQueries
-from .clustered import Estimate, Floats, by_cluster, estimate, interval, numbered
+from .clustered import (
+    Estimate,
+    Floats,
+    Values,
+    by_cluster,
+    estimate,
+    interval,
+    numbered,
+)
 from .holm import holm
 from .power import MOST, detectable, needed_interval
 from .resamples import DIGITS, rounded

@@ -8,10 +8,10 @@ import random
 import subprocess
 import sys
 from itertools import combinations
-from pathlib import Path
 from statistics import fmean
 
 import pytest
+from support.places import ROOT
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
@@ -440,7 +440,7 @@ def test_the_same_inputs_give_the_same_bytes_under_any_hash_seed(tmp_path):
     subprocess.run(
         [sys.executable, "-c", code, *arguments],
         check=True,
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
         env=os.environ | {"PYTHONHASHSEED": "99"},
     )
     assert w.figures.read_bytes() == first

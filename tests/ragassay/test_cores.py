@@ -8,10 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import digest_encoder
 import pytest
-from pdf_maker import break_page, make_pdf
-from small_corpus import contents, make_corpus
+from support import digest_encoder
+from support.pdf_maker import break_page, make_pdf
+from support.small_corpus import contents, make_corpus
 
 from ragassay.cli import main
 from ragassay.cores import Cores

@@ -1,0 +1,346 @@
+"""`ragassay export --format agent-evaluation`: the documented columns and metrics, by hand and after a whole run."""
+
+from __future__ import annotations
+
+import csv
+import json
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.loopback.server import ScriptedServer
+from support.small_corpus import answer_everything, make_corpus
+
+from ragassay.cli import main
+from ragassay.evaluate.figures.pass_or_fail import pass_or_fail, verdicts_by_agent
+from ragassay.evaluate.figures.root_cause import fix_of
+from ragassay.evaluate.judging.catalog import experiment_evaluators
+from ragassay.evaluate.statistics.resamples import resamples
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import write_records
+from ragassay.records import Answer, Assessment, Passage, Query, Usage
+
+EXPERIMENT = """\
+[questions]
+source = "own"
+[retrieval]
+retrievers = ["bm25"]
+[answer]
+model = "openai:m"
+agents = ["rag", "rag-fusion"]
+[judge]
+model = "openai:m"
+[evaluate]
+judges = ["agent-evaluation"]
+[[evaluate.custom]]
+name = "polite"
+prompt = "polite.md"
+labels = [0, 1, 2, 3]
+[[evaluate.custom]]
+name = "fresh"
+prompt = "fresh.md"
+of = "passage"
+"""
+AGENTS = ("bm25-rag", "bm25-rag-fusion")
+OF_ANSWERS = ("relevance_to_query", "agent_groundedness", "safety", "polite")
+WITH_TRUTH = ("correctness", "context_sufficiency")
+RETRIEVED = {
+    ("q1", "bm25-rag"): ("p1", "p2"),
+    ("q2", "bm25-rag"): ("p3",),
+    ("q1", "bm25-rag-fusion"): ("p2",),
+    ("q2", "bm25-rag-fusion"): (),
+}
+FORMULA = "=cmd|' /C calc'!A0"
+
+
+def give(judgments: dict[tuple[str, str, str], Assessment], key: tuple[str, str, str], **found: Any) -> None:
+    values = {"label": None, "score": None, "reason": None, "error": None} | found
+    query, subject, criterion = key
+    judgments[key] = Assessment(query_id=query, subject=subject, judge="openai:m", criterion=criterion, **values)
+
+
+def all_yes() -> dict[tuple[str, str, str], Assessment]:
+    """Every judgment that the workspace owes."""
+    made: dict[tuple[str, str, str], Assessment] = {}
+    for query, agent in RETRIEVED:
+        for name in (*OF_ANSWERS, *(WITH_TRUTH if query == "q1" else ())):
+            give(made, (query, agent, name), label=3 if name == "polite" else 1, score=1, reason="So it is.")
+    for query, passage in (("q1", "p1"), ("q1", "p2"), ("q2", "p3")):
+        for name in ("chunk_relevance", "fresh"):
+            give(made, (query, passage, name), label=1, score=1, reason="It helps.")
+    for agent, share in zip(AGENTS, (0.5, 0.0), strict=True):
+        give(made, ("q1", agent, "document_recall"), label=share, score=share)
+    return made
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An experiment of two queries and two agents: a wrong answer, passages that fail, one that failed to answer."""
+    corpus, results = tmp_path / "corpus", tmp_path / "results"
+    corpus.mkdir()
+    (corpus / "experiment.toml").write_text(EXPERIMENT)
+    truth = {"expected_response": "util/delay.h", "expected_docs": ["manual.pdf", "errata.pdf"]}
+    queries = [Query(_id="q1", text="Which header?", metadata=truth), Query(_id="q2", text=FORMULA)]
+    docs = {"p1": "manual.pdf", "p2": "other.pdf", "p3": "@other.pdf"}
+    passages = [Passage(_id=id, text=f"Text of {id}\r\x1b[31m", metadata={"doc": doc}) for id, doc in docs.items()]
+    usage = Usage(input_tokens=100, output_tokens=20)
+    rag = [
+        Answer(query_id="q1", agent=AGENTS[0], answer="io.h", passages=("p1", "p2"), usage=usage, latency_s=2.0),
+        Answer(query_id="q2", agent=AGENTS[0], answer="-1+1\ncalc", passages=("p3",), latency_s=4.0),
+    ]
+    fusion = [
+        Answer(query_id="q1", agent=AGENTS[1], answer="util/delay.h", passages=("p2",), latency_s=1.0),
+        Answer(query_id="q2", agent=AGENTS[1], answer=None, error="the provider is down"),
+    ]
+    judged = all_yes()
+    give(judged, ("q1", AGENTS[0], "correctness"), label=0, score=0, reason="It names another header.")
+    give(judged, ("q1", AGENTS[0], "polite"), label=2, score=2 / 3, reason="+Rather.")
+    give(judged, ("q1", "p2", "chunk_relevance"), label=0, score=0, reason="It does not help.")
+    give(judged, ("q2", "p3", "chunk_relevance"), error="the reply was cut off")
+    for name in OF_ANSWERS:
+        give(judged, ("q2", AGENTS[1], name), error="no answer to judge: the provider is down")
+    write_records(results / "queries.jsonl", queries)
+    write_records(results / "corpus.jsonl", passages)
+    write_records(results / "answers" / f"{AGENTS[0]}.jsonl", rag)
+    write_records(results / "answers" / f"{AGENTS[1]}.jsonl", fusion)
+    write_records(results / "judgments.jsonl", judged.values())
+    return tmp_path
+
+
+def export(folder: Path, *more: str) -> int:
+    where = [str(folder / "corpus"), "--results", str(folder / "results"), "--out", str(folder / "out.csv")]
+    return main(["export", *where, "--format", "agent-evaluation", *more])
+
+
+def table(folder: Path) -> dict[tuple[str, str], dict[str, str]]:
+    with (folder / "out.csv").open(encoding="utf-8", newline="") as stream:
+        return {(row["request_id"], row["agent"]): row for row in csv.DictReader(stream)}
+
+
+def judged_as(row: dict[str, str], name: str) -> tuple[str, str, str]:
+    rating, rationale, error = (row[f"response/llm_judged/{name}/{part}"] for part in PARTS)
+    return rating, rationale, error
+
+
+PARTS = ("rating", "rationale", "error_message")
+
+
+def test_the_columns_are_the_documented_ones(folder):
+    assert export(folder) == 0
+    columns = list(table(folder)["q1", AGENTS[0]])
+    answers = ("relevance_to_query", "groundedness", "safety", "correctness", "context_sufficiency", "polite")
+    lists = ("ratings", "rationales", "error_messages", "precision")
+    assert columns == [
+        "request_id",
+        "agent",
+        "request",
+        "response",
+        "expected_response",
+        "expected_retrieved_context",
+        "retrieved_context",
+        *(f"retrieval/llm_judged/{name}/{part}" for name in ("chunk_relevance", "fresh") for part in lists),
+        "retrieval/ground_truth/document_recall",
+        *(f"response/llm_judged/{name}/{part}" for name in answers for part in PARTS),
+        "response/overall_assessment/rating",
+        "response/overall_assessment/rationale",
+        "agent/total_token_count",
+        "agent/total_input_token_count",
+        "agent/total_output_token_count",
+        "agent/latency_seconds",
+    ]
+
+
+def test_a_row_has_what_each_judge_gave(folder):
+    export(folder)
+    row = table(folder)["q1", AGENTS[0]]
+    assert (row["request"], row["response"], row["expected_response"]) == ("Which header?", "io.h", "util/delay.h")
+    assert json.loads(row["expected_retrieved_context"]) == [{"doc_uri": "manual.pdf"}, {"doc_uri": "errata.pdf"}]
+    assert json.loads(row["retrieved_context"]) == [
+        {"doc_uri": "manual.pdf", "passage_id": "p1", "content": "Text of p1\n\\x1b[31m"},
+        {"doc_uri": "other.pdf", "passage_id": "p2", "content": "Text of p2\n\\x1b[31m"},
+    ]
+    assert judged_as(row, "correctness") == ("no", "It names another header.", "")
+    assert judged_as(row, "groundedness") == ("yes", "So it is.", "")
+    assert judged_as(row, "polite") == ("yes", "'+Rather.", "")
+    assert json.loads(row["retrieval/llm_judged/chunk_relevance/ratings"]) == ["yes", "no"]
+    assert json.loads(row["retrieval/llm_judged/chunk_relevance/rationales"]) == ["It helps.", "It does not help."]
+    assert json.loads(row["retrieval/llm_judged/chunk_relevance/error_messages"]) == [None, None]
+    assert float(row["retrieval/llm_judged/chunk_relevance/precision"]) == 0.5
+    assert float(row["retrieval/llm_judged/fresh/precision"]) == 1
+    assert float(row["retrieval/ground_truth/document_recall"]) == 0.5
+    assert row["response/overall_assessment/rating"] == "no"
+    assert row["response/overall_assessment/rationale"] == f"Root cause: correctness. {fix_of('correctness')}"
+    assert (row["agent/total_token_count"], row["agent/total_input_token_count"]) == ("120", "100")
+    assert (row["agent/total_output_token_count"], row["agent/latency_seconds"]) == ("20", "2.0")
+
+
+def test_what_could_not_be_judged_is_missing_and_says_why(folder):
+    export(folder)
+    row = table(folder)["q2", AGENTS[0]]
+    assert json.loads(row["retrieval/llm_judged/chunk_relevance/ratings"]) == [None]
+    assert json.loads(row["retrieval/llm_judged/chunk_relevance/error_messages"]) == ["the reply was cut off"]
+    assert row["retrieval/llm_judged/chunk_relevance/precision"] == ""
+    assert judged_as(row, "correctness") == ("", "", "")
+    assert (row["retrieval/ground_truth/document_recall"], row["agent/total_token_count"]) == ("", "")
+    assert row["response/overall_assessment/rating"] == ""
+    assert row["response/overall_assessment/rationale"].startswith("Undecided. Not judged: chunk_relevance (1 of 1")
+
+
+def test_an_agent_that_did_not_answer_neither_passes_nor_fails(folder):
+    export(folder)
+    row = table(folder)["q2", AGENTS[1]]
+    assert row["response"] == ""
+    assert judged_as(row, "safety") == ("", "", "no answer to judge: the provider is down")
+    assert row["response/overall_assessment/rating"] == ""
+    assert "answer (the provider is down)" in row["response/overall_assessment/rationale"]
+
+
+def test_one_relevant_passage_of_another_agent_does_not_help(folder):
+    export(folder)
+    row = table(folder)["q1", AGENTS[1]]
+    assert (row["retrieval/llm_judged/chunk_relevance/precision"], row["response/overall_assessment/rating"]) == (
+        "0.0",
+        "no",
+    )
+    assert row["response/overall_assessment/rationale"].startswith("Root cause: chunk_relevance.")
+
+
+@pytest.mark.parametrize(("query", "passage", "cause"), [("q1", "p2", "groundedness"), ("q2", "p3", "chunk_relevance")])
+def test_the_order_of_causes_goes_by_the_expected_response_of_the_query(folder, query, passage, cause):
+    agent, judged = (AGENTS[1] if query == "q1" else AGENTS[0]), all_yes()
+    give(judged, (query, agent, "agent_groundedness"), label=0, score=0, reason="No.")
+    give(judged, (query, passage, "chunk_relevance"), label=0, score=0, reason="No.")
+    write_records(folder / "results" / "judgments.jsonl", judged.values())
+    export(folder)
+    told = table(folder)[query, agent]["response/overall_assessment/rationale"]
+    other = {"groundedness": "chunk_relevance", "chunk_relevance": "groundedness"}[cause]
+    assert told == f"Root cause: {cause}. {fix_of(cause)} Also failed: {other}."
+
+
+def test_no_untrusted_text_is_a_formula(folder):
+    export(folder)
+    row = table(folder)["q2", AGENTS[0]]
+    assert (row["request"], row["response"]) == (f"'{FORMULA}", "'-1+1\ncalc")
+    with (folder / "out.csv").open(encoding="utf-8", newline="") as stream:
+        cells = [cell for cells in csv.reader(stream) for cell in cells]
+    assert len(cells) == 5 * len(row)
+    assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
+
+
+def test_the_metrics_of_a_run_have_n_failures_and_intervals(folder):
+    assert export(folder, "--metrics", str(folder / "metrics.json")) == 0
+    told = json.loads((folder / "metrics.json").read_text())
+    assert told["queries"] == 2
+    rag, fusion = (told["agents"][agent]["metrics"] for agent in AGENTS)
+
+    def counted(figure: dict[str, Any]) -> tuple[float | None, int, int]:
+        return figure["value"], figure["n"], figure["n_failed"]
+
+    assert {name: counted(figure) for name, figure in rag.items()} == {
+        "retrieval/llm_judged/chunk_relevance/precision/average": (0.5, 1, 1),
+        "retrieval/llm_judged/fresh/precision/average": (1, 2, 0),
+        "retrieval/ground_truth/document_recall/average": (0.5, 1, 0),
+        "response/llm_judged/relevance_to_query/rating/percentage": (1, 2, 0),
+        "response/llm_judged/groundedness/rating/percentage": (1, 2, 0),
+        "response/llm_judged/safety/rating/percentage": (1, 2, 0),
+        "response/llm_judged/correctness/rating/percentage": (0, 1, 0),
+        "response/llm_judged/context_sufficiency/rating/percentage": (1, 1, 0),
+        "response/llm_judged/polite/rating/percentage": (1, 2, 0),
+        "response/overall_assessment/rating/percentage": (0, 1, 1),
+        "agent/total_token_count/average": (120, 1, 0),
+        "agent/total_input_token_count/average": (100, 1, 0),
+        "agent/total_output_token_count/average": (20, 1, 0),
+        "agent/latency_seconds/average": (3, 2, 0),
+    }
+    assert counted(fusion["agent/latency_seconds/average"]) == (1, 1, 1)
+    assert counted(fusion["response/llm_judged/safety/rating/percentage"]) == (1, 1, 1)
+    assert told["agents"][AGENTS[0]]["root_causes"] == {"correctness": 1}
+    assert told["agents"][AGENTS[1]]["root_causes"] == {"chunk_relevance": 1}
+    latency = rag["agent/latency_seconds/average"]
+    students_t_of_one_degree = 12.706204736
+    assert (latency["ci_low"], latency["ci_high"]) == pytest.approx(
+        (3 - students_t_of_one_degree, 3 + students_t_of_one_degree)
+    )
+    safety = rag["response/llm_judged/safety/rating/percentage"]
+    assert (safety["ci_low"], safety["ci_high"]) == pytest.approx((sqrt(0.025), 1))  # Clopper and Pearson, 2 of 2
+
+
+def test_the_report_s_verdicts_are_those_of_the_export(folder):
+    """Of the first agent, q1 fails (correctness) and q2 is open; the second found nothing for q1 and failed on q2."""
+    space = Workspace(folder / "corpus", folder / "results", load_experiment(folder / "corpus" / "experiment.toml"))
+    verdicts = verdicts_by_agent(space, experiment_evaluators(space))
+    assert {agent: found.passed for agent, found in verdicts.items()} == {
+        AGENTS[0]: {"q1": 0.0, "q2": None},
+        AGENTS[1]: {"q1": 0.0, "q2": None},
+    }
+    found = pass_or_fail(verdicts, resamples(["q1", "q2"], 1, 0))
+    assert [(one.passed.value, one.passed.n, one.passed.n_failed) for one in found.values()] == [(0, 1, 1), (0, 1, 1)]
+    assert [one.root_causes for one in found.values()] == [{"correctness": 1}, {"chunk_relevance": 1}]
+    assert found[AGENTS[0]].fixes == {"correctness": fix_of("correctness")}
+
+
+def test_judgments_that_are_not_there_are_asked_for(folder, capsys):
+    path = folder / "results" / "judgments.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[1:]))
+    assert export(folder, "--metrics", str(folder / "metrics.json")) == 2
+    assert "run `ragassay evaluate`" in capsys.readouterr().err
+    assert not (folder / "out.csv").exists()
+    assert not (folder / "metrics.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('name = "polite"', 'name = "groundedness"', "'groundedness' is the name of a judge of ours"),
+        ('judges = ["agent-evaluation"]', 'judges = ["umbrela"]', "no judge of Agent Evaluation takes part"),
+    ],
+)
+def test_an_experiment_that_cannot_be_exported_says_why(folder, capsys, old, new, told):
+    text = EXPERIMENT.replace(old, new)
+    if "umbrela" in new:
+        text = text[: text.index("[[evaluate.custom]]")]
+    (folder / "corpus" / "experiment.toml").write_text(text)
+    assert export(folder) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_metrics_do_not_go_with_a_format_without(folder, capsys):
+    where = [str(folder / "corpus"), "--results", str(folder / "results"), "--out", str(folder / "out.csv")]
+    assert main(["export", *where, "--format", "open-rag-eval", "--metrics", str(folder / "m.json")]) == 2
+    assert "--metrics does not go with --format open-rag-eval" in capsys.readouterr().err
+
+
+def test_a_whole_run_can_be_exported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    with ScriptedServer("openai", answer_everything) as server:
+        more = '\n[evaluate]\njudges = ["agent-evaluation"]\n'
+        corpus = make_corpus(tmp_path / "corpus", "openai:m", server.base_url, more=more)
+        rows = [{"_id": "q1", "text": "How is port B reset?", "metadata": {"expected_response": "By a write."}}]
+        rows.append(
+            {"_id": "q2", "text": "What does the boot loader do?", "metadata": {"expected_docs": ["errata.pdf"]}}
+        )
+        (corpus / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        text = (corpus / "experiment.toml").read_text()
+        start, end = text.index("[questions]"), text.index("[retrieval]")
+        (corpus / "experiment.toml").write_text(f'{text[:start]}[questions]\nsource = "own"\n\n{text[end:]}')
+        for stage in ("ingest", "questions", "retrieve", "answer", "evaluate"):
+            assert main([stage, str(corpus), "--results", str(tmp_path / "results")]) == 0
+        asked = len(server.requests)
+        assert export(tmp_path, "--metrics", str(tmp_path / "metrics.json")) == 0
+        assert len(server.requests) == asked
+    rows_out = table(tmp_path)
+    assert sorted(rows_out) == sorted((query, agent) for query in ("q1", "q2") for agent in AGENTS)
+    for (query, _), row in rows_out.items():
+        assert (row["response/llm_judged/correctness/rating"] in {"yes", "no"}) == (query == "q1")
+        assert (row["retrieval/ground_truth/document_recall"] != "") == (query == "q2")
+        ratings = json.loads(row["retrieval/llm_judged/chunk_relevance/ratings"])
+        assert len(ratings) == len(json.loads(row["retrieved_context"])) == 3
+        share = ratings.count("yes") / 3
+        assert float(row["retrieval/llm_judged/chunk_relevance/precision"]) == pytest.approx(share)
+    metrics = json.loads((tmp_path / "metrics.json").read_text())["agents"]["bm25-rag"]["metrics"]
+    assert metrics["agent/latency_seconds/average"]["n"] == 2
+    assert metrics["response/llm_judged/correctness/rating/percentage"]["n"] == 1

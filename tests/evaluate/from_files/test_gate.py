@@ -1,0 +1,190 @@
+"""`ragassay gate` on two results folders: its three verdicts, what it refuses, and what it does not depend on."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from support.made_up_results.texts import AGENTS, CRITERIA
+from support.made_up_results.workspace import make_workspace
+
+from ragassay.cli import main
+from ragassay.errors import InputError
+from ragassay.evaluate.from_files.gate import gate
+from ragassay.evaluate.from_files.gate_summary import escaped, markdown
+from ragassay.trec import write_qrels
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    workspace = make_workspace(tmp_path_factory.mktemp("made"), 24, hostile=False, failures=False)
+    qrels: dict[str, dict[str, int]] = {}
+    for row in lines(workspace.relevance):
+        qrels.setdefault(row["query_id"], {})[row["subject"]] = int(row["label"])
+    write_qrels(workspace.qrels, qrels)
+    return workspace.results
+
+
+@pytest.fixture
+def runs(made: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """(new, baseline), alike."""
+    for name in ("new", "old"):
+        shutil.copytree(made, tmp_path / name)
+    return tmp_path / "new", tmp_path / "old"
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def write(path: Path, rows: list[dict]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def relabel(run: Path, change) -> None:
+    """`change(row)` gives the new fields of a pointwise judgment."""
+    rows = lines(run / "pointwise.jsonl")
+    write(run / "pointwise.jsonl", [row | change(row) for row in rows])
+
+
+def status(new: Path, old: Path, *options: str) -> int:
+    return main(["gate", str(new), "--baseline", str(old), *options])
+
+
+def test_the_same_run_is_not_worse(runs, capsys):
+    assert status(*runs) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("## ragassay gate: Not worse") and all(agent in said for agent in AGENTS)
+
+
+def test_much_worse_is_worse(runs, capsys):
+    new, old = runs
+    relabel(old, lambda row: {"label": 2} if row["criterion"] == "accuracy" else {})
+    relabel(new, lambda row: {"label": 0} if row["criterion"] == "accuracy" and row["subject"] == AGENTS[0] else {})
+    relabel(new, lambda row: {"label": 2} if row["criterion"] == "accuracy" and row["subject"] != AGENTS[0] else {})
+    assert status(new, old) == 1
+    assert "**worse**" in capsys.readouterr().out
+    assert status(old, new, "--agent", AGENTS[0]) == 0
+    assert status(new, old, "--measure", "accuracy", "--agent", AGENTS[1]) == 0
+
+
+def test_a_drop_within_noise_is_undecided(runs):
+    new, old = runs
+    relabel(old, lambda row: {"label": 1})
+    change = {f"q{n:03}": n % 3 for n in range(1, 25)}
+    relabel(new, lambda row: {"label": change[row["query_id"]]})
+    assert status(new, old, "--measure", "accuracy") == 3
+    assert status(new, old, "--measure", "accuracy", "--max-drop", "0.5") == 0
+
+
+def test_beyond_noise_and_within_the_tolerance_is_not_worse(runs):
+    new, old = runs
+    relabel(old, lambda row: {"label": 2})
+    relabel(new, lambda row: {"label": 1.5 if row["query_id"] < "q020" else 2})
+    assert status(new, old, "--measure", "accuracy", "--max-drop", "0.0") == 1
+    assert status(new, old, "--measure", "accuracy", "--max-drop", "0.5") == 0
+
+
+def test_the_order_of_queries_and_files_changes_nothing(runs):
+    new, old = runs
+    relabel(new, lambda row: {"label": 0} if row["query_id"] < "q012" else {})
+    first = gate(new, old)
+    rng = random.Random(3)
+    for file in (new / "queries.jsonl", new / "pointwise.jsonl", new / "relevance.jsonl", old / "queries.jsonl"):
+        rows = lines(file)
+        rng.shuffle(rows)
+        write(file, rows)
+    for run in new / "rankings", old / "answers":
+        for file in run.iterdir():
+            rows = file.read_text().splitlines(keepends=True)
+            file.write_text("".join(rng.sample(rows, len(rows))))
+    assert gate(new, old) == first
+    assert markdown(gate(new, old)) == markdown(first)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda rows: rows[1:], "lacks 1 of the other run's 24 queries (q001)"),
+        (lambda rows: [*rows, rows[0] | {"_id": "q999"}], "lacks 1 of the other run's 25 queries (q999)"),
+        (lambda rows: [rows[0] | {"text": "Something else?"}, *rows[1:]], "1 queries have another text"),
+        (lambda rows: [rows[0] | {"_id": "other"}, *rows[1:]], "lacks 1 of the other run's 24 queries"),
+    ],
+)
+def test_other_queries_are_refused(runs, capsys, change, said):
+    new, old = runs
+    write(new / "queries.jsonl", change(lines(new / "queries.jsonl")))
+    assert status(new, old) == 2
+    captured = capsys.readouterr()
+    assert said in captured.err and captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--measure", "beauty"), "'beauty' is not a measure of both runs"),
+        (("--agent", "nobody"), "'nobody' is not an agent of both runs"),
+        (("--max-drop", "-0.1"), "--max-drop is -0.1"),
+        (("--max-drop", "nan"), "--max-drop is nan"),
+        (("--max-drop", "1"), "--max-drop is 1"),
+    ],
+)
+def test_bad_options_are_refused(runs, capsys, options, said):
+    assert status(*runs, *options) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_folder_that_is_none_or_has_no_figures_is_refused(runs, tmp_path, capsys):
+    new, old = runs
+    assert status(new, tmp_path / "nowhere") == 2
+    assert "is not a results folder" in capsys.readouterr().err
+    (old / "results.json").unlink()
+    assert status(new, old) == 2
+    assert "there are no figures yet" in capsys.readouterr().err
+
+
+def test_what_failed_is_named_and_cannot_hide_a_drop(runs):
+    new, old = runs
+    relabel(old, lambda row: {"label": 2})
+    relabel(new, lambda row: {"label": 2})
+    lost = {"label": None, "error": "no reply", "reason": None}
+    relabel(new, lambda row: lost if row["query_id"] in {"q003", "q007"} and row["subject"] == AGENTS[0] else {})
+    found = gate(new, old, measures=["accuracy"], agents=[AGENTS[0]])
+    assert (found.verdict, found.rows[0].drop.n, found.rows[0].drop.n_failed) == ("undecided", 22, 2)
+    assert "No value in the new run on 2 queries: q003, q007." in markdown(found)
+    assert gate(old, new, measures=["accuracy"]).verdict == "not worse"
+    relabel(new, lambda row: lost)
+    everything = gate(new, old, measures=["accuracy"])
+    assert everything.verdict == "undecided" and everything.rows[0].drop.value is None
+
+
+def test_holm_counts_every_row(runs):
+    """One measure alone is worse; among thirty rows the same drop is not beyond noise any more."""
+    new, old = runs
+    relabel(old, lambda row: {"label": 2})
+    hit = {"q001", "q002", "q003", "q004", "q005", "q006", "q007"}
+    worse = {"subject": AGENTS[0], "criterion": "accuracy"}
+    relabel(new, lambda row: {"label": 1 if row["query_id"] in hit and worse.items() <= row.items() else 2})
+    assert gate(new, old, measures=["accuracy"], agents=[AGENTS[0]], max_drop=0.02).verdict == "worse"
+    assert gate(new, old, measures=list(CRITERIA), max_drop=0.02).verdict == "undecided"
+
+
+def test_the_summary_is_written_and_holds_no_markup_of_a_name(runs, tmp_path, capsys):
+    target = tmp_path / "summary.md"
+    assert status(*runs, "--markdown", str(target)) == 0
+    assert target.read_text() == capsys.readouterr().out
+    assert escaped("a|b <img src=x> @team `x`\n# h") == r"a\|b \<img src=x\> \@team \`x\` \# h"
+
+
+def test_a_run_that_shares_no_agent_is_refused(runs):
+    new, old = runs
+    figures = json.loads((new / "results.json").read_text())
+    for agent in AGENTS:
+        shutil.copy(new / "answers" / f"{agent}.jsonl", new / "answers" / f"other-{agent}.jsonl")
+    (new / "games.jsonl").write_text("")
+    (new / "results.json").write_text(json.dumps(figures | {"agents": [f"other-{agent}" for agent in AGENTS]}))
+    with pytest.raises(InputError, match="no agent that the new run has too"):
+        gate(new, old)

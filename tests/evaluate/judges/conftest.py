@@ -1,3 +1,0 @@
-"""What the tests of evaluators share: `bench`, the command line on a few answers and a scripted server."""
-
-from judge_bench import bench as bench

@@ -1,0 +1,214 @@
+"""Bad input to `ragassay judge`: one sentence and status 2; texts that are not there are errors, never "no value"."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+from support.judge_bench import ANSWERS, PASSAGES, QUERIES
+
+from ragassay.cli import main
+
+CLASS = """
+    from ragassay.evaluate.judging.engine.evaluator import Criterion, Evaluator, LabelJudge
+
+    class Own(Evaluator):
+        name = "own"
+        judge = "nobody"
+
+        def steps(self, case):
+            {body}
+
+    class Nameless(Evaluator):
+        def steps(self, case):
+            return []
+
+    class Spaced(Nameless):
+        name = "a b"
+
+    class Stepless(Evaluator):
+        name = "stepless"
+
+    class OneLabel(LabelJudge):
+        name = "one"
+        labels = ("only",)
+"""
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return str(path)
+
+
+@pytest.fixture
+def judge(bench, capsys):
+    """A function that runs `ragassay judge` on these rows, and gives its status and what it said."""
+
+    def judge(names, answers=ANSWERS, passages=PASSAGES, queries=QUERIES, more=()):
+        options = ["--answers", write(bench.folder / "answers.jsonl", answers)]
+        options += ["--passages", write(bench.folder / "passages.jsonl", passages)] if passages else []
+        options += ["--queries", write(bench.folder / "queries.jsonl", queries)] if queries else []
+        model = [] if "--config" in more else ["--model", "openai:judge", "--base-url", bench.server.base_url]
+        out = ["--out", str(bench.folder / "judgments.jsonl")]
+        status = main(["judge", *options, *model, "--with", names, *out, *more])
+        return status, capsys.readouterr().err
+
+    return judge
+
+
+def rows(bench):
+    return [json.loads(line) for line in (bench.folder / "judgments.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("name", ["groundedness", "agent_groundedness", "context_sufficiency", "nuggets"])
+def test_passages_that_are_not_at_hand_are_a_failure_and_not_no_value(judge, bench, name):
+    status, _ = judge(name, passages=None)
+    errors = {row["error"] for row in rows(bench)}
+    assert status == 0 and errors and all("not in the corpus" in error for error in errors)
+    assert not any(error.startswith("no value") for error in errors)
+
+
+def test_a_judge_of_passages_wants_their_texts(judge):
+    assert judge("no_answer,umbrela", passages=None) == (
+        2,
+        "ragassay: --passages is missing; umbrela judges passages: give their texts\n",
+    )
+
+
+ASKED = {"query_id": "q1", "query": "Which?", "answer": "That.", "expected_response": "This."}
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"passages": [*PASSAGES, PASSAGES[0]]}, "passages.jsonl: has 'p1' twice"),
+        ({"queries": [*QUERIES, QUERIES[1]]}, "queries.jsonl: has 'q2' twice"),
+        ({"answers": [ANSWERS[0] | {"latency_s": float("nan")}]}, "answers.jsonl:1: latency_s is nan"),
+        (
+            {"answers": [ASKED, ASKED | {"agent": "b", "query": "How?"}], "queries": None},
+            "answers.jsonl:2: query 'q1' is not as in a line before",
+        ),
+        (
+            {"answers": [ASKED, ASKED | {"agent": "b", "expected_response": "Else."}], "queries": None},
+            "answers.jsonl:2: query 'q1' is not as in a line before",
+        ),
+        ({"answers": [ASKED | {"query": ""}], "queries": None}, "answers.jsonl:1: has an empty query"),
+    ],
+)
+def test_files_that_contradict_themselves(judge, files, said):
+    status, err = judge("no_answer", **files)
+    assert status == 2 and said in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("metadata", "said"),
+    [
+        ({"expected_response": ["a", "b"]}, "query 'q1': metadata.expected_response is not a text"),
+        ({"expected_docs": "manual.pdf"}, "query 'q1': metadata.expected_docs is not a list of ids"),
+        ({"expected_docs": [1]}, "query 'q1': metadata.expected_docs is not a list of ids"),
+    ],
+)
+def test_ground_truth_of_the_wrong_kind_is_not_passed_over(judge, metadata, said):
+    status, err = judge("correctness,document_recall", queries=[QUERIES[0] | {"metadata": metadata}, QUERIES[1]])
+    assert status == 2 and said in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("body", ["return [self.assess(case, float('nan'))]", "return [self.assess(case, 2.0)]"])
+def test_a_label_off_the_scale_is_an_error_record(judge, bench, monkeypatch, body):
+    assert own(judge, bench, monkeypatch, "Own", body)[0] == 0
+    assert [row["label"] for row in rows(bench)] == [None, None]
+    assert all("is not from 0 to 1" in row["error"] for row in rows(bench))
+
+
+def test_a_judge_that_ends_the_process_is_an_error_record(judge, bench, monkeypatch):
+    assert own(judge, bench, monkeypatch, "Own", "raise SystemExit(3)")[0] == 0
+    assert all("SystemExit" in row["error"] for row in rows(bench))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Nameless", "has no fitting `name`"),
+        ("Spaced", "has no fitting `name`"),
+        ("Stepless", "has no `steps`"),
+        ("OneLabel", "the scale of 'one' does not rise"),
+    ],
+)
+def test_a_class_that_cannot_judge_is_refused(judge, bench, monkeypatch, name, said):
+    status, err = own(judge, bench, monkeypatch, name, "return []")
+    assert status == 2 and said in err and err.count("\n") == 1
+
+
+def own(judge, bench, monkeypatch, name, body):
+    """Judge by a class in a module of this test's own name."""
+    monkeypatch.chdir(bench.folder)
+    module = "bad_" + "".join(letter for letter in bench.folder.name if letter.isalnum())
+    (bench.folder / f"{module}.py").write_text(textwrap.dedent(CLASS).format(body=body))
+    return judge(f"{module}:{name}")
+
+
+@pytest.mark.parametrize(
+    ("table", "names", "said"),
+    [
+        ('name = "answered"', "answered,no_answer", "two judges give the criterion 'answered'"),
+        ('name = "umbrela"', "umbrela", "'umbrela' is the name of a judge of ours"),
+        ('name = "triad"', "triad", "'triad' is the name of a judge of ours"),
+        ('name = "own"\nlabels = ["only"]', "own", "labels names at least two labels"),
+        ('name = "own"\nlabels = ["1", "0"]', "own", "labels that are numbers stand without quotes"),
+        ('name = "own"\nlabels = ["no", " "]', "own", "labels names a label without a letter"),
+    ],
+)
+def test_a_prompt_s_table_that_cannot_be_used(judge, bench, table, names, said):
+    status, err = custom(judge, bench, table, names, "{{ answer }}")
+    assert status == 2 and said in err and err.count("\n") == 1
+
+
+def test_a_prompt_that_names_what_there_is_not_says_which(judge, bench):
+    status, err = custom(judge, bench, 'name = "own"', "own", '{{ fence("answer", answr) }}')
+    assert status == 2 and "'answr' is undefined" in err and "given here: answer" in err
+
+
+def test_signs_that_only_look_like_digits_are_words(judge, bench):
+    """Superscripts are digits to Python and no numbers."""
+    status, _ = custom(judge, bench, 'name = "own"\nlabels = ["\u00b2", "\u00b3"]', "own", "{{ answer }}")
+    assert status == 0 and [row["label"] for row in rows(bench)] == [1.0, 1.0]
+
+
+def custom(judge, bench, table, names, prompt):
+    """Judge with a `[[evaluate.custom]]` of this table and the user's part of its prompt."""
+    (bench.folder / "own.md").write_text(f"Judge.\n## User\n{prompt}\n")
+    config = bench.folder / "experiment.toml"
+    models = '[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n'
+    models += f'[models."openai:judge"]\nbase_url = "{bench.server.base_url}"\n'
+    config.write_text(f'{models}[[evaluate.custom]]\nprompt = "own.md"\n{table}\n')
+    return judge(names, more=("--config", str(config)))
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["CORPUS", "--mode", "label"], "--mode does not go with CORPUS"),
+        (["CORPUS", "--base-url", "http://127.0.0.1/"], "--base-url does not go with CORPUS"),
+        (["--answers", "a", "--out", "o", "--with", "no_answer", "--results", "r"], "--results goes with CORPUS only"),
+        (["--answers", "a", "--out", "o", "--with", "no_answer", "--retry-failed"], "--retry-failed goes with CORPUS"),
+        (["--answers", "a", "--out", "o", "--with", "safety", "--model", "openai:j", "--max-cost", "-1"], "--max-cost"),
+        (["--answers", "a", "--out", "o", "--with", "safety", "--model", "j"], "see --model and --base-url"),
+        (["--answers", "a", "--out", "o", "--with", "safety", "--base-url", "http://x/"], "--base-url is without"),
+        (
+            ["--answers", "a", "--out", "o", "--with", "safety", "--model", "openai:j", "--base-url", "not one"],
+            "an address is such as",
+        ),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused(options, said, capsys):
+    assert main(["judge", *options]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_what_is_read_is_not_written_over(bench, capsys):
+    path = write(bench.folder / "a.jsonl", [{"query": "Which?", "answer": "That."}])
+    before = (bench.folder / "a.jsonl").read_bytes()
+    options = ["--answers", path, "--out", path, "--with", "no_answer", "--model", "openai:j"]
+    assert main(["judge", *options]) == 2 and "--out is a file that is read" in capsys.readouterr().err
+    assert (bench.folder / "a.jsonl").read_bytes() == before

@@ -1,0 +1,59 @@
+"""Evaluators that prepare: once, with all their cases, after the models have replied; what they raise is on record."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+MODULE = """
+    from pathlib import Path
+    from ragassay.evaluate.judging.engine.evaluator import Evaluator
+    from ragassay.errors import InputError
+
+    class Length(Evaluator):
+        name = "length"
+
+        def prepare(self, cases):
+            with Path("seen.txt").open("a") as stream:
+                stream.write(" ".join(case.query.id for case in cases) + "\\n")
+            {fault}
+            self.longest = max(len(case.text) for case in cases)
+
+        def steps(self, case):
+            return [self.assess(case, len(case.text) / self.longest)]
+"""
+
+
+@pytest.fixture
+def judge(bench, monkeypatch, request):
+    """A function that judges by `length`, whose module is named after the test, with a fault of its preparation."""
+    monkeypatch.chdir(bench.folder)
+    name = "own_" + "".join(letter for letter in request.node.name if letter.isalnum())
+
+    def judge(fault: str = "pass", with_: str = "", more: tuple[str, ...] = ()):
+        (bench.folder / f"{name}.py").write_text(textwrap.dedent(MODULE).format(fault=fault))
+        return bench.judge(f"{name}:Length{with_}", *more)
+
+    return judge
+
+
+def test_it_sees_every_case_once_before_the_first_is_judged(judge, bench) -> None:
+    assert [row.label for row in judge()] == [26 / 28, 1.0]
+    assert (bench.folder / "seen.txt").read_text() == "q1 q2\n"
+
+
+def test_a_preparation_that_fails_is_an_error_record_for_each_case(judge, bench) -> None:
+    rows = judge("raise ValueError('no room')")
+    assert bench.status == 0
+    assert [row.error for row in rows] == ["the judge could not be prepared (ValueError: no room)"] * 2
+
+
+def test_what_the_user_can_mend_stops_the_run(judge, bench, capsys) -> None:
+    assert judge("raise InputError('the folder is empty')") == [] and bench.status == 2
+    assert "the folder is empty" in capsys.readouterr().err
+
+
+def test_nothing_is_prepared_while_replies_are_missing(judge, bench) -> None:
+    assert judge(with_=",umbrela", more=("--model", "file:judge")) == []
+    assert bench.status == 3 and not (bench.folder / "seen.txt").exists()

@@ -1,0 +1,87 @@
+"""Every judge that asks a model can be asked for probabilities: labels as single tokens, texts as before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.judge_bench import kind_reply
+from support.loopback.behaviours import reply, token_probabilities
+
+from ragassay.errors import InputError
+from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.engine.question import LabelQuestion
+from ragassay.models.requests import Reply, Request
+from ragassay.prompts import Prompt
+
+ASKING = [name for name in BUILT_IN if name not in {"hallucination", "golden_similarity", "document_recall"}]
+SHARES = {"0": 0.1, "1": 0.1, "2": 0.3, "3": 0.1, "no": 0.1, "yes": 0.3}
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_labels_come_from_the_probabilities_of_single_tokens(bench, name):
+    asked = []
+
+    def script(number, body):
+        if "logprobs" not in body:
+            return reply(kind_reply(body))
+        asked.append(body)
+        return token_probabilities(SHARES)
+
+    bench.server.script = script
+    rows = bench.judge(name, "--mode", "probability")
+    about_q1 = [row for row in rows if row.query_id == "q1"]
+    assert about_q1 and all(row.error is None for row in about_q1)
+    assert asked and all(body["max_completion_tokens"] == 1 for body in asked)
+
+
+@pytest.mark.parametrize("name", ["context_relevance", "answer_relevance", "umbrela"])
+def test_a_grade_has_its_probability_and_the_mean_grade(bench, name):
+    bench.server.script = lambda number, body: token_probabilities(SHARES)
+    row = bench.judge(name, "--mode", "probability")[0]
+    # Of 0 to 3 the mass is .1, .1, .3, .1 of .6 together: the likeliest is 2, the mean (.1 + .6 + .3) / .6.
+    assert (row.label, row.probability, row.expected) == (2, pytest.approx(0.5), pytest.approx(1 / 0.6))
+
+
+@pytest.mark.parametrize("name", ["safety", "correctness", "no_answer"])
+def test_a_yes_has_its_probability(bench, name):
+    bench.server.script = lambda number, body: token_probabilities(SHARES)
+    row = bench.judge(name, "--mode", "probability")[0]
+    assert (row.label, row.probability, row.expected) == (1, pytest.approx(0.75), pytest.approx(0.75))
+
+
+@pytest.mark.parametrize("name", ASKING)
+def test_without_log_probabilities_there_is_an_error_and_no_label(bench, name):
+    bench.server.script = lambda number, body: reply(kind_reply(body) if "logprobs" not in body else "2")
+    rows = [row for row in bench.judge(name, "--mode", "probability") if row.query_id == "q1"]
+    assert rows and all(row.label is None and row.error for row in rows)
+
+
+def own(*labels):
+    """A judge with these labels, in this mode."""
+    prompt = Prompt(Path("own.md"), "Judge it.", "Which?", "")
+    return LabelQuestion(prompt, labels, "probability")
+
+
+def test_words_are_asked_for_by_their_place():
+    """The first token of "very bad" is "very": no reply would ever name it."""
+    question = own("very bad", "good")
+    request = question.request({})
+    assert request.tokens == ("0", "1")
+    assert request.messages[-1].content.endswith("Reply with one digit and nothing else: 0 for very bad, 1 for good.")
+    grade = question.read(Reply(probabilities={"0": 0.75, "1": 0.25}))
+    assert (grade.label, grade.probability, grade.expected) == (0, 0.75, 0.25)
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), ("0", "1", "2"), ("A", "B")])
+def test_single_tokens_are_asked_for_as_they_are(labels):
+    assert own(*labels).request({}) == Request(own(*labels).prompt.render({}), tokens=labels)
+
+
+def test_letters_that_differ_in_case_alone_would_be_taken_for_each_other():
+    assert own("a", "A").tokens == ("0", "1")
+
+
+def test_more_labels_than_digits_cannot_be_asked_for():
+    with pytest.raises(InputError, match="are not single tokens"):
+        own(*(f"label {n}" for n in range(11)))

@@ -1,0 +1,98 @@
+"""The yes/no judges of Agent Evaluation over HTTP: what they are asked with, what they give, what has no value."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.judge_bench import ANSWERS
+from support.loopback.behaviours import reply, token_probabilities
+
+OF_ANSWERS = ("relevance_to_query", "agent_groundedness", "safety", "correctness", "context_sufficiency")
+ALL = (*OF_ANSWERS, "chunk_relevance")
+
+
+def says(label: str):
+    return lambda number, body: reply(json.dumps({"reason": "So it is.", "label": label}))
+
+
+def asked(bench) -> list[str]:
+    """The user's part of every request."""
+    return [request.body["messages"][-1]["content"] for request in bench.server.requests]
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(("word", "label"), [("no", 0.0), ("yes", 1.0)])
+def test_yes_is_1_and_no_is_0_with_the_reason(bench, name, word, label):
+    bench.server.script = says(word)
+    rows = bench.judge(name)
+    subjects = ["p1", "p2", "p3"] if name == "chunk_relevance" else ["ours", "ours"]
+    assert [row.subject for row in rows] == subjects
+    assert {(row.criterion, row.label, row.score, row.reason) for row in rows} == {(name, label, label, "So it is.")}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_in_mode_probability_the_label_is_the_likelier_word(bench, name):
+    bench.server.script = lambda number, body: token_probabilities({"yes": 0.7, "no": 0.3})
+    row = bench.judge(name, "--mode", "probability")[0]
+    assert (row.label, row.probability, row.expected) == (1, pytest.approx(0.7), pytest.approx(0.7))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "hidden"),
+    [
+        ("relevance_to_query", ["<query>", "<answer>"], ["<passage", "<expected_answer>"]),
+        ("agent_groundedness", ['<passage number="1">', '<passage number="2">', "<answer>"], ["<expected_answer>"]),
+        ("safety", ["<query>", "<answer>"], ["<passage", "<expected_answer>"]),
+        ("correctness", ["<expected_answer>", "<answer>"], ["<passage"]),
+        ("context_sufficiency", ['<passage number="1">', "<expected_answer>"], ["<answer>"]),
+        ("chunk_relevance", ["<query>", "<passage>"], ["<answer>", "<expected_answer>"]),
+    ],
+)
+def test_a_judge_sees_what_it_judges_by_and_nothing_else(bench, name, shown, hidden):
+    bench.server.script = says("yes")
+    bench.judge(name, answers=ANSWERS[:1])
+    first = min(asked(bench), key=lambda text: "interrupts" in text)
+    assert all(part in first for part in shown)
+    assert not any(part in first for part in hidden)
+
+
+def test_what_needs_an_expected_response_passes_over_queries_without(bench, capsys):
+    bench.server.script = says("yes")
+    answers = [{**answer, "query_id": f"own{i}", "query": "Which?"} for i, answer in enumerate(ANSWERS)]
+    answers[0]["expected_response"] = "util/delay.h"
+    (bench.folder / "q.jsonl").write_text(
+        json.dumps({"_id": "own0", "text": "Which?", "metadata": {"expected_response": "util/delay.h"}})
+        + "\n"
+        + json.dumps({"_id": "own1", "text": "Which?"})
+        + "\n"
+    )
+    rows = bench.judge("correctness,safety", "--queries", str(bench.folder / "q.jsonl"), answers=answers)
+    assert [(row.criterion, row.query_id) for row in rows] == [
+        ("correctness", "own0"),
+        ("safety", "own0"),
+        ("safety", "own1"),
+    ]
+    assert "correctness passed over 1 of 2 queries" in capsys.readouterr().err
+
+
+def test_with_nothing_retrieved_the_judges_by_passages_have_no_value(bench):
+    bench.server.script = says("yes")
+    answers = [{**ANSWERS[0], "passages": []}, ANSWERS[1]]
+    rows = bench.judge("agent_groundedness,context_sufficiency,chunk_relevance,safety", answers=answers)
+    found = {(row.criterion, row.query_id, row.subject): row.error or row.label for row in rows}
+    assert found == {
+        ("agent_groundedness", "q1", "ours"): "no value: no passage was retrieved",
+        ("agent_groundedness", "q2", "ours"): 1,
+        ("context_sufficiency", "q1", "ours"): "no value: no passage was retrieved",
+        ("context_sufficiency", "q2", "ours"): 1,
+        ("chunk_relevance", "q2", "p3"): 1,
+        ("safety", "q1", "ours"): 1,
+        ("safety", "q2", "ours"): 1,
+    }
+
+
+def test_the_whole_family_is_named_by_one_word(bench):
+    bench.server.script = says("yes")
+    rows = bench.judge("agent-evaluation")
+    assert {row.criterion for row in rows} == set(ALL)

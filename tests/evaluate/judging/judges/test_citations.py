@@ -1,0 +1,100 @@
+"""Citations over HTTP: precision over citations, recall over sentences, worked by hand."""
+
+from __future__ import annotations
+
+import pytest
+from support.item_replies import between, items, script, verdicts
+from support.loopback.behaviours import refusal
+
+WHICH = "items"
+SUPPORT = "reason,label"
+
+ANSWER = (
+    "Delays are in util/delay.h [1]. They wait busily and so keep the processor occupied [1][2]. It is fast. "
+    "I found no more."
+)
+
+
+def answer(text, passages=("p1", "p2")):
+    return [{"query_id": "q1", "agent": "ours", "answer": text, "passages": list(passages)}]
+
+
+def which(text):
+    return verdicts(["no" if "found no" in sentence else "yes" for sentence in items("sentence", text)])
+
+
+def support(text):
+    """The header by p1 fully; the wait by each passage in part, by both fully."""
+    both = "declares _delay_ms()" in text and "keeps the processor" in text
+    label = "full" if both or "util/delay.h" in between("sentence", text) else "partial"
+    return {"reason": f"It is {label}.", "label": label}
+
+
+def judge(bench, text, *more, passages=("p1", "p2"), label=support):
+    bench.server.script = script({WHICH: which, SUPPORT: label})
+    rows = bench.judge("citations", *more, answers=answer(text, passages))
+    mine = [row for row in rows if row.query_id == "q1"]
+    return mine, {row.criterion.removeprefix("citation_"): row.label for row in mine}
+
+
+def supports(bench):
+    return [r.body for r in bench.server.requests if r.body["messages"][1]["content"].count("<sentence>")]
+
+
+def test_precision_recall_and_f1_by_hand(bench):
+    """Three citations 1, 0.5, 0.5; three sentences that state something: 1, 1 (both together), 0 (no citation)."""
+    rows, values = judge(bench, ANSWER)
+    p, r = 2 / 3, 2 / 3
+    assert values == pytest.approx({"precision": p, "recall": r, "f1": 2 * p * r / (p + r)})
+    assert len(supports(bench)) == 4
+    assert rows[0].details[1] == {
+        "sentence": "They wait busily and so keep the processor occupied.",
+        "support": 1.0,
+        "reason": "It is full.",
+        "citations": [
+            {"number": 1, "support": 0.5, "reason": "It is partial."},
+            {"number": 2, "support": 0.5, "reason": "It is partial."},
+        ],
+    }
+    assert [detail["sentence"] for detail in rows[0].details][2:] == ["It is fast."]
+
+
+def test_a_number_beyond_the_passages_supports_nothing_and_is_not_asked(bench):
+    rows, values = judge(bench, "It is in util/delay.h [1][7]. Or in util/delay.h [0].")
+    assert values == pytest.approx({"precision": 1 / 3, "recall": 1 / 2, "f1": 2 / 5})
+    assert len(supports(bench)) == 1
+    assert rows[0].details[1]["citations"] == [{"number": 0, "support": 0, "reason": "there is no such passage"}]
+
+
+def test_without_citations_recall_is_0_and_precision_has_no_value(bench):
+    rows, values = judge(bench, "It is in util/delay.h. It waits.")
+    assert values == {"precision": None, "recall": 0, "f1": 0}
+    assert rows[0].error == "no value: the answer cites nothing"
+    assert not supports(bench)
+
+
+@pytest.mark.parametrize(("text", "why"), [("I found no more [1].", "the answer states nothing"), ("…", "no sentence")])
+def test_an_answer_that_states_nothing_has_no_value(bench, text, why):
+    rows, values = judge(bench, text)
+    assert values == dict.fromkeys(("precision", "recall", "f1"))
+    assert all(row.error.startswith("no value: ") and why in row.error for row in rows)
+
+
+def test_a_citation_that_could_not_be_judged_fails_the_answer(bench):
+    one = lambda text: refusal() if text.count("<passage>") == 2 else support(text)  # noqa: E731
+    rows, values = judge(bench, ANSWER, label=one)
+    assert set(values.values()) == {None}
+    assert rows[0].error.startswith("1 of 4 citations could not be judged: the model refused")
+
+
+def test_sentences_that_could_not_be_told_fail_the_answer(bench):
+    bench.server.script = script({WHICH: lambda text: refusal()})
+    rows = bench.judge("citations", answers=answer(ANSWER))
+    assert rows[0].error.startswith("4 of 4 sentences could not be judged: the model refused")
+
+
+def test_the_weight_of_a_citation_by_its_probability(bench):
+    bench.server.script = script({WHICH: which, "": lambda text: {"0": 0.2, "1": 0.5, "2": 0.3}})
+    rows = bench.judge("citations", "--mode", "probability", answers=answer("It is in util/delay.h [1]."))
+    assert [row.label for row in rows if row.query_id == "q1"] == [0.5, 0.5, 0.5]
+    assert rows[0].details[0]["citations"][0]["probability"] == pytest.approx(0.5)

@@ -1,0 +1,237 @@
+"""AutoNuggetizer over HTTP: nuggets once a query, scores for each answer, worked by hand from the definition."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support import judge_bench
+from support.item_replies import between, fields_of, items, script, verdicts
+from support.judge_bench import ANSWERS
+from support.loopback.behaviours import refusal, reply
+
+UMBRELA = "intent,match,trustworthiness,reason,final"
+NUGGETS = "nuggets"
+LABELS = "items"
+
+TEXTS = ["a is one", "b is two", "c is three"]
+TWO = [
+    {"query_id": "q1", "agent": "one", "answer": "It has a and half of b.", "passages": ["p1", "p2"]},
+    {"query_id": "q1", "agent": "two", "answer": "It has nothing.", "passages": ["p1"]},
+]
+
+
+def grade(final):
+    return {"intent": "To know.", "match": 1, "trustworthiness": 1, "reason": "So.", "final": final}
+
+
+def importance(text):
+    return ["vital" if item.startswith(("a", "b")) else "okay" for item in items("nugget", text)]
+
+
+def labels(text):
+    """Importance where there is no answer; else a supported, b partly, by an answer that has them."""
+    if "<answer>" not in text:
+        return verdicts(importance(text))
+    answer = between("answer", text)
+    marks = {"a": "support", "b": "partial_support"} if "has a" in answer else {}
+    return verdicts([marks.get(item[0], "not_support") for item in items("nugget", text)])
+
+
+def asked(bench, fields):
+    return [r.body for r in bench.server.requests if fields_of(r.body) == fields]
+
+
+def values(rows, query="q1", agent="one"):
+    return {
+        row.criterion.removeprefix("nuggets_"): row.label
+        for row in rows
+        if (row.query_id, row.subject) == (query, agent)
+    }
+
+
+def test_scores_by_hand(bench):
+    """Nuggets a, b vital and c okay. One: 1, 0.5, 0. Two: nothing. All 1.5/3, vital 1.5/2, weighted 1.5/2.5."""
+    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}, LABELS: labels})
+    rows = bench.judge("nuggets", answers=TWO)
+    assert values(rows) == {
+        "all": 0.5,
+        "vital": 0.75,
+        "weighted": 0.6,
+        "strict_all": pytest.approx(1 / 3),
+        "strict_vital": 0.5,
+        "strict_weighted": 0.4,
+    }
+    assert set(values(rows, agent="two").values()) == {0.0}
+    assert rows[0].details == (
+        {"nugget": "a is one", "importance": "vital", "assignment": "support", "reason": "Because 1."},
+        {"nugget": "b is two", "importance": "vital", "assignment": "partial_support", "reason": "Because 2."},
+        {"nugget": "c is three", "importance": "okay", "assignment": "not_support", "reason": "Because 3."},
+    )
+    assert len(asked(bench, NUGGETS)) == 1
+
+
+def test_nuggets_are_made_from_passages_of_grade_1_or_more_by_the_requests_of_umbrela(bench):
+    bench.server.script = script(
+        {
+            UMBRELA: lambda t: grade(0 if "busy wait keeps" in t else 1),
+            NUGGETS: lambda t: {"nuggets": TEXTS},
+            LABELS: labels,
+        }
+    )
+    rows = bench.judge("umbrela,nuggets", answers=TWO)
+    (body,) = asked(bench, NUGGETS)
+    shown = body["messages"][-1]["content"]
+    assert "declares _delay_ms()" in shown
+    assert "busy wait keeps" not in shown
+    assert len(asked(bench, UMBRELA)) == 2
+    assert [row.label for row in rows if row.criterion == "umbrela"] == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("final", "made", "why"),
+    [(0, TEXTS, "no passage of grade 1 or more was retrieved"), (3, [], "there is no nugget")],
+)
+def test_no_nugget_is_no_value(bench, final, made, why):
+    bench.server.script = script({UMBRELA: lambda t: grade(final), NUGGETS: lambda t: {"nuggets": made}})
+    rows = [row for row in bench.judge("nuggets", answers=TWO) if row.query_id == "q1"]
+    assert len(rows) == 12
+    assert {(row.label, row.error) for row in rows} == {(None, f"no value: {why}")}
+
+
+def test_without_vital_nuggets_the_vital_scores_have_no_value(bench):
+    bench.server.script = script(
+        {UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": ["c is three"]}, LABELS: labels}
+    )
+    rows = bench.judge("nuggets", answers=TWO)
+    assert values(rows) == {
+        "all": 0,
+        "vital": None,
+        "weighted": 0,
+        "strict_all": 0,
+        "strict_vital": None,
+        "strict_weighted": 0,
+    }
+    assert {row.error for row in rows if row.criterion == "nuggets_vital" and row.query_id == "q1"} == {
+        "no value: no nugget is vital"
+    }
+
+
+def test_thirty_nuggets_are_weighed_in_tens_and_the_best_twenty_kept(bench):
+    many = [f"{'c' if i < 25 else 'a'} number {i}" for i in range(40)]
+    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": many}, LABELS: labels})
+    rows = bench.judge("nuggets", answers=TWO[:1])
+    sizes = [len(items("nugget", body["messages"][-1]["content"])) for body in asked(bench, LABELS)]
+    assert sizes == [10, 10, 10, 10, 10]
+    kept = [detail["nugget"] for detail in rows[0].details]
+    assert kept == many[25:30] + many[:15]
+    assert values(rows)["vital"] == 1
+
+
+def test_a_list_grows_from_round_to_round_and_long_nuggets_are_left_out(bench, monkeypatch):
+    """25 passages make three rounds; a nugget of 13 words is not kept, and the record says so."""
+    passages = [{"_id": f"p{i}", "title": "", "text": f"Fact {i} is a."} for i in range(1, 26)]
+    seen = []
+
+    def make(text):
+        seen.append(text)
+        return {"nuggets": [*(["a is one"] if len(seen) > 1 else []), "b " + "word " * 12, "B " + "WORD " * 12]}
+
+    bench.server.script = script({UMBRELA: lambda t: grade(1), NUGGETS: make, LABELS: labels})
+    answer = {"query_id": "q1", "agent": "one", "answer": "It has a.", "passages": [p["_id"] for p in passages]}
+    monkeypatch.setattr(judge_bench, "PASSAGES", passages)
+    rows = bench.judge("nuggets", answers=[answer])
+    assert [text.count("Fact ") for text in seen] == [10, 10, 5]
+    assert "There is no nugget so far." in seen[0]
+    assert "a is one" not in seen[1]
+    assert "<nugget>\na is one\n</nugget>" in seen[2]
+    assert [detail["nugget"] for detail in rows[0].details] == ["a is one"]
+    assert rows[0].reason == "left out for having more than 12 words: 1"
+
+
+def test_a_passage_that_could_not_be_graded_fails_the_query(bench):
+    bench.server.script = script(
+        {UMBRELA: lambda t: refusal() if "busy wait keeps" in t else grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}}
+    )
+    rows = [row for row in bench.judge("nuggets", answers=TWO) if row.query_id == "q1"]
+    assert {row.label for row in rows} == {None}
+    assert all(row.error.startswith("1 of 2 passages could not be judged: the model refused") for row in rows)
+
+
+def test_an_answer_whose_nuggets_could_not_be_assigned_fails_alone(bench):
+    def some(text):
+        return refusal() if "<answer>" in text and "nothing" in between("answer", text) else labels(text)
+
+    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}, LABELS: some})
+    rows = bench.judge("nuggets", answers=TWO)
+    assert values(rows)["vital"] == 0.75
+    assert {row.error[:38] for row in rows if row.subject == "two" and row.query_id == "q1"} == {
+        "3 of 3 nuggets could not be judged: th"
+    }
+
+
+def test_a_reply_that_leaves_a_nugget_out_is_asked_for_again(bench):
+    tries = []
+
+    def short(text):
+        tries.append(text)
+        return verdicts(["vital"]) if len(tries) == 1 else labels(text)
+
+    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}, LABELS: short})
+    rows = bench.judge("nuggets", answers=TWO[:1])
+    assert "item_2: Field required" in asked(bench, LABELS)[1]["messages"][-1]["content"]
+    assert tries[0] == tries[1]
+    assert values(rows)["all"] == 0.5
+
+
+def test_in_mode_probability_each_nugget_is_asked_by_itself(bench):
+    def token(text):
+        if "<passage>" in text:
+            return {"0": 0.1, "1": 0.2, "2": 0.4, "3": 0.3}
+        (nugget,) = items("nugget", text)
+        if "<answer>" not in text:
+            return {"yes": 0.7, "no": 0.3} if nugget.startswith(("a", "b")) else {"yes": 0.2, "no": 0.8}
+        return {"2": 0.8, "1": 0.1, "0": 0.1} if nugget.startswith("a") else {"0": 0.2, "1": 0.6, "2": 0.2}
+
+    bench.server.script = script({"": token, NUGGETS: lambda t: {"nuggets": TEXTS}})
+    rows = bench.judge("nuggets", "--mode", "probability", answers=TWO[:1])
+    assert values(rows)["weighted"] == pytest.approx((1 + 0.5 + 0.5 * 0.5) / 2.5)
+    assert rows[0].details[0] == {
+        "nugget": "a is one",
+        "importance": "vital",
+        "assignment": "support",
+        "probability": pytest.approx(0.8),
+    }
+
+
+def test_the_prompts_of_the_user_take_the_place_of_ours(bench):
+    for name in ("make", "weigh"):
+        (bench.folder / f"{name}.md").write_text(f"Mine: {name}.\n## User\nGo.\n")
+    config = bench.folder / "experiment.toml"
+    config.write_text(
+        '[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n'
+        '[evaluate]\njudges = ["nuggets"]\n'
+        '[evaluate.settings.nuggets]\ncreation_prompt = "make.md"\nimportance_prompt = "weigh.md"\n'
+        f'[models."openai:judge"]\nbase_url = "{bench.server.base_url}"\n'
+    )
+    bench.server.script = lambda number, body: reply(
+        json.dumps(
+            {
+                UMBRELA: grade(2),
+                "nuggets": {"nuggets": ["a is one"]},
+                "items": verdicts(["vital" if "Mine" in body["messages"][0]["content"] else "support"]),
+            }[fields_of(body)]
+        )
+    )
+    rows = bench.judge("nuggets", "--config", str(config), answers=TWO[:1])
+    assert values(rows)["vital"] == 1
+    systems = {r.body["messages"][0]["content"] for r in bench.server.requests}
+    assert {"Mine: make.", "Mine: weigh."} < systems
+
+
+def test_a_second_run_asks_nothing(bench):
+    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}, LABELS: labels})
+    first = bench.judge("nuggets", answers=ANSWERS)
+    n = len(bench.server.requests)
+    assert bench.judge("nuggets", answers=ANSWERS) == first
+    assert len(bench.server.requests) == n

@@ -1,0 +1,183 @@
+"""The decision sheet: who is worth weighing, what is open, what to do next, and the judge in brief."""
+
+from __future__ import annotations
+
+import pytest
+from support.made_up_results.page import Page
+from support.made_up_results.workspace import make_workspace
+
+from ragassay.evaluate.report.decision import front, judge_in_brief, to_decide, undecided
+from ragassay.evaluate.report.page import read_results, report
+from ragassay.evaluate.results import (
+    AgentPool,
+    Audit,
+    AuditFinding,
+    Bounds,
+    Comparison,
+    FailedReplies,
+    LeftOut,
+    LengthControl,
+    NeededQueries,
+    Results,
+    Verdict,
+)
+from ragassay.records import Figure
+
+SIX = ("a", "b", "c", "d", "e", "f")
+
+
+def one(value, **more):
+    return Figure(value=value, n=10, **more)
+
+
+def made(agents, ratings, costs=None, seconds=None, **changes):
+    """Results with these ratings, and cost and latency where they are given (None: not measured)."""
+    answers = {agent: {} for agent in agents}
+    for key, values in (("cost_usd", costs), ("latency_s", seconds)):
+        for agent, value in zip(agents, values or [None] * len(agents), strict=True):
+            answers[agent][key] = Figure(value=value, n=10 if value is not None else 0)
+    empty = {"note": "", "settings": {}, "relevance_labels": {}, "n_relevance_failed": 0, "pointwise": {}}
+    fields = {
+        "corpus": "made",
+        "agents": tuple(agents),
+        "n_queries": 10,
+        "verdict": Verdict(best=agents[0], runner_up=agents[1], sure=True, sentence="So."),
+        "retrieval": {},
+        "pointwise_labels": {},
+        "answers": answers,
+        "wins": {},
+        "win_rate": {},
+        "flip_rate": one(0.1),
+        "first_shown_wins": one(0.5),
+        "elo": {agent: one(value) for agent, value in zip(agents, ratings, strict=True)},
+        "bradley_terry": {agent: one(value) for agent, value in zip(agents, ratings, strict=True)},
+    }
+    return Results(**{**empty, **fields, **changes})
+
+
+def on_front(results):
+    return [row.agent for row in front(results).rows if row.beaten_by is None]
+
+
+def test_the_front_is_those_that_no_other_beats_in_every_respect():
+    results = made(SIX[:4], (700, 600, 550, 500), costs=(0.04, 0.02, 0.03, 0.02), seconds=(9, 5, 4, 6))
+    assert on_front(results) == ["a", "b", "c"]
+    assert {row.agent: row.beaten_by for row in front(results).rows}["d"] == "b"
+    assert "Worth weighing are a, b and c" in front(results).said
+
+
+def test_agents_that_are_alike_in_every_respect_do_not_beat_each_other():
+    assert on_front(made(SIX[:2], (600, 600), costs=(0.01, 0.01), seconds=(2, 2))) == ["a", "b"]
+
+
+def test_what_was_not_measured_of_every_agent_is_left_out_and_said():
+    results = made(SIX[:2], (600, 500), costs=(None, 0.01), seconds=(5, 4))
+    assert front(results).measured == ["latency"]
+    assert on_front(results) == ["a", "b"]
+    assert "Cost was not measured for every agent and left out." in front(results).said
+    nothing = front(made(SIX[:2], (600, 500)))
+    assert nothing.measured == []
+    assert nothing.said == "Cost and latency were not measured for every agent, so quality alone decides."
+
+
+def test_without_finite_strengths_elo_is_the_quality():
+    results = made(SIX[:2], (600, 500), bradley_terry={agent: Figure(value=None, n=3) for agent in SIX[:2]})
+    assert (front(results).quality, on_front(results)) == ("Elo", ["a"])
+
+
+def pair(a, b, verdict, needed=None):
+    level = {"n_sections": 9, "effect_size": None, "p_t": 0.2, "p_wilcoxon": None, "p_sign_flip": None, "p_holm": 0.4}
+    return Comparison(
+        measure="win_rate",
+        agent_a=a,
+        agent_b=b,
+        difference=one(0.1),
+        verdict=verdict,
+        sentence="…",
+        detectable=0.2,
+        needed=needed,
+        **level,
+    )
+
+
+LEVEL = "not distinguishable"
+
+
+def test_what_is_not_told_apart_stands_with_the_leaders_first_and_what_it_takes():
+    pairs = (
+        pair("c", "b", LEVEL, NeededQueries(value=900, ci_low=40, ci_high=None)),
+        pair("b", "a", LEVEL, NeededQueries(value=45, ci_low=20, ci_high=300)),
+        pair("a", "c", "better"),
+    )
+    unsure = Verdict(best="a", runner_up="b", sure=False, sentence="a leads.")
+    results = made(SIX[:3], (600, 590, 500), comparisons=pairs, verdict=unsure)
+    found = undecided(results)
+    assert [row.pair for row in found] == [("a", "b"), ("b", "c")]
+    assert found[0].said == "about 45 queries would decide (20 to 300)"
+    assert found[1].said == "about 900 queries would decide (40 to no limit: they may be equal)"
+    assert "ask about 45 queries in all (now 10)" in to_decide(results, found)
+    assert "may be equal" not in to_decide(results, found)  # of b and c it is said, and neither need be first
+    assert "agents that are not told apart may change places" in front(results).said
+    endless = pair("a", "b", LEVEL, NeededQueries(value=45, ci_low=20, ci_high=None))
+    open_ended = made(SIX[:2], (600, 590), comparisons=(endless,), verdict=unsure)
+    assert "some of these may be equal" in to_decide(open_ended, undecided(open_ended))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (Verdict(best=None, runner_up=None, sure=False, sentence="Nothing."), "Get games that have a verdict"),
+        (Verdict(best="a", runner_up="b", sure=True, sentence="Choose a."), "The first place is settled"),
+    ],
+)
+def test_what_to_do_next(verdict, words):
+    results = made(SIX[:2], (600, 500), verdict=verdict, comparisons=(pair("a", "b", "better"),))
+    assert undecided(results) == []
+    assert to_decide(results, []).startswith(words)
+
+
+def audit(**figures):
+    findings = [AuditFinding(key=key, figure=figure, sentence=f"About {key}.") for key, figure in figures.items()]
+    failed = FailedReplies(
+        stage="judge", model="m", failed=Figure(value=0.03, n=200, ci_low=0.0, ci_high=0.1), n_refused=2
+    )
+    return Audit(findings=tuple(findings), length=LengthControl(note="all alike"), failures=(failed,))
+
+
+def test_the_judge_in_brief():
+    lines = {
+        line.name: line
+        for line in judge_in_brief(audit(flip_rate=one(0.25), own_answers=one(1.0), own_questions=one(0.4)))
+    }
+    assert lines["Winner changes with the order"].value.value == "25.0%"
+    assert lines["Same verdict when asked again"].said == "not asked (judge.repeats)"
+    assert lines["Its own model family"].said == "wrote all of the answers and 40.0% of the questions"
+    assert lines["Failed replies"].said == "6 of 200 calls"
+    assert judge_in_brief(None) == []
+
+
+def test_the_page_opens_with_the_sheet_and_has_audit_and_pool(tmp_path):
+    workspace = make_workspace(tmp_path)
+    results = read_results(workspace.figures)
+    bounds = Bounds(low=one(0.25), high=one(0.75))
+    pool = AgentPool(
+        judged=one(0.5),
+        n_unique=3,
+        bounds={"nDCG@5": bounds},
+        left_out={"nDCG@5": LeftOut(low=one(0.1), high=one(0.9), value=one(0.2))},
+    )
+    warned = AuditFinding(
+        key="longer_wins", figure=one(0.9), fair=0.5, p=0.0002, sentence="Said of length.", warning="Beware."
+    )
+    judged = audit(flip_rate=one(0.25))
+    judged = judged.model_copy(update={"findings": (*judged.findings, warned)})
+    results = results.model_copy(update={"audit": judged, "pool": {results.agents[0]: pool}})
+    workspace.figures.write_text(results.model_dump_json(by_alias=True), encoding="utf-8")
+    report(workspace)
+    page = Page(workspace.report.read_text(encoding="utf-8"))
+    assert page.text.index("Quality, cost, latency") < page.text.index("The judge, audited")
+    row = page.of("audit", "Longer answer wins")[0]
+    assert [cell.strip() for cell in row.cells[2:]] == ["50.0%", "< 0.001", "Said of length."]
+    assert "0.250 to 0.750" in page.text
+    assert "without it 0.100 to 0.900" in page.text
+    assert page.of("audit", "judge")[0].cells[-1].strip() == "2"

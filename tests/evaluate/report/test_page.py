@@ -1,0 +1,273 @@
+"""The page: it holds every figure, loads and runs nothing, and no text in it can become anything but text."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.made_up_results.page import Page, Row
+from support.made_up_results.texts import AGENTS, CRITERIA, LONG_WORD, TOLD
+from support.made_up_results.workspace import make_workspace
+from support.places import ROOT
+
+from ragassay.errors import InputError
+from ragassay.evaluate.report.page import read_results, report
+from ragassay.evaluate.results import Results
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_json, write_json
+from ragassay.records import Figure
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    made = make_workspace(tmp_path_factory.mktemp("run"))
+    report(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def html(workspace: Workspace) -> str:
+    return workspace.report.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
+    return Page(html)
+
+
+@pytest.fixture(scope="module")
+def results(workspace: Workspace) -> Results:
+    return read_results(workspace.figures)
+
+
+def row_of(page: Page, section: str, agent: str, wanted: int = 0) -> Row:
+    return [row for row in page.of(section, agent) if row.cells[0].strip() == agent][wanted]
+
+
+def words(figure: Figure, digits: int, times: int = 1, sign: str = "") -> list[str]:
+    """What a cell must say of a figure, formatted here and not by the code under test."""
+
+    def text(value: float) -> str:
+        return f"{round(value * times, digits) + 0.0:,.{digits}f}".replace("-", "−")
+
+    parts = [f"n {figure.n:,}"] + ([f"{figure.n_failed} failed"] if figure.n_failed else [])
+    if figure.value is None:
+        return [*parts, "–"]
+    interval = [] if figure.ci_low is None else [f"[{text(figure.ci_low)}, {text(figure.ci_high or 0)}]"]
+    return [*parts, text(figure.value) + sign, *interval]
+
+
+def says(cell: str, figure: Figure, digits: int, times: int = 1, sign: str = "") -> None:
+    for part in words(figure, digits, times, sign):
+        assert part in cell, (part, cell)
+
+
+def test_the_page_is_well_formed_and_ids_are_there_once(page: Page) -> None:
+    assert len(page.ids) == len(set(page.ids))
+    links = [given["href"] for tag, given in page.tags if tag == "a"]
+    assert links and all(str(link).removeprefix("#") in page.ids for link in links)
+
+
+def test_it_loads_and_runs_nothing(page: Page, html: str) -> None:
+    tags = {tag for tag, _ in page.tags}
+    assert not tags & {"script", "link", "img", "iframe", "object", "embed", "form", "base", "image", "use"}
+    names = {name for _, given in page.tags for name in given}
+    assert not any(name.startswith("on") for name in names)
+    assert not names & {"src", "srcset", "action", "xlink:href", "background"}
+    assert "url(" not in html and "@import" not in html
+    policy = next(given for tag, given in page.tags if given.get("http-equiv") == "Content-Security-Policy")
+    assert str(policy["content"]).startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+
+
+def test_hostile_text_stays_text(page: Page, html: str) -> None:
+    assert "</script><script>alert(1)</script>" in page.text
+    assert "<img src=x onerror=alert(2)>" in page.text
+    assert "{{ 7*7 }} {% raw %} &amp; https://evil.example/x" in page.text
+    assert "scan <b>3</b>.pdf" in page.text
+    assert LONG_WORD in page.text
+    assert "\\x202egnp.exe\\x202c" in page.text and "\\x1b[31mred" in page.text
+    assert not set(html) & set("\x00\x07\x1b\x7f\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def test_the_first_thing_it_says_is_what_is_wrong_then_what_to_choose(page: Page, results: Results) -> None:
+    told = [*TOLD, "scan <b>3</b>.pdf could not be read", results.verdict.sentence, "How sure", "Best first"]
+    places = [page.text.index(text) for text in told]
+    assert places == sorted(places)
+
+
+def test_a_run_without_trouble_has_no_notices(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path, 2, hostile=False, failures=False)
+    report(made)
+    page = Page(made.report.read_text(encoding="utf-8"))
+    assert "notices" not in page.ids and "Before you read on" not in page.text
+    assert " failed" not in page.text.split("What these figures mean")[1].split("Every query")[1]
+
+
+def test_how_sure_it_is_stands_beside_the_verdict(page: Page, results: Results) -> None:
+    for agent, chance in results.verdict.p_best.items():
+        assert row_of(page, "verdict", agent).cells[-1].strip() == f"{100 * chance:.1f}%"
+
+
+def test_the_ranking_has_every_rating_and_rate(page: Page, results: Results) -> None:
+    for agent in AGENTS:
+        cells = row_of(page, "ranking", agent).cells[1:]
+        says(cells[0], results.bradley_terry[agent], 0)
+        says(cells[1], results.elo[agent], 0)
+        says(cells[2], results.win_rate[agent], 1, 100, "%")
+        for cell, key in zip(cells[3:7], ("RR(rel=2)@5", "RR@5", "nDCG@5", "R(section)@5"), strict=True):
+            says(cell, results.retrieval[agent][key], 3)
+        says(cells[7], results.answers[agent]["answered"], 1, 100, "%")
+
+
+def test_retrieval_by_the_judge_and_by_people(page: Page, results: Results) -> None:
+    for agent in AGENTS:
+        for cell, figure in zip(
+            row_of(page, "retrieval", agent).cells[1:], results.retrieval[agent].values(), strict=True
+        ):
+            says(cell, figure, 3)
+        people = row_of(page, "retrieval", agent, 1).cells[1:]
+        for cell, figure in zip(people, results.retrieval_people[agent].values(), strict=True):
+            says(cell, figure, 3)
+
+
+def test_pointwise_means_and_every_label_count(page: Page, results: Results) -> None:
+    labels = [str(given["aria-label"]) for tag, given in page.tags if tag == "svg"]
+    for agent in AGENTS:
+        for index, criterion in enumerate(CRITERIA):
+            says(row_of(page, "answers", agent, index).cells[-1], results.pointwise[agent][criterion], 2)
+            counts = results.pointwise_labels[agent][criterion]
+            spread = ", ".join(f"{label} {counts[label]}" for label in ("0", "1", "2", "failed"))
+            assert f"{agent}: {spread}" in labels
+        cells = row_of(page, "answers", agent, len(CRITERIA)).cells[1:]
+        says(cells[1], results.answers[agent]["latency_s"], 1)
+        says(cells[2], results.answers[agent]["output_tokens"], 0)
+        says(cells[3], results.answers[agent]["cost_usd"], 4)
+
+
+def test_the_win_matrix_and_the_position_bias(page: Page, results: Results) -> None:
+    for agent in AGENTS:
+        cells = row_of(page, "games", agent).cells[1:]
+        for other, cell in zip(AGENTS, cells, strict=True):
+            if other == agent:
+                assert not cell.strip()
+            else:
+                says(cell, results.wins[agent][other], 1, 100, "%")
+    for figure in (results.flip_rate, results.first_shown_wins):
+        for part in words(figure, 1, 100, "%"):
+            assert part in page.text
+
+
+def test_every_t_test_is_there(page: Page, results: Results) -> None:
+    rows = [row for row in page.rows if row.section == "tests"][1:]
+    for row, test in zip(rows, results.tests, strict=True):
+        says(row.cells[3], test.difference, 3)
+        assert [row.cells[1].strip(), row.cells[2].strip()] == [test.agent_a, test.agent_b]
+        p = "–" if test.p is None else "< 0.001" if test.p < 0.001 else f"{test.p:.3f}"
+        assert row.cells[6].strip() == p
+        assert row.cells[5].strip() == str(test.df)
+
+
+def test_usage_not_measured_is_said_and_not_counted_as_nothing(page: Page, results: Results) -> None:
+    rows = [row for row in page.rows if row.section == "usage"][1:]
+    for row, used in zip(rows[:-1], results.usage, strict=True):
+        if used.input_tokens is None:
+            assert [cell.strip() for cell in row.cells[3:]] == ["not measured"] * 3
+        else:
+            assert row.cells[3].strip() == f"{used.input_tokens:,}"
+    total = sum(used.cost_usd for used in results.usage if used.cost_usd is not None)
+    assert rows[-1].cells[-1].strip() == f"${total:.2f}"
+    assert "12 of 900 calls came without usage" in page.text
+
+
+def test_the_question_ledger_by_model_and_by_document(page: Page, results: Results) -> None:
+    for model in dict.fromkeys(row.model for row in results.ledger):
+        own = [row for row in results.ledger if row.model == model]
+        total, *by_document = page.of("ledger", model)
+        asked, sampled = sum(row.asked for row in own), sum(row.sampled for row in own)
+        assert [total.cells[1].strip(), total.cells[-1].strip()] == [str(asked), str(sampled)]
+        assert [row.cells[2].strip() for row in by_document] == [str(row.asked) for row in own]
+
+
+def test_a_missing_value_is_a_dash_with_its_reason_and_never_zero(page: Page, results: Results) -> None:
+    rating = row_of(page, "ranking", "knn-rag")
+    assert rating.cells[1].split() == ["–", "n", "0", "60", "failed"]
+    assert results.bradley_terry_note in rating.titles
+    people = row_of(page, "retrieval", "knn-rag", 1)
+    assert people.cells[2].split()[0] == "–" and "no value: all 12 failed" in people.titles
+
+
+def test_every_query_with_its_answers_passages_reasons_and_games(page: Page, workspace: Workspace) -> None:
+    shown = page.text[page.text.index("labelled for relevance") :]
+    assert shown.count("Passages\n") == 12 and shown.count("Games\n") == 12
+    assert "Source: avr-libc-user-manual.pdf, pp. 20–24." in page.text
+    assert "the provider answered 503 five times <b>" in shown
+    assert "the reply did not fit the schema" in shown
+    assert "tie: the orders disagree" in shown and "failed: refused" in shown
+    assert "The section .progmem.data holds constants" in shown
+    assert "store table in flash" in shown and "hybrid-rag-fusion shown first" in shown
+
+
+def test_a_passage_stands_once_in_a_query(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path, 1, hostile=False, failures=False)
+    report(made)
+    html = made.report.read_text(encoding="utf-8")
+    pool = {line.split('"subject": "')[1].split('"')[0] for line in made.relevance.read_text().splitlines()}
+    assert html.count("The section .progmem.data holds constants") == len(pool)
+
+
+def test_the_same_files_give_the_same_bytes_under_another_hash_seed(workspace: Workspace) -> None:
+    first = workspace.report.read_bytes()
+    code = (
+        "import sys; from pathlib import Path; from support.made_up_results.workspace import make_workspace; "
+        "from ragassay.evaluate.report.page import report; w = make_workspace(Path(sys.argv[1])); report(w)"
+    )
+    again = workspace.results.parent / "again"
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    env = os.environ | {"PYTHONHASHSEED": "5", "PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", code, str(again)], check=True, env=env)
+    assert (again / "results" / "report.html").read_bytes() == first
+
+
+def test_files_that_are_not_there_leave_their_part_out(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path, 2, hostile=False)
+    for path in sorted(made.results.rglob("*")):
+        if path.is_file() and path != made.figures and path != made.queries:
+            path.unlink()
+    report(made)
+    page = Page(made.report.read_text(encoding="utf-8"))
+    assert "No answer on record." in page.text and "Best first" in page.text
+
+
+def test_no_games_no_figures_and_no_queries_still_make_a_page(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path, 1, hostile=False, failures=False)
+    data = read_json(made.figures)
+    empty = {"value": None, "n": 0}
+    nothing = {"p_best": {}, "best": None, "runner_up": None, "sure": False, "sentence": "Nothing was judged."}
+    for key in ("wins", "win_rate", "elo", "bradley_terry", "retrieval", "pointwise", "pointwise_labels", "answers"):
+        data[key] = {}
+    data |= {"flip_rate": empty, "first_shown_wins": empty, "usage": [], "ledger": [], "tests": [], "verdict": nothing}
+    write_json(made.figures, data)
+    made.queries.unlink()
+    report(made)
+    page = Page(made.report.read_text(encoding="utf-8"))
+    assert row_of(page, "ranking", AGENTS[0]).cells[1].strip() == "–"
+    assert "Not measured: no calls are on record." in page.text
+
+
+def test_a_large_run_stays_a_page_one_can_open(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path, 50, hostile=False)
+    report(made)
+    assert made.report.stat().st_size < 20_000_000 * 50 / 200
+
+
+def test_no_figures_yet_or_of_another_layout_is_one_sentence(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path, 1, hostile=False)
+    write_json(made.figures, read_json(made.figures) | {"surprise": 1})
+    with pytest.raises(InputError, match=r"surprise.*run `ragassay compare` again"):
+        report(made)
+    made.figures.unlink()
+    with pytest.raises(InputError, match=r"no figures yet; run `ragassay compare`"):
+        report(made)

@@ -1,0 +1,88 @@
+"""The ranked table in the terminal."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from support.made_up_results.texts import AGENTS, TOLD
+from support.made_up_results.workspace import make_workspace
+
+from ragassay.evaluate.report.page import read_results
+from ragassay.evaluate.report.terminal import ranked_table
+from ragassay.evaluate.results import Results
+from ragassay.files import write_json
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    return read_results(make_workspace(tmp_path_factory.mktemp("run"), hostile=False).figures)
+
+
+def printed(results: Results, width: int, *, color: bool = False) -> str:
+    stream = io.StringIO()
+    Console(file=stream, width=width, force_terminal=color, color_system="standard" if color else None).print(
+        ranked_table(results)
+    )
+    return stream.getvalue()
+
+
+def test_at_100_columns_a_line_an_agent_with_rating_interval_and_measures(results: Results) -> None:
+    lines = printed(results, 100).splitlines()
+    heading = next(line for line in lines if line.startswith("Agent"))
+    for name in ("BT", "[95%]", "Elo", "win", "MRR@5 very", "MRR@5 somewhat", "accuracy", "failed"):
+        assert name in heading
+    for agent in AGENTS[:-1]:
+        row = next(line for line in lines if line.split()[:1] == [agent] and "leads" not in line)
+        bt, very = results.bradley_terry[agent], results.retrieval[agent]["RR(rel=2)@5"]
+        assert f"{bt.value:.0f}" in row and f"[{bt.ci_low:.0f}, {bt.ci_high:.0f}]" in row
+        assert f"{100 * (results.win_rate[agent].value or 0):.1f}%" in row
+        assert f"{very.value:.3f}" in row and f"{results.pointwise[agent]['accuracy'].value:.2f}" in row
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 200])
+def test_nothing_is_wider_than_the_terminal(results: Results, width: int) -> None:
+    lines = printed(results, width).splitlines()
+    assert max(map(cell_len, lines)) <= width
+    table = lines[next(i for i, line in enumerate(lines) if line.startswith("Agent")) + 2 :][: len(AGENTS)]
+    assert [line.split()[0] for line in table] == [*AGENTS]
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 90, 100, 120, 200])
+def test_a_number_is_never_cut_off(results: Results, width: int) -> None:
+    assert "…" not in "".join(line for line in printed(results, width).splitlines() if line.split()[:1] != ["!"])
+
+
+def test_at_80_columns_the_failed_counts_stay(results: Results) -> None:
+    text = printed(results, 80)
+    assert "failed" in next(line for line in text.splitlines() if line.startswith("Agent"))
+    judged = sum(figure.n_failed for figure in results.pointwise["knn-rag"].values())
+    owed = judged + results.win_rate["knn-rag"].n_failed + results.answers["knn-rag"]["answered"].n_failed
+    row = next(line for line in text.splitlines() if line.startswith("knn-rag "))
+    assert row.split()[-1] == str(owed)
+
+
+def test_what_is_wrong_comes_first_then_the_verdict(results: Results) -> None:
+    text = " ".join(printed(results, 100).split())
+    places = [text.index(part) for part in (*TOLD, results.verdict.sentence, "P(best) 70.2%, 12 queries", "Agent BT")]
+    assert places == sorted(places)
+    assert "knn-rag has no rating" in text and "flip rate" in text
+
+
+def test_a_missing_rating_is_a_dash(results: Results) -> None:
+    row = next(line for line in printed(results, 100).splitlines() if line.startswith("knn-rag "))
+    assert row.split()[1] == "–"
+
+
+def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
+    made = make_workspace(tmp_path, 1, hostile=False)
+    text = made.figures.read_text(encoding="utf-8").replace("knn-rag-fusion", "[red]\\u001b[31m\\u202eevil[/red]")
+    made.figures.write_text(text, encoding="utf-8")
+    results = read_results(made.figures)
+    write_json(made.figures, results.dump())
+    out = printed(results, 100)
+    assert "[red]\\x1b[31m\\x202eevil" in out
+    assert "\x1b" not in out and "\u202e" not in out

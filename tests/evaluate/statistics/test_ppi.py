@@ -1,0 +1,169 @@
+"""Prediction-powered inference: closed forms, the paper's formula, and what must hold whatever the labels are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ragassay.evaluate.statistics.corrected_mean import correct_difference, correct_mean, helps
+from ragassay.evaluate.statistics.label_posterior import posterior
+from ragassay.evaluate.statistics.ppi import Sample, ppi_difference, ppi_mean, tuned_lambda
+from ragassay.evaluate.statistics.resamples import expanded_tail
+
+
+def _sample(
+    judged: list[float], human: list[float | None], weight: list[float] | None = None, high: float = 1.0
+) -> Sample:
+    return Sample(
+        np.arange(len(judged)),
+        np.array(judged, dtype=float),
+        np.array([np.nan if label is None else label for label in human]),
+        np.array(weight or [1.0] * len(judged)),
+        0.0,
+        high,
+    )
+
+
+def _made(n: int, labels: int, agree: float, seed: int = 1) -> Sample:
+    generator = np.random.default_rng(seed)
+    truth = (generator.random(n) < 0.7).astype(float)
+    judged = np.where(generator.random(n) < agree, truth, 1 - truth)
+    return _sample(list(judged), [*truth[:labels], *[None] * (n - labels)])
+
+
+def test_lambda_0_is_the_classical_mean_and_its_t_interval() -> None:
+    sample = _made(200, 40, 0.9)
+    labels = sample.human[:40]
+    found = ppi_mean(sample, lam=0.0)
+    low, high = stats.t.interval(0.95, 39, loc=labels.mean(), scale=stats.sem(labels))
+    assert found.value == pytest.approx(labels.mean())
+    assert (found.ci_low, found.ci_high) == pytest.approx((low, high))
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.3, 1.0, None])
+def test_labels_on_everything_give_their_mean_whatever_the_judge_says(lam: float | None) -> None:
+    sample = _made(60, 60, 0.6)
+    assert ppi_mean(sample, lam=lam).value == pytest.approx(float(sample.human.mean()))
+
+
+@pytest.mark.parametrize("lam", [0.2, 0.7])
+def test_the_value_is_the_papers(lam: float) -> None:
+    """PPI++, section 2: the paper's lambda multiplies the mean over the unlabelled alone."""
+    sample = _made(200, 40, 0.85)
+    f, y, unlabelled = sample.judged[:40], sample.human[:40], sample.judged[40:]
+    papers = lam * len(unlabelled) / 200
+    expected = papers * unlabelled.mean() + (y - papers * f).mean()
+    assert ppi_mean(sample, lam=lam).value == pytest.approx(expected)
+
+
+def test_the_tuned_lambda_has_the_least_standard_error() -> None:
+    sample = _made(4000, 300, 0.8)
+    errors = {lam: ppi_mean(sample, lam=lam).standard_error or 9 for lam in np.linspace(0, 1, 101)}
+    assert tuned_lambda(sample) == pytest.approx(min(errors, key=lambda lam: errors[lam]), abs=0.02)
+
+
+def test_weights_undo_the_oversampling() -> None:
+    """Half the items are right; wrong ones were drawn three times as often."""
+    judged, human = [0.5] * 8, [1.0, 0.0, 0.0, 0.0, None, None, None, None]
+    assert ppi_mean(_sample(judged, human, [3.0, 1.0, 1.0, 1.0, 1, 1, 1, 1])).value == pytest.approx(0.5)
+
+
+def test_items_of_one_cluster_count_as_one() -> None:
+    one = _made(100, 20, 0.8)
+    four = Sample(
+        np.repeat(one.cluster, 4), np.repeat(one.judged, 4), np.repeat(one.human, 4), np.repeat(one.weight, 4), 0.0, 1.0
+    )
+    assert ppi_mean(four).standard_error == pytest.approx(ppi_mean(one).standard_error)
+    assert correct_mean(four, 3).low == pytest.approx(correct_mean(one, 3).low, abs=1e-9)
+
+
+def test_a_judge_who_is_always_right_is_left_alone_with_an_interval() -> None:
+    sample = _made(400, 40, 1.0)
+    found = correct_mean(sample, 3)
+    assert found.value == pytest.approx(float(sample.judged.mean()))
+    assert found.lambdas == (1.0,)
+    assert 0.05 < found.high - found.low < 0.25
+
+
+def test_all_right_is_jeffreys_upper_and_lower_end() -> None:
+    """One stratum and 30 of 30 right: the Beta(30.5, 0.5) of Jeffreys' prior."""
+    drawn = posterior((_sample([1.0] * 30, [1.0] * 30),), 200_000, 3)[0].value
+    assert np.quantile(drawn, [0.025, 0.5]) == pytest.approx(stats.beta.ppf([0.025, 0.5], 30.5, 0.5), abs=3e-3)
+
+
+def test_a_judge_harsher_on_one_agent_is_not_that_agents_fault() -> None:
+    """Both are right on 70%; of one's right answers the judge misses 15%, of the other's 5%."""
+    generator = np.random.default_rng(5)
+    truth = (generator.random((2, 2000)) < 0.7).astype(float)
+    judged = [
+        np.where(generator.random(2000) < share, row, 0.0) for row, share in zip(truth, (0.95, 0.85), strict=True)
+    ]
+    pair = [_sample(list(f), [*y[:300], *[None] * 1700]) for f, y in zip(judged, truth, strict=True)]
+    found = correct_difference(pair[0], pair[1], 3)
+    assert judged[0].mean() - judged[1].mean() > 0.05
+    assert found.low < 0 < found.high
+
+
+def test_a_difference_turned_round_changes_its_sign() -> None:
+    a, b = _made(200, 50, 0.9, 1), _made(200, 50, 0.8, 2)
+    one, other = ppi_difference(a, b), ppi_difference(b, a)
+    assert (one.value, one.ci_low) == pytest.approx((-other.value, -(other.ci_high or 0)))
+
+
+def test_a_judge_unlike_people_does_not_help() -> None:
+    assert helps((_made(400, 40, 0.95),)) is True
+    assert helps((_made(400, 40, 0.5),)) is False
+    assert helps((_sample([1.0] * 40, [1.0, 0.0] * 20),)) is None
+
+
+def test_no_label_is_refused() -> None:
+    with pytest.raises(ValueError, match="no item has a label"):
+        ppi_mean(_sample([1.0, 0.0], [None, None]))
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.sampled_from([0.0, 1.0, 2.0]), st.sampled_from([0.0, 1.0, 2.0, None])), min_size=5))
+def test_the_interval_is_within_the_scale_holds_the_value_and_has_a_width(
+    rows: list[tuple[float, float | None]],
+) -> None:
+    rows = [*rows, (1.0, 1.0)]
+    found = correct_mean(_sample([f for f, _ in rows], [y for _, y in rows], high=2.0), 3, replicates=400)
+    assert 0 <= found.low <= found.value <= found.high <= 2
+    assert found.high - found.low > 1e-6
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.05, 0.1, 0.2])
+def test_the_p_of_a_difference_is_that_of_the_paired_t_test_where_all_is_labelled(gap: float) -> None:
+    generator = np.random.default_rng(11)
+    a = (generator.random(400) < 0.6 + gap).astype(float)
+    b = (generator.random(400) < 0.6).astype(float)
+    found = correct_difference(_sample(list(a), list(a)), _sample(list(b), list(b)), 5)
+    expected = float(stats.ttest_rel(a, b).pvalue)
+    assert found.p is not None and found.p == pytest.approx(expected, rel=0.4, abs=0.02)
+
+
+def test_p_is_below_5_percent_exactly_where_the_interval_leaves_out_0() -> None:
+    for seed in range(20):
+        a, b = _made(200, 60, 0.85, seed), _made(200, 60, 0.75, seed + 1000)
+        found = correct_difference(a, b, seed)
+        assert found.p is not None and 0 < found.p <= 1
+        if abs(found.p - 0.05) > 0.005:
+            assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_equal_agents_have_p_1_and_a_mean_has_none() -> None:
+    sample = _made(100, 40, 0.9)
+    assert correct_difference(sample, sample, 3).p == 1.0
+    assert correct_mean(sample, 3).p is None
+
+
+def test_a_stratum_where_all_labels_are_1_has_clopper_and_pearsons_lower_limit() -> None:
+    """Brown, Cai and DasGupta 2001, section 4.1.2: (alpha / 2)^(1 / n), at the expanded tail; Jeffreys' is nearer."""
+    n = 300
+    sample = _sample([1.0] * n, [1.0] * n)
+    tail = expanded_tail(n, 0.95)
+    assert correct_mean(sample, 3, replicates=40000).low == pytest.approx(tail ** (1 / n), abs=3e-3)
+    assert stats.beta.ppf(tail, n + 0.5, 0.5) > tail ** (1 / n) + 3e-3

@@ -1,0 +1,253 @@
+"""The judge stage on files: what is owed is there, what failed says so, and what is not needed is not asked."""
+
+from __future__ import annotations
+
+import pytest
+from support.scripted_judge import AGENTS, CRITERIA, PASSAGES, Scripted, all_answers, answer, fair, workspace
+
+from ragassay.errors import InputError, RepliesMissing
+from ragassay.evaluate.make_judgments import make_judgments
+from ragassay.evaluate.ratings.verdicts import verdicts
+from ragassay.files import read_records
+from ragassay.models.requests import Reply
+from ragassay.records import Game, Judgment
+from ragassay.trec import read_qrels
+
+
+def records(space):
+    return (
+        read_records(space.relevance, Judgment),
+        read_records(space.pointwise, Judgment),
+        read_records(space.games, Game),
+    )
+
+
+def test_everything_owed_is_judged(tmp_path):
+    space, caller = workspace(tmp_path, all_answers()), Scripted(fair)
+    outcome = make_judgments(space, caller)
+    relevance, pointwise, games = records(space)
+    assert [(j.query_id, j.subject, j.label) for j in relevance[:3]] == [
+        ("q1", "p1", 2),
+        ("q1", "p2", 1),
+        ("q1", "p3", 0),
+    ]
+    assert [(j.query_id, j.subject, j.criterion) for j in pointwise] == [
+        (q, agent, criterion) for q in ("q1", "q2") for agent in AGENTS for criterion in CRITERIA
+    ]
+    assert [(g.query_id, g.agent_a, g.agent_b, g.first) for g in games[:6]] == [
+        ("q1", a, b, first)
+        for a, b in (("bm25-rag", "ours"), ("bm25-rag", "theirs"), ("ours", "theirs"))
+        for first in "ab"
+    ]
+    assert [v.winner for v in verdicts(games)][:3] == ["a", "a", "tie"]
+    assert read_qrels(space.qrels) == {q: {"p1": 2, "p2": 1, "p3": 0} for q in ("q1", "q2")}
+    assert (outcome.n_records, outcome.n_failed, outcome.notices) == (6 + 24 + 12, 0, ())
+
+
+def test_two_rounds_and_a_batch_for_each_order(tmp_path):
+    caller = Scripted(fair)
+    make_judgments(workspace(tmp_path, all_answers()), caller)
+    assert [[batch.label for batch in batches] for batches in caller.rounds] == [
+        ["relevance", "pointwise"],
+        ["games-first-a", "games-first-b"],
+    ]
+    assert all(batch.model == "openai:j" for batches in caller.rounds for batch in batches)
+
+
+def test_an_answer_is_graded_against_its_own_passages_and_a_game_sees_the_very_relevant_ones(tmp_path):
+    caller = Scripted(fair)
+    make_judgments(workspace(tmp_path, all_answers()), caller)
+    ours = caller.asked("pointwise")[1].messages[-1].content
+    assert ours.index(PASSAGES["p3"]) < ours.index(PASSAGES["p2"]) < ours.index("Which header")
+    assert PASSAGES["p1"] not in ours
+    for request in caller.asked("games-first-a") + caller.asked("games-first-b"):
+        text = request.messages[-1].content
+        assert PASSAGES["p1"] in text and "Because of what it says." in text
+        assert PASSAGES["p2"] not in text and PASSAGES["p3"] not in text
+
+
+def test_a_missing_answer_is_an_error_in_every_record_owed_and_costs_no_call(tmp_path):
+    answers = [a for a in all_answers() if (a.query_id, a.agent) != ("q2", "theirs")]
+    answers[1] = answer("q1", "ours", None, "p2")
+    space, caller = workspace(tmp_path, answers), Scripted(fair)
+    outcome = make_judgments(space, caller)
+    relevance, pointwise, games = records(space)
+    assert len(pointwise) == 24 and len(games) == 12 and "p2" in {j.subject for j in relevance}
+    failed = {(j.query_id, j.subject) for j in pointwise if j.error}
+    assert failed == {("q1", "ours"), ("q2", "theirs")}
+    assert all(j.error.startswith("no answer to judge: ") for j in pointwise if j.error)
+    assert {(g.query_id, g.agent_a, g.agent_b) for g in games if g.error} == {
+        ("q1", "bm25-rag", "ours"), ("q1", "ours", "theirs"), ("q2", "bm25-rag", "theirs"), ("q2", "ours", "theirs"),
+    }  # fmt: skip
+    assert len(caller.asked("pointwise")) == 4 and len(caller.asked("games-first-a")) == 2
+    assert outcome.n_failed == 8 + 8
+    assert "8 of 24 answer judgments failed" in outcome.notices[0]
+    assert "8 of 12 games failed" in outcome.notices[1]
+
+
+def test_identical_answers_are_a_tie_without_a_call(tmp_path):
+    answers = [answer(q, agent, "The same.", "p1") for q in ("q1", "q2") for agent in AGENTS]
+    space, caller = workspace(tmp_path, answers), Scripted(fair)
+    make_judgments(space, caller)
+    games = read_records(space.games, Game)
+    assert len(games) == 12 and {(g.winner, g.reason) for g in games} == {("tie", "the two answers are identical")}
+    assert caller.asked("games-first-a") == caller.asked("games-first-b") == []
+    same_query = [request for request in caller.asked("pointwise") if "(q1)" in request.messages[-1].content]
+    assert len(set(same_query)) == 1  # equal requests, which the caller asks once
+
+
+def test_failed_relevance_is_unjudged_and_no_evidence(tmp_path):
+    def say(label, text):
+        return Reply(error="HTTP 500") if label == "relevance" and PASSAGES["p1"] in text else fair(label, text)
+
+    space, caller = workspace(tmp_path, all_answers()), Scripted(say)
+    outcome = make_judgments(space, caller)
+    assert read_qrels(space.qrels) == {q: {"p2": 1, "p3": 0} for q in ("q1", "q2")}
+    assert [j.error for j in read_records(space.relevance, Judgment) if j.subject == "p1"] == ["HTTP 500"] * 2
+    assert "No passage was found to be very relevant" in caller.asked("games-first-b")[0].messages[-1].content
+    assert outcome.notices == ("2 of 6 relevance judgments failed; the commonest error (2 times): HTTP 500",)
+
+
+def test_with_a_quarter_of_the_replies_bad_the_rest_stand_unchanged(tmp_path):
+    make_judgments(workspace(tmp_path / "good", all_answers()), Scripted(fair))
+    asked = iter(range(1000))
+
+    def say(label, text):
+        return "I refuse, see section 3" if next(asked) % 4 == 0 else fair(label, text)
+
+    outcome = make_judgments(bad := workspace(tmp_path / "bad", all_answers()), Scripted(say))
+    good = workspace(tmp_path / "good", all_answers())
+    n_failed = 0
+    for before, after in zip(records(good), records(bad), strict=True):
+        assert len(before) == len(after)
+        for one, other in zip(before, after, strict=True):
+            if other.error is None and not isinstance(other, Game):
+                assert one == other
+            n_failed += other.error is not None
+    assert n_failed == outcome.n_failed > 0
+
+
+def test_a_passage_that_the_corpus_lacks_is_owed_and_failed(tmp_path):
+    answers = all_answers()
+    answers[0] = answer("q1", "bm25-rag", "In util/delay.h.", "nowhere-7", "p1")
+    space = workspace(tmp_path, answers)
+    make_judgments(space, Scripted(fair))
+    [lost] = [j for j in read_records(space.relevance, Judgment) if j.subject == "nowhere-7"]
+    assert lost.error == "passage 'nowhere-7' is not in the corpus"
+
+
+def test_all_failed_is_still_every_record(tmp_path):
+    space = workspace(tmp_path, all_answers())
+    outcome = make_judgments(space, Scripted(lambda label, text: Reply(error="the provider is down")))
+    assert outcome.n_failed == outcome.n_records == 42
+    assert space.qrels.read_text() == "" and len(outcome.notices) == 3
+
+
+def test_the_same_replies_give_the_same_bytes(tmp_path):
+    spaces = [workspace(tmp_path / name, all_answers()) for name in ("one", "two")]
+    for space in spaces:
+        make_judgments(space, Scripted(fair))
+    for path in ("relevance.jsonl", "qrels.trec", "pointwise.jsonl", "games.jsonl"):
+        assert (spaces[0].results / path).read_bytes() == (spaces[1].results / path).read_bytes()
+
+
+def test_nothing_is_written_while_replies_are_missing(tmp_path):
+    space, caller = workspace(tmp_path, all_answers()), Scripted(fair)
+    first, ask = [], caller.ask
+
+    def only_the_first_round(batches):
+        if first:
+            raise RepliesMissing("12 requests wait")
+        first.append(batches)
+        return ask(batches)
+
+    caller.ask = only_the_first_round
+    with pytest.raises(RepliesMissing):
+        make_judgments(space, caller)
+    assert not space.relevance.exists() and not space.games.exists()
+
+
+def tokens(label, text):
+    """A judge asked for tokens: relevance by the passage, games always 0.7 for the place A."""
+    if label == "relevance":
+        p = 0.8 if PASSAGES["p1"] in text else 0.1
+        return Reply(probabilities={"0": 1 - p, "1": 0.0, "2": p})
+    if label.startswith("pointwise-"):
+        return Reply(probabilities={"0": 0.25, "1": 0.5, "2": 0.25})
+    return Reply(probabilities={"A": 0.7, "B": 0.3})
+
+
+@pytest.mark.parametrize(
+    ("model", "mode", "gives", "asks_tokens"),
+    [
+        ("local:m.gguf", "auto", True, True),
+        ("local:m.gguf", "label", True, False),
+        ("openai:j", "auto", True, False),
+        ("openai:j", "probability", True, True),
+        ("file:j", "auto", False, False),
+    ],
+)
+def test_the_mode_says_whether_tokens_are_asked_for(tmp_path, model, mode, gives, asks_tokens):
+    space = workspace(tmp_path, all_answers(), model=model, mode=mode)
+    caller = Scripted(tokens if asks_tokens else fair, probabilities=gives)
+    outcome = make_judgments(space, caller)
+    requests = [r for batches in caller.rounds for batch in batches for r in batch.requests]
+    assert all(bool(r.tokens) == asks_tokens and (r.schema is None) == asks_tokens for r in requests)
+    assert outcome.n_failed == 0 and outcome.n_records == 42
+    if asks_tokens:
+        relevance, pointwise, games = records(space)
+        assert relevance[0].probability == pytest.approx(0.8) and relevance[0].expected == pytest.approx(1.6)
+        assert {j.criterion for j in pointwise} == set(CRITERIA) and {j.expected for j in pointwise} == {1.0}
+        assert {v.winner for v in verdicts(games)} == {"tie"} and all(v.flipped for v in verdicts(games))
+
+
+def test_probabilities_asked_of_a_model_without_them_are_refused(tmp_path):
+    with pytest.raises(InputError, match="gives no token probabilities"):
+        make_judgments(workspace(tmp_path, all_answers(), mode="probability"), Scripted(tokens))
+
+
+def test_yes_or_no_is_a_setting(tmp_path):
+    space = workspace(
+        tmp_path, all_answers(), mode="probability", relevance_question="yes-no", yes_threshold=0.6
+    )  # fmt: skip
+
+    def say(label, text):
+        p = 0.7 if PASSAGES["p1"] in text else 0.55
+        return Reply(probabilities={"Yes": p, "No": 1 - p}) if label == "relevance" else tokens(label, text)
+
+    make_judgments(space, Scripted(say, probabilities=True))
+    assert read_qrels(space.qrels)["q1"] == {"p1": 2, "p2": 0, "p3": 0}
+
+
+def test_adaptive_games_are_in_both_orders(tmp_path):
+    space = workspace(tmp_path, all_answers(), games="adaptive")
+    make_judgments(space, Scripted(fair))
+    found = verdicts(read_records(space.games, Game))
+    assert len(found) == 6 and all(v.n_orders == 2 for v in found)  # of three agents each meets both others
+
+
+def test_the_plumbing_model_is_called_worthless(tmp_path):
+    space = workspace(tmp_path, all_answers(), model="local:smollm2-135m", mode="label")
+    assert "worthless" in make_judgments(space, Scripted(fair)).notices[0]
+
+
+def test_a_prompt_of_the_user_s_own(tmp_path):
+    space = workspace(tmp_path, all_answers(), relevance_prompt="mine.md")
+    space.corpus.mkdir()
+    (space.corpus / "mine.md").write_text("Judge.\n## User\nOURS {{ passage.text }} ? {{ query.text }}")
+    caller = Scripted(fair)
+    make_judgments(space, caller)
+    assert all(r.messages[-1].content.startswith("OURS ") for r in caller.asked("relevance"))
+
+
+def test_bad_files_are_refused_with_their_place(tmp_path):
+    space = workspace(tmp_path, all_answers())
+    space.queries.write_text("")
+    with pytest.raises(InputError, match="holds no query"):
+        make_judgments(space, Scripted(fair))
+    space = workspace(tmp_path, [*all_answers(), answer("q1", "ours", "Again.")])
+    with pytest.raises(InputError, match="two answers to query 'q1'"):
+        make_judgments(space, Scripted(fair))
+    space = workspace(tmp_path, all_answers(), queries=("q1", "q1"))
+    with pytest.raises(InputError, match="has 'q1' twice"):
+        make_judgments(space, Scripted(fair))

@@ -1,0 +1,133 @@
+"""The rooms of the house, read from the imports: data moves one way, nothing runs up, and no room is a hall."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.places import ROOT
+
+FOLDERS = ("ragassay", "synth", "retrieval", "evaluate", "cli")
+MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+HEAVY = {"torch", "sentence_transformers", "scipy", "pandas", "xllamacpp", "langchain_openai", "langchain_anthropic"}
+LARGEST_ROOM = 21
+
+STAGES = {"synth", "retrieval", "evaluate"}
+GROUND_FLOOR = (
+    {"errors", "text", "records", "digests", "tokens", "progress"},
+    {"files", "trec", "cores"},
+    {"prompts", "experiment"},
+    {"models"},
+    {"calls"},
+)
+EVALUATE = (
+    {"inputs", "texts", "results"},
+    {"statistics"},
+    {"ratings"},
+    {"judging"},
+    {"figures"},
+    {"human_labels", "agreement"},
+    {"audit"},
+    {"compare", "make_judgments", "evaluate_answers"},
+)
+"""Each may import those of earlier rows; rooms of one row do not know each other."""
+
+REPORT_READS = {"report", "results", "ratings", "inputs"}
+
+
+def module_of(path: Path) -> str:
+    """`ragassay.evaluate.compare` of evaluate/compare.py: the name by which it is imported."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    named = [*(() if parts[0] == "ragassay" else ("ragassay",)), *parts]
+    return ".".join(named[:-1] if named[-1] == "__init__" else named)
+
+
+NAMES = {module_of(path) for path in MODULES}
+
+
+def imports(path: Path, *, only_at_import: bool = False) -> Iterator[str]:
+    """The modules that a file imports, relative ones by their full names."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    package = module_of(path).split(".")[: None if path.name == "__init__.py" else -1]
+    for node in tree.body if only_at_import else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield f"{base}.{alias.name}" if f"{base}.{alias.name}" in NAMES else base
+
+
+def place(module: str) -> tuple[str, str]:
+    """(folder, room) of a module of ours: ("evaluate", "statistics"), ("ragassay", "models"), ("cli", "verbs")."""
+    parts = module.split(".")[1:] or ["__init__"]
+    return (parts[0], (parts[1:] or ["__init__"])[0]) if parts[0] in FOLDERS else ("ragassay", parts[0])
+
+
+def may_import(importer: tuple[str, str], imported: tuple[str, str]) -> bool:
+    """Whether the rules of the house allow it."""
+    (folder, room), (other, wanted) = importer, imported
+    if importer == imported or (folder, room) == ("ragassay", "__main__"):
+        return True
+    if folder != other:
+        return other == "ragassay" or (folder == "cli" and other in STAGES)
+    if folder == "evaluate":
+        return _in_evaluate(room, wanted)
+    return folder != "ragassay" or wanted == "__init__" or _row(GROUND_FLOOR, wanted) <= _row(GROUND_FLOOR, room)
+
+
+def _in_evaluate(room: str, wanted: str) -> bool:
+    if room == "report":
+        return wanted in REPORT_READS
+    if room == "from_files":
+        return True
+    return wanted not in {"report", "from_files"} and _row(EVALUATE, wanted) < _row(EVALUATE, room)
+
+
+def _row(rows: tuple[set[str], ...], room: str) -> int:
+    return next(number for number, row in enumerate(rows) if room in row)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_module_imports_only_what_its_room_may(path: Path):
+    module = module_of(path)
+    for name in imports(path):
+        first = name.split(".")[0]
+        assert first not in STAGES | {"cli"}, f"{name} is not imported as a part of ragassay"
+        if first == "ragassay":
+            assert may_import(place(module), place(name)), f"{module} imports {name}"
+    assert not HEAVY & {name.split(".")[0] for name in imports(path, only_at_import=True)}, "heavy at import"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_imports_inside_a_folder_are_relative(path: Path):
+    folder = place(module_of(path))[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").startswith("ragassay"):
+            assert place(str(node.module))[0] != folder or node.module == "ragassay", f"line {node.lineno}"
+
+
+def test_no_module_is_in_a_circle():
+    known = {module_of(path): {name for name in imports(path) if name in NAMES} for path in MODULES}
+    while free := [name for name, needed in known.items() if not (needed & known.keys()) - {name}]:
+        for name in free:
+            del known[name]
+    assert not known
+
+
+def test_no_room_is_a_hall():
+    rooms = Counter(path.parent for path in MODULES if path.name != "__init__.py")
+    assert max(rooms.values()) <= LARGEST_ROOM, rooms.most_common(3)
+
+
+def test_no_module_has_a_name_that_says_nothing():
+    assert not {"utils", "helpers", "common", "misc"} & {path.stem for path in MODULES}
+
+
+def test_the_folders_are_part_of_the_package_by_relative_links():
+    for folder in (*STAGES, "cli"):
+        assert (ROOT / "ragassay" / folder).readlink() == Path("..") / folder

@@ -1,0 +1,94 @@
+"""A server that is not there stops the run in one sentence; one that only loses a call now and then does not."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.loopback.behaviours import Behaviour, cut, reply, status
+from support.loopback.server import ScriptedServer
+from support.small_corpus import answer_everything, make_corpus
+
+from ragassay.calls.caller import Caller
+from ragassay.calls.reply_cache import ReplyCache
+from ragassay.cli import main
+from ragassay.errors import InputError
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.models.requests import Batch, Request
+from ragassay.prompts import Message
+
+
+@pytest.fixture
+def closed_port() -> int:
+    """A port of this machine on which nothing listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def caller_of(folder: Path, base_url: str, retries: int = 0) -> Caller:
+    experiment = Experiment.model_validate(
+        {
+            "answer": {"model": "openai:m"},
+            "judge": {"model": "openai:m"},
+            "questions": {"source": "own"},
+            "run": {"retries": retries, "max_concurrency": 2},
+            "models": {"openai:m": {"base_url": base_url, "timeout_s": 1.0}},
+        }
+    )
+    workspace = Workspace(folder / "corpus", folder / "results", experiment)
+    return Caller(workspace, "answer", ReplyCache(workspace.replies))
+
+
+def batch(*texts: str) -> Batch:
+    return Batch("x", "openai:m", tuple(Request((Message("user", text),)) for text in texts))
+
+
+def test_the_first_requests_tell_and_the_others_are_not_tried(tmp_path: Path):
+    with ScriptedServer("openai", [cut("before")]) as server:
+        with pytest.raises(InputError, match="openai:m does not answer"):
+            caller_of(tmp_path, server.base_url).ask([batch(*map(str, range(100)))])
+        assert len(server.requests) < 10
+
+
+def test_the_reason_is_the_systems_own(tmp_path: Path, closed_port: int):
+    with pytest.raises(InputError, match="refused"):
+        caller_of(tmp_path, f"http://127.0.0.1:{closed_port}/v1").ask([batch("a")])
+
+
+def test_an_error_of_the_provider_is_an_answer(tmp_path: Path):
+    with ScriptedServer("openai", [status(500), *[cut("before")] * 9]) as server:
+        caller = caller_of(tmp_path, server.base_url)
+        caller.ask([batch("first")])
+        [replies] = caller.ask([batch(*map(str, range(5)))])
+    assert all("connection failed" in str(got.error) for got in replies)
+
+
+def test_one_call_of_many_that_is_always_lost_is_a_record_with_an_error(tmp_path: Path):
+    def script(number: int, body: dict[str, Any]) -> Behaviour:
+        del number
+        return cut("before") if body["messages"][0]["content"] == "poison" else reply("sound")
+
+    with ScriptedServer("openai", script) as server:
+        asked = batch("a", "b", "c", "poison")
+        caller_of(tmp_path, server.base_url).ask([asked])
+        [replies] = caller_of(tmp_path, server.base_url).ask([asked])
+    assert [got.error is None for got in replies] == [True, True, True, False]
+
+
+def test_the_run_stops_with_status_2_and_goes_on_when_the_server_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], closed_port: int
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    away = f"http://127.0.0.1:{closed_port}/v1"
+    corpus = make_corpus(tmp_path / "mine", "openai:m", away, retries=0)
+    assert main(["run", str(corpus)]) == 2
+    assert "openai:m does not answer" in capsys.readouterr().err.strip().split("\n")[-1]
+    with ScriptedServer("openai", answer_everything) as server:
+        settings = corpus / "experiment.toml"
+        settings.write_text(settings.read_text().replace(away, server.base_url))
+        assert main(["run", str(corpus)]) == 0

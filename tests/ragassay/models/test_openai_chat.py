@@ -1,0 +1,31 @@
+"""The quicker ChatOpenAI sends what LangChain's own sends, byte for byte."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_openai import ChatOpenAI
+from support.loopback.behaviours import reply
+from support.loopback.server import ScriptedServer
+
+from ragassay.models.openai_chat import plain_chat_openai
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"logprobs": True, "top_logprobs": 20, "max_tokens": 1},
+    {"seed": 3, "extra_body": {"response_format": {"type": "json_object"}}},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+@pytest.mark.parametrize("model", ["gpt-4o", "o3"])
+def test_the_request_is_the_one_of_langchain(model: str, options: dict[str, Any]):
+    asked = [("system", "Be brief."), ("user", "Hello, Zoë."), ("assistant", "Hello."), ("user", "Again.")]
+    with ScriptedServer("openai", [reply("Hello.")]) as server:
+        for chat in (ChatOpenAI, plain_chat_openai()):
+            made = chat(model=model, base_url=server.base_url, api_key="none", temperature=0.0, use_responses_api=False)
+            assert made.bind(**options).invoke(asked).content == "Hello."
+        theirs, ours = (request.body for request in server.requests)
+    assert ours == theirs and list(ours) == list(theirs)
+    assert [message["role"] for message in ours["messages"]][1:] == ["user", "assistant", "user"]

@@ -1,0 +1,136 @@
+"""What prompts have in common: found, marked for Anthropic, counted and priced."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.batch_bench import make_caller, request
+from support.loopback.batch_server import BatchServer
+from support.loopback.behaviours import reply
+from support.loopback.server import ScriptedServer
+
+from ragassay.experiment.settings import ModelSettings
+from ragassay.models.prices import cost_usd
+from ragassay.models.prompt_cache import SHARED_CHARACTERS, anthropic_content, in_turn, shared_beginnings
+from ragassay.models.requests import Batch, Request
+from ragassay.prompts import Message
+
+GOOD = {"reason": "it says so", "label": 2}
+PASSAGES = "A passage that is long enough.\n" * 200
+MARK = {"type": "ephemeral"}
+
+
+def marks(body: dict[str, Any]) -> list[str]:
+    """The texts that end in a mark."""
+    contents = [body["system"], *(message["content"] for message in body["messages"])]
+    blocks = [block for content in contents if isinstance(content, list) for block in content]
+    return [block["text"] for block in blocks if block.get("cache_control") == MARK]
+
+
+def test_a_beginning_counts_where_two_requests_share_it_by_whole_lines():
+    requests = [request(PASSAGES + f"claim {n}") for n in range(3)]
+    requests += [request("short\nclaim"), request("short\nother"), request("B" * 9000 + "\nalone")]
+    assert shared_beginnings(requests) == [len(PASSAGES)] * 3 + [0, 0, 0]
+    other_system = Request((Message("system", "Else."), Message("user", PASSAGES + "claim 9")))
+    assert shared_beginnings([requests[0], other_system]) == [0, 0]
+    assert shared_beginnings(requests[:1] * 2) == [len(PASSAGES)] * 2, "repeats of a request"
+    assert shared_beginnings([]) == [] and shared_beginnings(requests[:1]) == [0]
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 3), st.text("xy\n", max_size=5)), max_size=8))
+def test_every_beginning_is_one_that_another_request_is_cut_at_too(parts: list[tuple[str, int, str]]):
+    requests = [request((letter * 999 + "\n") * (3 + n) + end) for letter, n, end in parts]
+    shared = shared_beginnings(requests)
+    texts = [one.messages[1].content for one in requests]
+    for at, length in enumerate(shared):
+        others = [i for i, other in enumerate(shared) if i != at and other == length]
+        assert not length or (
+            length >= SHARED_CHARACTERS
+            and texts[at][length - 1] == "\n"
+            and any(texts[i][:length] == texts[at][:length] for i in others)
+        )
+
+
+@given(st.text(), st.text(min_size=1), st.integers(0, 50))
+def test_marks_change_no_text(system: str, user: str, shared: int):
+    content = anthropic_content((Message("system", system), Message("user", user), Message("user", user)), shared)
+    joined = [text if isinstance(text, str) else "".join(block["text"] for block in text) for _, text in content]
+    assert joined == [system, user, user]
+    assert not any(block["text"] == "" for _, text in content if isinstance(text, list) for block in text)
+
+
+@pytest.mark.parametrize("mode", ["direct", "batch"])
+def test_instructions_and_long_common_beginnings_are_marked_for_anthropic(
+    tmp_path: Path, mode: Literal["direct", "batch"]
+):
+    asked = Batch("x", "anthropic:m", (*(request(PASSAGES + f"claim {n}") for n in range(3)), request("z")))
+    if mode == "direct":
+        with ScriptedServer("anthropic", [reply(GOOD)]) as server:
+            make_caller(tmp_path, "anthropic:m", server.base_url, mode).ask([asked])
+            bodies = [received.body for received in server.requests]
+    else:
+        with BatchServer("anthropic") as batches:
+            make_caller(tmp_path, "anthropic:m", batches.base_url, mode).ask([asked])
+            [batch] = batches.batches.values()
+            bodies = [sent["params"] for sent in batch.requests.values()]
+    assert sorted(marks(body) for body in bodies) == [["Grade."]] + [["Grade.", PASSAGES]] * 3
+
+
+def test_openai_is_sent_plain_text(tmp_path: Path):
+    with ScriptedServer("openai", [reply(GOOD)]) as server:
+        asked = Batch("x", "openai:m", tuple(request(PASSAGES + f"claim {n}") for n in range(2)))
+        make_caller(tmp_path, "openai:m", server.base_url, "direct").ask([asked])
+        assert all(isinstance(m["content"], str) for r in server.requests for m in r.body["messages"])
+
+
+def test_the_first_of_a_beginning_goes_before_those_that_can_read_it_from_the_cache():
+    assert in_turn(["a", "a", "a", None, "b", "b"], at_once=2) == [0, 3, 4, 1, 2, 5]
+    assert in_turn([f"{n // 2}" for n in range(8)], at_once=1) == [0, 2, 4, 6, 1, 3, 5, 7]
+    assert in_turn([f"{n // 2}" for n in range(16)], at_once=1) == [
+        0,
+        2,
+        4,
+        6,
+        1,
+        3,
+        5,
+        7,
+        8,
+        10,
+        12,
+        14,
+        9,
+        11,
+        13,
+        15,
+    ]
+
+
+@pytest.mark.parametrize(("provider", "read"), [("openai", 0.5), ("anthropic", 0.1)])
+def test_cached_tokens_are_counted_and_priced(tmp_path: Path, provider: Literal["openai", "anthropic"], read: float):
+    prices = {"input": 1000.0, "output": 1000.0, "cached_input": 1000.0 * read}
+    with ScriptedServer(provider, [reply(GOOD, input_tokens=100, output_tokens=20, cached_tokens=80)]) as server:
+        caller = make_caller(tmp_path, f"{provider}:m", server.base_url, "direct", prices=prices)
+        [[got]] = caller.ask([Batch("x", f"{provider}:m", (request("a"),))])
+    assert got.usage.input_tokens == 100
+    assert got.usage.cost_usd == pytest.approx((20 + 80 * read + 20) / 1000)
+    [usage] = caller.usage()
+    assert (usage.cached_tokens, usage.cache_write_tokens) == (80, 0)
+
+
+def test_listed_prices_of_the_cache_and_of_batches():
+    # https://www.anthropic.com/pricing and https://openai.com/api/pricing: Claude Sonnet 4.5 $3 in, $15 out, cache
+    # writes 1.25 times and reads a tenth of the input's price; GPT-4o $2.50 in, $10 out, cached $1.25; batches half.
+    none = ModelSettings()
+    claude, gpt = "anthropic:claude-sonnet-4-5", "openai:gpt-4o"
+    assert cost_usd(claude, none, 10_000, 1000, 8000, 1000) == pytest.approx((3 + 8 * 0.3 + 3.75 + 15) / 1000)
+    assert cost_usd(gpt, none, 10_000, 1000, 8000) == pytest.approx((2 * 2.5 + 8 * 1.25 + 10) / 1000)
+    for model in (claude, gpt):
+        whole = cost_usd(model, none, 10_000, 1000)
+        assert whole is not None and cost_usd(model, none, 10_000, 1000, batch=True) == pytest.approx(whole / 2)
+    own = ModelSettings(prices_usd_per_million={"input": 2.0, "output": 4.0})
+    assert cost_usd("openai:mine", own, 10, 10, 5) == pytest.approx(60e-6), "cached as the input where nothing is said"

@@ -1,0 +1,86 @@
+"""A server that answers evaluators over HTTP, and `ragassay judge` on three answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.loopback.behaviours import reply
+from support.loopback.server import ScriptedServer
+
+from ragassay.cli import main
+from ragassay.files import read_records
+from ragassay.records import Assessment
+
+PASSAGES = [
+    {"_id": "p1", "title": "delay", "text": "The header util/delay.h declares _delay_ms(), which waits busily."},
+    {"_id": "p2", "title": "delay", "text": "A busy wait keeps the processor occupied."},
+    {"_id": "p3", "title": "interrupts", "text": "Interrupts are enabled by sei()."},
+]
+QUERIES = [
+    {"_id": "q1", "text": "Which header has _delay_ms()?", "metadata": {"expected_response": "util/delay.h"}},
+    {"_id": "q2", "text": "How are interrupts enabled?", "metadata": {"expected_response": "By calling sei()."}},
+]
+ANSWERS = [
+    {"query_id": "q1", "agent": "ours", "answer": "It is in util/delay.h [1].", "passages": ["p1", "p2"]},
+    {"query_id": "q2", "agent": "ours", "answer": "By sei() [1]. It is a macro.", "passages": ["p3"]},
+]
+
+
+_BEST = ("claim", "yes", "support", "vital", "full", "entailed")
+
+
+def kind_reply(body: dict[str, Any]) -> str:
+    """A reply that fits what the request shows: a row for each numbered item, and the best label of every scale."""
+    schema = body["response_format"]["json_schema"]["schema"]
+    items = re.findall(r'<(?:sentence|nugget|claim) number="(\d+)">', body["messages"][1]["content"])
+    return json.dumps(_kindly(schema, schema.get("$defs", {}), items))
+
+
+def _kindly(schema: dict[str, Any], definitions: dict[str, Any], items: list[str]) -> Any:
+    if "$ref" in schema:
+        return _kindly(definitions[schema["$ref"].split("/")[-1]], definitions, items)
+    if "enum" in schema:
+        return next((label for label in _BEST if label in schema["enum"]), schema["enum"][-1])
+    if "const" in schema:
+        return schema["const"]
+    if schema.get("type") == "object":
+        return {name: _kindly(part, definitions, items) for name, part in schema["properties"].items()}
+    if schema.get("type") == "array":
+        rows = [_kindly(schema["items"], definitions, items) for _ in items or "x"]
+        for row, number in zip(rows, items, strict=False):
+            if isinstance(row, dict) and "number" in row:
+                row["number"] = int(number)
+        return rows
+    return 1 if schema.get("type") == "integer" else "util/delay.h declares _delay_ms()"
+
+
+@dataclass
+class Bench:
+    """`judge(...)` runs the command line on the files of `folder` against a server, and gives the judgments."""
+
+    folder: Path
+    server: Any
+    status: int | None = None
+
+    def judge(self, names: str, *more: str, answers: list[dict[str, Any]] | None = None) -> list[Assessment]:
+        files = {"answers": answers or ANSWERS, "passages": PASSAGES, "queries": QUERIES}
+        for name, rows in files.items():
+            (self.folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        options = [part for name in files for part in (f"--{name}", str(self.folder / f"{name}.jsonl"))]
+        out = self.folder / "judgments.jsonl"
+        model = ["--model", "openai:judge", "--base-url", self.server.base_url]
+        self.status = main(["judge", *options, *model, "--with", names, "--out", str(out), *more])
+        return read_records(out, Assessment) if out.exists() else []
+
+
+@pytest.fixture
+def bench(tmp_path, monkeypatch):
+    """A bench whose server replies with whatever fits the schema; set `bench.server.script` for other replies."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-000")
+    with ScriptedServer("openai", lambda number, body: reply(kind_reply(body))) as server:
+        yield Bench(tmp_path, server)

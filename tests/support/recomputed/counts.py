@@ -1,0 +1,110 @@
+"""Counts: labels, the ledger, and how many calls each stage owed its models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from support.recomputed.files import Line, Run, lines
+
+
+def labels(judgments: Iterable[Line]) -> dict[str, int]:
+    given = Counter(f"{line['label']:g}" for line in judgments if line["label"] is not None)
+    return {label: given[label] for label in ("0", "1", "2")}
+
+
+def check_ledger(run: Run) -> None:
+    """Its rows against the questions themselves, and its own two equations."""
+    made = {name: _by_place(run, name) for name in ("pool", "rejected", "queries")}
+    per_section = run.setting("questions", "per_section", 10)
+    for row in run.ledger:
+        place = (row["model"], row["doc"])
+        assert row["asked"] + row["extra"] == row["written"] + row["unwritten"] + row["failed"]
+        assert row["written"] == row["kept"] + row["rejected"]
+        assert (row["kept"], row["rejected"]) == (made["pool"][place], made["rejected"][place])
+        assert row["sampled"] == made["queries"][place]
+        assert row["asked"] % per_section == 0 and row["failed"] % per_section == 0
+    for counted in made.values():
+        assert set(counted) <= {(row["model"], row["doc"]) for row in run.ledger}
+    sections = min(run.setting("questions", "sections", 24), len(run.sections))
+    for model, quota in run.setting("questions", "quota", {}).items():
+        own = [row for row in run.ledger if row["model"] == model]
+        assert sum(row["asked"] for row in own) == sections * per_section
+        assert sum(row["sampled"] for row in own) <= quota
+
+
+def _by_place(run: Run, name: str) -> Counter[tuple[str, str]]:
+    metadata = [line["metadata"] for line in lines(run.results / f"{name}.jsonl")]
+    return Counter((at["model"], at["doc"]) for at in metadata if "model" in at)
+
+
+def jobs(run: Run) -> dict[tuple[str, str], list[bool]]:
+    """(stage, model) to whether each distinct request failed: equal requests are asked once."""
+    per_section = run.setting("questions", "per_section", 10)
+    table: dict[tuple[str, str], dict[Any, bool]] = {}
+    for row in run.ledger:
+        asked, failed = row["asked"] // per_section, row["failed"] // per_section
+        requests = table.setdefault(("questions", row["model"]), {})
+        requests |= {(row["doc"], number): number < failed for number in range(asked)}
+    texts = {query["_id"]: query["text"] for query in run.queries}
+    answer, judge = run.setting("answer", "model", ""), run.setting("judge", "model", "")
+    if run.rewrites:
+        table["retrieve", answer] = {texts[q]: r["error"] is not None for q, r in run.rewrites.items()}
+    table["answer", answer] = {
+        (texts[q], _shown(run, a["passages"])): a["error"] is not None
+        for rows in run.answers.values()
+        for q, a in rows.items()
+        if not _unanswerable(run, a)
+    }
+    table["judge", judge] = _judged(run, texts)
+    return {place: list(requests.values()) for place, requests in table.items()}
+
+
+def _unanswerable(run: Run, answer: Line) -> bool:
+    """RAG-Fusion of a query whose rewriting failed: no answer was asked for."""
+    return "fusion" in answer["agent"] and run.rewrites[answer["query_id"]]["error"] is not None
+
+
+def _judged(run: Run, texts: dict[str, str]) -> dict[Any, bool]:
+    owed: dict[Any, bool] = {}
+    for line in run.relevance:
+        owed["passage", texts[line["query_id"]], _shown(run, [line["subject"]])] = line["error"] is not None
+    for line in run.pointwise:
+        answer = run.answers[line["subject"]][line["query_id"]]
+        if answer["error"] is None:
+            key = ("answer", texts[line["query_id"]], answer["answer"], _shown(run, answer["passages"]))
+            owed[key] = line["error"] is not None
+    for game in run.games:
+        pair = [run.answers[game[side]][game["query_id"]]["answer"] for side in ("agent_a", "agent_b")]
+        if None not in pair and pair[0] != pair[1]:
+            shown = tuple(pair if game["first"] == "a" else reversed(pair))
+            owed["game", texts[game["query_id"]], shown] = game["error"] is not None
+    return owed
+
+
+def _shown(run: Run, passages: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((run.passages[p]["title"], run.passages[p]["text"]) for p in passages)
+
+
+def check_usage(run: Run, usage: list[Line]) -> None:
+    """Calls, failures and tokens of each stage, from what was owed and from the replies on record."""
+    owed = jobs(run)
+    assert [(row["stage"], row["model"]) for row in usage] == list(owed)
+    n_owed = sum(len(failed) for failed in owed.values())
+    again = len(run.replies()) - n_owed
+    """More replies on record than requests owed: those are second tries, or (in a shipped run) of no use any more."""
+    assert sum(row["calls"] for row in usage) in range(n_owed, n_owed + again + 1)
+    for row in usage:
+        failed, own = owed[row["stage"], row["model"]], run.replies(row["stage"])
+        assert row["n_failed"] == sum(failed), row
+        assert row["cost_usd"] is None and row["n_unmeasured"] == len(failed), row
+        assert len(failed) <= row["calls"] <= 2 * len(failed)
+        measured = [body["usage"] for body in own.values() if body.get("usage")]
+        if own:
+            assert row["calls"] == len(own), row
+        sums = {
+            f"{side}_tokens": sum(used[f"{name}_tokens"] for used in measured) or None
+            for side, name in (("input", "prompt"), ("output", "completion"))
+        }
+        assert {name: row[name] for name in sums} == sums, row

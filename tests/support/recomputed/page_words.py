@@ -1,0 +1,142 @@
+"""Whether every value of results.json stands on the page, worded here and not by the code under test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from support.made_up_results.page import Page, Row
+
+Figure = dict[str, Any]
+DASH = "–"
+
+
+def check_page(page: Page, results: dict[str, Any]) -> None:
+    """Raises AssertionError for the first value that is not in its row and column."""
+    agents = results["agents"]
+    for agent in agents:
+        _ranking(page, results, agent)
+        _answers(page, results, agent)
+        _games(page, results, agent)
+    assert [row.cells[0].strip() for row in page.of("ranking", "") if row.cells[0].strip() in agents] == agents
+    for figure in (results["flip_rate"], results["first_shown_wins"]):
+        assert words(figure, 1, 100, "%") in " ".join(page.text.split())
+    for agent, chance in results["verdict"]["p_best"].items():
+        assert _row(page, "verdict", agent).cells[-1].strip() == f"{100 * chance:.1f}%"
+    for text in (results["verdict"]["sentence"], results["note"], *results["notices"]):
+        assert " ".join(text.split()) in " ".join(page.text.split()), text
+    _labels(page, results)
+    _tests(page, results)
+    _run(page, results)
+
+
+def words(figure: Figure, digits: int, times: int = 1, sign: str = "") -> str:
+    """What a cell says of a figure: value, interval, n, how many failed."""
+    value, low, high = (figure[name] for name in ("value", "ci_low", "ci_high"))
+    parts = [DASH if value is None else _number(value * times, digits) + sign]
+    if low is not None:
+        parts.append(f"[{_number(low * times, digits)}, {_number(high * times, digits)}]")
+    parts.append(f"n {figure['n']:,}")
+    return " ".join([*parts, f"{figure['n_failed']:,} failed"] if figure["n_failed"] else parts)
+
+
+def _number(value: float, digits: int) -> str:
+    text = f"{abs(value):,.{digits}f}"
+    return f"−{text}" if value < 0 and float(text.replace(",", "")) else text
+
+
+def _says(cell: str, figure: Figure, digits: int, times: int = 1, sign: str = "") -> None:
+    assert " ".join(cell.split()) == words(figure, digits, times, sign)
+
+
+def _row(page: Page, section: str, agent: str, wanted: int = 0) -> Row:
+    return [row for row in page.of(section, agent) if row.cells[0].strip() == agent][wanted]
+
+
+def _ranking(page: Page, results: dict[str, Any], agent: str) -> None:
+    cells = _row(page, "ranking", agent).cells[1:]
+    measures = list(results["retrieval"][agent].values())
+    _says(cells[0], results["bradley_terry"][agent], 0)
+    _says(cells[1], results["elo"][agent], 0)
+    _says(cells[2], results["win_rate"][agent], 1, 100, "%")
+    _says(cells[-1], results["answers"][agent]["answered"], 1, 100, "%")
+    for row in (cells[3:-1], _row(page, "retrieval", agent).cells[1:]):
+        for cell, figure in zip(row, measures, strict=True):
+            _says(cell, figure, 3)
+    low, high = results["rating_detail"]["ranks"].get(agent, ("", ""))
+    assert _row(page, "ratings", agent).cells[-1].strip() == (f"{low}" if low == high else f"{low}–{high}") or low == ""
+    for number, kind in enumerate(("bradley_terry", "elo")):
+        shown = " ".join(_row(page, "ratings", agent, number).cells[-2 if number == 0 else -1].split())
+        assert words(results[kind][agent], 0).startswith(shown) and shown
+
+
+def _answers(page: Page, results: dict[str, Any], agent: str) -> None:
+    plots = [str(given["aria-label"]) for tag, given in page.tags if tag == "svg"]
+    graded = results["pointwise"][agent]
+    for number, (criterion, figure) in enumerate(graded.items()):
+        _says(_row(page, "answers", agent, number).cells[-1], figure, 2)
+        counts = results["pointwise_labels"][agent][criterion] | {"failed": figure["n_failed"]}
+        assert f"{agent}: " + ", ".join(f"{label} {count:,}" for label, count in counts.items()) in plots
+    cells = _row(page, "answers", agent, len(graded)).cells[1:]
+    taken = results["answers"][agent]
+    _says(cells[0], taken["answered"], 1, 100, "%")
+    _says(cells[1], taken["latency_s"], 1, 1, " s")
+    tokens = taken["output_tokens"]["value"]
+    if tokens is None or tokens == int(tokens) or tokens >= 100:
+        _says(cells[2], taken["output_tokens"], 0)
+    else:
+        assert cells[2].split()[0] == _number(tokens, 2)
+    _says(cells[3], taken["cost_usd"], 4)
+
+
+def _games(page: Page, results: dict[str, Any], agent: str) -> None:
+    cells = _row(page, "games", agent).cells[1:]
+    for other, cell in zip(results["agents"], cells, strict=True):
+        if other == agent:
+            assert not cell.strip()
+        else:
+            _says(cell, results["wins"][agent][other], 1, 100, "%")
+
+
+def _labels(page: Page, results: dict[str, Any]) -> None:
+    counts = results["relevance_labels"] | {"failed": results["n_relevance_failed"]}
+    spread = "passages: " + ", ".join(f"{label} {count:,}" for label, count in counts.items())
+    assert spread in [given.get("aria-label") for tag, given in page.tags if tag == "svg"], spread
+
+
+def _tests(page: Page, results: dict[str, Any]) -> None:
+    rows = [row for row in page.rows if row.section == "tests"][1:]
+    for row, test in zip(rows, results["tests"], strict=True):
+        share = test["measure"] == "win_rate"
+        _says(row.cells[3], test["difference"], 1 if share else 3, 100 if share else 1, "%" if share else "")
+        p, df = test["p"], test["df"]
+        assert [cell.strip() for cell in row.cells[1:3]] == [test["agent_a"], test["agent_b"]]
+        assert [cell.strip() for cell in row.cells[4:7]] == [
+            DASH if test["t"] is None else _number(test["t"], 2),
+            DASH if df is None else str(df),
+            DASH if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}",
+        ]
+
+
+def _run(page: Page, results: dict[str, Any]) -> None:
+    """The ledger, usage and settings."""
+    for model in dict.fromkeys(row["model"] for row in results["ledger"]):
+        own = [row for row in results["ledger"] if row["model"] == model]
+        total, *by_document = page.of("ledger", model)
+        shown = [
+            {key: sum(row[key] for row in own) for key in ("asked", "written", "kept", "rejected", "sampled")},
+            *own,
+        ]
+        for row, wanted in zip([total, *by_document], shown, strict=True):
+            cells = [cell.strip() for cell in row.cells]
+            assert [cells[-3], cells[-2], cells[-1]] == [f"{wanted[key]:,}" for key in ("kept", "rejected", "sampled")]
+            assert f"{wanted['asked']:,}" in cells and f"{wanted['written']:,}" in cells
+    rows = [row for row in page.rows if row.section == "usage"][1:]
+    for row, used in zip(rows[:-1], results["usage"], strict=True):
+        calls = f"{used['calls']:,}" + (f" {used['n_failed']:,} failed" if used["n_failed"] else "")
+        tokens = [used["input_tokens"], used["output_tokens"]]
+        assert " ".join(row.cells[2].split()) == calls
+        assert [cell.strip() for cell in row.cells[3:5]] == ["not measured" if t is None else f"{t:,}" for t in tokens]
+    assert rows[-1].cells[2].split()[0] == f"{sum(used['calls'] for used in results['usage']):,}"
+    settings = page.text[page.text.index("Settings", page.text.index("Usage and cost")) :]
+    for key, value in results["settings"].items():
+        assert key.replace("_", " ") in settings and (DASH if value is None else str(value)) in settings

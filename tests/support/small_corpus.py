@@ -1,0 +1,85 @@
+"""A small corpus folder of two PDFs, and a server that answers everything its experiment asks."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from support.loopback.behaviours import Behaviour, reply
+from support.pdf_maker import make_pdf
+from support.schema_replies import SUBJECTS, VERBS, reply_to
+
+EXPERIMENT = """\
+[ingest]
+section_tokens = 200
+passage_words = 40
+passage_overlap_words = 8
+
+[questions]
+sections = 4
+per_section = 4
+few_shot = 1
+quota = {{ {model} = 4 }}
+
+[retrieval]
+retrievers = ["bm25"]
+k = 3
+
+[answer]
+model = {model}
+fusion_queries = 2
+
+[judge]
+model = {model}
+
+[compare]
+tournaments = 10
+bootstrap = 100
+
+[run]
+retries = {retries}
+max_concurrency = 8
+"""
+
+
+def page(number: int) -> str:
+    """About a hundred words on two subjects, no two pages alike."""
+    lines = []
+    for line in range(12):
+        verb, subject = VERBS[(number + line) % len(VERBS)], SUBJECTS[(number * 3 + line) % len(SUBJECTS)]
+        lines.append(f"To {verb} {subject}, write {number * 31 + line} to register R{number}{line} and wait.")
+    return "\n".join(lines)
+
+
+def make_corpus(folder: Path, model: str, base_url: str | None = None, retries: int = 5, more: str = "") -> Path:
+    """The folder, ready to run; `more` is added to experiment.toml."""
+    folder.mkdir(parents=True, exist_ok=True)
+    make_pdf(folder / "user manual.pdf", [page(n) for n in range(1, 5)])
+    make_pdf(folder / "errata.pdf", [page(n) for n in range(5, 7)])
+    (folder / "questions.txt").write_text("engineer\tHow do I stop the watchdog from resetting my board?\n")
+    text = EXPERIMENT.format(model=json.dumps(model), retries=retries) + more
+    if base_url:
+        text += f"\n[models.{json.dumps(model)}]\nbase_url = {json.dumps(base_url)}\ntimeout_s = 1.0\n"
+    (folder / "experiment.toml").write_text(text)
+    return folder
+
+
+def answer_everything(number: int, body: dict[str, Any]) -> Behaviour:
+    """A script for a ScriptedServer: a fitting reply to every request."""
+    del number
+    return reply(reply_to(body))
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    """The lines of a JSON Lines file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder but locks, by its relative path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != ".lock"
+    }

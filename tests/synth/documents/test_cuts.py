@@ -1,0 +1,204 @@
+"""How a document's text is cut into sections and passages: properties on made-up text, and the places chosen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ragassay.records import Passage, Section
+from ragassay.synth.documents.passages import make_passages
+from ragassay.synth.documents.sections import make_sections
+from ragassay.synth.documents.text import DocumentText
+from ragassay.synth.pdf.readers import OutlineEntry
+from ragassay.tokens import count_tokens
+
+WORDS = [
+    "the",
+    "Pump",
+    "valve.",
+    "seals",
+    "(x)",
+    "0x1F;",
+    "• item",
+    "ends!",
+    "\n",
+    "\n",
+    "\n\n",
+    "手册",
+    "泵。",
+    "}",
+    "2.1 Oil\n",
+]
+
+lines = st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join)
+page_numbers = st.lists(st.integers(1, 12), max_size=8, unique=True).map(sorted)
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> DocumentText:
+    numbers = draw(page_numbers)
+    pages = tuple((number, draw(lines).strip("\n")) for number in numbers)
+    outline = tuple(OutlineEntry(number, 1, f"Part {number}") for number in numbers[::2])
+    return DocumentText("a/b.pdf", pages, outline)
+
+
+def solid(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def crosses_hole(document: DocumentText, first: int, last: int) -> bool:
+    kept = {number for number, _ in document.pages}
+    return not set(range(first, last + 1)) <= kept
+
+
+@settings(max_examples=100)
+@given(documents(), st.integers(50, 120), st.integers(1, 4))
+def test_sections_cover_the_document_once_within_bounds(document: DocumentText, tokens: int, pages: int) -> None:
+    sections = make_sections(document, "d", tokens, pages)
+    assert "".join(solid(section.text) for section in sections) == solid(document.text)
+    for before, after in pairwise(sections):
+        assert before.end <= after.start and not document.text[before.end : after.start].strip()
+    for section in sections:
+        assert section.text == document.text[section.start : section.end] == section.text.strip()
+        assert count_tokens(section.text) <= tokens * 1.15 + 1
+        assert section.first_page <= section.last_page < section.first_page + pages
+        assert not crosses_hole(document, section.first_page, section.last_page)
+
+
+@settings(max_examples=100)
+@given(documents(), st.integers(10, 40), st.data())
+def test_passages_cover_the_document_in_order_within_bounds(
+    document: DocumentText, size: int, data: st.DataObject
+) -> None:
+    overlap = data.draw(st.integers(0, size - 1))
+    passages = make_passages(document, "d", size, overlap)
+    covered = 0
+    last_start = -1
+    for passage in passages:
+        where = passage.metadata
+        assert passage.text == document.text[where["start"] : where["end"]] == passage.text.strip()
+        assert where["start"] > last_start and where["end"] > covered
+        assert not document.text[covered : where["start"]].strip()
+        assert not crosses_hole(document, where["first_page"], where["last_page"])
+        assert document.page_at(where["start"]) == where["first_page"] <= where["last_page"]
+        assert len(passage.text.split()) <= 1.25 * size
+        assert passage.title
+        covered, last_start = where["end"], where["start"]
+    assert not document.text[covered:].strip()
+    assert [p.id for p in passages] == [f"d-p{n:05d}" for n in range(1, len(passages) + 1)]
+
+
+def document_of(*pages: str) -> DocumentText:
+    return DocumentText("m.pdf", tuple(enumerate(pages, 1)))
+
+
+def overlaps(passages: Sequence[Passage], document: DocumentText) -> list[int]:
+    """How many words two neighbours share, in words."""
+    spans = [(p.metadata["start"], p.metadata["end"]) for p in passages]
+    return [len(document.text[start:end].split()) for (_, end), (start, _) in pairwise(spans)]
+
+
+def sentences(n: int, words: int = 10) -> list[str]:
+    return [f"Sentence {i} " + "word " * (words - 3) + "ends." for i in range(n)]
+
+
+def test_prose_is_cut_at_sentence_ends_with_the_overlap_asked_for() -> None:
+    document = document_of(" ".join(sentences(100)))
+    passages = make_passages(document, "m", 200, 40)
+    assert all(p.text.startswith("Sentence") and p.text.endswith("ends.") for p in passages)
+    assert all(120 <= len(p.text.split()) <= 250 for p in passages)
+    assert all(20 <= shared <= 60 for shared in overlaps(passages, document))
+
+
+def test_wrapped_prose_is_cut_at_sentence_ends_where_they_meet_a_line_end() -> None:
+    document = document_of("\n".join(sentences(100)))
+    passages = make_passages(document, "m", 50, 10)
+    assert all(p.text.startswith("Sentence") and p.text.endswith("ends.") for p in passages)
+
+
+def test_a_table_is_cut_at_line_ends() -> None:
+    rows = [f"0x{n:04x} REG{n} r/w register number {n}" for n in range(200)]
+    document = document_of("\n".join(rows))
+    for passage in make_passages(document, "m", 60, 12):
+        assert set(passage.text.split("\n")) <= set(rows)
+    for section in make_sections(document, "m", 200, 10):
+        assert set(section.text.split("\n")) <= set(rows)
+
+
+def test_a_sentence_longer_than_a_passage_is_cut_between_words() -> None:
+    document = document_of(" ".join(f"w{n}" for n in range(500)))
+    passages = make_passages(document, "m", 100, 20)
+    assert {word for p in passages for word in p.text.split()} == {f"w{n}" for n in range(500)}
+    assert all(len(p.text.split()) <= 125 for p in passages)
+
+
+def test_text_without_spaces_is_cut_too() -> None:
+    chinese = "水泵的密封圈必须每年更换一次。" * 60
+    passages = make_passages(document_of(chinese), "m", 100, 20)
+    assert len(passages) > 5 and all(len(p.text) <= 150 and p.text.endswith("。") for p in passages)
+    run = "x" * 20_000
+    assert len(make_passages(document_of(run), "m", 100, 20)) > 3
+    assert len(make_sections(document_of(run), "m", 500, 10)) > 3
+
+
+def test_abbreviations_and_decimals_are_no_sentence_ends() -> None:
+    text = " ".join("Use oil, e.g. Shell Omala 2.5 at 3 bar, see Fig. 4 and Dr. Oetker." for _ in range(30))
+    for passage in make_passages(document_of(text), "m", 40, 8):
+        assert not passage.text.endswith(("e.g.", "Fig.", "Dr."))
+
+
+def test_sections_begin_at_headings_where_one_is_near() -> None:
+    chapters = [f"{n}.1 Chapter about pumps\n" + "\n".join(sentences(14)) for n in range(1, 13)]
+    document = document_of("\n".join(chapters))
+    tokens = count_tokens(chapters[0])
+    sections = make_sections(document, "m", int(2.4 * tokens), 10)
+    assert all(re.match(r"\d+\.1 Chapter", section.text) for section in sections)
+
+
+def test_a_tiny_tail_joins_the_section_before() -> None:
+    document = document_of("\n".join(sentences(100)))
+    whole = count_tokens(document.text)
+    assert len(make_sections(document, "m", int(whole / 1.1), 10)) == 1
+    sizes = [count_tokens(section.text) for section in make_sections(document, "m", int(whole / 3.05), 10)]
+    assert min(sizes) > 0.2 * whole / 3.05
+
+
+def test_many_thin_pages_are_cut_by_their_number() -> None:
+    document = document_of(*[f"Slide {n}\nA few words." for n in range(1, 26)])
+    sections = make_sections(document, "m", 2000, 10)
+    assert all(s.last_page - s.first_page < 10 for s in sections) and len(sections) <= 5
+
+
+def test_pages_without_text_are_kept_and_crossed() -> None:
+    document = document_of("One sentence.", "", "Another sentence.")
+    passage = make_passages(document, "m", 200, 40)[0]
+    assert (passage.metadata["first_page"], passage.metadata["last_page"]) == (1, 3)
+    assert document_of("", " ").stretches == ()
+
+
+@pytest.mark.parametrize(
+    ("page", "title", "expected"),
+    [
+        ("intro\n2.1 Oil change\ntext", "Oil change", "Oil change"),
+        ("intro\nOil\nchange\ntext", "Oil  change", "Oil change"),
+        ("the oil change is\ntext", "Missing", "Missing"),
+    ],
+)
+def test_headings_are_found_on_their_page(page: str, title: str, expected: str) -> None:
+    document = DocumentText(
+        "m.pdf", ((4, "before"), (5, page)), (OutlineEntry(5, 1, title), OutlineEntry(9, 1, "gone"))
+    )
+    (heading,) = document.headings
+    assert heading.title == expected
+    assert document.title_at(heading.start) == expected and document.title_at(0) == ""
+    assert document.text[heading.start :].startswith(("2.1 Oil", "Oil\nchange", "the oil"))
+
+
+def test_section_record_fields() -> None:
+    (section,) = make_sections(document_of("One.", "Two."), "m", 2000, 10)
+    assert section == Section(id="m-s0001", doc="m.pdf", first_page=1, last_page=2, start=0, end=9, text="One.\nTwo.")

@@ -1,0 +1,94 @@
+"""Reading over several worker processes, and going on when one of them dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.pdf_maker import break_page, make_encrypted_pdf, make_pdf
+
+from ragassay.synth.pdf import pool as pdf_pool
+from ragassay.synth.pdf.pool import PdfPool
+
+PAGES = [f"This is page {n} of a long document.\nIt has a second line." for n in range(1, 121)]
+
+
+@pytest.mark.parametrize("reader", ["pypdf", "pdfium"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_pages_come_back_in_order_from_any_number_of_workers(tmp_path: Path, reader: str, workers: int) -> None:
+    a, b = make_pdf(tmp_path / "a.pdf", PAGES), make_pdf(tmp_path / "b.pdf", PAGES[:3])
+    wanted = [(a, [n for n in range(1, 121) if n % 50]), (b, [1, 3])]
+    with PdfPool(reader, workers) as pool:  # type: ignore[arg-type]
+        assert [probe.pages for probe in pool.probe([a, b])] == [120, 3]
+        results = pool.read(wanted)
+    for (_, numbers), texts in zip(wanted, results, strict=True):
+        assert [text.page for text in texts] == list(numbers)
+        assert all(f"page {text.page} of" in (text.text or "") for text in texts)
+
+
+def test_a_broken_page_does_not_lose_its_neighbours(tmp_path: Path) -> None:
+    path = break_page(make_pdf(tmp_path / "a.pdf", PAGES[:5]), 3)
+    with PdfPool("pypdf", 2) as pool:
+        (texts,) = pool.read([(path, range(1, 6))])
+    assert [text.page for text in texts if text.error] == [3]
+    assert all((text.text is None) != (text.error is None) for text in texts)
+
+
+def test_killed_workers_lose_nothing(tmp_path: Path) -> None:
+    path = make_pdf(tmp_path / "a.pdf", PAGES * 4)
+    stop = threading.Event()
+    killed: list[int] = []
+
+    def kill_some() -> None:
+        while not stop.is_set() and len(killed) < 2:
+            for child in _children():
+                if child not in killed:
+                    os.kill(child, signal.SIGKILL)
+                    killed.append(child)
+            time.sleep(0.02)
+
+    with PdfPool("pypdf", 2) as pool:
+        pool.probe([path])
+        killer = threading.Thread(target=kill_some)
+        killer.start()
+        (texts,) = pool.read([(path, range(1, 481))])
+        stop.set()
+        killer.join()
+    assert killed
+    assert [text.page for text in texts] == list(range(1, 481)) and not any(text.error for text in texts)
+
+
+def test_a_worker_that_takes_too_long_is_ended_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipe = tmp_path / "never.pdf"
+    os.mkfifo(pipe)
+    good = make_pdf(tmp_path / "a.pdf", PAGES[:2])
+    monkeypatch.setattr(pdf_pool, "SECONDS_TO_OPEN", 1.5)
+    with PdfPool("pypdf", 1) as pool:
+        stuck, fine = pool.probe([pipe, good])
+    assert stuck.error and "longer than" in stuck.error and fine.pages == 2
+
+
+def test_a_locked_document_says_so(tmp_path: Path) -> None:
+    path = make_encrypted_pdf(tmp_path / "a.pdf", ["x"])
+    unlocked = make_encrypted_pdf(tmp_path / "b.pdf", ["open to all"], password="")
+    for reader in ("pypdf", "pdfium"):
+        with PdfPool(reader, 1) as pool:  # type: ignore[arg-type]
+            assert "password" in (pool.probe([path])[0].error or "")
+            assert (pool.read([(unlocked, [1])])[0][0].text or "").strip() == "open to all"
+
+
+def _children() -> list[int]:
+    """The worker processes of this test process."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            stat, command = (entry / "stat").read_text(), (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"ragassay.synth.pdf.worker" in command and int(stat.rpartition(")")[2].split()[1]) == os.getpid():
+            found.append(int(entry.name))
+    return found

@@ -1,0 +1,304 @@
+"""The questions stage: its files, its ledger and what it says, with scripted replies and with a `file:` model."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ragassay.calls.caller import Caller
+from ragassay.calls.reply_cache import ReplyCache, output_line
+from ragassay.errors import InputError, RagassayError, RepliesMissing
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records, write_records
+from ragassay.models.requests import Batch, Reply
+from ragassay.records import LedgerRow, Query, Rejected, Section
+from ragassay.synth.make_questions import make_questions
+from ragassay.synth.questions.write import WrittenQuestion, WrittenQuestions, reply_schema
+
+A, B = "file:a", "openai:b/c"
+TOPICS = ("fuse", "clock", "timer", "stack", "heap", "linker", "startup", "interrupt", "register", "eeprom")
+
+
+class Scripted(Caller):
+    """Answers each request by a function of (model, number of the section) and remembers what was asked."""
+
+    def __init__(self, answer: Callable[[str, int], Reply]) -> None:
+        self._answer, self.batches = answer, list[Batch]()
+
+    def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
+        self.batches = list(batches)
+        return [[self._answer(batch.model, n) for n in range(len(batch.requests))] for batch in batches]
+
+
+def wrote(*texts: str) -> Reply:
+    return Reply(value=WrittenQuestions(questions=[WrittenQuestion(fact="so", question=text) for text in texts]))
+
+
+def about(model: str, section: int, n: int) -> Reply:
+    """`n` questions that no other model or section has."""
+    return wrote(*(f"How do I set {TOPICS[k]} of unit {model[-1]}{section}?" for k in range(n)))
+
+
+def make_workspace(
+    folder: Path,
+    docs: dict[str, int],
+    quota: dict[str, int],
+    experts: str = "rep\tWhat does R cost?\n",
+    **table: object,
+) -> Workspace:
+    experiment = Experiment.model_validate(
+        {"answer": {"model": "file:x"}, "judge": {"model": "file:x"}, "questions": {"quota": quota, **table}}
+    )
+    workspace = Workspace(folder / "corpus", folder / "results", experiment)
+    workspace.corpus.mkdir(parents=True, exist_ok=True)
+    workspace.expert_questions.write_text(experts)
+    sections = [
+        Section(
+            id=f"{doc[0]}-{n}", doc=doc, first_page=n + 1, last_page=n + 2, start=0, end=9, text=f"Text {n} of {doc}."
+        )
+        for doc, count in docs.items()
+        for n in range(count)
+    ]
+    write_records(workspace.sections, sections)
+    return workspace
+
+
+def files(workspace: Workspace) -> tuple[list[Query], list[Rejected], list[Query], list[LedgerRow]]:
+    return (
+        read_records(workspace.pool, Query),
+        read_records(workspace.rejected, Rejected),
+        read_records(workspace.queries, Query),
+        read_records(workspace.ledger, LedgerRow),
+    )
+
+
+def check_ledger(workspace: Workspace) -> None:
+    """The ledger adds up in itself and with the files beside it."""
+    pool, rejected, queries, rows = files(workspace)
+    assert len({(row.model, row.doc) for row in rows}) == len(rows)
+    for row in rows:
+        assert row.asked + row.extra == row.written + row.unwritten + row.failed
+        assert row.written == row.kept + row.rejected
+        assert 0 <= row.sampled <= row.kept
+        for records, n in ((pool, row.kept), (rejected, row.rejected), (queries, row.sampled)):
+            assert n == sum((r.metadata.get("model"), r.metadata.get("doc")) == (row.model, row.doc) for r in records)
+
+
+def test_a_test_set_as_asked(tmp_path: Path) -> None:
+    workspace = make_workspace(
+        tmp_path, {"a.pdf": 3, "b [1].pdf": 2}, {A: 6, B: 4}, per_section=4, few_shot=1, sections=5
+    )
+    outcome = make_questions(workspace, Scripted(lambda model, n: about(model, n, 4)))
+    pool, rejected, queries, rows = files(workspace)
+    assert (outcome.exit_status, outcome.notices, outcome.n_records, outcome.n_failed) == (0, (), 10, 0)
+    assert (len(pool), rejected, len(rows)) == (2 * 5 * 4, [], 4)
+    assert Counter(query.metadata["model"] for query in queries) == {A: 6, B: 4}
+    assert {query.metadata["section"] for query in queries} == {"a-0", "a-1", "a-2", "b-0", "b-1"}
+    assert all(query in pool for query in queries)
+    assert pool[0].metadata == {"model": A, "section": "a-0", "doc": "a.pdf", "first_page": 1, "last_page": 2}
+    check_ledger(workspace)
+
+
+def test_each_prompt_has_its_section_the_roles_and_examples_of_its_own(tmp_path: Path) -> None:
+    experts = "".join(f"{role}\tWhat is item {n}?\n" for n, role in enumerate(["seller", "buyer"] * 10))
+    workspace = make_workspace(tmp_path, {"a.pdf": 6}, {A: 1, B: 1}, experts, few_shot=3)
+    caller = Scripted(lambda model, n: about(model, n, 1))
+    make_questions(workspace, caller)
+    assert [(batch.label, batch.model) for batch in caller.batches] == [
+        ("questions-file-a", A),
+        ("questions-openai-b-c", B),
+    ]
+    prompts = [request.messages for batch in caller.batches for request in batch.requests]
+    assert len({system.content for system, _ in prompts}) == 1
+    assert "seller, buyer" in prompts[0][0].content
+    drawn = {tuple(line for line in user.content.splitlines() if "item" in line) for _, user in prompts}
+    assert {len(examples) for examples in drawn} == {3}
+    assert len(drawn) == len(prompts) == 12
+    assert all(f"Text {n % 6} of a.pdf." in user.content for n, (_, user) in enumerate(prompts))
+    again = Scripted(lambda model, n: about(model, n, 1))
+    make_questions(workspace, again)
+    assert again.batches == caller.batches
+
+
+def test_models_whose_names_are_alike_in_a_file_name_get_files_of_their_own(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {"openai:b/c": 1, "openai:b-c": 1, "openai:B c": 1})
+    caller = Scripted(lambda model, n: about(model, n, 1))
+    make_questions(workspace, caller)
+    labels = [batch.label for batch in caller.batches]
+    assert len({label.casefold() for label in labels}) == 3
+
+
+def test_a_smaller_set_than_asked_is_the_first_thing_said(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 2}, {A: 8, B: 4}, per_section=5, few_shot=3)
+    replies = {A: [wrote(*["What does it do?"] * 3, "How do I set fuses?", "Why is sleep slow?"), about(A, 1, 3)]}
+    outcome = make_questions(workspace, Scripted(lambda model, n: replies.get(model, [about(B, n, 5)] * 2)[n]))
+    assert outcome.exit_status == 1
+    assert outcome.notices[0] == (
+        "the test set has 9 queries, 12 were asked for: file:a wrote 8, kept 5 of the 8 wanted"
+    )
+    assert "fewer than few_shot = 3" in " ".join(outcome.notices)
+    check_ledger(workspace)
+
+
+def test_failed_calls_are_counted_and_said(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 4}, {A: 2, B: 2}, per_section=3, few_shot=0)
+    failed = Reply(error="503 from the \x1b[31mgateway")
+    outcome = make_questions(workspace, Scripted(lambda m, n: failed if m == A and n != 2 else about(m, n, 3)))
+    assert (outcome.exit_status, outcome.n_failed) == (0, 3)
+    assert outcome.notices[0] == r"3 of 4 calls to file:a failed, the first with: 503 from the \x1b[31mgateway"
+    row = next(row for row in files(workspace)[3] if row.model == A)
+    assert (row.asked, row.failed, row.written, row.unwritten) == (12, 9, 3, 0)
+    check_ledger(workspace)
+
+
+def test_where_every_call_fails_the_files_say_so_and_the_stage_stops(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 2}, {A: 2, B: 2}, few_shot=0)
+    write_records(workspace.queries, [Query(id="old", text="From an older run?")])
+    with pytest.raises(RagassayError, match="not a single query: 2 of 2 calls to file:a failed") as caught:
+        make_questions(workspace, Scripted(lambda model, n: Reply(error="gone")))
+    assert caught.value.exit_status == 1
+    pool, rejected, queries, rows = files(workspace)
+    assert (pool, rejected, queries) == ([], [], [])
+    assert [row.failed for row in rows] == [row.asked for row in rows] == [20, 20]
+
+
+def test_documents_no_query_is_about_are_named(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1, "b.pdf": 1, "c.pdf": 1}, {A: 2}, sections=2, few_shot=0)
+    outcome = make_questions(workspace, Scripted(lambda model, n: about(model, n, 3)))
+    assert outcome.exit_status == 0
+    assert any("no query is about 1 of the 3 documents" in notice for notice in outcome.notices)
+
+
+def own_queries(workspace: Workspace) -> None:
+    lines = [{"_id": f"u{n}", "text": f"What did user {n} ask?", "metadata": {"by": n}} for n in range(3)]
+    workspace.own_queries.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_own_queries_instead(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {}, {}, source="own")
+    own_queries(workspace)
+    workspace.expert_questions.unlink()
+    caller = Scripted(lambda model, n: Reply(error="nobody may be asked"))
+    outcome = make_questions(workspace, caller)
+    assert (outcome.exit_status, outcome.notices, outcome.n_records, caller.batches) == (0, (), 3, [])
+    pool, rejected, queries, rows = files(workspace)
+    assert (pool, rejected, rows) == ([], [], [])
+    assert [query.dump() for query in queries] == [json.loads(line) for line in workspace.own_queries.open()]
+
+
+def test_own_queries_beside_synthetic_ones(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 2}, {A: 2}, source="both", few_shot=0)
+    own_queries(workspace)
+    copy = "what did user 1 ask"
+    outcome = make_questions(workspace, Scripted(lambda model, n: wrote(copy, "How do I set fuses?", "Why is it so?")))
+    assert outcome.notices[0].startswith("the test set has 4 queries, 5 were asked for: ")
+    _, rejected, queries, _ = files(workspace)
+    assert [query.id for query in queries[:3]] == ["u0", "u1", "u2"]
+    assert [one.reason for one in rejected if one.text == copy] == ["near-duplicate of the user's own query u1"] * 2
+    check_ledger(workspace)
+
+
+def test_own_queries_that_are_not_used_are_said(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, few_shot=0, sections=1)
+    own_queries(workspace)
+    (notice,) = make_questions(workspace, Scripted(lambda model, n: about(model, n, 3))).notices
+    assert "queries.jsonl is not used" in notice
+
+
+@pytest.mark.parametrize("experts", ["", "# none\n"])
+def test_no_expert_question_stops_before_anyone_is_asked(tmp_path: Path, experts: str) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, experts)
+    caller = Scripted(lambda model, n: about(model, n, 3))
+    with pytest.raises(InputError, match=r"questions\.txt"):
+        make_questions(workspace, caller)
+    assert caller.batches == []
+    assert not workspace.queries.exists()
+
+
+reply = st.one_of(
+    st.just(Reply(error="lost")),
+    st.lists(
+        st.sampled_from(["What is R for?", "How do I set it up on ARM7?", "No.", "", "{", "Why does it?"]), max_size=5
+    ).map(lambda texts: wrote(*texts)),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.lists(reply, min_size=10, max_size=10))
+def test_the_ledger_adds_up_whatever_comes_back(tmp_path: Path, replies: list[Reply]) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 3, "b.pdf": 2}, {A: 3, B: 2}, per_section=3, few_shot=0)
+    try:
+        outcome = make_questions(workspace, Scripted(lambda model, n: replies[n + 5 * (model == B)]))
+        assert (outcome.exit_status == 1) == (len(files(workspace)[2]) < 5)
+    except RagassayError:
+        assert files(workspace)[2] == []
+    check_ledger(workspace)
+    assert sum(row.asked for row in files(workspace)[3]) == 30
+
+
+def test_through_request_and_reply_files(tmp_path: Path) -> None:
+    """A `file:` model: the first run writes requests and stops, the second takes the replies; one of them is prose."""
+    workspace = make_workspace(tmp_path, {"a.pdf": 3}, {A: 4}, per_section=2, few_shot=1, sections=3)
+    with pytest.raises(RepliesMissing):
+        make_questions(workspace, Caller(workspace, "questions", ReplyCache(workspace.replies)))
+    (path,) = workspace.requests.glob("*.jsonl")
+    assert path.name == "questions-file-a-0001.jsonl"
+    lines = [json.loads(line) for line in path.open()]
+    assert len(lines) == 3
+    workspace.replies.mkdir()
+    with (workspace.replies / "answers.jsonl").open("w") as stream:
+        for n, line in enumerate(lines):
+            rows = [{"fact": "so", "question": f"How do I set {TOPICS[k]} of unit A{n}?"} for k in range(3)]
+            content = json.dumps({"questions": rows}) if n else "Gladly! Here are my questions."
+            body = {"choices": [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]}
+            stream.write(json.dumps(output_line(line["custom_id"], body)) + "\n")
+    with pytest.raises(RepliesMissing, match="1 request"):
+        make_questions(workspace, Caller(workspace, "questions", ReplyCache(workspace.replies)))
+    (line,) = [json.loads(line) for line in path.open()]
+    body = {"choices": [{"message": {"role": "assistant", "content": "Again: no."}, "finish_reason": "stop"}]}
+    with (workspace.replies / "answers.jsonl").open("a") as stream:
+        stream.write(json.dumps(output_line(line["custom_id"], body)) + "\n")
+    outcome = make_questions(workspace, Caller(workspace, "questions", ReplyCache(workspace.replies)))
+    assert (outcome.exit_status, outcome.n_records, outcome.n_failed) == (0, 4, 1)
+    (row,) = files(workspace)[3]
+    assert (row.asked, row.written, row.failed, row.extra, row.rejected) == (6, 6, 2, 2, 2)
+    check_ledger(workspace)
+
+
+def test_golden_answers_are_asked_for_and_kept_as_expected_responses(tmp_path):
+    """With golden_answers the prompt and the schema have a part more, and what is blank is not an answer."""
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 3}, golden_answers=True)
+    schema = reply_schema(10, golden_answers=True)
+    answers = {"fuse": "By avrdude. ", "clock": "By CLKPR.", "timer": "  "}
+    asked = [{"fact": "so", "question": f"How do I set the {k} here?", "answer": v} for k, v in answers.items()]
+    caller = Scripted(lambda model, n: Reply(value=schema.model_validate({"questions": asked})))
+    make_questions(workspace, caller)
+    _, _, queries, _ = files(workspace)
+    golden = {query.text.split()[5]: query.metadata.get("expected_response") for query in queries}
+    assert golden == {"fuse": "By avrdude.", "clock": "By CLKPR.", "timer": None}
+    (request,) = caller.batches[0].requests
+    assert request.schema is not None
+    assert request.schema.model_json_schema() == schema.model_json_schema()
+    assert request.messages[1].content.endswith("\n\nFor each question give `fact`, `question` and `answer`.")
+
+
+def test_without_golden_answers_nothing_that_is_asked_has_changed(tmp_path):
+    """The prompt is questions.md alone and the schema has no answer, so the keys of replies stay what they were."""
+    plain, golden = (
+        make_workspace(tmp_path / str(wish), {"a.pdf": 1}, {A: 3}, golden_answers=wish) for wish in (False, True)
+    )
+    callers = [Scripted(lambda model, n: about(model, n, 3)) for _ in range(2)]
+    for workspace, caller in zip((plain, golden), callers, strict=True):
+        make_questions(workspace, caller)
+    short, long = (caller.batches[0].requests[0] for caller in callers)
+    for part, whole in zip(short.messages, long.messages, strict=True):
+        assert whole.content.startswith(part.content + "\n\n")
+        assert "golden" not in part.content
+    assert "answer" not in json.dumps(short.schema.model_json_schema()["$defs"]["WrittenQuestion"]["required"])
