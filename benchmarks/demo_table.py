@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks.readme_block import fill
+from benchmarks.readme_block import ROOT, fill
 from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.wording import Kind, confidence, kind_of, measure_name, shown
 from ragassay.evaluate.results import Results
@@ -81,7 +81,7 @@ def main(path: Path) -> None:
     """Print the table and put it where it belongs."""
     table = f"{demo_table(read_results(path))} {longer_wins(path.parent)}"
     print(table)
-    fill("demo-table", table)
+    fill("demo-table", table, ROOT / "README.md")
     KEPT.parent.mkdir(exist_ok=True)
     head = "# demo\n\n`make demo && .venv/bin/python -m benchmarks.demo_table`\n\nThe recorded run of corpora/avr-libc."
     KEPT.write_text(f"{head}\n\n{table}\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
     python -m benchmarks.plan_example
 
-Calls no model and needs no key. Prints the table and puts it into README.md.
+Calls no model and needs no key. Prints the table and puts it into docs/cost.md.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks.readme_block import fill
+from benchmarks.readme_block import ROOT, fill
 
 CORPUS = "corpora/r"
 OTHERS = ("openai:gpt-4o", "anthropic:claude-haiku-4-5", "openai:gpt-4o-mini")
@@ -44,13 +44,13 @@ def by_stage(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Print the table, and put it into the README."""
+    """Print the table, and put it into docs/cost.md."""
     with tempfile.TemporaryDirectory() as folder:
         first = by_stage(planned(Path(folder)))
         totals = [f"`{model}` {dollars(planned(Path(folder), '--model', model))}" for model in OTHERS]
     second = f"With one model for everything: {', '.join(totals)}."
     print(f"{first}\n\n{second}")
-    fill("plan-table", f"{first}\n\n{second}")
+    fill("plan-table", f"{first}\n\n{second}", ROOT / "docs" / "cost.md")
 
 
 if __name__ == "__main__":

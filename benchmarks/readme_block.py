@@ -1,27 +1,27 @@
-"""The parts of README.md that a script writes: from `<!-- NAME -->` to `<!-- /NAME -->`."""
+"""The parts of a page that a script writes: from `<!-- NAME -->` to `<!-- /NAME -->`."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
 
 
 def block(text: str, name: str) -> str:
     """What stands between the two marks, without the blank lines around it. Raises ValueError where they are not."""
     found = re.findall(_pattern(name), text, flags=re.DOTALL)
     if len(found) != 1:
-        raise ValueError(f"README.md has {len(found)} blocks <!-- {name} -->, not one")
+        raise ValueError(f"the page has {len(found)} blocks <!-- {name} -->, not one")
     return str(found[0]).strip()
 
 
-def fill(name: str, content: str, readme: Path = README) -> None:
+def fill(name: str, content: str, page: Path) -> None:
     """Put `content` between the two marks. Raises ValueError where they are not there."""
-    text = readme.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     block(text, name)
     new = f"<!-- {name} -->\n\n{content.strip()}\n\n<!-- /{name} -->"
-    readme.write_text(re.sub(_pattern(name), lambda _: new, text, flags=re.DOTALL), encoding="utf-8")
+    page.write_text(re.sub(_pattern(name), lambda _: new, text, flags=re.DOTALL), encoding="utf-8")
 
 
 def _pattern(name: str) -> str:

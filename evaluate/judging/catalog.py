@@ -101,11 +101,11 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
     with importable(folder):
         theirs = getattr(import_own(module, folder, f"judge '{plain(name)}'", file), attribute, None)
     if not isinstance(theirs, type) or not issubclass(theirs, Evaluator):
-        raise InputError(f"{plain(name)} is not a subclass of Evaluator", file=file, remedy="the README shows one")
+        raise InputError(f"{plain(name)} is not a subclass of Evaluator", file=file, remedy="docs/your-own-judge.md shows one")
     if isabstract(theirs):
-        raise InputError(f"{plain(name)} has no `steps`", file=file, remedy="the README shows one")
+        raise InputError(f"{plain(name)} has no `steps`", file=file, remedy="docs/your-own-judge.md shows one")
     if not _NAME.fullmatch(str(getattr(theirs, "name", ""))):
-        remedy = "letters, digits, dot, underscore and hyphen, as in the README"
+        remedy = "letters, digits, dot, underscore and hyphen, as in docs/your-own-judge.md"
         raise InputError(f"{plain(name)} has no fitting `name`", file=file, remedy=remedy)
     return theirs
 
