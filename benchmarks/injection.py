@@ -189,8 +189,8 @@ def main(results: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
     print("\n| text | moved as it asks | of those with room |\n|---|--:|--:|")
     for row in by_text(found):
         print(row)
-    print("\nOf Claude's replies, written from request files (benchmarks/replies/SOURCES.md): a conversation that judged")
-    print("answers with such texts met one in each request, and may have been warned by that.")
+    print("\nOf Claude's replies, written from request files (benchmarks/replies/SOURCES.md): a conversation in which")
+    print("answers with such texts were judged met one in each request, and its judge may have been warned by that.")
     return 0
 
 

@@ -43,6 +43,7 @@ from .judges.nuggets import Nuggets
 from .judges.umbrela import Umbrela
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
+_SHOWN = "docs/your-own-judge.md shows one"
 
 BUILT_IN: dict[str, type[Evaluator]] = {
     kind.name: kind
@@ -101,9 +102,9 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
     with importable(folder):
         theirs = getattr(import_own(module, folder, f"judge '{plain(name)}'", file), attribute, None)
     if not isinstance(theirs, type) or not issubclass(theirs, Evaluator):
-        raise InputError(f"{plain(name)} is not a subclass of Evaluator", file=file, remedy="docs/your-own-judge.md shows one")
+        raise InputError(f"{plain(name)} is not a subclass of Evaluator", file=file, remedy=_SHOWN)
     if isabstract(theirs):
-        raise InputError(f"{plain(name)} has no `steps`", file=file, remedy="docs/your-own-judge.md shows one")
+        raise InputError(f"{plain(name)} has no `steps`", file=file, remedy=_SHOWN)
     if not _NAME.fullmatch(str(getattr(theirs, "name", ""))):
         remedy = "letters, digits, dot, underscore and hyphen, as in docs/your-own-judge.md"
         raise InputError(f"{plain(name)} has no fitting `name`", file=file, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Docs as tests: what README.md and docs/ say is there is there, and what they show runs."""
+"""Docs as tests: what README.md, CONTRIBUTING.md and docs/ say is there is there, and what they show runs."""
 
 from __future__ import annotations
 
@@ -26,18 +26,21 @@ from ragassay.cli.parser import build_parser
 from ragassay.evaluate.report.page import read_results
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment, ModelSettings
+from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_records
 from ragassay.models.requests import Request
 from ragassay.prompts import Message
 from ragassay.records import Answer, Game
+from ragassay.synth.questions.own import read_own_queries
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-BENCHMARKS = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-EXPERIMENT_MD = (ROOT / "docs" / "experiment.md").read_text(encoding="utf-8")
-OPENSEARCH_MD = (ROOT / "docs" / "opensearch.md").read_text(encoding="utf-8")
+FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "README.md"]
+FILES += sorted((ROOT / "docs").glob("*.md"))
+PAGES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in FILES}
+README, BENCHMARKS, EXPERIMENT_MD = (
+    PAGES[name] for name in ("README.md", "benchmarks/README.md", "docs/experiment.md")
+)
+CHANGELOG = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-PAGES = {"README.md": README, "benchmarks/README.md": BENCHMARKS}
-PAGES |= {f"docs/{path.name}": path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
 
 TABLES = {
     "corpus": "[corpus]",
@@ -55,8 +58,25 @@ TABLES = {
 }
 WITHIN = {"[[evaluate.custom]]": "CustomJudge"}
 """Tables inside tables, by their models."""
-NOT_MEASURED = {"3.11", "2.0", "95%"}
-"""A version, a licence, and the level of the intervals."""
+NOT_MEASURED = {
+    "README.md": {"3.11", "2.0", "95%"},
+    "CONTRIBUTING.md": {"3.11"},
+    "benchmarks/README.md": {"1,000"},
+    "docs/agreement.md": {"1.96"},
+    "docs/comparisons.md": {"80%", "0.2%", "94%"},
+    "docs/coverage.md": {"94%"},
+    "docs/experiment.md": {"0.5 s", "1,024", "100,000", "50,000"},
+    "docs/figures.md": {"64%", "95%"},
+    "docs/labels.md": {"2505.20178"},
+    "docs/opensearch.md": {"2.4"},
+    "docs/scale.md": {"2.60"},
+}
+"""What looks measured and is not: versions, a licence, levels and limits, what a definition gives, a paper's number."""
+OF_OTHERS = {"docs/evaluators.md": {"0.477", "0.513", "0.644"}}
+"""Figures that a page gives as another's, printed elsewhere."""
+REPOSITORY = ("ragassay", "synth", "retrieval", "evaluate", "cli", "tests", "benchmarks", "docs", "corpora", ".ci")
+THE_USERS = ("corpora/mine", "evaluate-")
+"""What begins as a path of the repository does and is the user's, or a label."""
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -77,13 +97,15 @@ def verbs() -> dict[str, Any]:
 
 @pytest.mark.parametrize("verb", verbs())
 def test_every_verb_is_documented(verb: str):
-    found = re.search(rf"ragassay {verb}\b|`{verb}`", README) or re.search(rf"`ragassay {verb}\b", EXPERIMENT_MD)
-    assert found, f"neither README.md nor docs/ mention `ragassay {verb}`"
+    assert re.search(rf"^\| `ragassay {verb}\b", PAGES["docs/command-line.md"], re.MULTILINE)
 
 
-def test_every_option_that_the_readme_names_exists():
-    options = {option for verb in verbs().values() for action in verb._actions for option in action.option_strings}
-    assert set(re.findall(r"(?<=`)--[a-z-]+", README)) <= options
+@pytest.mark.parametrize("page", PAGES)
+def test_every_verb_and_option_named_in_the_text_exists(page: str):
+    known = verbs()
+    options = {option for verb in known.values() for action in verb._actions for option in action.option_strings}
+    assert set(re.findall(r"(?<=`)--[a-z-]+", PAGES[page])) - {"--version"} <= options
+    assert set(re.findall(r"`ragassay ([a-z][a-z-]*)", PAGES[page])) <= set(known)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -104,10 +126,11 @@ def test_the_two_commands_come_first():
 
 
 def test_every_make_target_and_benchmark_named_in_the_text_exists():
-    for target in re.findall(r"`make ([a-z]+)", README + BENCHMARKS):
-        assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE), target
-    for name in re.findall(r"-m benchmarks\.(\w+)", README + BENCHMARKS):
-        assert (ROOT / "benchmarks" / f"{name}.py").is_file(), name
+    for text in PAGES.values():
+        for target in re.findall(r"`make ([a-z]+)", text):
+            assert re.search(rf"^(?:.* )?{target}(?: .*)?:", MAKEFILE, re.MULTILINE), target
+        for name in re.findall(r"-m\s+benchmarks\.([\w.]*\w)", text):
+            assert (ROOT / "benchmarks" / f"{name.replace('.', '/')}.py").is_file(), name
     assert {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {
         "__main__",
         "aims",
@@ -118,11 +141,60 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
     } == set(re.findall(r"`python -m benchmarks\.(\w+)", BENCHMARKS))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
 def test_every_link_leads_somewhere(page: str):
-    for target in re.findall(r"\]\(([^)#]+)\)", PAGES[page]):
+    text = CHANGELOG if page == "CHANGELOG.md" else PAGES[page]
+    for target, heading in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", text):
         if not target.startswith("https://"):
-            assert ((ROOT / page).parent / target).exists(), target
+            path = (ROOT / page).parent / target if target else ROOT / page
+            assert path.exists(), target
+            assert not heading or heading in anchors(path.read_text(encoding="utf-8")), f"{target}#{heading}"
+
+
+def anchors(text: str) -> set[str]:
+    """What GitHub makes of a page's headings."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_path_named_in_the_text_exists(page: str):
+    for path, name in paths_in(PAGES[page]):
+        assert (ROOT / path).exists(), path
+        if name:
+            defined = rf"^ *(?:def|class) {name}\b|^{name}\b"
+            assert re.search(defined, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), f"{path}:{name}"
+
+
+def paths_in(text: str) -> list[tuple[str, str]]:
+    """(path, name in it or "") of each `folder/file` and `folder/file.py:name` that is a part of the repository."""
+    spelt = re.findall(r"`([\w.-]+(?:/[\w.-]+)+)/?(?::(\w+))?`", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S))
+    return [(path, name) for path, name in spelt if path.startswith(REPOSITORY) and not path.startswith(THE_USERS)]
+
+
+def test_what_counts_as_a_path_of_the_repository():
+    text = (
+        "`evaluate/compare.py`, `evaluate/compare.py:compare`, `docs/`, `corpora/mine/replies`, `results/mine/x.jsonl`"
+    )
+    assert paths_in(text) == [("evaluate/compare.py", ""), ("evaluate/compare.py", "compare")]
+
+
+def test_architecture_names_every_room():
+    rooms = {path.parent for folder in REPOSITORY[:5] for path in (ROOT / folder).rglob("*.py")}
+    named = {path for path, _ in paths_in(PAGES["docs/architecture.md"])}
+    inner = {room.relative_to(ROOT).as_posix() for room in rooms if room.parent != ROOT}
+    assert {room for room in inner if not room.startswith("evaluate/judging/")} <= named
+
+
+@pytest.mark.parametrize("folder", ["results", "corpus"])
+def test_every_file_of_a_workspace_is_documented(folder: str):
+    workspace = Workspace(Path("corpus"), Path("results"), Experiment.model_construct())
+    page = PAGES["docs/results.md" if folder == "results" else "docs/your-own-documents.md"]
+    properties = [name for name, value in vars(Workspace).items() if isinstance(value, property)]
+    made = [getattr(workspace, name) for name in properties]
+    made += [getattr(workspace, name)("AGENT") for name in ("rankings", "answers", "answer_runs")]
+    for path in (path for path in made if path.parts[0] == folder):
+        assert re.search(rf"`{path.relative_to(folder)}[/`]", page), path
 
 
 def value_words(schema: dict[str, Any]) -> str:
@@ -218,7 +290,7 @@ def test_what_the_template_has_in_comments_is_right_as_well(new_experiment: Path
     assert experiment.agent and experiment.models and experiment.corpus.exclude_pages
 
 
-@pytest.mark.parametrize("text", blocks(README, "toml"))
+@pytest.mark.parametrize("text", [block for page in PAGES.values() for block in blocks(page, "toml")])
 def test_every_toml_shown_is_an_experiments(text: str):
     base: dict[str, Any] = {"questions": {"source": "own"}, "answer": {"model": "file:m"}, "judge": {"model": "file:m"}}
     shown = tomllib.loads(text)
@@ -227,7 +299,7 @@ def test_every_toml_shown_is_an_experiments(text: str):
 
 
 def test_the_layouts_shown_are_those_of_file_models(tmp_path: Path):
-    request, reply = (json.loads(block) for block in blocks(README, "json"))
+    request, reply = (json.loads(block) for block in blocks(PAGES["docs/models.md"], "json"))
     ours = input_line("key", "file:NAME", ModelSettings(), Request((Message("user", "…"),)))
     assert set(request) == set(ours) and set(ours["body"]) <= set(request["body"])
     assert request["url"] == ours["url"] and request["body"]["model"] == ours["body"]["model"]
@@ -245,18 +317,26 @@ def run_ragassay(arguments: list[str], folder: Path, base_url: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_the_systems_of_ones_own_take_part_as_shown(tmp_path: Path):
-    agents = next(block for block in blocks(README, "toml") if "[[agent]]" in block)
+def test_the_query_shown_is_one(tmp_path: Path):
+    path = tmp_path / "queries.jsonl"
+    path.write_text("".join(blocks(PAGES["docs/your-own-documents.md"], "json")))
+    (query,) = read_own_queries(path)
+    assert query.metadata["expected_response"] == "By calling sei()."
+
+
+def test_the_systems_and_judges_of_ones_own_take_part_as_shown(tmp_path: Path):
+    system, judge = PAGES["docs/your-own-system.md"], PAGES["docs/your-own-judge.md"]
+    agents = next(block for block in blocks(system, "toml") if "[[agent]]" in block)
     agents += '\n[[agent]]\nname = "rare"\nkind = "python"\ncallable = "rare:agent"\n'
     agents += '\n[evaluate]\njudges = ["brief:Brief"]\n'
-    agents += next(block for block in blocks(README, "toml") if "[[evaluate.custom]]" in block)
+    agents += next(block for block in blocks(judge, "toml") if "[[evaluate.custom]]" in block)
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "corpora" / "mine", "openai:m", server.base_url, more=agents)
-        for block in blocks(README, "python"):
+        for block in [*blocks(system, "python"), *blocks(judge, "python")]:
             name = re.match(r"# (corpora/mine/\w+\.py)", block)
             assert name, "the first line says where the file goes"
             (tmp_path / name[1]).write_text(block)
-        (corpus / "polite.md").write_text(blocks(README, "markdown")[0])
+        (corpus / "polite.md").write_text(blocks(judge, "markdown")[0])
         for verb in ("ingest", "questions"):
             run_ragassay([verb, "corpora/mine"], tmp_path, server.base_url)
         queries = records(tmp_path / "results/mine/queries.jsonl")
@@ -284,12 +364,21 @@ def figures_in(text: str) -> set[str]:
 
 
 def test_every_figure_quoted_stands_in_a_results_file():
-    results = sorted((ROOT / "benchmarks" / "results").glob("*.md"))
+    results = sorted((ROOT / "benchmarks" / "results").rglob("*.md"))
     known = set[str]().union(*(figures_in(path.read_text(encoding="utf-8").replace("`", "")) for path in results))
     assert figures_in("It took 4 s, 1,234 calls, $2.50 and 31.5% (0.42), 3 times.") == {
         "4 s", "1,234", "$2.50", "31.5%", "0.42", "3 times",
     }  # fmt: skip
-    assert figures_in(README) - NOT_MEASURED <= known
+    assert figures_in(README) - NOT_MEASURED["README.md"] <= known
+    for page, text in PAGES.items():
+        quoted = figures_in(text) - NOT_MEASURED.get(page, set()) - OF_OTHERS.get(page, set())
+        assert not {figure for figure in quoted if not spellings(figure) & known}, page
+
+
+def spellings(figure: str) -> set[str]:
+    """A figure as it is, in percent where the sign stands elsewhere, and as a share: 5.4, 5.4%, 0.054."""
+    share = {f"{float(figure[:-1]) / 100:.3f}"} if figure.endswith("%") else set()
+    return {figure, f"{figure}%"} | share
 
 
 @pytest.fixture
@@ -300,9 +389,14 @@ def readme_block(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return readme_block
 
 
-@pytest.mark.parametrize(("name", "results"), [("demo-table", "demo.md"), ("plan-table", "plan_example.md")])
-def test_the_tables_that_scripts_write_are_those_they_kept(name: str, results: str, readme_block: ModuleType):
-    shown = readme_block.block(README, name)
+@pytest.mark.parametrize(
+    ("page", "name", "results"),
+    [("README.md", "demo-table", "demo.md"), ("docs/cost.md", "plan-table", "plan_example.md")],
+)
+def test_the_tables_that_scripts_write_are_those_they_kept(
+    page: str, name: str, results: str, readme_block: ModuleType
+):
+    shown = readme_block.block(PAGES[page], name)
     assert "|" in shown and shown in (ROOT / "benchmarks" / "results" / results).read_text(encoding="utf-8")
 
 
