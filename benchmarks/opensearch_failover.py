@@ -20,7 +20,7 @@ import uuid
 from pathlib import Path
 
 from benchmarks.opensearch_million import RandomVectors
-from ragassay.experiment.settings import OpenSearch
+from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.files import read_records
 from ragassay.records import Passage
 from ragassay.retrieval.opensearch.client import Server, connect
@@ -30,7 +30,7 @@ from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 
 PORTS = (9440, 9441, 9442)
-SETTINGS = OpenSearch(replicas=1)
+SETTINGS = OpenSearchSettings(replicas=1)
 
 
 class Cluster:

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ragassay.experiment.settings import OpenSearch
+from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.retrieval.opensearch.client import connect
 from ragassay.retrieval.opensearch.engine import Engine, open_rankers
 from ragassay.retrieval.opensearch.keep import kept_indexes, remove_indexes
@@ -63,11 +63,11 @@ def write_corpus(path: Path, n_passages: int, mark: str) -> None:
 def main(url: str, n_passages: int, vectors: bool) -> int:
     """Print the row of one index."""
     name = f"benchmark-{uuid.uuid4().hex[:8]}"
-    server = connect(url, OpenSearch())
+    server = connect(url, OpenSearchSettings())
     with tempfile.TemporaryDirectory() as scratch:
         corpus = Path(scratch) / "corpus.jsonl"
         write_corpus(corpus, n_passages, name)
-        engine = Engine(url, OpenSearch(replicas=0, timeout_s=120), name, Path(scratch) / "rejected.jsonl")
+        engine = Engine(url, OpenSearchSettings(replicas=0, timeout_s=120), name, Path(scratch) / "rejected.jsonl")
         embedder = Embedder("random", EmbeddingCache(name, None), load=lambda _: RandomVectors())
         retrievers = ["bm25", "knn"] if vectors else ["bm25"]
         start = time.perf_counter()

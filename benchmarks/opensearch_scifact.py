@@ -22,7 +22,7 @@ from statistics import fmean
 import ir_measures
 from ir_measures import nDCG
 
-from ragassay.experiment.settings import OpenSearch
+from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.files import read_records
 from ragassay.records import Passage, Query
 from ragassay.retrieval.opensearch.client import connect
@@ -55,7 +55,7 @@ class Bench:
         return Embedder(MODEL, EmbeddingCache(MODEL, self.cache))
 
     def server(self, names: Sequence[str], **settings: object) -> dict[str, Ranker]:
-        given = OpenSearch.model_validate({"replicas": 0, **settings})
+        given = OpenSearchSettings.model_validate({"replicas": 0, **settings})
         engine = Engine(self.url, given, self.name, Path("opensearch-rejected.jsonl"))
         return open_rankers(names, self.passages, self.embedder(), engine, language="en", rrf_k=60)
 
@@ -169,7 +169,7 @@ def main(folder: Path, url: str, cache: Path | None) -> int:
     qrels = read_qrels(folder / "qrels" / "test.tsv")
     queries = [query for query in read_records(folder / "queries.jsonl", Query) if query.id in qrels]
     bench = Bench(passages, queries, qrels, url, cache, name)
-    server = connect(url, OpenSearch())
+    server = connect(url, OpenSearchSettings())
     try:
         index(bench)
         good = compare(bench)

@@ -170,7 +170,7 @@ def _tests(
 ) -> tuple[PairedTest, ...]:
     """RAG against RAG-Fusion for each retriever: on MRR at both levels, each criterion, and the win rate a query."""
     tests = []
-    for rag, fusion in rag_pairs(experiment.own_agents()):
+    for rag, fusion in rag_pairs(experiment.built_in_agents()):
         for measure in query_values.ranking_measures(experiment.retrieval.k)[:2]:
             if rag in retrieval and fusion in retrieval:
                 tests.append(paired_test(measure, rag, retrieval[rag][measure], fusion, retrieval[fusion][measure]))

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from ragassay.calls.caller import Caller
-from ragassay.experiment.settings import Judge as JudgeSettings
+from ragassay.experiment.settings import JudgeSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import write_records
 from ragassay.records import Answer, Game, Judgment, Repeat

@@ -96,7 +96,7 @@ def _ask(requests: tuple[Request, ...], model: str, caller: Caller) -> dict[Requ
 def _found(workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]) -> Iterator[Found]:
     """What every built-in agent found for every query: one for each answer that is owed."""
     rewrites = _rewrites(workspace, queries)
-    for agent, _, kind in workspace.experiment.own_agents():
+    for agent, _, kind in workspace.experiment.built_in_agents():
         ranked = _ranked_passages(workspace, agent, passages)
         for query in queries:
             if kind == "rag":
@@ -147,7 +147,7 @@ def _write(workspace: Workspace, answers: Mapping[str, list[Answer]], python_age
 
 def _write_runs(workspace: Workspace, runs: Sequence[Mapping[str, list[Answer]]]) -> None:
     """Run by run; no file where nothing is asked again."""
-    for name, _, _ in workspace.experiment.own_agents():
+    for name, _, _ in workspace.experiment.built_in_agents():
         rows = [
             AnswerRun(**answer.model_dump(), run=run)
             for run, answers in enumerate(runs, 2)

@@ -32,7 +32,7 @@ def rank_queries(
     A query whose rewriting failed stands in no ranking of RAG-Fusion. Raises InputError where k is
     larger than the corpus, there are no queries, or two share an id.
     """
-    agents = workspace.experiment.own_agents()
+    agents = workspace.experiment.built_in_agents()
     if not agents:
         return StageOutcome()
     passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
@@ -63,7 +63,7 @@ def read_queries(workspace: Workspace) -> list[Query]:
 
 def fuses(workspace: Workspace) -> bool:
     """Whether RAG-Fusion takes part, so that queries are rewritten."""
-    return any(kind == "rag-fusion" for _, _, kind in workspace.experiment.own_agents())
+    return any(kind == "rag-fusion" for _, _, kind in workspace.experiment.built_in_agents())
 
 
 def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Caller) -> list[Rewrite]:
@@ -115,5 +115,5 @@ def _outcome(workspace: Workspace, rewrites: Sequence[Rewrite], n_records: int) 
         )
     if fewer:
         notices.append(f"{len(fewer)} of {len(rewrites)} queries have fewer than {wanted} rewritten ones beside them")
-    n_fusion = sum(kind == "rag-fusion" for _, _, kind in workspace.experiment.own_agents())
+    n_fusion = sum(kind == "rag-fusion" for _, _, kind in workspace.experiment.built_in_agents())
     return StageOutcome(tuple(notices), n_records=n_records, n_failed=len(failed) * n_fusion)

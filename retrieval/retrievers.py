@@ -21,7 +21,7 @@ __all__ = ["PassageRetriever", "build_retrievers", "check_depth"]
 def check_depth(workspace: Workspace, n_passages: int) -> None:
     """Raises InputError where `retrieval.k` is larger than the corpus, for which no reply has to be paid first."""
     k = workspace.experiment.retrieval.k
-    if k > n_passages and workspace.experiment.own_agents():
+    if k > n_passages and workspace.experiment.built_in_agents():
         problem = f"retrieval.k is {k} and the corpus has {n_passages} passages"
         file = workspace.corpus / "experiment.toml"
         raise InputError(problem, file=file, remedy="lower it there or add documents")

@@ -119,7 +119,7 @@ def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
 
 
 def _distinct(experiment: Experiment, n_queries: float) -> float:
-    return n_queries * len(experiment.own_agents()) * _DISTINCT_ANSWERS
+    return n_queries * len(experiment.built_in_agents()) * _DISTINCT_ANSWERS
 
 
 def _answers(experiment: Experiment, n_queries: int, passage: float) -> list[Load]:

@@ -137,7 +137,7 @@ def _retrieve() -> Stage:
             | {f"answer.{key}": getattr(e.answer, key) for key in ("model", "agents", "fusion_queries")}
             | {"corpus.language": e.corpus.language}
         ),
-        makes=lambda w: [w.rewrites, *(w.rankings(name) for name, _, _ in w.experiment.own_agents())],
+        makes=lambda w: [w.rewrites, *(w.rankings(name) for name, _, _ in w.experiment.built_in_agents())],
         run=run,
     )
 
@@ -162,7 +162,7 @@ def _answer() -> Stage:
         needs=lambda w: [
             w.passages,
             w.queries,
-            *(w.rankings(name) for name, _, _ in w.experiment.own_agents()),
+            *(w.rankings(name) for name, _, _ in w.experiment.built_in_agents()),
         ],
         uses=lambda w: [
             w.rewrites,
@@ -190,7 +190,7 @@ def _answer_settings(experiment: Experiment) -> dict[str, Any]:
 def _answer_runs(workspace: Workspace) -> list[Path]:
     if workspace.experiment.answer.repeats == 1:
         return []
-    return [workspace.answer_runs(name) for name, _, _ in workspace.experiment.own_agents()]
+    return [workspace.answer_runs(name) for name, _, _ in workspace.experiment.built_in_agents()]
 
 
 def _agent_modules(workspace: Workspace) -> list[Path]:

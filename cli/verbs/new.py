@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import Retrieval
+from ragassay.experiment.settings import RetrievalSettings
 from ragassay.files import write_text
 from ragassay.text import plain
 
@@ -101,7 +101,7 @@ def _experiment(models: dict[str, str], remark: str) -> str:
     return template.substitute(
         remark=remark,
         quota=writers,
-        embedding=json.dumps(_WITHOUT_NETWORK if models["judge"] == _SMALLEST else Retrieval().embedding),
+        embedding=json.dumps(_WITHOUT_NETWORK if models["judge"] == _SMALLEST else RetrievalSettings().embedding),
         answer=json.dumps(models["answer"]),
         judge=json.dumps(models["judge"]),
         own=address,

@@ -7,7 +7,7 @@ import argparse
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import OpenSearch
+from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.files import first_problem
 from ragassay.text import plain
 
@@ -31,7 +31,7 @@ def opensearch(options: argparse.Namespace) -> int:
     return 0
 
 
-def server_settings(options: argparse.Namespace) -> OpenSearch:
+def server_settings(options: argparse.Namespace) -> OpenSearchSettings:
     """The settings that the options of a verb give, the rest by default."""
     given = {
         "hybrid": getattr(options, "hybrid", None),
@@ -42,7 +42,7 @@ def server_settings(options: argparse.Namespace) -> OpenSearch:
         "filter": _filter(getattr(options, "filter", None) or []),
     }
     try:
-        return OpenSearch.model_validate({key: value for key, value in given.items() if value is not None})
+        return OpenSearchSettings.model_validate({key: value for key, value in given.items() if value is not None})
     except ValidationError as error:
         raise InputError(first_problem(error).replace("_", "-"), remedy="correct the option of that name") from None
 

@@ -31,8 +31,8 @@ def family(model: str) -> str:
 
 def writers_of(experiment: Experiment) -> dict[str, str | None]:
     """Agent to the model that wrote its answers; None where nobody said."""
-    own = {name: experiment.answer.model for name, _, _ in experiment.own_agents()}
-    return {**own, **{agent.name: agent.writer for agent in experiment.agent}}
+    built_in = {name: experiment.answer.model for name, _, _ in experiment.built_in_agents()}
+    return {**built_in, **{agent.name: agent.writer for agent in experiment.agent}}
 
 
 def audit_family(

@@ -26,7 +26,7 @@ from .root_cause import ANSWERED, Outcome, Overall, answer_outcome, overall, pas
 THEIR_NAMES = {"agent_groundedness": "groundedness"}
 """Ours to theirs, where they differ."""
 
-OwnRows = Mapping[str, Assessment | None]
+PassageRows = Mapping[str, Assessment | None]
 """An agent's passages, best first, to what a judge gave them; None for one that is not in the corpus."""
 
 
@@ -42,7 +42,7 @@ class JudgedAnswer:
     answer: Answer
     retrieved: tuple[Passage, ...]
     answers: Mapping[str, Assessment]
-    passages: Mapping[str, OwnRows]
+    passages: Mapping[str, PassageRows]
     document_recall: Assessment | None
 
     @property
@@ -124,7 +124,7 @@ class _Found:
         found = None if recall is None or recall.lacks(query) else self._of(recall, query, answer.agent)
         return JudgedAnswer(query, answer, self.material.known(answer.passages), answers, passages, found)
 
-    def _of_passages(self, judge: Evaluator, query: Query, answer: Answer) -> OwnRows:
+    def _of_passages(self, judge: Evaluator, query: Query, answer: Answer) -> PassageRows:
         ids: Sequence[str] = tuple(dict.fromkeys(answer.passages))
         return {id: self._of(judge, query, id) if id in self.material.passages else None for id in ids}
 

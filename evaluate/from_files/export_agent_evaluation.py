@@ -16,7 +16,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.records import Answer, Assessment, Figure, Passage
 from ragassay.text import untrusted
 
-from ..figures.agent_evaluation_rows import Judged, JudgedAnswer, OwnRows, read_judged
+from ..figures.agent_evaluation_rows import Judged, JudgedAnswer, PassageRows, read_judged
 from ..figures.root_cause import Verdict, passes, precision, rationale
 from ..inputs.sections import source_sections
 from ..judging.engine.cases import expected_docs, expected_response
@@ -125,7 +125,7 @@ def _context(passage: Passage) -> dict[str, str]:
     return {"doc_uri": untrusted(uri), "passage_id": untrusted(passage.id), "content": untrusted(passage.text)}
 
 
-def _passages_cells(rows: OwnRows) -> dict[str, Cell]:
+def _passages_cells(rows: PassageRows) -> dict[str, Cell]:
     found = list(rows.values())
     reasons = [row.reason if row is not None else None for row in found]
     errors = [row.error if row is not None else "the passage is not in the corpus" for row in found]

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import AnswerTable, Experiment, Judge, Questions
+from ragassay.experiment.settings import AnswerSettings, Experiment, JudgeSettings, QuestionsSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Figure, Query
@@ -217,7 +217,9 @@ def _read(folder: Path) -> _Run:
 def _no_experiment() -> Experiment:
     """A results folder stands for itself: nothing here is read but what a workspace must have."""
     return Experiment(
-        questions=Questions(source="own"), answer=AnswerTable(model="file:none"), judge=Judge(model="file:none")
+        questions=QuestionsSettings(source="own"),
+        answer=AnswerSettings(model="file:none"),
+        judge=JudgeSettings(model="file:none"),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragassay.calls.caller import Caller
-from ragassay.experiment.settings import Judge as JudgeSettings
+from ragassay.experiment.settings import JudgeSettings
 from ragassay.files import write_records
 from ragassay.records import Game, Judgment, Repeat
 

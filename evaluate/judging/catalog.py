@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.own_code import import_own, importable
-from ragassay.experiment.settings import Evaluate, Experiment
+from ragassay.experiment.settings import EvaluateSettings, Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem
 from ragassay.models.endpoint import gives_probabilities
@@ -76,7 +76,7 @@ FAMILIES = {
 """What the name of a whole family stands for in a list of judges."""
 
 
-def evaluators_of(settings: Evaluate, setup: Setup, file: Path) -> list[Evaluator]:
+def evaluators_of(settings: EvaluateSettings, setup: Setup, file: Path) -> list[Evaluator]:
     """The evaluators that `[evaluate]` names, each once, with their options; `file` is where errors are said to be.
 
     A judge of `[[evaluate.custom]]` takes part whether `judges` names it or not.
@@ -111,12 +111,12 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
     return theirs
 
 
-def _make(kind: type[Evaluator], given: str, settings: Evaluate, setup: Setup, file: Path) -> Evaluator:
+def _make(kind: type[Evaluator], given: str, settings: EvaluateSettings, setup: Setup, file: Path) -> Evaluator:
     name = kind.name if ":" in given else given
     return kind(setup, _options(kind.options_type, name, settings, file))
 
 
-def _options(kind: type[Options], name: str, settings: Evaluate, file: Path) -> Options:
+def _options(kind: type[Options], name: str, settings: EvaluateSettings, file: Path) -> Options:
     given: dict[str, Any] = settings.settings.get(name, {})
     try:
         return kind.model_validate_json(json.dumps(given, default=str))
@@ -126,7 +126,7 @@ def _options(kind: type[Options], name: str, settings: Evaluate, file: Path) -> 
         raise InputError(f"evaluate.settings.{name}: {problem}", file=file, remedy=f"known here: {known}") from None
 
 
-def _check_names(evaluators: Sequence[Evaluator], settings: Evaluate, file: Path) -> None:
+def _check_names(evaluators: Sequence[Evaluator], settings: EvaluateSettings, file: Path) -> None:
     """Two of one name would share their records; settings of what does not judge are a misspelling."""
     names = [evaluator.name for evaluator in evaluators]
     if twice := sorted({name for name in names if names.count(name) > 1}):

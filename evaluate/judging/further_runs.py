@@ -22,7 +22,7 @@ def repeated_agents(workspace: Workspace) -> tuple[str, ...]:
     """The agents that answer more than once: the built-in ones, where answer.repeats is above 1."""
     if workspace.experiment.answer.repeats == 1:
         return ()
-    return tuple(name for name, _, _ in workspace.experiment.own_agents())
+    return tuple(name for name, _, _ in workspace.experiment.built_in_agents())
 
 
 def further_runs(workspace: Workspace, material: Material) -> Iterator[tuple[int, Material]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.experiment.settings import Judge as JudgeSettings
+from ragassay.experiment.settings import JudgeSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.prompts import Prompt
 from ragassay.records import Game, Judgment

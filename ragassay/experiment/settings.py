@@ -21,13 +21,13 @@ class Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Corpus(Table):
+class CorpusSettings(Table):
     language: str = "en"
     note: str = ""
     exclude_pages: dict[str, str] = {}
 
 
-class Ingest(Table):
+class IngestSettings(Table):
     reader: Literal["pypdf", "pdfium"] = "pypdf"
     section_tokens: int = Field(2000, ge=50)
     section_pages: int = Field(10, ge=1)
@@ -35,13 +35,13 @@ class Ingest(Table):
     passage_overlap_words: int = Field(40, ge=0)
 
     @model_validator(mode="after")
-    def _overlap_below_length(self) -> Ingest:
+    def _overlap_below_length(self) -> IngestSettings:
         if self.passage_overlap_words >= self.passage_words:
             raise ValueError("passage_overlap_words must be smaller than passage_words")
         return self
 
 
-class Questions(Table):
+class QuestionsSettings(Table):
     source: Literal["synthetic", "own", "both"] = "synthetic"
     sections: int = Field(24, ge=1)
     per_section: int = Field(10, ge=1, le=50)
@@ -52,7 +52,7 @@ class Questions(Table):
     prompt: str | None = None
 
 
-class Retrieval(Table):
+class RetrievalSettings(Table):
     engine: Literal["embedded", "opensearch"] = "embedded"
     url: str | None = None
     retrievers: tuple[Literal["bm25", "knn", "hybrid"], ...] = Field(("bm25", "knn", "hybrid"), min_length=1)
@@ -71,13 +71,13 @@ class Retrieval(Table):
         return value
 
     @model_validator(mode="after")
-    def _bm25_of_the_engine(self) -> Retrieval:
+    def _bm25_of_the_engine(self) -> RetrievalSettings:
         if self.engine == "opensearch" and self.bm25 != "bm25s":
             raise ValueError("bm25 is a choice of the embedded engine; with opensearch Lucene computes it")
         return self
 
 
-class OpenSearch(Table):
+class OpenSearchSettings(Table):
     """`[opensearch]`: how the server of `retrieval.url` is used. Logins stand in the environment."""
 
     index: str | None = Field(None, min_length=1)
@@ -97,7 +97,7 @@ class OpenSearch(Table):
     aws_service: Literal["es", "aoss"] = "es"
 
 
-class AnswerTable(Table):
+class AnswerSettings(Table):
     model: ModelName
     agents: tuple[Literal["rag", "rag-fusion"], ...] = ("rag", "rag-fusion")
     fusion_queries: int = Field(4, ge=1)
@@ -106,7 +106,7 @@ class AnswerTable(Table):
     fusion_prompt: str | None = None
 
 
-class Agent(Table):
+class AgentSettings(Table):
     name: Id
     kind: Literal["file", "python"]
     path: str | None = None
@@ -114,7 +114,7 @@ class Agent(Table):
     writer: ModelName | None = None
 
     @model_validator(mode="after")
-    def _has_its_source(self) -> Agent:
+    def _has_its_source(self) -> AgentSettings:
         if self.kind == "file" and not self.path:
             raise ValueError('kind = "file" needs path')
         if self.kind == "python" and not re.fullmatch(r"[\w.]+:\w+", self.callable or ""):
@@ -122,7 +122,7 @@ class Agent(Table):
         return self
 
 
-class Judge(Table):
+class JudgeSettings(Table):
     model: ModelName
     mode: Literal["auto", "label", "probability"] = "auto"
     criteria: tuple[Literal["relevance", "accuracy", "completeness", "precision"], ...] = Field(
@@ -145,13 +145,13 @@ class Judge(Table):
     games_prompt: str | None = None
 
     @model_validator(mode="after")
-    def _each_criterion_once(self) -> Judge:
+    def _each_criterion_once(self) -> JudgeSettings:
         if len(set(self.criteria)) < len(self.criteria):
             raise ValueError("criteria names a criterion twice")
         return self
 
 
-class CustomJudge(Table):
+class CustomJudgeSettings(Table):
     """`[[evaluate.custom]]`: a judge that is one prompt. labels: lowest first, whole numbers or words."""
 
     name: Id
@@ -161,7 +161,7 @@ class CustomJudge(Table):
     needs: tuple[Literal["expected_response"], ...] = ()
 
     @model_validator(mode="after")
-    def _labels_ascend(self) -> CustomJudge:
+    def _labels_ascend(self) -> CustomJudgeSettings:
         if len(self.labels) < 2:
             raise ValueError("labels names at least two labels")
         if len(set(self.labels)) < len(self.labels):
@@ -175,14 +175,14 @@ class CustomJudge(Table):
         return self
 
 
-class Evaluate(Table):
+class EvaluateSettings(Table):
     """`[evaluate]`: the evaluators that judge every passage and answer besides. model: default, the judge's."""
 
     judges: tuple[str, ...] = ()
     model: ModelName | None = None
     mode: Literal["auto", "label", "probability"] = "auto"
     k: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = Field((1, 3, 5), min_length=1)
-    custom: tuple[CustomJudge, ...] = ()
+    custom: tuple[CustomJudgeSettings, ...] = ()
     settings: dict[str, dict[str, Any]] = {}
 
     def own_prompts(self) -> list[str]:
@@ -192,13 +192,13 @@ class Evaluate(Table):
         return [*(one.prompt for one in self.custom), *given]
 
 
-class Compare(Table):
+class CompareSettings(Table):
     tournaments: int = Field(500, ge=1, le=100_000)
     bootstrap: int = Field(1000, ge=100, le=100_000)
     seed: int = Field(7, ge=0)
 
 
-class Run(Table):
+class RunSettings(Table):
     max_concurrency: int = Field(32, ge=1, le=1000)
     max_cost_usd: float | None = Field(20.0, gt=0)
     retries: int = Field(5, ge=0, le=20)
@@ -206,7 +206,7 @@ class Run(Table):
     scheduler: str | None = Field(None, min_length=1)
 
     @model_validator(mode="after")
-    def _scheduler_of_a_cluster(self) -> Run:
+    def _scheduler_of_a_cluster(self) -> RunSettings:
         if self.backend != "loky" and self.scheduler is None:
             raise ValueError(f'backend = "{self.backend}" needs scheduler, the address of the cluster')
         if self.backend == "loky" and self.scheduler is not None:
@@ -250,17 +250,17 @@ def _has_batches(model: str) -> bool:
 class Experiment(Table):
     """The whole file. Models are named by the tables that use them; every other key has a default."""
 
-    corpus: Corpus = Corpus()
-    ingest: Ingest = Ingest()
-    questions: Questions = Questions()
-    retrieval: Retrieval = Retrieval()
-    opensearch: OpenSearch = OpenSearch()
-    answer: AnswerTable
-    agent: tuple[Agent, ...] = ()
-    judge: Judge
-    evaluate: Evaluate = Evaluate()
-    compare: Compare = Compare()
-    run: Run = Run()
+    corpus: CorpusSettings = CorpusSettings()
+    ingest: IngestSettings = IngestSettings()
+    questions: QuestionsSettings = QuestionsSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    opensearch: OpenSearchSettings = OpenSearchSettings()
+    answer: AnswerSettings
+    agent: tuple[AgentSettings, ...] = ()
+    judge: JudgeSettings
+    evaluate: EvaluateSettings = EvaluateSettings()
+    compare: CompareSettings = CompareSettings()
+    run: RunSettings = RunSettings()
     models: dict[ModelName, ModelSettings] = {}
 
     @model_validator(mode="after")
@@ -280,14 +280,14 @@ class Experiment(Table):
             raise ValueError('questions.quota must name the models that write questions (or set source = "own")')
         return self
 
-    def own_agents(self) -> tuple[tuple[str, str, str], ...]:
+    def built_in_agents(self) -> tuple[tuple[str, str, str], ...]:
         """(agent name, retriever, kind) of the built-in variants: `bm25-rag`, `hybrid-rag-fusion`, …"""
         kinds, retrievers = self.answer.agents, self.retrieval.retrievers
         return tuple((f"{retriever}-{kind}", retriever, kind) for kind in kinds for retriever in retrievers)
 
     def agent_names(self) -> tuple[str, ...]:
         """Every agent that takes part, in the order of the tables."""
-        return tuple(name for name, _, _ in self.own_agents()) + tuple(agent.name for agent in self.agent)
+        return tuple(name for name, _, _ in self.built_in_agents()) + tuple(agent.name for agent in self.agent)
 
     def model_names(self) -> set[str]:
         """Every model that some stage would call."""

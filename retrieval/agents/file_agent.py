@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import Agent
+from ragassay.experiment.settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects
 from ragassay.records import Answer, Query
@@ -18,7 +18,7 @@ from .ragelo_csv import AnswerRow, read_ragelo
 
 
 def read_answers(
-    agent: Agent, workspace: Workspace, queries: Sequence[Query], passage_ids: AbstractSet[str]
+    agent: AgentSettings, workspace: Workspace, queries: Sequence[Query], passage_ids: AbstractSet[str]
 ) -> tuple[list[Answer], list[str]]:
     """The system's answers in the order of `queries`, and notices.
 
@@ -91,7 +91,7 @@ def _answer(row: AnswerRow, query_id: str, name: str, passage_ids: AbstractSet[s
         raise InputError(str(error), file=path, line=row.line) from None
 
 
-def _notices(agent: Agent, unknown: Sequence[str]) -> list[str]:
+def _notices(agent: AgentSettings, unknown: Sequence[str]) -> list[str]:
     if not unknown:
         return []
     listed = ", ".join(unknown[:3]) + (", …" if len(unknown) > 3 else "")

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError
 from ragassay.experiment.own_code import import_own, said
-from ragassay.experiment.settings import Agent
+from ragassay.experiment.settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import json_line, naming, write_text
 from ragassay.records import Answer, Query
@@ -40,7 +40,7 @@ class PythonAgent:
     max_concurrency: int
 
 
-def load_python_agent(agent: Agent, workspace: Workspace) -> PythonAgent:
+def load_python_agent(agent: AgentSettings, workspace: Workspace) -> PythonAgent:
     """Import the callable (or LangChain Runnable) that `agent.callable` names, inside `importable(corpus)`.
 
     Raises InputError where the module cannot be imported or what it names cannot be called.

@@ -13,7 +13,7 @@ import re
 from typing import Any
 
 from ragassay.digests import digest_json
-from ragassay.experiment.settings import OpenSearch as Settings
+from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.records import Record
 
 from ..rankers.bm25 import K1, B
@@ -60,7 +60,9 @@ class About(Record):
         return f"{PREFIX}{_variant(self.language, self.embedding)}-{self.corpus[:12]}-{settings[:8]}"
 
 
-def wanted(corpus: Fingerprint, language: str, embedding: str | None, settings: Settings, corpus_name: str) -> About:
+def wanted(
+    corpus: Fingerprint, language: str, embedding: str | None, settings: OpenSearchSettings, corpus_name: str
+) -> About:
     """The description of the index that a search needs; `embedding` is the model's identity, None for BM25 alone.
 
     The alias is the setting's, or made from the corpus folder's name, the language and the model.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragassay.errors import InputError, MissingExtra
 from ragassay.experiment.addresses import is_server
-from ragassay.experiment.settings import OpenSearch as Settings
+from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.text import plain
 
 from .errors import is_passing, reason_of, refusal, unreachable, untrusted
@@ -97,7 +97,7 @@ class Server:
 
 def connect(
     url: str | None,
-    settings: Settings,
+    settings: OpenSearchSettings,
     environment: Mapping[str, str] = os.environ,
     wait: Callable[[float], object] = time.sleep,
 ) -> Server:
@@ -142,13 +142,13 @@ def check_addresses(url: str) -> tuple[str, ...]:
     return addresses
 
 
-def _login(settings: Settings, user: str | None, environment: Mapping[str, str]) -> Any:
+def _login(settings: OpenSearchSettings, user: str | None, environment: Mapping[str, str]) -> Any:
     if settings.aws_region:
         return _signer(settings.aws_region, settings.aws_service)
     return (user, environment.get("OPENSEARCH_PASSWORD", "")) if user else None
 
 
-def _connection(settings: Settings) -> Any:
+def _connection(settings: OpenSearchSettings) -> Any:
     """The signer is made for requests; urllib3 serves the others, and is faster."""
     import opensearchpy
 
@@ -170,7 +170,7 @@ def _signer(region: str, service: str) -> Any:
     return RequestsAWSV4SignerAuth(credentials, region, service)
 
 
-def _tls(addresses: tuple[str, ...], settings: Settings, environment: Mapping[str, str]) -> dict[str, Any]:
+def _tls(addresses: tuple[str, ...], settings: OpenSearchSettings, environment: Mapping[str, str]) -> dict[str, Any]:
     if not any(address.startswith("https:") for address in addresses):
         return {}
     authority = environment.get("OPENSEARCH_CA") or None

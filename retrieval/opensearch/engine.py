@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragassay.experiment.settings import OpenSearch as Settings
+from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.records import Passage
 
 from ..rankers.analysis import language_code, make_analyzer
@@ -25,7 +25,7 @@ class Engine:
     """Where to search and how. `corpus_name` names the alias; refused passages go to the file `rejected`."""
 
     url: str | None
-    settings: Settings
+    settings: OpenSearchSettings
     corpus_name: str
     rejected: Path
 
@@ -66,7 +66,7 @@ def open_rankers(
     return {name: ranker for name, ranker in every.items() if name in names}
 
 
-def _target(index: str, about: About, settings: Settings) -> Target:
+def _target(index: str, about: About, settings: OpenSearchSettings) -> Target:
     return Target(
         index,
         engine=about.knn_engine or settings.knn_engine,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from ragassay.cores import Cores, Here
-from ragassay.experiment.settings import Ingest
+from ragassay.experiment.settings import IngestSettings
 from ragassay.records import Page, Passage, Section
 
 from ..pdf.process import PageText, Probe
@@ -52,7 +52,7 @@ class Document:
     hint: str | None = None
 
 
-def cut_documents(raw: Sequence[Raw], settings: Ingest, cores: Cores) -> Iterator[Document]:
+def cut_documents(raw: Sequence[Raw], settings: IngestSettings, cores: Cores) -> Iterator[Document]:
     """What became of each document, in their order; documents are shared out among `cores`."""
     n_characters = sum(len(page.text or "") for document in raw for page in document.pages)
     here: Here = "processes" if n_characters >= WORTH_PROCESSES and len(raw) > 1 else "one"
@@ -60,7 +60,7 @@ def cut_documents(raw: Sequence[Raw], settings: Ingest, cores: Cores) -> Iterato
     return (done[number] for number in range(len(raw)))
 
 
-def cut_document(settings: Ingest, raw: Raw) -> Document:
+def cut_document(settings: IngestSettings, raw: Raw) -> Document:
     """Clean one document's pages and cut it into sections and passages."""
     if raw.probe.error:
         return Document(raw.doc, error=raw.probe.error)

@@ -55,7 +55,7 @@ TABLES = {
     "run": "[run]",
     "models": '[models."provider:name"]',
 }
-WITHIN = {"[[evaluate.custom]]": "CustomJudge"}
+WITHIN = {"[[evaluate.custom]]": "CustomJudgeSettings"}
 """Tables inside tables, by their models."""
 NOT_MEASURED = {
     "README.md": {"3.11", "2.0", "95%"},

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ragassay.experiment.settings import OpenSearch
+from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.records import Passage
 from ragassay.retrieval.opensearch.client import Server, connect
 from ragassay.retrieval.opensearch.engine import Engine, open_rankers
@@ -46,14 +46,14 @@ class Bench:
 
     @property
     def server(self) -> Server:
-        return connect(self.url, OpenSearch(), {})
+        return connect(self.url, OpenSearchSettings(), {})
 
     def fresh(self, passages: Sequence[Passage]) -> list[Passage]:
         """The passages with a mark in their metadata, so that no earlier index is theirs."""
         return [p.model_copy(update={"metadata": {**p.metadata, "mark": self.name}}) for p in passages]
 
     def engine(self, **settings: Any) -> Engine:
-        given = OpenSearch.model_validate({"replicas": 0, **settings})
+        given = OpenSearchSettings.model_validate({"replicas": 0, **settings})
         return Engine(self.url, given, self.name, self.folder / "rejected.jsonl")
 
     def rankers(

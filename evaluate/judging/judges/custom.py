@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ragassay.experiment.settings import CustomJudge
+from ragassay.experiment.settings import CustomJudgeSettings
 
 from ..engine.evaluator import LabelJudge, Options, Setup
 
 
-def custom_judge(settings: CustomJudge, setup: Setup, options: Options) -> LabelJudge:
+def custom_judge(settings: CustomJudgeSettings, setup: Setup, options: Options) -> LabelJudge:
     """A LabelJudge with the name, labels and prompt of the table."""
     members = {
         "name": settings.name,

@@ -11,7 +11,7 @@ from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options, Setup
 from ragassay.evaluate.judging.judges.custom import custom_judge
 from ragassay.evaluate.judging.judges.no_answer import NoAnswer
 from ragassay.evaluate.judging.judges.umbrela import Umbrela
-from ragassay.experiment.settings import CustomJudge
+from ragassay.experiment.settings import CustomJudgeSettings
 from ragassay.records import Answer, Assessment, Passage, Query
 
 SETUP = Setup("openai:j")
@@ -76,6 +76,8 @@ def test_what_judges_answers_is_its_label_and_none_where_it_failed() -> None:
 
 
 def test_a_query_without_the_ground_truth_owes_nothing() -> None:
-    wants = CustomJudge(name="own", prompt="own.md", of="passage", labels=(0, 1, 2, 3), needs=("expected_response",))
+    wants = CustomJudgeSettings(
+        name="own", prompt="own.md", of="passage", labels=(0, 1, 2, 3), needs=("expected_response",)
+    )
     got = values(custom_judge(wants, SETUP, Options()), [])
     assert got and all(found == {} for found in got.values())

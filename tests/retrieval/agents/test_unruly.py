@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ragassay.experiment.own_code import importable
-from ragassay.experiment.settings import Agent
+from ragassay.experiment.settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Query
 from ragassay.retrieval.agents.python_agent import ask_python_agent, load_python_agent
@@ -25,7 +25,7 @@ def ask(make_workspace, request: pytest.FixtureRequest, monkeypatch: pytest.Monk
 
     def answers_of(code: str):
         (workspace.corpus / f"{name}.py").write_text(code)
-        agent = Agent(name="ours", kind="python", callable=f"{name}:answer")
+        agent = AgentSettings(name="ours", kind="python", callable=f"{name}:answer")
         with importable(workspace.corpus):
             return ask_python_agent(load_python_agent(agent, workspace), QUERIES, set())
 

@@ -235,7 +235,7 @@ def test_the_stage_retrieve_runs_on_the_server(bench, passages, stub, make_works
         rank_queries(workspace, caller=None)  # type: ignore[arg-type]
         rankings[engine] = {
             name: [[i for i, _ in r] for r in read_run(workspace.rankings(name)).values()]
-            for name, _, _ in workspace.experiment.own_agents()
+            for name, _, _ in workspace.experiment.built_in_agents()
         }
     assert rankings["embedded"]["knn-rag"] == rankings["opensearch"]["knn-rag"]
     assert all(set(rankings["embedded"][name][0]) & set(row[0]) for name, row in rankings["opensearch"].items())

@@ -10,7 +10,7 @@ from support.opensearch_server import PASSWORD, Bench, server_url
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.experiment.settings import OpenSearch
+from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.files import write_records
 from ragassay.records import Query
 from ragassay.retrieval.opensearch.client import connect
@@ -37,7 +37,7 @@ def secure(tmp_path: Path, log_in: LogIn, monkeypatch) -> Iterator[Bench]:
     class SecureBench(Bench):
         @property
         def server(self):
-            return connect(self.url, OpenSearch())
+            return connect(self.url, OpenSearchSettings())
 
     bench = SecureBench(server_url("OPENSEARCH_SECURE_URL"), tmp_path)
     log_in("admin")
@@ -91,7 +91,7 @@ def test_plain_http_to_a_server_of_tls_and_the_reverse(secure, passages):
     secure.url = url
     plain_url = server_url("OPENSEARCH_URL")
     with pytest.raises(InputError, match="does not speak TLS; write http:// instead of https://"):
-        connect(plain_url.replace("http:", "https:"), OpenSearch()).call(lambda client: client.info())
+        connect(plain_url.replace("http:", "https:"), OpenSearchSettings()).call(lambda client: client.info())
 
 
 def test_the_command_line_takes_the_login_from_the_environment(secure, passages, tmp_path: Path, log_in: LogIn, capsys):

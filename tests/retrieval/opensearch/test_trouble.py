@@ -18,7 +18,7 @@ from support.loopback.opensearch_server import Received, Reply, ScriptedOpenSear
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.experiment.settings import OpenSearch, Retrieval
+from ragassay.experiment.settings import OpenSearchSettings, RetrievalSettings
 from ragassay.files import read_records
 from ragassay.records import Passage
 from ragassay.retrieval.opensearch.bulk import MAX_BYTES, Rejection, send
@@ -46,7 +46,7 @@ class Waits(list[float]):
 
 
 def open_server(url: str, waits: Waits | None = None, **settings: object) -> Server:
-    given = OpenSearch.model_validate({"timeout_s": 5, "retries": 3, **settings})
+    given = OpenSearchSettings.model_validate({"timeout_s": 5, "retries": 3, **settings})
     return connect(url, given, {}, Waits() if waits is None else waits)
 
 
@@ -159,7 +159,7 @@ def test_what_waiting_does_not_mend_is_said_at_once(reply, message: str):
 
 def rankers(url: str, folder: Path, names: Sequence[str], encoder: object, **settings: object):
     embedder = Embedder("m", EmbeddingCache("m", None), load=lambda _: encoder)  # type: ignore[arg-type,return-value]
-    engine = Engine(url, OpenSearch.model_validate({"retries": 0, **settings}), "c", folder / "rejected.jsonl")
+    engine = Engine(url, OpenSearchSettings.model_validate({"retries": 0, **settings}), "c", folder / "rejected.jsonl")
     some = [Passage(id=f"p{n}", text=f"text {n}") for n in range(3)]
     return open_rankers(names, some, embedder, engine, language="en", rrf_k=60)
 
@@ -347,7 +347,7 @@ def test_the_login_is_sent_and_never_shown(caplog):
     environment = {"OPENSEARCH_USER": "me", "OPENSEARCH_PASSWORD": "pass-4711"}
     with ScriptedOpenSearch(in_turn((401, {"error": "Unauthorized"}))) as server:
         environment["OPENSEARCH_URL"] = server.url
-        opened = connect(None, OpenSearch(retries=0), environment)
+        opened = connect(None, OpenSearchSettings(retries=0), environment)
         with pytest.raises(InputError, match="refuses the login of 'me'; set OPENSEARCH_USER") as caught:
             send(opened, "i", DOCUMENTS)
     assert server.requests[0].headers["authorization"] == "Basic bWU6cGFzcy00NzEx"
@@ -356,7 +356,7 @@ def test_the_login_is_sent_and_never_shown(caplog):
 
 def test_a_ca_file_that_is_not_there():
     with pytest.raises(InputError, match=r"/nowhere\.pem: there is no such file; OPENSEARCH_CA names a PEM file"):
-        connect("https://127.0.0.1:1", OpenSearch(), {"OPENSEARCH_CA": "/nowhere.pem"})
+        connect("https://127.0.0.1:1", OpenSearchSettings(), {"OPENSEARCH_CA": "/nowhere.pem"})
 
 
 def test_requests_to_aws_are_signed_as_its_documentation_says(monkeypatch):
@@ -429,7 +429,7 @@ def test_the_command_line_refuses_in_one_sentence(options, message: str, passage
 )
 def test_settings_that_do_not_go_together(retrieval, message: str):
     with pytest.raises(ValidationError, match=re.escape(message)):
-        Retrieval.model_validate(retrieval)
+        RetrievalSettings.model_validate(retrieval)
 
 
 def test_a_corpus_file_is_read_anew_each_time_and_says_its_line(tmp_path: Path):

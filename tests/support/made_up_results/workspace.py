@@ -24,7 +24,7 @@ from support.made_up_results.texts import (
     WRITERS,
 )
 
-from ragassay.experiment.settings import AnswerTable, Experiment, Judge, Questions
+from ragassay.experiment.settings import AnswerSettings, Experiment, JudgeSettings, QuestionsSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json, write_records
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record, Usage
@@ -35,9 +35,9 @@ def make_workspace(root: Path, n_queries: int = 12, *, hostile: bool = True, fai
     """Write `root/corpus` and `root/results` and return where they are."""
     rng = random.Random(f"report:{n_queries}")
     experiment = Experiment(
-        questions=Questions(quota={WRITERS[0]: 8, WRITERS[1]: 6}),
-        answer=AnswerTable(model=WRITERS[0]),
-        judge=Judge(model=JUDGE),
+        questions=QuestionsSettings(quota={WRITERS[0]: 8, WRITERS[1]: 6}),
+        answer=AnswerSettings(model=WRITERS[0]),
+        judge=JudgeSettings(model=JUDGE),
     )
     workspace = Workspace(root / "corpus", root / "results", experiment)
     queries, passages = _queries(n_queries, hostile), _passages(60, hostile)
