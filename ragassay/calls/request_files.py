@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..errors import RepliesMissing
 from ..experiment.settings import ModelSettings
+from ..experiment.workspace import Workspace
 from ..files import json_line, write_text
 from ..models.requests import Request, response_format
+from .job import Job
+from .register import Register
 
 
 def input_line(key: str, model: str, settings: ModelSettings, request: Request) -> dict[str, Any]:
@@ -24,6 +28,24 @@ def input_line(key: str, model: str, settings: ModelSettings, request: Request) 
     if request.schema:
         body["response_format"] = response_format(request)
     return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+
+
+def hand_out(workspace: Workspace, register: Register, waiting: Sequence[Job]) -> RepliesMissing:
+    """Write the requests of jobs whose models are answered through files; the error that says so."""
+    rows: dict[str, list[tuple[str, str, Request]]] = {}
+    for job in waiting:
+        request = register.settle(job)
+        if request is not None:
+            rows.setdefault(job.label, []).append((register.key(job.model, request), job.model, request))
+    settings = {job.model: register.settings(job.model) for job in waiting}
+    files = write_requests(workspace.requests, rows, settings)
+    models = ", ".join(sorted({job.model for job in waiting}))
+    return RepliesMissing(
+        f"{len(waiting)} requests to {models} wait for replies in {workspace.requests} "
+        f"({len(files)} files, from {files[0].name}); put the replies (OpenAI's Batch output) into "
+        f"{workspace.replies} or take them in with `ragassay replies FILE {workspace.corpus}`, "
+        "then run again; or name in experiment.toml a model that can be called"
+    )
 
 
 def clear_requests(folder: Path, label: str) -> None:

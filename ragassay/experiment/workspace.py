@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .mirror import Mirror
 from .settings import Experiment
-
-if TYPE_CHECKING:
-    from .mirror import Mirror
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,21 @@
 """A model's requests through its provider's batch API: handed in, waited for, collected, and what failed asked again.
 
-Every step is on record before the next is taken (batch_log), so that a run killed at any moment collects what it has
+Every step is on record (log.py) before the next is taken, so that a run killed at any moment collects what it has
 handed in and hands in nothing twice.
 """
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
 from ...errors import BudgetSpent, InputError, ProviderError, RagassayError
 from ...experiment.settings import ModelSettings
-from ...models.endpoint import provider_of
+from ...models.endpoint import base_url_of, provider_of
 from ...models.requests import Body
-from ...progress import Progress
-from ..budget import Budget
-from ..reach import PATIENCE, Reach
-from ..retrying import Retrier
+from ..desk import Desk
+from ..reach import PATIENCE
 from .log import BatchLine, BatchLog
 from .provider import BatchProvider, Item, Limits, Standing, files_within
 
@@ -29,25 +26,6 @@ class Wanted:
 
     text: str
     guess_usd: float
-
-
-@dataclass(frozen=True)
-class Desk:
-    """What a run lends to its batch runners.
-
-    keep: puts a reply into the cache and says what it cost; retries: how often a request that failed in a passing way,
-    or expired, goes into a further batch; poll_s: seconds between two looks.
-    """
-
-    log: BatchLog
-    retrier: Retrier
-    reach: Reach
-    budget: Budget
-    progress: Progress
-    stop: threading.Event
-    keep: Callable[[str, Body], float]
-    retries: int
-    poll_s: float
 
 
 @dataclass
@@ -67,16 +45,23 @@ class _UnderWay:
 
 
 class BatchRunner:
-    """The batches of one model at one address."""
+    """The batches of one model at one address; `keep` puts a reply into the cache and says what it cost, in US dollars.
 
-    def __init__(self, model: str, base_url: str | None, provider: BatchProvider, desk: Desk) -> None:
-        self._model, self._base_url, self.provider, self._desk = model, base_url, provider, desk
+    A request that failed in a passing way, or expired, goes into further batches as often as the run retries.
+    """
+
+    def __init__(self, model: str, desk: Desk, log: BatchLog, keep: Callable[[str, Body], float]) -> None:
+        settings = desk.register.settings(model)
+        self._model, self._base_url = model, base_url_of(model, settings)
+        self._desk, self._log, self._keep = desk, log, keep
+        self._retries, self._poll_s = desk.register.experiment.run.retries, settings.poll_s
+        self.provider = batches_of(model, settings, self._base_url)
         self._wanted: Mapping[str, Wanted] = {}
         self._pending: set[str] = set()
         self._under_way: list[_UnderWay] = []
         self._failed: dict[str, ProviderError] = {}
         self._tries = Counter[str]()
-        self._limits, self._queue_full = provider.limits, False
+        self._limits, self._queue_full = self.provider.limits, False
         self._last: RagassayError | None = None
 
     def run(self, wanted: Mapping[str, Wanted]) -> dict[str, ProviderError]:
@@ -93,7 +78,7 @@ class BatchRunner:
             changed = self._look()
             if not self._pending and not any(batch.keys & set(wanted) for batch in self._under_way):
                 break
-            if not changed and self._desk.stop.wait(self._desk.poll_s):
+            if not changed and self._desk.stop.wait(self._poll_s):
                 raise ProviderError("stopped while batches were under way", retryable=False)
         self._desk.progress.waiting(self._model, 0, 0, 0)
         if self._last is not None:
@@ -106,17 +91,17 @@ class BatchRunner:
         The latest first: each then finds its own, and not one that came after it.
         """
         mine = {batch.line.name for batch in self._under_way}
-        for line in reversed(self._desk.log.open_batches(self._model, self._base_url)):
+        for line in reversed(self._log.open_batches(self._model, self._base_url)):
             if line.name in mine:
                 continue
-            keys = self._desk.log.keys(line)
+            keys = self._log.keys(line)
             if line.batch is None:
                 line = self._found(line)
             if line.batch is not None:
                 self._take_up(line, keys, handed_in=True)
 
     def _found(self, line: BatchLine) -> BatchLine:
-        log, found = self._desk.log, None
+        log, found = self._log, None
         if line.state == "ready":
             found = self._desk.retrier.call(self._model, lambda: self.provider.find(line, log.ids()))
         state = "dropped" if found is None else "submitted"
@@ -158,7 +143,7 @@ class BatchRunner:
             self._take_up(line, keys, handed_in=False)
 
     def _created(self, part: list[tuple[str, str]]) -> BatchLine:
-        log, call, provider = self._desk.log, self._desk.retrier.call, self.provider
+        log, call, provider = self._log, self._desk.retrier.call, self.provider
         line = log.plan(self._model, self._base_url, part)
         file = log.requests(line.name)
         try:
@@ -190,7 +175,7 @@ class BatchRunner:
         """A batch could not be asked after, all retries included: nothing of it is lost, so no request fails by it."""
         batch.missed += 1
         if batch.missed >= PATIENCE:
-            remedy = f"the batches are on record in {self._desk.log.path}: run again to collect them"
+            remedy = f"the batches are on record in {self._log.path}: run again to collect them"
             raise InputError(f"{self._model} does not answer: {error}", remedy=remedy)
 
     def _look_at(self, batch: _UnderWay) -> None:
@@ -198,7 +183,7 @@ class BatchRunner:
         standing = call(self._model, lambda: self.provider.standing(name))
         batch.done, batch.failed = standing.n_done, standing.n_failed
         if standing.state != batch.line.state:
-            batch.line = self._desk.log.write(batch.line.model_copy(update={"state": standing.state}))
+            batch.line = self._log.write(batch.line.model_copy(update={"state": standing.state}))
         if standing.refused is not None:
             self._refuse(batch, standing, standing.refused)
         elif standing.ended:
@@ -223,7 +208,7 @@ class BatchRunner:
                 continue
             seen.add(item.key)
             if item.body is not None:
-                cost += self._desk.keep(item.key, item.body)
+                cost += self._keep(item.key, item.body)
             elif item.error is not None:
                 self._set_back(item.key, item.error)
         self._queue_full = False
@@ -238,17 +223,17 @@ class BatchRunner:
     def _look_further(self, batch: _UnderWay) -> None:
         """What was found in the place of ours is another's: ours may have come after it, else it is asked again."""
         batch.others.add(str(batch.line.batch))
-        known = self._desk.log.ids() | batch.others
+        known = self._log.ids() | batch.others
         found = self._desk.retrier.call(self._model, lambda: self.provider.find(batch.line, known))
         if found is None:
             self._close(batch, "another's", 0.0)
             self._pending |= batch.keys & set(self._wanted)
         else:
-            batch.line = self._desk.log.write(batch.line.model_copy(update={"state": "submitted", "batch": found}))
+            batch.line = self._log.write(batch.line.model_copy(update={"state": "submitted", "batch": found}))
 
     def _close(self, batch: _UnderWay, state: str, cost_usd: float) -> None:
         self._under_way.remove(batch)
-        self._desk.log.write(batch.line.model_copy(update={"state": state}))
+        self._log.write(batch.line.model_copy(update={"state": state}))
         self._desk.budget.settle(batch.reserved_usd, cost_usd)
 
     def _set_back(self, key: str, error: RagassayError, *, counts: bool = True) -> None:
@@ -257,7 +242,7 @@ class BatchRunner:
             return
         if not isinstance(error, ProviderError):
             self._last = error
-        elif error.retryable and self._tries[key] < self._desk.retries:
+        elif error.retryable and self._tries[key] < self._retries:
             self._tries[key] += counts
             self._pending.add(key)
         else:
