@@ -2,16 +2,17 @@
 
 A file lies in HF_HOME/ragassay/OWNER/REPO/, beside it `FILE.gguf.json` (a `Fetched`) and, until it is whole,
 `FILE.gguf.COMMIT.part`. huggingface_hub's own hf_hub_download begins anew in each process (seen with 2.4), so only its
-parts are used here: the file's metadata and the download from an offset.
+parts are used here: addresses, headers, the file's metadata, requests and their errors.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Self
+from typing import IO, Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -27,6 +28,7 @@ Progress = Callable[[int, int], None]
 _PART = r"[A-Za-z0-9._-]*[A-Za-z0-9_-]"
 _NAME = re.compile(rf"local:hf:({_PART}/{_PART})/((?:{_PART}/)*{_PART}\.gguf)", re.IGNORECASE)
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_RETRIES, _PAUSE_S = 5, 1.0
 
 
 class Fetched(Record):
@@ -121,7 +123,7 @@ def _fetch(name: str, path: Path, progress: Progress | None) -> Path:
     part = path.with_name(f"{path.name}.{remote.commit[:12]}.part")
     with naming(part), part.open("ab") as stream:
         if stream.tell() > remote.size:
-            stream.truncate(0)
+            _empty(stream)
         _at_hub(name, lambda: _download(remote, stream, progress))
     sha256 = _checked(name, part, remote)
     os.replace(part, path)
@@ -153,39 +155,53 @@ def _look_up(name: str) -> _Remote:
 
 
 def _download(remote: _Remote, stream: IO[bytes], progress: Progress | None) -> None:
-    """Append to `stream` what is missing. Short breaks are bridged by huggingface_hub (5 tries, 1 s apart)."""
-    from huggingface_hub.file_download import http_get
-    from huggingface_hub.utils._headers import build_hf_headers
+    """Append to `stream` what is missing. Short breaks are bridged: 5 more tries, counted anew when bytes arrive."""
+    import httpx2
 
-    http_get(
+    left = _RETRIES
+    while (before := stream.tell()) < remote.size:
+        try:
+            _take(remote, stream, progress)
+        except (httpx2.ConnectError, httpx2.TimeoutException, httpx2.RemoteProtocolError):
+            left = _RETRIES if stream.tell() > before else left
+            if not left:
+                raise
+            left -= 1
+            time.sleep(_PAUSE_S)
+        else:
+            break
+    if stream.tell() != remote.size:
+        raise OSError(f"{stream.tell()} bytes came in place of {remote.size}")
+
+
+def _take(remote: _Remote, stream: IO[bytes], progress: Progress | None) -> None:
+    """One download from where `stream` ends; from the start where the server does not give a part of a file."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status, http_stream_backoff
+
+    headers = build_hf_headers() | {"Accept-Encoding": "identity"}
+    if stream.tell():
+        headers["Range"] = f"bytes={stream.tell()}-"
+    with http_stream_backoff(
+        "GET",
         remote.url,
-        stream,  # type: ignore[arg-type]
-        resume_size=stream.tell(),
-        headers=build_hf_headers() | {"Accept-Encoding": "identity"},
-        expected_size=remote.size,
-        tqdm_class=_reporter(progress, remote.size),
-    )
-
-
-def _reporter(progress: Progress | None, total: int) -> type[Any]:
-    """What huggingface_hub takes for a class of tqdm bars: it draws nothing and calls `progress`."""
-
-    class Reporter:
-        def __init__(self, *, initial: int = 0, **_drawing: object) -> None:
-            self.arrived = initial
-
-        def __enter__(self) -> Self:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            return None
-
-        def update(self, n: int) -> None:
-            self.arrived += n
+        headers=headers,
+        timeout=constants.HF_HUB_DOWNLOAD_TIMEOUT,
+        retry_on_exceptions=(),
+        retry_on_status_codes=(408, 429),
+    ) as response:
+        hf_raise_for_status(response)
+        if response.status_code == 200:
+            _empty(stream)
+        for chunk in response.iter_bytes(constants.DOWNLOAD_CHUNK_SIZE):
+            stream.write(chunk)
             if progress:
-                progress(self.arrived, total)
+                progress(stream.tell(), remote.size)
 
-    return Reporter
+
+def _empty(stream: IO[bytes]) -> None:
+    stream.seek(0)
+    stream.truncate()
 
 
 def _checked(name: str, part: Path, remote: _Remote) -> str:

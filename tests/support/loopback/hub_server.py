@@ -17,7 +17,8 @@ class HubServer:
 
     `endpoint` is for HF_ENDPOINT. `cut_after` holds, for one download each, how many bytes are sent before the
     connection is cut; `status` answers everything with that status; `gated` as the hub does for a gated repository;
-    `damaged` sends other bytes than the etag promises; `ranges` keeps the Range header of each download.
+    `damaged` sends other bytes than the etag promises; `only_whole` sends the whole file whatever part is asked for;
+    `ranges` keeps the Range header of each download.
     """
 
     def __init__(self, repo: str, files: Mapping[str, bytes]) -> None:
@@ -25,7 +26,7 @@ class HubServer:
         self.cut_after: list[int] = []
         self.ranges: list[str | None] = []
         self.status: int | None = None
-        self.gated = self.damaged = False
+        self.gated = self.damaged = self.only_whole = False
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
         self._http.daemon_threads, self._http.block_on_close = True, False
         self._http.hub = self  # type: ignore[attr-defined]
@@ -62,6 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         wanted = self.headers.get("Range")
         self.hub.ranges.append(wanted)
+        wanted = None if self.hub.only_whole else wanted
         start = int(wanted.removeprefix("bytes=").split("-")[0]) if wanted else 0
         body = (bytes(len(content)) if self.hub.damaged else content)[start:]
         self._head(206 if wanted else 200, len(body), content)

@@ -82,6 +82,25 @@ def test_a_fetch_that_is_interrupted_is_taken_up_by_the_next(hub: HubServer, tmp
     assert not part.exists()
 
 
+def test_a_hub_that_gives_no_part_of_a_file_gives_all_of_it(hub: HubServer) -> None:
+    chunk = 10 * 1024 * 1024
+    hub.files = {"tiny.Q4_0.gguf": b"GGUF" + random.Random(2).randbytes(chunk + 200_000)}
+    hub.cut_after, hub.only_whole = [chunk + 100_000], True
+    seen: list[tuple[int, int]] = []
+    path = fetch(NAME, progress=lambda done, total: seen.append((done, total)))
+    assert path.read_bytes() == hub.files["tiny.Q4_0.gguf"]
+    assert hub.ranges == [None, f"bytes={chunk}-"]
+    assert [done for done, _ in seen] == [chunk, chunk, path.stat().st_size]
+
+
+def test_a_part_that_is_longer_than_the_file_is_not_taken_up(hub: HubServer, tmp_path: Path) -> None:
+    part = tmp_path / f"hf home/ragassay/someone/tiny-GGUF/tiny.Q4_0.gguf.{COMMIT[:12]}.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(bytes(len(CONTENT) + 1))
+    assert fetch(NAME).read_bytes() == CONTENT
+    assert hub.ranges == [None]
+
+
 def test_what_arrives_damaged_is_refused_and_fetched_anew(hub: HubServer) -> None:
     hub.damaged = True
     with pytest.raises(InputError, match="arrived damaged"):
