@@ -1,6 +1,6 @@
 """How much each stage will ask, foreseen from the corpus and the settings.
 
-The shares and reply lengths are those of the recorded run of corpora/avr-libc (`python -m benchmarks.plan_accuracy`
+The shares and reply lengths are those of the recorded run of corpora/avr-libc (benchmarks/tables/plan_accuracy.py
 prints them beside the plan); a corpus whose retrievers agree more, or a terser model, takes less.
 """
 

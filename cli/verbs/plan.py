@@ -184,7 +184,8 @@ def _print(rows: Sequence[Row], workspace: Workspace) -> None:
     console.print(table)
     console.print(_in_all(rows, workspace.experiment.run.max_cost_usd), soft_wrap=True)
     console.print(
-        "Tokens are counted offline, reply lengths and calls behind ~ are estimates (see benchmarks/plan_accuracy.py).",
+        "Tokens are counted offline, reply lengths and calls behind ~ are estimates "
+        "(see benchmarks/tables/plan_accuracy.py).",
         style="dim",
         soft_wrap=True,
     )

@@ -1,10 +1,10 @@
 """Intervals of agreement: whole queries are resampled, and the ends stay where an agreement can lie.
 
 Percentiles of the bootstrap are too narrow where judge and people nearly always agree: with 30 labels at kappa .96 they
-cover 47% (simulated: `benchmarks/agreement.py`). So the bootstrap gives a standard error (Efron and Tibshirani, An
-Introduction to the Bootstrap, 1993, chapter 6; times sqrt(c / (c - 1)) for c clusters), and the interval is Student's t
-with c - 1 degrees of freedom on Fisher's scale, artanh, where a correlation-like figure is nearly normal (Fisher,
-Metron 1, 1921). Each end is moved out to the expanded percentile's (Hesterberg 2015) where that lies farther.
+cover 47% (as benchmarks/coverage/agreement.py simulates). So the bootstrap gives a standard error (Efron and
+Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6; times sqrt(c / (c - 1)) for c clusters), and the interval
+is Student's t with c - 1 degrees of freedom on Fisher's scale, artanh, where a correlation-like figure is nearly normal
+(Fisher, Metron 1, 1921). Each end is moved out to the expanded percentile's (Hesterberg 2015) where that lies farther.
 Shares (accuracy, precision, ...) have the clustered interval of `evaluate.statistics.clustered`, which needs no draws.
 """
 

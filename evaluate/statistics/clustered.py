@@ -7,7 +7,7 @@ stands for one value these are the textbook s / sqrt(n) and n - 1.
 Scores lie between two limits and are often at one of them, where the mean is skewed and a symmetric interval misses.
 So a mean's interval is Student's t on the logit scale (as Korn and Graubard, Survey Methodology 24(2), 1998, discuss
 for proportions); a difference's is Student's t as it is, but where all that differs differs the same way
-(`one_way_interval`). `benchmarks/coverage_comparisons.py` tells how often both hold.
+(`one_way_interval`). `benchmarks/coverage/comparisons.py` tells how often both hold.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Values are matched by query id. Queries of one section are not independent, so every test is over sections. The
 clustered t-test decides, where queries share sections its error with the jackknife's correction (CR3), which keeps
-Holm's far tails honest with few sections (`benchmarks/coverage_comparisons.py`). Wilcoxon's test of section means and
+Holm's far tails honest with few sections (`benchmarks/coverage/comparisons.py`). Wilcoxon's test of section means and
 the sign-flip permutation of section sums stand beside it; where each query is its own section all three are the
 textbook's.
 """

@@ -18,7 +18,7 @@ from support.loopback.behaviours import hang
 from support.loopback.server import ScriptedServer
 from support.small_corpus import answer_everything, make_corpus, records
 
-from benchmarks.soak import AT_ONCE, material, soak
+from benchmarks.speed.soak import AT_ONCE, material, soak
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.retrieval.rankers.vector_store import VectorStore, on_disk
 

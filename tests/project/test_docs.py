@@ -57,6 +57,11 @@ TABLES = {
 }
 WITHIN = {"[[evaluate.custom]]": "CustomJudgeSettings"}
 """Tables inside tables, by their models."""
+BENCHMARK_NAMES = {
+    ".".join(path.relative_to(ROOT / "benchmarks").with_suffix("").parts).removesuffix(".__main__")
+    for path in (ROOT / "benchmarks").rglob("*.py")
+} - {"__main__"}
+"""What stands behind `python -m benchmarks.`: `speed.elo`, `coverage`, …"""
 NOT_MEASURED = {
     "README.md": {"3.11", "2.0", "95%"},
     "CONTRIBUTING.md": {"3.11"},
@@ -133,15 +138,25 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         for target in re.findall(r"`make ([a-z]+)", text):
             assert re.search(rf"^(?:.* )?{target}(?: .*)?:", MAKEFILE, re.MULTILINE), target
         for name in re.findall(r"-m\s+benchmarks\.([\w.]*\w)", text):
-            assert (ROOT / "benchmarks" / f"{name.replace('.', '/')}.py").is_file(), name
-    assert {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {
-        "__main__",
-        "aims",
-        "failing_server",
-        "latency_server",
-        "ragelo_peer",
-        "readme_block",
-    } == set(re.findall(r"`python -m benchmarks\.(\w+)", BENCHMARKS))
+            assert name in BENCHMARK_NAMES, name
+    assert BENCHMARK_NAMES - {
+        "machine",
+        "runner",
+        "servers.failing",
+        "servers.latency",
+        "speed.aims",
+        "speed.ragelo_peer",
+        "tables.readme_block",
+    } == set(re.findall(r"`python -m benchmarks\.([\w.]+)", BENCHMARKS))
+
+
+def test_each_results_file_is_of_a_benchmark_and_names_its_command():
+    folder = ROOT / "benchmarks" / "results"
+    for path in folder.rglob("*.md"):
+        name = ".".join(path.relative_to(folder).with_suffix("").parts)
+        text = path.read_text(encoding="utf-8")
+        assert name in BENCHMARK_NAMES and text.startswith(f"# {name}\n"), path
+        assert f"-m benchmarks.{name}" in text, path
 
 
 @pytest.mark.parametrize("page", [*PAGES, "CHANGELOG.md"])
@@ -389,7 +404,7 @@ def spellings(figure: str) -> set[str]:
 @pytest.fixture
 def readme_block(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(ROOT))
-    from benchmarks import readme_block
+    from benchmarks.tables import readme_block
 
     return readme_block
 
@@ -402,11 +417,11 @@ def test_the_tables_that_scripts_write_are_those_they_kept(
     page: str, name: str, results: str, readme_block: ModuleType
 ):
     shown = readme_block.block(PAGES[page], name)
-    assert "|" in shown and shown in (ROOT / "benchmarks" / "results" / results).read_text(encoding="utf-8")
+    assert "|" in shown and shown in (ROOT / "benchmarks" / "results" / "tables" / results).read_text(encoding="utf-8")
 
 
 def test_how_often_the_longer_answer_won(tmp_path: Path, readme_block: ModuleType):
-    from benchmarks.demo_table import longer_wins
+    from benchmarks.tables.demo import longer_wins
 
     lengths = {"one": 9, "two": 4, "three": 4}
     for agent, length in lengths.items():
@@ -425,7 +440,7 @@ def test_how_often_the_longer_answer_won(tmp_path: Path, readme_block: ModuleTyp
 
 
 def test_the_demo_table_has_every_agent_best_first(tmp_path: Path, readme_block: ModuleType):
-    from benchmarks.demo_table import demo_table
+    from benchmarks.tables.demo import demo_table
 
     results = read_results(make_workspace(tmp_path, hostile=False).figures)
     table = demo_table(results)

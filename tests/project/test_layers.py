@@ -12,6 +12,7 @@ from support.places import ROOT
 
 FOLDERS = ("ragassay", "synth", "retrieval", "evaluate", "cli")
 MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
 HEAVY = {"torch", "sentence_transformers", "scipy", "pandas", "xllamacpp", "langchain_openai", "langchain_anthropic"}
 LARGEST_ROOM = 21
 
@@ -41,11 +42,11 @@ REPORT_READS = {"report", "results", "ratings", "inputs"}
 def module_of(path: Path) -> str:
     """`ragassay.evaluate.compare` of evaluate/compare.py: the name by which it is imported."""
     parts = path.relative_to(ROOT).with_suffix("").parts
-    named = [*(() if parts[0] == "ragassay" else ("ragassay",)), *parts]
+    named = [*(("ragassay",) if parts[0] in FOLDERS[1:] else ()), *parts]
     return ".".join(named[:-1] if named[-1] == "__init__" else named)
 
 
-NAMES = {module_of(path) for path in MODULES}
+NAMES = {module_of(path) for path in MODULES + BENCHMARKS}
 
 
 def imports(path: Path, *, only_at_import: bool = False) -> Iterator[str]:
@@ -98,6 +99,7 @@ def test_a_module_imports_only_what_its_room_may(path: Path):
     for name in imports(path):
         first = name.split(".")[0]
         assert first not in STAGES | {"cli"}, f"{name} is not imported as a part of ragassay"
+        assert first not in {"benchmarks", "tests", "support"}, f"{module} imports {name}"
         if first == "ragassay":
             assert may_import(place(module), place(name)), f"{module} imports {name}"
     assert not HEAVY & {name.split(".")[0] for name in imports(path, only_at_import=True)}, "heavy at import"
@@ -112,7 +114,7 @@ def test_imports_inside_a_folder_are_relative(path: Path):
 
 
 def test_no_module_is_in_a_circle():
-    known = {module_of(path): {name for name in imports(path) if name in NAMES} for path in MODULES}
+    known = {module_of(path): {name for name in imports(path) if name in NAMES} for path in MODULES + BENCHMARKS}
     while free := [name for name, needed in known.items() if not (needed & known.keys()) - {name}]:
         for name in free:
             del known[name]
@@ -120,7 +122,7 @@ def test_no_module_is_in_a_circle():
 
 
 def test_no_room_is_a_hall():
-    rooms = Counter(path.parent for path in MODULES if path.name != "__init__.py")
+    rooms = Counter(path.parent for path in MODULES + BENCHMARKS if path.name != "__init__.py")
     assert max(rooms.values()) <= LARGEST_ROOM, rooms.most_common(3)
 
 

@@ -10,7 +10,7 @@ In each round an open pair plays a batch of queries, and a decided one a quarter
 Even-Dar, Mannor and Mansour, Journal of Machine Learning Research 7, 2006, section 3, but for that quarter). Play ends
 when no open pair has a query left, or the budget is spent. The quarter is for the ratings: a pair is decided while luck
 makes it look further apart than it is, and more games take that luck back (Bramley and Vitello, Assessment in Education
-26(1), 2019, found the like of adaptive designs). `benchmarks/results/adaptive_play.md` has figures.
+26(1), 2019, found the like of adaptive designs). `benchmarks/results/ratings/adaptive_play.md` has figures.
 
 Which pairs play depends on the results, which queries they play on does not: each pair goes through the queries in a
 random order of its own. So the verdicts of a pair are always a random sample of its queries.

@@ -131,7 +131,7 @@ def _carried() -> Path:
 
 
 def _settings(model: str, path: Path, settings: ModelSettings) -> dict[str, Any]:
-    """What local_server.serve takes.
+    """What server.serve takes.
 
     Half of the processors by default: the other half are mostly second threads of the same cores, and a thread without
     a core of its own stalls all others (measured on 2 busy cores: 4 tokens/s with 2 threads, 60 with 1).
@@ -153,7 +153,7 @@ def _processors() -> int:
 
 
 def _spawn(said: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Our own Python on local_server.py, with `-P` so that the modules beside it hide no other package's.
+    """Our own Python on server.py, with `-P` so that the modules beside it hide no other package's.
 
     A session of its own keeps the terminal's Ctrl-C from it: the parent ends it in good order.
     """

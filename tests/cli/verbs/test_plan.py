@@ -10,7 +10,7 @@ from support.loopback.server import ScriptedServer
 from support.places import ROOT
 from support.small_corpus import answer_everything, contents, make_corpus
 
-from benchmarks.plan_accuracy import planned_and_recorded
+from benchmarks.tables.plan_accuracy import planned_and_recorded
 from ragassay.cli import main
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.coverage_ratings import World, blind_share, played, simulate
+from benchmarks.coverage.ratings import World, blind_share, played, simulate
 from ragassay.evaluate.judging.games.adaptive import Design, play_out
 
 EQUAL = World((0.0,) * 4, n_queries=60)

@@ -1,6 +1,6 @@
 """Nugget scores against a hand-worked example, and what holds of all of them.
 
-The scores of 301 topics that others computed are checked by benchmarks/nugget_scores.py.
+The scores of 301 topics that others computed are checked by benchmarks/judges/nugget_scores.py.
 """
 
 from __future__ import annotations

@@ -1,0 +1,317 @@
+"""Do the intervals of means and differences, the verdicts and the needed numbers hold what they say?
+
+    python -m benchmarks.coverage.comparisons [EXPERIMENTS]
+
+Each cell draws test sets anew: queries in sections, the scores of a section correlated through a Gaussian copula (the
+correlation is that of the underlying normal), most scores at an end of their range. Printed as Markdown: a summary by
+kind of figure, the cells out of their bar with a sentence on who meets them, and the whole table.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragassay.evaluate.statistics.clustered import by_cluster, estimate, intervals
+from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
+from ragassay.evaluate.statistics.power import needed_interval, needed_units
+
+Floats = NDArray[np.float64]
+
+EXPERIMENTS = 2000
+QUERIES = (30, 50, 100, 200)
+LAYOUTS = ((1, 0.0), (5, 0.0), (5, 0.2), (5, 0.5))
+"""Queries a section, and the correlation within it."""
+
+STRONG = ((5, 0.8),)
+"""Beyond the bar: the questions of a section nearly stand or fall together."""
+
+LOWEST, HIGHEST = 0.93, 0.97
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a query can score, and how often; `limits` are the measure's."""
+
+    name: str
+    values: tuple[float, ...]
+    shares: tuple[float, ...]
+    limits: tuple[float, float]
+
+    @property
+    def mean(self) -> float:
+        """The truth that an interval is to cover."""
+        return float(np.dot(self.values, self.shares))
+
+    def of(self, normal: Floats) -> Floats:
+        """Standard normals to scores with these shares."""
+        from scipy.special import ndtr
+
+        at = np.searchsorted(np.cumsum(self.shares)[:-1], ndtr(normal), side="right")
+        scores: Floats = np.asarray(self.values)[at]
+        return scores
+
+
+RECIPROCAL = (0.0, 1 / 5, 1 / 4, 1 / 3, 1 / 2, 1.0)
+GAINS = (0.0, 0.387, 0.431, 0.5, 0.631, 0.851, 1.0)
+MEASURES = (
+    Scores("MRR@5, mean .41", RECIPROCAL, (0.5, 0.02, 0.03, 0.05, 0.1, 0.3), (0.0, 1.0)),
+    Scores("MRR@5, mean .58", RECIPROCAL, (0.3, 0.02, 0.03, 0.05, 0.1, 0.5), (0.0, 1.0)),
+    Scores("MRR@5, mean .77", RECIPROCAL, (0.12, 0.01, 0.02, 0.05, 0.1, 0.7), (0.0, 1.0)),
+    Scores("nDCG@5, mean .68", GAINS, (0.2, 0.03, 0.03, 0.05, 0.09, 0.1, 0.5), (0.0, 1.0)),
+    Scores("labels 0-2, mean 1.2", (0.0, 1.0, 2.0), (0.3, 0.2, 0.5), (0.0, 2.0)),
+    Scores("labels 0-2, mean 1.7", (0.0, 1.0, 2.0), (0.05, 0.2, 0.75), (0.0, 2.0)),
+)
+SKEWED = (
+    Scores("MRR@5, mean .89", RECIPROCAL, (0.05, 0.005, 0.005, 0.02, 0.07, 0.85), (0.0, 1.0)),
+    Scores("labels 0-2, mean 1.9", (0.0, 1.0, 2.0), (0.01, 0.08, 0.91), (0.0, 2.0)),
+)
+"""Beyond the bar: near-perfect agents, of which few queries say anything."""
+
+
+MEAN, SKEWED_MEAN, STRONG_MEAN = "mean", "mean of a near-perfect agent", "mean, correlation 0.8"
+DIFFERENCE, ONE_WAY = "difference", "difference, few queries differ, the same way"
+FALSE_VERDICT, NEEDED = "false verdict, 6 equal agents", "number of queries needed"
+
+BETWEEN = "93% to 97%"
+ABOVE, SHORT = "above the bar", "short of the bar"
+
+MET = {
+    (MEAN, ABOVE): "With six sections of five questions and labels near the top: the interval is wider than need be.",
+    (SKEWED_MEAN, ABOVE): (
+        "With up to 50 queries of an agent that is nearly always right: wider than need be. Only the end away from the "
+        "limit can miss there, and each end is held to 2.5%."
+    ),
+    (SKEWED_MEAN, SHORT): "With an agent that is nearly always right and few sections that hold all of its failures.",
+    (STRONG_MEAN, ABOVE): "With six or ten sections whose questions nearly stand or fall together: wider than need be.",
+    (STRONG_MEAN, SHORT): (
+        "With ten or twenty sections whose questions nearly stand or fall together, and an agent that is nearly always "
+        "right: the few sections that fail are easily all missed, and the interval is then too near the top."
+    ),
+    (DIFFERENCE, ABOVE): "The interval is wider than need be.",
+    (DIFFERENCE, SHORT): "The interval is too narrow.",
+    (ONE_WAY, ABOVE): (
+        "With agents that answer nearly all queries alike, one never worse: wider than need be, since one or two "
+        "queries that differ neither rule out 0 nor tell how many more there are."
+    ),
+    (ONE_WAY, SHORT): (
+        "With agents that differ on a few sections only, whose questions stand or fall together, in a set where one "
+        "query in a hundred points the other way."
+    ),
+    (FALSE_VERDICT, SHORT): "Equal agents are called different too often.",
+    (NEEDED, SHORT): "The number of queries said to be needed is surer than it should be.",
+}
+"""When a user meets the cells of a kind that are out of their bar."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One row: what was simulated, the share that came out so, the bar it is held to and whether it reaches it."""
+
+    kind: str
+    what: str
+    n_queries: int
+    per_section: int
+    correlation: float
+    share: float
+    bar: str
+    reached: bool
+    experiments: int
+
+
+def drawn(shape: tuple[int, ...], per_section: int, correlation: float, generator: np.random.Generator) -> Floats:
+    """Standard normals (*shape), the last axis queries, correlated within each `per_section` that follow another."""
+    *front, queries = shape
+    shared = np.repeat(generator.normal(size=(*front, queries // per_section)), per_section, axis=-1)
+    own = generator.normal(size=shape)
+    normals: Floats = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+    return normals
+
+
+def sections(queries: int, per_section: int) -> NDArray[np.intp]:
+    """The section of each query."""
+    return np.arange(queries) // per_section
+
+
+def means(experiments: int, seed: int = 1) -> Iterator[Cell]:
+    """How often the 95% interval of a mean holds the truth."""
+    for number, scores in enumerate((*MEASURES, *SKEWED)):
+        for n, (each, correlation) in layouts((*LAYOUTS, *STRONG)):
+            generator = np.random.default_rng([seed, number, n, each, round(10 * correlation)])
+            values = scores.of(drawn((experiments, n), each, correlation, generator))
+            _, low, high = intervals(values, np.ones(n), sections(n, each), scores.limits)
+            covered = float(((low <= scores.mean) & (scores.mean <= high)).mean())
+            kind = STRONG_MEAN if (each, correlation) in STRONG else SKEWED_MEAN if scores in SKEWED else MEAN
+            yield _between(kind, scores.name, n, each, correlation, covered, experiments)
+
+
+def differences(experiments: int, seed: int = 2) -> Iterator[Cell]:
+    """How often the 95% interval of a paired difference holds the truth, of equal agents and of unequal ones."""
+    for number, (one, other) in enumerate(((1, 1), (1, 2), (4, 5), (3, 3))):
+        a, b = MEASURES[one], MEASURES[other]
+        width = a.limits[1] - a.limits[0]
+        for n, (each, correlation) in layouts():
+            generator = np.random.default_rng([seed, number, n, each, round(10 * correlation)])
+            gaps = paired_gaps(a, b, (experiments, n), each, correlation, generator)
+            ends = intervals(gaps, np.ones(n), sections(n, each), (-width, width), difference=True)
+            truth = a.mean - b.mean
+            covered = float(((ends[1] <= truth + 1e-12) & (truth - 1e-12 <= ends[2])).mean())
+            yield _between(DIFFERENCE, f"{a.name} - {b.name}", n, each, correlation, covered, experiments)
+
+
+def one_way_differences(experiments: int, seed: int = 5) -> Iterator[Cell]:
+    """The same where few queries differ, by the whole range, and (almost) all of them the same way."""
+    for ahead, back in ((0.05, 0.0), (0.1, 0.0), (0.15, 0.0), (0.2, 0.0), (0.1, 0.01)):
+        for n, (each, correlation) in layouts((*LAYOUTS, *STRONG)):
+            generator = np.random.default_rng(
+                [seed, round(1000 * ahead), round(1000 * back), n, round(10 * correlation)]
+            )
+            gaps = one_way_gaps(ahead, back, drawn((experiments, n), each, correlation, generator))
+            _, low, high = intervals(gaps, np.ones(n), sections(n, each), (-1.0, 1.0), difference=True)
+            covered = float(((low <= ahead - back + 1e-12) & (ahead - back - 1e-12 <= high)).mean())
+            what = f"{ahead:.0%} of the queries better" + (f", {back:.0%} worse" if back else "")
+            yield _between(ONE_WAY, what, n, each, correlation, covered, experiments)
+
+
+def one_way_gaps(ahead: float, back: float, normal: Floats) -> Floats:
+    """Standard normals to 1 (with probability `ahead`), -1 (`back`) and 0."""
+    from scipy.special import ndtri
+
+    gaps: Floats = np.where(normal < ndtri(ahead), 1.0, np.where(normal > ndtri(1 - back), -1.0, 0.0))
+    return gaps
+
+
+def paired_gaps(
+    a: Scores, b: Scores, shape: tuple[int, int], each: int, correlation: float, generator: np.random.Generator
+) -> Floats:
+    """Differences of two agents that find the same queries hard: half of the variance is the query's."""
+    hard = generator.normal(size=shape)
+    sides = [np.sqrt(0.5) * hard + np.sqrt(0.5) * drawn(shape, each, correlation, generator) for _ in range(2)]
+    return a.of(sides[0]) - b.of(sides[1])
+
+
+def false_verdicts(experiments: int, agents: int = 6, seed: int = 3) -> Iterator[Cell]:
+    """How often any of the pairs of equal agents is called different, after Holm: the familywise error."""
+    pairs = np.array(list(combinations(range(agents), 2)))
+    for number, scores in enumerate(MEASURES):
+        for n, (each, correlation) in layouts():
+            generator = np.random.default_rng([seed, number, n, each, round(10 * correlation)])
+            wrong = 0
+            for start in range(0, experiments, 500):
+                size = min(500, experiments - start)
+                values = by_cluster(
+                    scores.of(drawn((size, agents, n), each, correlation, generator)), sections(n, each)
+                )
+                gaps = values[:, pairs[:, 0]] - values[:, pairs[:, 1]]
+                p = t_p(estimate(gaps, np.full(gaps.shape[-1], float(each))), n)
+                # Holm calls some pair different just where the smallest p passes Bonferroni.
+                wrong += int((np.nanmin(np.where(np.isnan(p), 1.0, p), axis=1) * len(pairs) <= LEVEL).sum())
+            share = wrong / experiments
+            yield Cell(FALSE_VERDICT, scores.name, n, each, correlation, share, "<= 5%", share <= LEVEL, experiments)
+
+
+def needed(experiments: int, seed: int = 4) -> Iterator[Cell]:
+    """How often the interval of the number of queries needed holds it, from pilots of 50."""
+    n, level = 50, LEVEL
+    for number, (one, other) in enumerate(((1, 2), (0, 1), (0, 2), (4, 5))):
+        a, b = MEASURES[one], MEASURES[other]
+        for each, correlation in LAYOUTS:
+            generator = np.random.default_rng([seed, number, each, round(10 * correlation)])
+            many = paired_gaps(a, b, (400, 1000), each, correlation, generator)
+            of_sections = by_cluster(many, sections(1000, each)).ravel() / each
+            truth = float(needed_units(np.array(of_sections.mean() / of_sections.std()), level))
+            gaps = paired_gaps(a, b, (experiments, n), each, correlation, generator)
+            found = estimate(by_cluster(gaps, sections(n, each)), np.full(n // each, float(each)))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                t = np.where(found.error > 0, found.value / found.error, 0.0)
+            _, low, high = needed_interval(t, found.df, found.n_clusters.astype(np.float64), level)
+            covered = float(((low <= truth) & (truth <= high)).mean())
+            what = f"{truth * each:.0f} for {a.name} - {b.name}"
+            yield Cell(NEEDED, what, n, each, correlation, covered, ">= 93%", covered >= LOWEST, experiments)
+
+
+def layouts(of: Sequence[tuple[int, float]] = LAYOUTS) -> Iterator[tuple[int, tuple[int, float]]]:
+    """Every number of queries with every layout."""
+    return ((n, layout) for n in QUERIES for layout in of)
+
+
+def cells(experiments: int = EXPERIMENTS) -> Iterator[Cell]:
+    """Every row of the table."""
+    yield from means(experiments)
+    yield from differences(experiments)
+    yield from one_way_differences(experiments)
+    yield from false_verdicts(experiments)
+    yield from needed(experiments)
+
+
+def _between(kind: str, what: str, n: int, each: int, correlation: float, share: float, experiments: int) -> Cell:
+    reached = LOWEST <= share <= HIGHEST
+    return Cell(kind, what, n, each, correlation, share, BETWEEN, reached, experiments)
+
+
+def summary(rows: Sequence[Cell]) -> Iterator[str]:
+    """Lines of Markdown: a row for each kind of figure."""
+    yield "| kind of figure | bar | cells | lowest | highest | out of the bar |"
+    yield "|---|---|--:|--:|--:|--:|"
+    for kind in dict.fromkeys(row.kind for row in rows):
+        own = [row for row in rows if row.kind == kind]
+        ends = f"{min(row.share for row in own):.1%} | {max(row.share for row in own):.1%}"
+        out = sum(not row.reached for row in own)
+        yield f"| {kind} | {own[0].bar} | {len(own)} | {ends} | {out or 'none'} |"
+
+
+def missed(rows: Sequence[Cell]) -> Iterator[str]:
+    """Lines of Markdown: the cells out of the bar by name, and when a user meets them."""
+    for kind in dict.fromkeys(row.kind for row in rows):
+        out = [row for row in rows if row.kind == kind and not row.reached]
+        for side, own in (
+            (ABOVE, [row for row in out if _above(row)]),
+            (SHORT, [row for row in out if not _above(row)]),
+        ):
+            if own:
+                yield f"\n{kind[0].upper()}{kind[1:]}, {side}. {MET[kind, side]}\n"
+                yield from _named(own)
+
+
+def _above(row: Cell) -> bool:
+    return row.bar == BETWEEN and row.share > HIGHEST
+
+
+def _named(rows: Sequence[Cell]) -> Iterator[str]:
+    """A line for the cells of each measure and number of queries."""
+    for what, n in dict.fromkeys((row.what, row.n_queries) for row in rows):
+        own = [row for row in rows if (row.what, row.n_queries) == (what, n)]
+        layouts_there = ", ".join(f"{row.per_section} at {row.correlation:g}: {row.share:.1%}" for row in own)
+        yield f"- {what}, {n} queries; a section and correlation {layouts_there}"
+
+
+def whole(rows: Sequence[Cell]) -> Iterator[str]:
+    """Lines of Markdown: every cell."""
+    yield "| figure | what | queries | a section | correlation | share | bar | |"
+    yield "|---|---|--:|--:|--:|--:|---|---|"
+    for row in rows:
+        place = f"{row.n_queries} | {row.per_section} | {row.correlation:g}"
+        mark = "" if row.reached else "missed"
+        yield f"| {row.kind} | {row.what} | {place} | {row.share:.1%} | {row.bar} | {mark} |"
+
+
+def main() -> None:
+    """Print the tables as Markdown, the summary first."""
+    experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
+    rows = list(cells(experiments))
+    lines = [
+        *summary(rows),
+        *missed(rows),
+        f"\nEvery cell, {experiments:,} simulated experiments each:\n",
+        *whole(rows),
+    ]
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The README's table of the recorded demo, from the figures that `make demo` leaves.
+
+    python -m benchmarks.tables.demo [RESULTS_JSON]
+
+Prints it, puts it into README.md, and keeps it in benchmarks/results/tables/demo.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from benchmarks.tables.readme_block import ROOT, fill
+from ragassay.evaluate.report.page import read_results
+from ragassay.evaluate.report.wording import Kind, confidence, kind_of, measure_name, shown
+from ragassay.evaluate.results import Results
+from ragassay.files import read_records
+from ragassay.records import Answer, Figure, Game
+from ragassay.text import one_line
+
+RESULTS_JSON = Path("results/avr-libc/results.json")
+KEPT = Path(__file__).parents[1] / "results" / "tables" / "demo.md"
+
+
+def demo_table(results: Results) -> str:
+    """The verdict, the agents best first (strength and win rate with intervals), and how often the judge flipped."""
+    measures = [key for key in results.retrieval.get(results.agents[0], {}) if key.startswith(("RR", "R("))]
+    heads = ["Bradley–Terry", "win rate", "Elo", *map(measure_name, measures), "accuracy"]
+    lines = [f"| agent | {' | '.join(heads)} | failed |", f"|---|{'--:|' * (len(heads) + 1)}"]
+    for agent in results.agents:
+        cells = [
+            _cell(results.bradley_terry.get(agent), "rating", with_interval=True),
+            _cell(results.win_rate.get(agent), "share", with_interval=True),
+            _cell(results.elo.get(agent), "rating"),
+            *(_cell(results.retrieval.get(agent, {}).get(key), kind_of(key)) for key in measures),
+            _cell(results.pointwise.get(agent, {}).get("accuracy"), "mean"),
+        ]
+        lines.append(f"| `{agent}` | {' | '.join(cells)} | {_failed(results, agent)} |")
+    return "\n".join([f"> {_verdict(results)}", "", *lines, "", _below(results)])
+
+
+def _cell(figure: Figure | None, kind: Kind, *, with_interval: bool = False) -> str:
+    words = shown(figure, kind)
+    return f"{words.value} {words.interval}".strip() if with_interval else words.value
+
+
+def _verdict(results: Results) -> str:
+    notices = "".join(f"{one_line(notice)} " for notice in results.notices)
+    return notices + one_line(results.verdict.sentence)
+
+
+def _failed(results: Results, agent: str) -> int:
+    """Of the agent's answers, pointwise judgments and games."""
+    figures = [results.win_rate.get(agent), results.answers.get(agent, {}).get("answered")]
+    figures += results.pointwise.get(agent, {}).values()
+    return sum(figure.n_failed for figure in figures if figure)
+
+
+def _below(results: Results) -> str:
+    flips, first = shown(results.flip_rate, "share"), shown(results.first_shown_wins, "share")
+    return (
+        f"{results.n_queries} queries; {confidence(results)} intervals in brackets, "
+        "queries of one section counted as one cluster. "
+        f"The two orders of a game disagreed in {flips.value} {flips.interval} of the pairs; "
+        f"the answer shown first won {first.value} {first.interval} of the decided games."
+    )
+
+
+def longer_wins(folder: Path) -> str:
+    """How often the longer of two answers (in words) won, each order of a game by itself: judges often like length."""
+    rows = [answer for path in sorted((folder / "answers").glob("*.jsonl")) for answer in read_records(path, Answer)]
+    words = {(row.query_id, row.agent): len((row.answer or "").split()) for row in rows}
+    decided = [game for game in read_records(folder / "games.jsonl", Game) if game.winner in {"a", "b"}]
+    gaps = [words[game.query_id, game.agent_a] - words[game.query_id, game.agent_b] for game in decided]
+    longer = sum(gap != 0 and (gap > 0) == (game.winner == "a") for gap, game in zip(gaps, decided, strict=True))
+    unequal = sum(gap != 0 for gap in gaps)
+    return f"Of {unequal} decided games between answers of unequal length, the longer one won {longer}."
+
+
+def main(path: Path) -> None:
+    """Print the table and put it where it belongs."""
+    table = f"{demo_table(read_results(path))} {longer_wins(path.parent)}"
+    print(table)
+    fill("demo-table", table, ROOT / "README.md")
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    command = "make demo && .venv/bin/python -m benchmarks.tables.demo"
+    head = f"# tables.demo\n\n`{command}`\n\nThe recorded run of corpora/avr-libc."
+    KEPT.write_text(f"{head}\n\n{table}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS_JSON)
