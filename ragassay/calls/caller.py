@@ -17,7 +17,7 @@ from ..errors import ProviderError, RepliesMissing
 from ..experiment.settings import Experiment, ModelSettings
 from ..experiment.workspace import Workspace
 from ..files import json_line
-from ..models.endpoint import Endpoint, base_url_of, check_model, gives_probabilities, provider_of
+from ..models.endpoint import Endpoint, base_url_of, check_model, provider_of
 from ..models.prices import cost_usd
 from ..models.prompt_cache import beginning_of, in_turn, shared_beginnings
 from ..models.requests import Batch, Body, Reply, Request, ask_again, request_key
@@ -78,10 +78,6 @@ class Caller:
     def spent_usd(self) -> float:
         """US dollars spent so far, by earlier stages and this one, on replies that did not come with the corpus."""
         return self._budget.spent_usd
-
-    def gives_probabilities(self, model: str) -> bool:
-        """Whether `tokens` requests can be put to this model."""
-        return gives_probabilities(model)
 
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
         """A reply to every request, in the order asked; equal requests are asked once.
