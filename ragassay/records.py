@@ -150,6 +150,10 @@ class Assessment(Judgment):
     score: float | None = None
     details: tuple[dict[str, Any], ...] = ()
 
+    def judgment(self) -> Judgment:
+        """The same without score and details."""
+        return Judgment(**self.model_dump(include=set(Judgment.model_fields)))
+
 
 class AssessmentRun(Assessment):
     """`judgment-runs.jsonl`: what an evaluator gives the answer of a further run, from 2."""

@@ -20,8 +20,10 @@ from benchmarks.speed.aims import note, why
 from benchmarks.speed.ragelo_peer import NOT_INSTALLED, cpu, passage, peer, question
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
-from ragassay.evaluate.judging.engine.reply import Docket, ask
-from ragassay.evaluate.judging.judges.relevance import DEFAULT_PROMPT, Pooled, relevance_judge
+from ragassay.evaluate.judging.engine.cases import PassageCase
+from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.rounds import judged
+from ragassay.evaluate.judging.judges.relevance import DEFAULT_PROMPT, Relevance
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Request
@@ -69,13 +71,13 @@ def ours(n: int, base_url: str) -> Taken:
         }
     )
     cases = [_case(number) for number in range(n)]
-    judge = relevance_judge(MODEL, Prompt.load(DEFAULT_PROMPT))
+    judge = Relevance(Setup(MODEL), Prompt.load(DEFAULT_PROMPT))
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder), Path(folder) / "results", experiment)
         caller = Caller(workspace, "judge", ReplyCache(workspace.replies))
         caller.ask([Batch("warm-up", MODEL, (Request((Message("user", "Hello."),)),))])
         wall_s, cpu_s = time.monotonic(), cpu()
-        (rows,) = ask(caller, [Docket(judge, cases)])
+        (rows,) = judged([(judge, cases)], caller)
         return Taken(n, sum(r.label is None for r in rows), time.monotonic() - wall_s, cpu() - cpu_s)
 
 
@@ -85,9 +87,9 @@ def ragelo(n: int, base_url: str) -> tuple[str, Taken] | None:
     return made and (made["version"], Taken(n, n - made["records"], made["wall_s"], made["cpu_s"]))
 
 
-def _case(number: int) -> Pooled:
+def _case(number: int) -> PassageCase:
     query = Query(id=f"q{number // 10}", text=question(number))
-    return Pooled(query, Passage(id=f"p{number}", text=passage(number)))
+    return PassageCase(query, Passage(id=f"p{number}", text=passage(number)))
 
 
 def main() -> None:

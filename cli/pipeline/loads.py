@@ -84,7 +84,7 @@ def _evaluations(workspace: Workspace, n_queries: int, passage: float) -> list[L
         of_passages = evaluator.unit == "passage"
         calls = n_queries * evaluator.calls * (pool if of_passages else answers * experiment.answer.repeats)
         tokens = _EVALUATOR_TOKENS + passage * (1 if of_passages else experiment.retrieval.k)
-        loads += [_load(f"evaluate-{evaluator.name}", experiment.evaluating_model, calls, tokens)] if calls else []
+        loads += [_load(evaluator.batch_label, experiment.evaluating_model, calls, tokens)] if calls else []
     return loads
 
 

@@ -58,7 +58,9 @@ def judges(options: argparse.Namespace) -> int:
     from textwrap import fill
 
     from ragassay.evaluate.judging.catalog import BUILT_IN
-    from ragassay.evaluate.judging.engine.evaluator import Setup
+    from ragassay.evaluate.judging.engine.judge import (
+        Setup,
+    )
 
     for family, kinds in groupby(BUILT_IN.values(), lambda kind: kind.family):
         print(f"{family}")
@@ -77,10 +79,10 @@ def judges(options: argparse.Namespace) -> int:
 def _judge_files(options: argparse.Namespace) -> int:
     from ragassay.calls.caller import Caller
     from ragassay.calls.reply_cache import ReplyCache
-    from ragassay.evaluate.evaluate_answers import failures, passed_over
     from ragassay.evaluate.from_files.answers import read_cases
     from ragassay.evaluate.judging.catalog import experiment_evaluators
     from ragassay.evaluate.judging.engine.rounds import assess
+    from ragassay.evaluate.judging.notices import by_criterion, failures, passed_over
     from ragassay.files import write_records
 
     from ..pipeline.opening import locked
@@ -97,7 +99,7 @@ def _judge_files(options: argparse.Namespace) -> int:
         finally:
             caller.close()
         write_records(options.out, rows)
-    for notice in [*passed_over(evaluators, cases), *failures(rows)]:
+    for notice in [*passed_over(evaluators, cases), *failures(by_criterion(rows))]:
         print(f"note: {plain(notice)}", file=sys.stderr)
     _print_means(rows, evaluators)
     print(f"{options.out}: {len(rows)} judgments")

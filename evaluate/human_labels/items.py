@@ -14,20 +14,14 @@ from math import ceil
 
 import numpy as np
 
-from ..figures.measures import (
-    by_query,
-)
+from ..figures.measures import by_query
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, HIGHEST, Key
 from ..judging.judges.relevance import CRITERION
-from ..ratings.verdicts import Verdict
-from ..statistics.clustered import (
-    Values,
-)
+from ..ratings.verdicts import SCORES, Verdict
+from ..statistics.clustered import Values
 from ..statistics.ppi import Sample
 from .frame import shown
-
-_SCORE = {"a": 1.0, "tie": 0.5, "b": 0.0}
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ def game_items(found: Sequence[Verdict], agent: str, labels: Labels) -> list[Ite
     for verdict in found:
         if verdict.winner is not None and agent in (verdict.agent_a, verdict.agent_b):
             key = (verdict.query_id, f"{verdict.agent_a}:{verdict.agent_b}", GAME)
-            told.setdefault(key, []).append(_won(_SCORE[verdict.winner], verdict.agent_a == agent))
+            told.setdefault(key, []).append(_won(SCORES[verdict.winner], verdict.agent_a == agent))
     return [
         Item(
             key[0],

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,49 +12,72 @@ from typing import Any, TypeVar
 from ragassay.calls.caller import Caller
 from ragassay.experiment.settings import JudgeSettings
 from ragassay.files import write_records
+from ragassay.models.requests import Reply
 from ragassay.records import Game, Judgment, Repeat
 
-from .engine.reply import Docket, ask
-from .judges.pairwise import Pairing
-from .judges.pointwise import Answered
-from .judges.relevance import Pooled
+from ..ratings.verdicts import SCORES
+from .engine.cases import ORDERS, GameCase, QueryCase
+from .engine.judge import Judge, StepsTo
+from .engine.rounds import judged, units
 from .panel import Panel
 
-Case = TypeVar("Case")
+Drawn = TypeVar("Drawn")
 
-SCORES = {"a": 1.0, "tie": 0.5, "b": 0.0}
 NO_REPEATS = "nothing was asked again (judge.repeats): with token probabilities a repeat gives the same reply"
 
 
+class AskedAgain(Judge[Repeat]):
+    """A judge asked once more, word for word: its requests with a sample number, in batches of their own."""
+
+    def __init__(self, asked_first: Judge[Any], sample: int) -> None:
+        self.setup, self.asked_first, self.sample = asked_first.setup, asked_first, sample
+
+    @property
+    def batch_label(self) -> str:
+        """The judge's own label with `-repeat-N`."""
+        return f"{self.asked_first.batch_label}-repeat-{self.sample}"
+
+    def owed(self, case: Any) -> list[Repeat]:
+        """A repeat of each of the judge's records."""
+        return [repeat_of(row, self.sample) for row in self.asked_first.owed(case)]
+
+    def steps(self, case: Any) -> StepsTo[Repeat]:
+        """The judge's own steps."""
+        steps = self.asked_first.steps(case)
+        assert isinstance(steps, Generator), "what asks no model is not asked again"
+        replies: Sequence[Reply] | None = None
+        while True:
+            try:
+                asked = steps.send(replies) if replies is not None else next(steps)
+            except StopIteration as done:
+                return [repeat_of(row, self.sample) for row in done.value]
+            replies = yield [replace(request, sample=self.sample) for request in asked]
+
+
 def judge_again(
-    panel: Panel,
-    settings: JudgeSettings,
-    pooled: Sequence[Pooled],
-    answered: Sequence[Answered],
-    pairings: Sequence[Pairing],
-    caller: Caller,
+    panel: Panel, settings: JudgeSettings, cases: Sequence[QueryCase], games: Sequence[GameCase], caller: Caller
 ) -> list[Repeat]:
     """`repeat_share` of the passages, of the answers and of the games (each in both orders), `repeats` times over.
 
     All in one round; nothing for a judge that gives probabilities, which has no other reply to give.
+    games: those that a judge was asked about.
     """
-    if not settings.repeats or panel.relevance.tokens:
+    if not settings.repeats or panel.mode == "probability":
         return []
-    passages, answers = drawn(pooled, settings, "passages"), drawn(answered, settings, "answers")
-    games = set(drawn(sorted({_game(p) for p in pairings}), settings, "games"))
-    replayed = [p for p in pairings if _game(p) in games]
-    dockets: list[Docket[Any, Judgment] | Docket[Any, Game]] = []
-    for sample in range(1, settings.repeats + 1):
-        dockets.append(Docket(panel.relevance, passages, sample))
-        dockets += [Docket(judge, answers, sample) for judge in panel.pointwise]
-        dockets.append(Docket(panel.first_a, [p for p in replayed if p.first == "a"], sample))
-        dockets.append(Docket(panel.first_b, [p for p in replayed if p.first == "b"], sample))
-    rows: list[list[Judgment | Game]] = ask(caller, dockets)  # type: ignore[misc]  # two kinds of rows in one round
-    return [repeat_of(row, docket.sample) for docket, part in zip(dockets, rows, strict=True) for row in part]
+    given: list[tuple[Judge[Any], Sequence[Any]]] = [
+        (panel.relevance, drawn(units(panel.relevance, cases), settings, "passages")),
+        *((judge, drawn(units(judge, cases), settings, "answers")) for judge in panel.pointwise),
+    ]
+    meetings = set(drawn(sorted({_meeting(game) for game in games}), settings, "games"))
+    replayed = [game for game in games if _meeting(game) in meetings]
+    given += [(panel.games[first], [game for game in replayed if game.first == first]) for first in ORDERS]
+    samples = range(1, settings.repeats + 1)
+    made = judged([(AskedAgain(judge, sample), some) for sample in samples for judge, some in given], caller)
+    return [row for rows in made for row in rows]
 
 
-def _game(pairing: Pairing) -> tuple[str, str, str]:
-    return pairing.query.id, pairing.a.agent, pairing.b.agent
+def _meeting(game: GameCase) -> tuple[str, str, str]:
+    return game.query.id, game.a.agent, game.b.agent
 
 
 def write_repeats(path: Path, rows: Sequence[Repeat]) -> None:
@@ -64,7 +88,7 @@ def write_repeats(path: Path, rows: Sequence[Repeat]) -> None:
         path.unlink(missing_ok=True)
 
 
-def drawn(cases: Sequence[Case], settings: JudgeSettings, kind: str) -> list[Case]:
+def drawn(cases: Sequence[Drawn], settings: JudgeSettings, kind: str) -> list[Drawn]:
     """`repeat_share` of the cases, rounded up, in their order; seeded."""
     count = ceil(round(settings.repeat_share * len(cases), 9))
     chosen = random.Random(f"{settings.seed}:repeats:{kind}").sample(range(len(cases)), count)
@@ -74,7 +98,7 @@ def drawn(cases: Sequence[Case], settings: JudgeSettings, kind: str) -> list[Cas
 def repeat_of(row: Judgment | Game, sample: int) -> Repeat:
     """The record of one repeat."""
     if isinstance(row, Judgment):
-        return Repeat(**row.model_dump(), sample=sample)
+        return Repeat(**row.model_dump(include=set(Judgment.model_fields)), sample=sample)
     return Repeat(
         query_id=row.query_id,
         subject=f"{row.agent_a}:{row.agent_b}",

@@ -13,14 +13,13 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.own_code import import_own, importable
-from ragassay.experiment.settings import EvaluateSettings, Experiment
+from ragassay.experiment.settings import EvaluateSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem
-from ragassay.models.endpoint import gives_probabilities
 from ragassay.text import plain
 
-from .engine.evaluator import Evaluator, Options, Setup
-from .engine.question import Mode
+from .engine.evaluator import Evaluator, Options
+from .engine.judge import Setup
 from .judges.agent_evaluation import (
     AgentGroundedness,
     ChunkRelevance,
@@ -41,6 +40,7 @@ from .judges.hallucination import Hallucination
 from .judges.no_answer import NoAnswer
 from .judges.nuggets import Nuggets
 from .judges.umbrela import Umbrela
+from .mode import mode_of
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _SHOWN = "docs/your-own-judge.md shows one"
@@ -148,19 +148,7 @@ def _check_names(evaluators: Sequence[Evaluator], settings: EvaluateSettings, fi
 def experiment_evaluators(workspace: Workspace) -> list[Evaluator]:
     """The evaluators of an experiment. Raises InputError where a name, an option or the mode cannot be had."""
     experiment = workspace.experiment
-    setup = Setup(experiment.evaluating_model, mode_of(experiment), workspace.corpus, experiment.retrieval.embedding)
+    model = experiment.evaluating_model
+    mode = mode_of("evaluate", model, experiment.evaluate.mode)
+    setup = Setup(model, mode, workspace.corpus, experiment.retrieval.embedding)
     return evaluators_of(experiment.evaluate, setup, workspace.corpus / "experiment.toml")
-
-
-def mode_of(experiment: Experiment) -> Mode:
-    """How the model is asked: for probabilities where that is wished, and in "auto" of local models."""
-    model, mode = experiment.evaluating_model, experiment.evaluate.mode
-    if mode == "label":
-        return "label"
-    gives = gives_probabilities(model)
-    if mode == "probability" and not gives:
-        raise InputError(
-            f'evaluate.mode is "probability", but {model} gives no token probabilities',
-            remedy='set mode = "label" or "auto", or name another model',
-        )
-    return "probability" if gives and (mode == "probability" or model.startswith("local:")) else "label"

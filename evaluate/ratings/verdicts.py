@@ -14,6 +14,9 @@ from ragassay.errors import InputError
 from ragassay.records import Game, Winner
 from ragassay.text import plain
 
+SCORES: dict[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
+"""agent_a's score in a game."""
+
 _OTHER: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 
 

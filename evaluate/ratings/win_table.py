@@ -12,9 +12,7 @@ from ragassay.records import Figure, Game
 
 from ..results import Figures
 from ..statistics.resamples import Floats, Resamples
-from .verdicts import Verdict
-
-_SCORE = {"a": 1.0, "tie": 0.5, "b": 0.0}
+from .verdicts import SCORES, Verdict
 
 
 @dataclass(frozen=True)
@@ -139,4 +137,5 @@ def _won_by(agent: str) -> Callable[[Verdict], bool]:
 
 
 def _score(verdict: Verdict) -> float:
-    return _SCORE[str(verdict.winner)]
+    assert verdict.winner is not None
+    return SCORES[verdict.winner]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ..experiment.workspace import Workspace
-from ..models.endpoint import check_model, gives_probabilities, provider_of
+from ..models.endpoint import check_model, provider_of
 from ..models.requests import Batch, Reply, Request
 from ..progress import NoProgress, Progress
 from ..records import StageUsage
@@ -67,10 +67,6 @@ class Caller:
     def spent_usd(self) -> float:
         """US dollars spent so far, by earlier stages and this one, on replies that did not come with the corpus."""
         return self._desk.budget.spent_usd
-
-    def gives_probabilities(self, model: str) -> bool:
-        """Whether `tokens` requests can be put to this model."""
-        return gives_probabilities(model)
 
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
         """A reply to every request, in the order asked; equal requests are asked once.

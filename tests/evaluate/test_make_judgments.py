@@ -178,18 +178,18 @@ def tokens(label, text):
 
 
 @pytest.mark.parametrize(
-    ("model", "mode", "gives", "asks_tokens"),
+    ("model", "mode", "asks_tokens"),
     [
-        ("local:m.gguf", "auto", True, True),
-        ("local:m.gguf", "label", True, False),
-        ("openai:j", "auto", True, False),
-        ("openai:j", "probability", True, True),
-        ("file:j", "auto", False, False),
+        ("local:m.gguf", "auto", True),
+        ("local:m.gguf", "label", False),
+        ("openai:j", "auto", False),
+        ("openai:j", "probability", True),
+        ("file:j", "auto", False),
     ],
 )
-def test_the_mode_says_whether_tokens_are_asked_for(tmp_path, model, mode, gives, asks_tokens):
+def test_the_mode_says_whether_tokens_are_asked_for(tmp_path, model, mode, asks_tokens):
     space = workspace(tmp_path, all_answers(), model=model, mode=mode)
-    caller = Scripted(tokens if asks_tokens else fair, probabilities=gives)
+    caller = Scripted(tokens if asks_tokens else fair)
     outcome = make_judgments(space, caller)
     requests = [r for batches in caller.rounds for batch in batches for r in batch.requests]
     assert all(bool(r.tokens) == asks_tokens and (r.schema is None) == asks_tokens for r in requests)
@@ -203,7 +203,7 @@ def test_the_mode_says_whether_tokens_are_asked_for(tmp_path, model, mode, gives
 
 def test_probabilities_asked_of_a_model_without_them_are_refused(tmp_path):
     with pytest.raises(InputError, match="gives no token probabilities"):
-        make_judgments(workspace(tmp_path, all_answers(), mode="probability"), Scripted(tokens))
+        make_judgments(workspace(tmp_path, all_answers(), model="file:j", mode="probability"), Scripted(tokens))
 
 
 def test_yes_or_no_is_a_setting(tmp_path):
@@ -215,7 +215,7 @@ def test_yes_or_no_is_a_setting(tmp_path):
         p = 0.7 if PASSAGES["p1"] in text else 0.55
         return Reply(probabilities={"Yes": p, "No": 1 - p}) if label == "relevance" else tokens(label, text)
 
-    make_judgments(space, Scripted(say, probabilities=True))
+    make_judgments(space, Scripted(say))
     assert read_qrels(space.qrels)["q1"] == {"p1": 2, "p2": 0, "p3": 0}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from ragassay.evaluate.judging.engine.rounds import judged
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_records
@@ -23,11 +24,8 @@ PASSAGES = {
 class Scripted:
     """Answers as a provider would: `say` gives the text of each reply, which is read as any provider's reply is."""
 
-    def __init__(self, say, probabilities=False):
-        self.say, self.probabilities, self.rounds = say, probabilities, []
-
-    def gives_probabilities(self, model):
-        return self.probabilities
+    def __init__(self, say):
+        self.say, self.rounds = say, []
 
     def ask(self, batches):
         self.rounds.append(batches)
@@ -42,6 +40,18 @@ class Scripted:
 
     def asked(self, label):
         return [r for batches in self.rounds for batch in batches if batch.label == label for r in batch.requests]
+
+
+def request_of(judge, case):
+    """The one request that a judge makes of a case."""
+    [request] = next(judge.steps(case))
+    return request
+
+
+def records_of(judge, case, reply):
+    """The records that a judge gives of a case for `reply`, through the engine that all judges run in."""
+    [rows] = judged([(judge, [case])], Scripted(lambda label, text: reply))
+    return rows
 
 
 def fair(label, text):

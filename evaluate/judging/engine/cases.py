@@ -1,8 +1,9 @@
-"""What evaluators are given: a passage, an answer, or everything there is on a query."""
+"""What judges are given: a passage, an answer, everything there is on a query, or two answers in one order."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 from ragassay.errors import InputError
 from ragassay.records import Answer, Passage, Query
@@ -59,6 +60,29 @@ class QueryCase:
 
 
 Case = PassageCase | AnswerCase | QueryCase
+
+Order = Literal["a", "b"]
+"""Whose answer is shown first."""
+
+ORDERS: tuple[Order, ...] = ("a", "b")
+
+
+class Evidence(NamedTuple):
+    """A passage judged very relevant, and why (None where the judge was not asked for a reason)."""
+
+    passage: Passage
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class GameCase:
+    """One order of a game: two agents' answers to a query, whose is shown first, and what is known to be relevant."""
+
+    query: Query
+    a: Answer
+    b: Answer
+    first: Order
+    evidence: tuple[Evidence, ...]
 
 
 def expected_response(query: Query) -> str | None:

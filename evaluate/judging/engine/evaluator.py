@@ -1,14 +1,9 @@
-"""An evaluator: one small class with a name, what it judges, its scale, and its steps from a case to assessments.
-
-`steps` is a generator: it yields lists of requests and is sent the list of their replies, as often as it needs, and
-returns its assessments. So `rounds.py` can put the requests of all evaluators and cases together. What needs no model
-is a plain method that returns the assessments.
-"""
+"""An evaluator: one small class with a name, what it judges, its scale, and its steps (`judge.py`) to assessments."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,16 +11,18 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
-from ragassay.records import Assessment, Query
+from ragassay.records import Answer, Assessment, Query
 
-from .cases import AnswerCase, Case, PassageCase, expected_docs, expected_response
-from .question import Graded, JudgeFailed, LabelQuestion, Mode
+from .cases import AnswerCase, Case, PassageCase, QueryCase, expected_docs, expected_response
+from .judge import NOT_JUDGED, Judge, Setup, StepsTo, why_unjudged
+from .probability import Graded
+from .question import LabelQuestion
+from .reply import JudgeFailed
 
 Unit = Literal["passage", "answer", "query"]
 Need = Literal["expected_response", "expected_docs"]
-Steps = Generator[Sequence[Request], Sequence[Reply], Sequence[Assessment]]
+Steps = StepsTo[Assessment]
 
 NO_VALUE = "no value: "
 """How the error of a figure begins that is not defined for a case, such as the recall of nothing."""
@@ -54,17 +51,7 @@ class Options(BaseModel):
     examples: tuple[dict[str, str | int], ...] = ()
 
 
-@dataclass(frozen=True)
-class Setup:
-    """What evaluators share: the model that judges, how it is asked, the folder of the user's files, the embedding."""
-
-    model: str
-    mode: Mode = "label"
-    folder: Path = Path()
-    embedding: str = "all-MiniLM-L6-v2"
-
-
-class Evaluator(ABC):
+class Evaluator(Judge[Assessment]):
     """The base of all. A subclass says what it is in class variables and writes `steps`.
 
     name: as in experiment.toml. family: whose method it is. about: one sentence. unit: what it judges; `query` for
@@ -90,12 +77,15 @@ class Evaluator(ABC):
         return (Criterion(self.name),)
 
     @property
-    def judge(self) -> str:
-        """Who judges, as the records name it: the model; an evaluator that asks none names its method instead."""
-        return self.setup.model
+    def batch_label(self) -> str:
+        """`evaluate-NAME`."""
+        return f"evaluate-{self.name}"
 
-    def prepare(self, cases: Sequence[Any]) -> None:  # noqa: B027  (most have nothing to prepare)
-        """Called once with every case that is owed, before the first `steps`: for models that work in batches."""
+    def owed(self, case: Case) -> list[Assessment]:
+        """A record for each criterion; of a query those of each of its answers."""
+        if isinstance(case, QueryCase):
+            return unjudged(self, case, [answer.answer for answer in case.answers])
+        return [self.fail(case, NOT_JUDGED, criterion=criterion.name) for criterion in self.criteria]
 
     @abstractmethod
     def steps(self, case: Any) -> Steps | Sequence[Assessment]:
@@ -137,7 +127,7 @@ class Evaluator(ABC):
             raise ValueError(f"{name} is {label:g}, which is not from {scale.lowest:g} to {scale.highest:g}")
         return Assessment(
             query_id=case.query.id,
-            subject=subject or case.subject,
+            subject=case.subject if subject is None else subject,
             judge=self.judge,
             criterion=name,
             label=label,
@@ -146,6 +136,12 @@ class Evaluator(ABC):
             probability=probability,
             expected=expected,
             details=tuple(dict(detail) for detail in details),
+        )
+
+    def graded(self, case: Case, grade: Graded, **more: Any) -> Assessment:
+        """The assessment that a grade gives."""
+        return self.assess(
+            case, grade.label, reason=grade.reason, probability=grade.probability, expected=grade.expected, **more
         )
 
     def fail(
@@ -160,7 +156,7 @@ class Evaluator(ABC):
         """The record of what could not be judged."""
         return Assessment(
             query_id=case.query.id,
-            subject=subject or case.subject,
+            subject=case.subject if subject is None else subject,
             judge=self.judge,
             criterion=criterion or self.criteria[0].name,
             label=None,
@@ -203,12 +199,6 @@ class LabelJudge(Evaluator):
         (reply,) = yield [question.request(self.values(case))]
         return [self.graded(case, question.read(reply))]
 
-    def graded(self, case: Case, grade: Graded, **more: Any) -> Assessment:
-        """The assessment that a grade gives."""
-        return self.assess(
-            case, grade.label, reason=grade.reason, probability=grade.probability, expected=grade.expected, **more
-        )
-
 
 def values_of(case: Case) -> dict[str, Any]:
     """What every prompt may name of a case."""
@@ -225,3 +215,12 @@ def check_passages(case: AnswerCase) -> None:
     retrieved = set(case.answer.passages)
     if missing := len(retrieved - {passage.id for passage in case.passages}):
         raise JudgeFailed(f"{missing} of the {len(retrieved)} retrieved passages are not in the corpus")
+
+
+def unjudged(evaluator: Evaluator, case: QueryCase, answers: Sequence[Answer]) -> list[Assessment]:
+    """The records that the answers to a query owe, by answer and criterion; those of a failed one say what failed."""
+    return [
+        evaluator.fail(case, why_unjudged(answer), subject=answer.agent, criterion=criterion.name)
+        for answer in answers
+        for criterion in evaluator.criteria
+    ]

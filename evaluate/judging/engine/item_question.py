@@ -13,8 +13,8 @@ from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 
 from .evaluator import Options
-from .question import JudgeFailed, LabelQuestion, Mode, label_schema, read_value
-from .reply import Strict
+from .question import LabelQuestion, Mode
+from .reply import JudgeFailed, Strict, label_schema, read_value
 
 BATCH = 10
 """How many items a request holds (AutoNuggetizer's number)."""

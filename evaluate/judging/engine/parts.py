@@ -12,7 +12,7 @@ from ragassay.records import Assessment
 
 from .cases import Case
 from .evaluator import NO_VALUE, Evaluator, Steps
-from .question import JudgeFailed
+from .reply import JudgeFailed
 
 
 def f1(precision: float | None, recall: float | None) -> float | None:

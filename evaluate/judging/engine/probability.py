@@ -12,20 +12,27 @@ from typing import NamedTuple
 
 from ragassay.models.requests import Reply
 
+from .labels import number_of
+from .reply import JudgeFailed
+
 
 class Graded(NamedTuple):
-    """A label with its probability (0 to 1) and the mean label under the distribution it came from."""
+    """A label as a number, with the reason, or with its probability and the mean label under the distribution."""
 
-    label: int
-    probability: float
-    expected: float
+    label: float
+    reason: str | None = None
+    probability: float | None = None
+    expected: float | None = None
 
 
 def distribution(reply: Reply, tokens: Sequence[str]) -> dict[str, float]:
-    """The probability of each of `tokens`, summing to 1.
+    """The probability of each of `tokens`, in their order, summing to 1.
 
-    Raises ValueError where the reply has none, lacks a token, or is no distribution (off by more than 0.001).
+    Raises JudgeFailed with the reply's error, and ValueError where it has no probabilities, lacks a token, or is no
+    distribution (off by more than 0.001).
     """
+    if reply.error is not None:
+        raise JudgeFailed(reply.error)
     given = reply.probabilities
     if given is None or set(given) != set(tokens):
         raise ValueError(f"it does not give the probabilities of {', '.join(tokens)}")
@@ -34,11 +41,12 @@ def distribution(reply: Reply, tokens: Sequence[str]) -> dict[str, float]:
     return {token: given[token] / sum(given.values()) for token in tokens}
 
 
-def most_likely(probabilities: Mapping[str, float]) -> Graded:
-    """The most likely of the labels that are the keys (whole numbers); of equal ones (to 9 digits) the lowest."""
-    label = max(sorted(probabilities, key=int), key=lambda token: round(probabilities[token], 9))
-    expected = sum(int(token) * p for token, p in probabilities.items())
-    return Graded(int(label), probabilities[label], expected)
+def likeliest(probabilities: Mapping[str, float]) -> Graded:
+    """The most likely of the labels that are the keys, lowest first; of equal ones (to 9 digits) the lowest."""
+    labels = tuple(probabilities)
+    best = max(labels, key=lambda label: (round(probabilities[label], 9), -labels.index(label)))
+    expected = sum(number_of(label, labels) * p for label, p in probabilities.items())
+    return Graded(number_of(best, labels), None, probabilities[best], expected)
 
 
 def yes_or_no(p_yes: float, threshold: float, top: int) -> Graded:
@@ -46,6 +54,5 @@ def yes_or_no(p_yes: float, threshold: float, top: int) -> Graded:
 
     expected is top times p_yes, so that another threshold can be tried on the records.
     """
-    if round(p_yes - threshold, 9) >= 0:
-        return Graded(top, p_yes, top * p_yes)
-    return Graded(0, 1 - p_yes, top * p_yes)
+    reached = round(p_yes - threshold, 9) >= 0
+    return Graded(top if reached else 0, None, p_yes if reached else 1 - p_yes, top * p_yes)

@@ -4,36 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, create_model
+from pydantic import BaseModel
 
 from ragassay.errors import InputError
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Message, Prompt, fence
 
-from .probability import distribution
-from .reply import Reason, Strict, value_of
+from .labels import are_numbers, number_of
+from .probability import Graded, distribution, likeliest
+from .reply import label_schema, read_value
 
 Mode = Literal["label", "probability"]
 
-
 _TOKENS = frozenset({"yes", "no"})
 """Words that models have as one token."""
-
-
-class JudgeFailed(Exception):
-    """A case cannot be judged; the message becomes the record's error."""
-
-
-class Graded(NamedTuple):
-    """A label as a number, with the reason, or with its probability and the mean label under the distribution."""
-
-    label: float
-    reason: str | None = None
-    probability: float | None = None
-    expected: float | None = None
 
 
 @dataclass(frozen=True)
@@ -80,11 +66,9 @@ class LabelQuestion:
 
     def read(self, reply: Reply) -> Graded:
         """The label of a reply. Raises JudgeFailed with the reply's error, ValueError where it is of another kind."""
-        if reply.error is not None:
-            raise JudgeFailed(reply.error)
         if self.mode == "probability":
-            return _likeliest(distribution(reply, self.tokens))
-        value: Any = value_of(reply, label_schema(self.labels))
+            return likeliest(distribution(reply, self.tokens))
+        value: Any = read_value(reply, label_schema(self.labels))
         return Graded(number_of(str(value.label), self.labels), value.reason)
 
     @staticmethod
@@ -102,49 +86,3 @@ class LabelQuestion:
 
     def _examples(self) -> tuple[str, ...]:
         return tuple(fence("example", "\n".join(f"{k}: {v}" for k, v in example.items())) for example in self.examples)
-
-
-def number_of(label: str, labels: Sequence[str]) -> float:
-    """A whole number as it is, a word by its place from 0."""
-    return float(label) if are_numbers(labels) else float(labels.index(label))
-
-
-def are_numbers(labels: Sequence[str]) -> bool:
-    """Whether labels are whole numbers, in plain digits (there are others, such as ²), and not words."""
-    return all(label.isascii() and label.isdigit() for label in labels)
-
-
-def whole(value: object) -> object:
-    """Refuse what JSON or Python would quietly take for a whole number: true, 2.0, "2"."""
-    if type(value) is not int:
-        raise ValueError("the label must be a whole number on the scale")
-    return value
-
-
-@lru_cache(maxsize=64)
-def label_schema(labels: tuple[str, ...]) -> type[BaseModel]:
-    """The reply with a reason and one of `labels`; nothing is coerced."""
-    fields: Any = {"reason": (Reason, ...), "label": (label_type(labels), ...)}
-    return create_model("Labelled", __base__=Strict, __doc__="The reason, then the label.", **fields)
-
-
-def label_type(labels: tuple[str, ...]) -> Any:
-    """The type of a schema's field that holds one of `labels`: whole numbers, or words."""
-    if are_numbers(labels):
-        return Annotated[Literal[tuple(int(label) for label in labels)], BeforeValidator(whole)]
-    return Literal[labels]
-
-
-def _likeliest(probabilities: Mapping[str, float]) -> Graded:
-    """The most likely label (of equal ones, to 9 digits, the lowest) with the mean under the distribution."""
-    labels = tuple(probabilities)
-    best = max(labels, key=lambda label: (round(probabilities[label], 9), -labels.index(label)))
-    expected = sum(number_of(label, labels) * p for label, p in probabilities.items())
-    return Graded(number_of(best, labels), None, probabilities[best], expected)
-
-
-def read_value(reply: Reply, schema: type[Any]) -> Any:
-    """The structured reply. Raises JudgeFailed with the reply's error, ValueError where it is of another kind."""
-    if reply.error is not None:
-        raise JudgeFailed(reply.error)
-    return value_of(reply, schema)

@@ -1,90 +1,94 @@
-"""All evaluators over all cases, round by round: what each asks next is put to the models together.
+"""All judges over all cases, round by round: what each asks next is put to the models together.
 
-A round's requests go out at once, whatever evaluator they come from, and equal ones cost one call. Every record owed
-is listed first, as an error; this module is the border behind which an evaluator may raise anything.
+A round's requests go out at once, whatever judge they come from, and equal ones cost one call. Every record owed is
+listed first, as an error; this module is the border behind which a judge may raise anything.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, cast
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import RagassayError
 from ragassay.models.requests import Batch, Reply, Request
-from ragassay.records import Answer, Assessment
+from ragassay.records import Assessment
 
 from .cases import Case, PassageCase, QueryCase
-from .evaluator import Evaluator, Steps
-from .question import JudgeFailed
-from .reply import complete
-
-NOT_JUDGED = "not judged"
+from .evaluator import Evaluator, unjudged
+from .judge import Judge, Row, StepsTo, key_of
+from .reply import JudgeFailed
 
 
 @dataclass
-class _Task:
-    """One evaluator at one case: what it owes, where it stands, and what it gave."""
+class _Task(Generic[Row]):
+    """One judge at one case: what it owes, where it stands, and what it gave."""
 
-    evaluator: Evaluator
-    case: Case
-    owed: Sequence[Assessment]
-    steps: Steps | None = None
+    judge: Judge[Row]
+    case: Any
+    owed: Sequence[Row]
+    steps: StepsTo[Row] | None = None
     asked: Sequence[Request] = ()
-    rows: Sequence[Assessment] = field(default_factory=tuple)
+    rows: Sequence[Row] = ()
+
+
+def judged(given: Sequence[tuple[Judge[Row], Sequence[Any]]], caller: Caller) -> list[list[Row]]:
+    """The records of each judge on its cases, each with a label or an error: as many as the cases owe.
+
+    Judges that prepare come last. Raises what the caller raises (RepliesMissing, BudgetSpent) and InputError where a
+    prompt cannot be filled.
+    """
+    made = [[_Task(judge, case, judge.owed(case)) for case in cases] for judge, cases in given]
+    prepares = [type(judge).prepare is not Judge.prepare for judge, _ in given]
+    _play([task for tasks, later in zip(made, prepares, strict=True) if not later for task in tasks], caller)
+    for tasks, later in zip(made, prepares, strict=True):
+        if later:  # last: where replies are missing, nothing is worked out in vain
+            _prepare(tasks)
+            _play([task for task in tasks if not task.rows], caller)
+    return [[row for task in tasks for row in task.rows] for tasks in made]
 
 
 def assess(evaluators: Sequence[Evaluator], cases: Sequence[QueryCase], caller: Caller) -> list[Assessment]:
     """The assessments of every evaluator, in its order, then by query, agent or passage, and criterion.
 
-    A query without the ground truth that an evaluator needs owes it nothing. Raises what the caller raises
-    (RepliesMissing, BudgetSpent) and InputError where a prompt cannot be filled.
+    A query without the ground truth that an evaluator needs owes it nothing. Raises what `judged` raises.
     """
-    tasks = [task for evaluator in evaluators for case in cases for task in _tasks(evaluator, case)]
+    made = judged([(evaluator, units(evaluator, cases)) for evaluator in evaluators], caller)
     owed = [row for evaluator in evaluators for case in cases for row in _owed(evaluator, case)]
-    own_models = [evaluator for evaluator in evaluators if type(evaluator).prepare is not Evaluator.prepare]
-    _play([task for task in tasks if task.evaluator not in own_models], caller)
-    for evaluator in own_models:  # last: where replies are missing, nothing is worked out in vain
-        mine = [task for task in tasks if task.evaluator is evaluator]
-        _prepare(evaluator, mine)
-        _play([task for task in mine if not task.rows], caller)
-    return complete(owed, [row for task in tasks for row in task.rows])
+    return complete(owed, [row for rows in made for row in rows])
 
 
-def _play(tasks: Sequence[_Task], caller: Caller) -> None:
-    for task in tasks:
-        _advance(task, None)
-    while live := [task for task in tasks if task.steps is not None]:
-        for task, replies in zip(live, _ask(live, caller), strict=True):
-            _advance(task, replies)
+def units(evaluator: Evaluator, cases: Iterable[QueryCase]) -> list[Case]:
+    """What it judges of the queries that have the ground truth it needs: passages, answers, or a query at a time."""
+    found: list[Case] = []
+    for case in cases:
+        if evaluator.lacks(case.query):
+            continue
+        if evaluator.unit == "query":
+            found.append(case)
+        elif evaluator.unit == "passage":
+            found += [PassageCase(case.query, passage) for passage in case.passages]
+        else:
+            found += case.answers
+    return found
 
 
-def _prepare(evaluator: Evaluator, tasks: Sequence[_Task]) -> None:
-    """Let the evaluator see all its cases; where that fails, none of them can be judged."""
-    if not tasks:
-        return
-    try:
-        evaluator.prepare([task.case for task in tasks])
-    except RagassayError:
-        raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001  (the border: it becomes error records)
-        for task in tasks:
-            task.rows = _failed(task, f"the judge could not be prepared ({type(error).__name__}: {error})")
+def complete(owed: Sequence[Row], made: Iterable[Row]) -> list[Row]:
+    """`owed` (error records, in the order of the file) with each record made in its place; none is lost or added.
 
-
-def _tasks(evaluator: Evaluator, case: QueryCase) -> Iterator[_Task]:
-    if evaluator.lacks(case.query):
-        return
-    if evaluator.unit == "query":
-        yield _Task(evaluator, case, _of_answers(evaluator, case, [answer.answer for answer in case.answers]))
-        return
-    units: Sequence[Case] = case.answers
-    if evaluator.unit == "passage":
-        units = [PassageCase(case.query, passage) for passage in case.passages]
-    for unit in units:
-        yield _Task(evaluator, unit, [evaluator.fail(unit, NOT_JUDGED, criterion=c.name) for c in evaluator.criteria])
+    Raises RuntimeError where a record was made that nobody owed, or twice: a fault of ours.
+    """
+    rows = {key_of(row): row for row in owed}
+    seen: set[tuple[str, ...]] = set()
+    for row in made:
+        key = key_of(row)
+        if key not in rows or key in seen:
+            raise RuntimeError(f"a record that was not owed: {key}")
+        seen.add(key)
+        rows[key] = row
+    return list(rows.values())
 
 
 def _owed(evaluator: Evaluator, case: QueryCase) -> list[Assessment]:
@@ -92,44 +96,51 @@ def _owed(evaluator: Evaluator, case: QueryCase) -> list[Assessment]:
     if evaluator.lacks(case.query):
         return []
     if evaluator.unit == "passage":
-        return [row for task in _tasks(evaluator, case) for row in task.owed]
+        return [row for unit in units(evaluator, [case]) for row in evaluator.owed(unit)]
     answers = sorted([*(answer.answer for answer in case.answers), *case.failed], key=lambda answer: answer.agent)
-    return _of_answers(evaluator, case, answers)
+    return unjudged(evaluator, case, answers)
 
 
-def _of_answers(evaluator: Evaluator, case: QueryCase, answers: Sequence[Answer]) -> list[Assessment]:
-    return [
-        evaluator.fail(case, _why(answer), subject=answer.agent, criterion=criterion.name)
-        for answer in answers
-        for criterion in evaluator.criteria
-    ]
+def _play(tasks: Sequence[_Task[Row]], caller: Caller) -> None:
+    for task in tasks:
+        _advance(task, None)
+    while live := [task for task in tasks if task.steps is not None]:
+        for task, replies in zip(live, _ask(live, caller), strict=True):
+            _advance(task, replies)
 
 
-def _why(answer: Answer) -> str:
-    return NOT_JUDGED if answer.error is None else f"no answer to judge: {answer.error}"
+def _prepare(tasks: Sequence[_Task[Row]]) -> None:
+    """Let a judge see all its cases; where that fails, none of them can be judged."""
+    if not tasks:
+        return
+    try:
+        tasks[0].judge.prepare([task.case for task in tasks])
+    except RagassayError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (the border: it becomes error records)
+        for task in tasks:
+            task.rows = _failed(task, f"the judge could not be prepared ({type(error).__name__}: {error})")
 
 
-def _ask(live: Sequence[_Task], caller: Caller) -> list[list[Reply]]:
+def _ask(live: Sequence[_Task[Row]], caller: Caller) -> list[list[Reply]]:
     """The replies to what each task asks, in one call of the caller."""
-    by_evaluator: dict[str, list[int]] = defaultdict(list)
+    by_label: dict[str, list[int]] = defaultdict(list)
     for index, task in enumerate(live):
-        by_evaluator[task.evaluator.name].append(index)
+        by_label[task.judge.batch_label].append(index)
     batches = [
-        Batch(
-            f"evaluate-{name}", live[places[0]].evaluator.setup.model, tuple(r for i in places for r in live[i].asked)
-        )
-        for name, places in by_evaluator.items()
+        Batch(label, live[places[0]].judge.setup.model, tuple(r for i in places for r in live[i].asked))
+        for label, places in by_label.items()
     ]
     answers: list[list[Reply]] = [[] for _ in live]
-    for places, replies in zip(by_evaluator.values(), caller.ask(batches), strict=True):
+    for places, replies in zip(by_label.values(), caller.ask(batches), strict=True):
         given = iter(replies)
         for index in places:
             answers[index] = [next(given) for _ in live[index].asked]
     return answers
 
 
-def _advance(task: _Task, replies: Sequence[Reply] | None) -> None:
-    """Let the evaluator go on until it asks something or is done; what it raises becomes error records."""
+def _advance(task: _Task[Row], replies: Sequence[Reply] | None) -> None:
+    """Let the judge go on until it asks something or is done; what it raises becomes error records."""
     try:
         rows = _next(task, replies)
     except RagassayError:
@@ -142,11 +153,11 @@ def _advance(task: _Task, replies: Sequence[Reply] | None) -> None:
         task.rows = rows if _keys(rows) == _keys(task.owed) else _failed(task, "the judge did not cover what was asked")
 
 
-def _next(task: _Task, replies: Sequence[Reply] | None) -> Sequence[Assessment] | None:
-    """The records, or None where the evaluator asks something."""
+def _next(task: _Task[Row], replies: Sequence[Reply] | None) -> Sequence[Row] | None:
+    """The records, or None where the judge asks something."""
     try:
         if replies is None:
-            made: Any = task.evaluator.steps(task.case)
+            made: Any = task.judge.steps(task.case)
             if not isinstance(made, Generator):
                 return list(made)
             task.steps = made
@@ -160,9 +171,9 @@ def _next(task: _Task, replies: Sequence[Reply] | None) -> Sequence[Assessment] 
     return None
 
 
-def _failed(task: _Task, error: str) -> list[Assessment]:
-    return [row.model_copy(update={"error": error}) for row in task.owed]
+def _failed(task: _Task[Row], error: str) -> list[Row]:
+    return [cast(Row, row.model_copy(update={"error": error})) for row in task.owed]
 
 
-def _keys(rows: Sequence[Assessment]) -> list[tuple[str, str, str]]:
-    return sorted((row.query_id, row.subject, row.criterion) for row in rows)
+def _keys(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    return sorted(key_of(row) for row in rows)

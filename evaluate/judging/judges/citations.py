@@ -29,7 +29,9 @@ from ..engine.cases import AnswerCase
 from ..engine.evaluator import Criterion, Evaluator, Options, Steps
 from ..engine.item_question import ItemQuestion
 from ..engine.parts import f1, own_prompt, records
-from ..engine.question import Graded, JudgeFailed, LabelQuestion
+from ..engine.probability import Graded
+from ..engine.question import LabelQuestion
+from ..engine.reply import JudgeFailed
 from . import PROMPTS
 
 LABELS = ("none", "partial", "full")

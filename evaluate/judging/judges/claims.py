@@ -17,8 +17,7 @@ from ragassay.prompts import Prompt
 from ...texts.sentences import sentences
 from ..engine.cases import AnswerCase
 from ..engine.evaluator import values_of
-from ..engine.question import read_value
-from ..engine.reply import Reason, Strict
+from ..engine.reply import Reason, Strict, read_value
 from . import PROMPTS
 
 Split = Literal["sentence", "model", "whole"]

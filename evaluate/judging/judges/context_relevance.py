@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from ragassay.records import Assessment
 
 from ..engine.cases import Case
-from ..engine.question import Graded
+from ..engine.probability import Graded
 from . import PROMPTS
 from .triad import TriadJudge
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ragassay.experiment.settings import CustomJudgeSettings
 
-from ..engine.evaluator import LabelJudge, Options, Setup
+from ..engine.evaluator import LabelJudge, Options
+from ..engine.judge import Setup
 
 
 def custom_judge(settings: CustomJudgeSettings, setup: Setup, options: Options) -> LabelJudge:

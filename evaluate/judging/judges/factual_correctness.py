@@ -28,8 +28,7 @@ from ..engine.cases import AnswerCase, expected_response
 from ..engine.evaluator import Criterion, Evaluator, Options, Steps
 from ..engine.item_question import ItemQuestion, Verdict
 from ..engine.parts import f1, own_prompt, records
-from ..engine.question import JudgeFailed, read_value
-from ..engine.reply import Strict
+from ..engine.reply import JudgeFailed, Strict, read_value
 from . import PROMPTS
 
 LABELS = ("contradicted", "neutral", "entailed")

@@ -22,8 +22,9 @@ from ragassay.records import Assessment
 
 from ..engine.cases import AnswerCase
 from ..engine.evaluator import NO_VALUE, Steps, check_passages
-from ..engine.question import JudgeFailed, LabelQuestion, label_type, read_value
-from ..engine.reply import Reason, Strict
+from ..engine.labels import label_type
+from ..engine.question import LabelQuestion
+from ..engine.reply import JudgeFailed, Reason, Strict, read_value
 from . import PROMPTS
 from .claims import DEFAULT_PROMPTS, Claim, Split, claims_of
 from .quotations import NOTHING_FOUND, Evidence, passage_with, quotations

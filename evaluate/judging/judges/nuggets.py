@@ -28,8 +28,7 @@ from ..engine.cases import AnswerCase, PassageCase, QueryCase
 from ..engine.evaluator import Criterion, Evaluator, Options, Steps
 from ..engine.item_question import ItemQuestion, Verdict
 from ..engine.parts import own_prompt, records, together
-from ..engine.question import JudgeFailed, read_value
-from ..engine.reply import Strict
+from ..engine.reply import JudgeFailed, Strict, read_value
 from . import PROMPTS
 from .nugget_scores import SCORES, Assigned, Assignment, Importance, nugget_scores
 from .umbrela import Umbrela

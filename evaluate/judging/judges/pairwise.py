@@ -1,48 +1,30 @@
 """Pairwise games: which of two agents' answers to a query is better, judged once in each order.
 
 As in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783), the judge sees the passages judged very relevant,
-with the reasons given for them. Answers are shown as A and B, never with their agents' names.
+with the reasons given for them. Answers are shown as A and B, never with their agents' names. Two answers that are the
+same are a tie, and an answer that is not there is an error, without a call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Literal
 
-from ragassay.models.requests import Reply
-from ragassay.prompts import Prompt
-from ragassay.records import Answer, Game, Passage, Query, Winner
+from ragassay.models.requests import Request
+from ragassay.prompts import Message, Prompt
+from ragassay.records import Game, Winner
 
 from ...ratings.verdicts import winner_of
+from ..engine.cases import GameCase, Order
+from ..engine.judge import NOT_JUDGED, Judge, Setup, StepsTo
 from ..engine.probability import distribution
-from ..engine.reply import Judge, Reason, Strict, value_of
+from ..engine.reply import Reason, Strict, read_value
 from . import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "pairwise.md"
 TOKEN_PROMPT = PROMPTS / "pairwise_token.md"
 
 IDENTICAL = "the two answers are identical"
-
-Order = Literal["a", "b"]
-
-
-class Evidence(NamedTuple):
-    """A passage judged very relevant, and why (None where the judge was not asked for a reason)."""
-
-    passage: Passage
-    reason: str | None
-
-
-@dataclass(frozen=True)
-class Pairing:
-    """Two agents' answers to a query, what is known to be relevant, and whose answer is shown first."""
-
-    query: Query
-    a: Answer
-    b: Answer
-    first: Order
-    evidence: tuple[Evidence, ...]
 
 
 class PairwiseReply(Strict):
@@ -52,76 +34,90 @@ class PairwiseReply(Strict):
     verdict: Literal["A", "B", "C"]
 
 
-def pairwise_judge(model: str, prompt: Prompt, factors: Sequence[str], first: Order) -> Judge[Pairing, Game]:
-    """Asks for a reason and a verdict on cases of one order."""
+class Pairwise(Judge[Game]):
+    """Asks for a reason and a verdict on games of one order; `factors` are what it is told to weigh."""
 
-    def read(case: Pairing, reply: Reply) -> list[Game]:
-        value = value_of(reply, PairwiseReply)
-        return [game_of(case, model, winner=_winner(value.verdict, case.first), reason=value.reason)]
+    def __init__(self, setup: Setup, prompt: Prompt, factors: Sequence[str], first: Order) -> None:
+        self.setup, self.template, self.factors, self.first = setup, prompt, tuple(factors), first
 
-    return Judge(
-        f"games-first-{first}", model, prompt, _values_with(factors), read, _failed_by(model), schema=PairwiseReply
-    )
+    @property
+    def batch_label(self) -> str:
+        """`games-first-a` or `games-first-b`: no file of requests shows a judge both orders of a game."""
+        return f"games-first-{self.first}"
+
+    def owed(self, case: GameCase) -> list[Game]:
+        """One game."""
+        return [self.game(case, error=NOT_JUDGED)]
+
+    def settled(self, case: GameCase) -> Game | None:
+        """The game that needs no judge, or None."""
+        errors = [f"{answer.agent}: {answer.error}" for answer in (case.a, case.b) if answer.error is not None]
+        if errors:
+            return self.game(case, error=f"no answer to judge: {'; '.join(errors)}")
+        if case.a.answer == case.b.answer:
+            return self.game(case, winner="tie", reason=IDENTICAL)
+        return None
+
+    def steps(self, case: GameCase) -> StepsTo[Game]:
+        """One request, or none where the game is settled without."""
+        if game := self.settled(case):
+            return [game]
+        return (yield from self.played(case))
+
+    def played(self, case: GameCase) -> StepsTo[Game]:
+        """One request."""
+        (reply,) = yield [Request(self.messages(case), schema=PairwiseReply)]
+        value: PairwiseReply = read_value(reply, PairwiseReply)
+        return [self.game(case, winner=_winner(value.verdict, case.first), reason=value.reason)]
+
+    def messages(self, case: GameCase) -> tuple[Message, ...]:
+        """The prompt with the game in it. Raises InputError where it names something else."""
+        answer_a, answer_b = (case.a, case.b) if case.first == "a" else (case.b, case.a)
+        return self.template.render(
+            {
+                "query": case.query,
+                "factors": self.factors,
+                "evidence": case.evidence,
+                "answer_a": answer_a.answer,
+                "answer_b": answer_b.answer,
+            }
+        )
+
+    def game(
+        self,
+        case: GameCase,
+        *,
+        winner: Winner | None = None,
+        reason: str | None = None,
+        error: str | None = None,
+        probability: float | None = None,
+    ) -> Game:
+        """The record of one order of a game; exactly one of `winner` and `error` is given."""
+        return Game(
+            query_id=case.query.id,
+            agent_a=case.a.agent,
+            agent_b=case.b.agent,
+            first=case.first,
+            judge=self.judge,
+            winner=winner,
+            reason=reason,
+            error=error,
+            probability=probability,
+        )
 
 
-def pairwise_token_judge(model: str, prompt: Prompt, factors: Sequence[str], first: Order) -> Judge[Pairing, Game]:
-    """Asks for A or B as one token; the row keeps the probability that agent_a's answer is the better one."""
+class PairwiseByToken(Pairwise):
+    """Asks for A or B as one token; the record keeps the probability that agent_a's answer is the better one."""
 
-    def read(case: Pairing, reply: Reply) -> list[Game]:
+    def played(self, case: GameCase) -> StepsTo[Game]:
+        """One request."""
+        (reply,) = yield [Request(self.messages(case), tokens=("A", "B"))]
         shown = distribution(reply, ("A", "B"))
         probability = shown["A"] if case.first == "a" else shown["B"]
-        return [game_of(case, model, winner=winner_of(probability), probability=probability)]
-
-    return Judge(
-        f"games-first-{first}", model, prompt, _values_with(factors), read, _failed_by(model), tokens=("A", "B")
-    )
-
-
-def game_of(
-    case: Pairing,
-    model: str,
-    *,
-    winner: Winner | None = None,
-    reason: str | None = None,
-    error: str | None = None,
-    probability: float | None = None,
-) -> Game:
-    """The row of one order of a game; exactly one of `winner` and `error` is given."""
-    return Game(
-        query_id=case.query.id,
-        agent_a=case.a.agent,
-        agent_b=case.b.agent,
-        first=case.first,
-        judge=model,
-        winner=winner,
-        reason=reason,
-        error=error,
-        probability=probability,
-    )
+        return [self.game(case, winner=winner_of(probability), probability=probability)]
 
 
 def _winner(verdict: Literal["A", "B", "C"], first: Order) -> Winner:
     if verdict == "C":
         return "tie"
     return "a" if (verdict == "A") == (first == "a") else "b"
-
-
-def _values_with(factors: Sequence[str]) -> Callable[[Pairing], Mapping[str, Any]]:
-    def values(case: Pairing) -> Mapping[str, Any]:
-        shown = (case.a, case.b) if case.first == "a" else (case.b, case.a)
-        return {
-            "query": case.query,
-            "factors": tuple(factors),
-            "evidence": case.evidence,
-            "answer_a": shown[0].answer,
-            "answer_b": shown[1].answer,
-        }
-
-    return values
-
-
-def _failed_by(model: str) -> Callable[[Pairing, str], list[Game]]:
-    def failed(case: Pairing, error: str) -> list[Game]:
-        return [game_of(case, model, error=error)]
-
-    return failed

@@ -6,31 +6,24 @@ against the passages that the agent itself retrieved.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel, create_model
 
-from ragassay.models.requests import Reply
+from ragassay.models.requests import Request
 from ragassay.prompts import Prompt
-from ragassay.records import Answer, Judgment, Passage, Query
 
-from ..engine.probability import distribution, most_likely
-from ..engine.reply import LABELS, Judge, Label, Reason, Strict, value_of
+from ..engine.cases import AnswerCase
+from ..engine.evaluator import Criterion, Evaluator, Steps
+from ..engine.judge import Setup
+from ..engine.labels import LABELS, Label
+from ..engine.probability import distribution, likeliest
+from ..engine.reply import Reason, Strict, read_value
 from . import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "pointwise.md"
 TOKEN_PROMPT = PROMPTS / "pointwise_token.md"
-
-
-@dataclass(frozen=True)
-class Answered:
-    """An agent's answer to a query, with the passages it retrieved, best first (those that the corpus has)."""
-
-    query: Query
-    answer: Answer
-    passages: tuple[Passage, ...]
 
 
 class Grade(Strict):
@@ -46,67 +39,57 @@ def reply_schema(criteria: Sequence[str]) -> type[BaseModel]:
     return create_model("PointwiseReply", __base__=Strict, __doc__="A grade for each criterion.", **fields)
 
 
-def pointwise_judge(model: str, prompt: Prompt, criteria: Sequence[str]) -> Judge[Answered, Judgment]:
+class Pointwise(Evaluator):
     """Asks for a reason and a label on every criterion in one request."""
-    schema = reply_schema(criteria)
 
-    def values(case: Answered) -> Mapping[str, Any]:
-        return _values(case) | {"criteria": tuple(criteria)}
+    name = "pointwise"
 
-    def read(case: Answered, reply: Reply) -> list[Judgment]:
-        value = value_of(reply, schema)
-        grades: dict[str, Grade] = {criterion: getattr(value, criterion) for criterion in criteria}
-        return [_judgment(case, model, name, label=g.label, reason=g.reason) for name, g in grades.items()]
+    def __init__(self, setup: Setup, prompt: Prompt, names: Sequence[str]) -> None:
+        super().__init__(setup)
+        self.template, self.names, self.schema = prompt, tuple(names), reply_schema(names)
 
-    return Judge("pointwise", model, prompt, values, read, _failed_by(model, criteria), schema=schema)
+    @property
+    def batch_label(self) -> str:
+        """`pointwise`."""
+        return self.name
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Those that were named, from 0 to 2."""
+        return tuple(Criterion(name, 0, 2) for name in self.names)
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """One request. Raises InputError where the prompt names what it is not given."""
+        (reply,) = yield [Request(self.template.render(_values(case) | {"criteria": self.names}), schema=self.schema)]
+        value = read_value(reply, self.schema)
+        grades: dict[str, Grade] = {name: getattr(value, name) for name in self.names}
+        return [self.assess(case, one.label, criterion=name, reason=one.reason) for name, one in grades.items()]
 
 
-def pointwise_token_judge(model: str, prompt: Prompt, criterion: str) -> Judge[Answered, Judgment]:
+class PointwiseByToken(Evaluator):
     """Asks for the label on one criterion as one token; probability and expected value from the distribution."""
 
-    def values(case: Answered) -> Mapping[str, Any]:
-        return _values(case) | {"criterion": criterion}
+    name = "pointwise"
 
-    def read(case: Answered, reply: Reply) -> list[Judgment]:
-        label, probability, expected = most_likely(distribution(reply, LABELS))
-        return [_judgment(case, model, criterion, label=label, probability=probability, expected=expected)]
+    def __init__(self, setup: Setup, prompt: Prompt, criterion: str) -> None:
+        super().__init__(setup)
+        self.template, self.criterion = prompt, criterion
 
-    return Judge(f"pointwise-{criterion}", model, prompt, values, read, _failed_by(model, (criterion,)), tokens=LABELS)
+    @property
+    def batch_label(self) -> str:
+        """`pointwise-CRITERION`."""
+        return f"{self.name}-{self.criterion}"
 
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """One, from 0 to 2."""
+        return (Criterion(self.criterion, 0, 2),)
 
-def unjudged_answer(query_id: str, agent: str, model: str, criterion: str, error: str) -> Judgment:
-    """The record of an answer that could not be judged on a criterion."""
-    return Judgment(query_id=query_id, subject=agent, judge=model, criterion=criterion, label=None, error=error)
-
-
-def _values(case: Answered) -> dict[str, Any]:
-    return {"query": case.query, "answer": case.answer.answer, "passages": case.passages}
-
-
-def _failed_by(model: str, criteria: Sequence[str]) -> Callable[[Answered, str], list[Judgment]]:
-    def failed(case: Answered, error: str) -> list[Judgment]:
-        return [unjudged_answer(case.query.id, case.answer.agent, model, name, error) for name in criteria]
-
-    return failed
+    def steps(self, case: AnswerCase) -> Steps:
+        """One request. Raises InputError where the prompt names what it is not given."""
+        (reply,) = yield [Request(self.template.render(_values(case) | {"criterion": self.criterion}), tokens=LABELS)]
+        return [self.graded(case, likeliest(distribution(reply, LABELS)))]
 
 
-def _judgment(
-    case: Answered,
-    model: str,
-    criterion: str,
-    *,
-    label: int,
-    reason: str | None = None,
-    probability: float | None = None,
-    expected: float | None = None,
-) -> Judgment:
-    return Judgment(
-        query_id=case.query.id,
-        subject=case.answer.agent,
-        judge=model,
-        criterion=criterion,
-        label=label,
-        reason=reason,
-        probability=probability,
-        expected=expected,
-    )
+def _values(case: AnswerCase) -> dict[str, Any]:
+    return {"query": case.query, "answer": case.text, "passages": case.passages}

@@ -1,17 +1,22 @@
-"""Relevance: does a pooled passage help to answer the query? 0 not, 1 somewhat, 2 very."""
+"""Relevance: does a pooled passage help to answer the query? 0 not, 1 somewhat, 2 very.
+
+One request for each passage. Asked for a reason and a label; for the label as one token; or for Yes or No.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from ragassay.models.requests import Reply
-from ragassay.prompts import Prompt
-from ragassay.records import Judgment, Passage, Query
+from ragassay.models.requests import Request
+from ragassay.prompts import Message, Prompt
+from ragassay.records import Judgment
 
-from ..engine.probability import Graded, distribution, most_likely, yes_or_no
-from ..engine.reply import LABELS, Judge, Label, Reason, Strict, value_of
+from ..engine.cases import PassageCase
+from ..engine.evaluator import Criterion, Evaluator, Steps
+from ..engine.judge import Setup
+from ..engine.labels import LABELS, Label
+from ..engine.probability import distribution, likeliest, yes_or_no
+from ..engine.reply import Reason, Strict, read_value
 from . import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "relevance.md"
@@ -20,14 +25,7 @@ YES_NO_PROMPT = PROMPTS / "relevance_yes_no.md"
 
 CRITERION = "relevance"
 VERY_RELEVANT = 2
-
-
-@dataclass(frozen=True)
-class Pooled:
-    """A passage that at least one agent retrieved for the query."""
-
-    query: Query
-    passage: Passage
+YES_NO = ("Yes", "No")
 
 
 class RelevanceReply(Strict):
@@ -37,38 +35,57 @@ class RelevanceReply(Strict):
     label: Label
 
 
-def relevance_judge(model: str, prompt: Prompt) -> Judge[Pooled, Judgment]:
+class Relevance(Evaluator):
     """Asks for a reason and a label."""
 
-    def read(case: Pooled, reply: Reply) -> tuple[Judgment]:
-        value = value_of(reply, RelevanceReply)
-        return (_judgment(case, model, label=value.label, reason=value.reason),)
+    name = CRITERION
+    unit = "passage"
 
-    return Judge("relevance", model, prompt, _values, read, _failed_by(model), schema=RelevanceReply)
+    def __init__(self, setup: Setup, prompt: Prompt) -> None:
+        super().__init__(setup)
+        self.template = prompt
+
+    @property
+    def batch_label(self) -> str:
+        """`relevance`."""
+        return self.name
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """One, from 0 to 2."""
+        return (Criterion(CRITERION, 0, VERY_RELEVANT),)
+
+    def steps(self, case: PassageCase) -> Steps:
+        """One request."""
+        (reply,) = yield [Request(self.messages(case), schema=RelevanceReply)]
+        value: RelevanceReply = read_value(reply, RelevanceReply)
+        return [self.assess(case, value.label, reason=value.reason)]
+
+    def messages(self, case: PassageCase) -> tuple[Message, ...]:
+        """The prompt with the query and the passage in it. Raises InputError where it names something else."""
+        return self.template.render({"query": case.query, "passage": case.passage})
 
 
-def relevance_token_judge(model: str, prompt: Prompt) -> Judge[Pooled, Judgment]:
+class RelevanceByToken(Relevance):
     """Asks for the label as one token; label, probability and expected value come from the distribution."""
 
-    def read(case: Pooled, reply: Reply) -> tuple[Judgment]:
-        return (_graded(case, model, most_likely(distribution(reply, LABELS))),)
+    def steps(self, case: PassageCase) -> Steps:
+        """One request."""
+        (reply,) = yield [Request(self.messages(case), tokens=LABELS)]
+        return [self.graded(case, likeliest(distribution(reply, LABELS)))]
 
-    return Judge("relevance", model, prompt, _values, read, _failed_by(model), tokens=LABELS)
 
-
-def relevance_yes_no_judge(model: str, prompt: Prompt, threshold: float) -> Judge[Pooled, Judgment]:
+class RelevanceByYes(Relevance):
     """Asks for Yes or No; very relevant (2) where the probability of Yes reaches `threshold`, else not (0)."""
 
-    def read(case: Pooled, reply: Reply) -> tuple[Judgment]:
-        p_yes = distribution(reply, ("Yes", "No"))["Yes"]
-        return (_graded(case, model, yes_or_no(p_yes, threshold, VERY_RELEVANT)),)
+    def __init__(self, setup: Setup, prompt: Prompt, threshold: float) -> None:
+        super().__init__(setup, prompt)
+        self.threshold = threshold
 
-    return Judge("relevance", model, prompt, _values, read, _failed_by(model), tokens=("Yes", "No"))
-
-
-def unjudged_relevance(query_id: str, passage_id: str, model: str, error: str) -> Judgment:
-    """The record of a passage that could not be judged."""
-    return Judgment(query_id=query_id, subject=passage_id, judge=model, criterion=CRITERION, label=None, error=error)
+    def steps(self, case: PassageCase) -> Steps:
+        """One request."""
+        (reply,) = yield [Request(self.messages(case), tokens=YES_NO)]
+        return [self.graded(case, yes_or_no(distribution(reply, YES_NO)["Yes"], self.threshold, VERY_RELEVANT))]
 
 
 def qrels_of(judgments: Sequence[Judgment]) -> dict[str, dict[str, int]]:
@@ -78,39 +95,3 @@ def qrels_of(judgments: Sequence[Judgment]) -> dict[str, dict[str, int]]:
         if judgment.label is not None:
             qrels.setdefault(judgment.query_id, {})[judgment.subject] = int(judgment.label)
     return qrels
-
-
-def _values(case: Pooled) -> Mapping[str, Any]:
-    return {"query": case.query, "passage": case.passage}
-
-
-def _failed_by(model: str) -> Callable[[Pooled, str], tuple[Judgment]]:
-    def failed(case: Pooled, error: str) -> tuple[Judgment]:
-        return (unjudged_relevance(case.query.id, case.passage.id, model, error),)
-
-    return failed
-
-
-def _graded(case: Pooled, model: str, grade: Graded) -> Judgment:
-    return _judgment(case, model, label=grade.label, probability=grade.probability, expected=grade.expected)
-
-
-def _judgment(
-    case: Pooled,
-    model: str,
-    *,
-    label: int,
-    reason: str | None = None,
-    probability: float | None = None,
-    expected: float | None = None,
-) -> Judgment:
-    return Judgment(
-        query_id=case.query.id,
-        subject=case.passage.id,
-        judge=model,
-        criterion=CRITERION,
-        label=label,
-        reason=reason,
-        probability=probability,
-        expected=expected,
-    )

@@ -12,8 +12,8 @@ from pydantic import BeforeValidator
 
 from ..engine.cases import PassageCase
 from ..engine.evaluator import LabelJudge, Steps
-from ..engine.question import read_value, whole
-from ..engine.reply import Reason, Strict
+from ..engine.labels import whole
+from ..engine.reply import Reason, Strict, read_value
 from . import PROMPTS
 
 RELEVANT = 2

@@ -7,7 +7,8 @@ from typing import Any
 from ragassay.evaluate.figures.evaluator_values import evaluations_by_query
 from ragassay.evaluate.inputs.findings import Findings
 from ragassay.evaluate.inputs.material import Material
-from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options, Setup
+from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
+from ragassay.evaluate.judging.engine.judge import Setup
 from ragassay.evaluate.judging.judges.custom import custom_judge
 from ragassay.evaluate.judging.judges.no_answer import NoAnswer
 from ragassay.evaluate.judging.judges.umbrela import Umbrela

@@ -18,8 +18,8 @@ def same_words(label, text):
     return fair(label.split("-repeat")[0], text)
 
 
-def judged(space, say=same_words, **changes):
-    caller = Scripted(say, **changes)
+def judged(space, say=same_words):
+    caller = Scripted(say)
     return make_judgments(space, caller), caller
 
 
@@ -87,7 +87,7 @@ def test_probabilities_are_not_asked_for_twice(tmp_path):
         )
 
     space = workspace(tmp_path, all_answers(), repeats=2, mode="probability")
-    outcome, caller = judged(space, say, probabilities=True)
+    outcome, caller = judged(space, say)
     assert not any("repeat" in batch.label for batches in caller.rounds for batch in batches)
     assert any("judge.repeats" in notice for notice in outcome.notices)
     assert not space.repeats.exists()

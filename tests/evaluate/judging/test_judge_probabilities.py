@@ -7,50 +7,53 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.scripted_judge import records_of, request_of
 
-from ragassay.evaluate.judging.engine.reply import judged
+from ragassay.evaluate.judging.engine.cases import AnswerCase, GameCase, PassageCase
+from ragassay.evaluate.judging.engine.judge import Setup
 from ragassay.evaluate.judging.judges import pairwise, pointwise, relevance
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
 
+SETUP = Setup("local:m", "probability")
 QUERY = Query(id="q1", text="Which header declares delay_ms?")
-CASE = relevance.Pooled(QUERY, Passage(id="p1", text="util/delay.h declares it."))
-TOKEN_JUDGE = relevance.relevance_token_judge("local:m", Prompt.load(relevance.TOKEN_PROMPT))
+CASE = PassageCase(QUERY, Passage(id="p1", text="util/delay.h declares it."))
+TOKEN_JUDGE = relevance.RelevanceByToken(SETUP, Prompt.load(relevance.TOKEN_PROMPT))
 
 
 def yes_no_judge(threshold):
-    return relevance.relevance_yes_no_judge("local:m", Prompt.load(relevance.YES_NO_PROMPT), threshold)
+    return relevance.RelevanceByYes(SETUP, Prompt.load(relevance.YES_NO_PROMPT), threshold)
 
 
 def pairing(first):
     a, b = (Answer(query_id="q1", agent=agent, answer=f"of {agent}") for agent in ("x", "y"))
-    return pairwise.Pairing(QUERY, a, b, first, ())
+    return GameCase(QUERY, a, b, first, ())
 
 
 def game(first, p_of_place_a):
-    judge = pairwise.pairwise_token_judge("local:m", Prompt.load(pairwise.TOKEN_PROMPT), ("depth",), first)
-    [row] = judged(judge, pairing(first), Reply(probabilities={"A": p_of_place_a, "B": 1 - p_of_place_a}))
+    judge = pairwise.PairwiseByToken(SETUP, Prompt.load(pairwise.TOKEN_PROMPT), ("depth",), first)
+    [row] = records_of(judge, pairing(first), Reply(probabilities={"A": p_of_place_a, "B": 1 - p_of_place_a}))
     return row
 
 
 def test_the_label_is_the_likeliest_and_the_expected_value_stands_beside_it():
-    [row] = judged(TOKEN_JUDGE, CASE, Reply(probabilities={"0": 0.2, "1": 0.3, "2": 0.5}))
+    [row] = records_of(TOKEN_JUDGE, CASE, Reply(probabilities={"0": 0.2, "1": 0.3, "2": 0.5}))
     assert (row.label, row.probability) == (2, 0.5)
     assert row.expected == pytest.approx(1.3)
     assert row.reason is None
 
 
 def test_of_equally_likely_labels_the_lowest():
-    [row] = judged(TOKEN_JUDGE, CASE, Reply(probabilities={"2": 0.4, "1": 0.4 + 1e-12, "0": 0.2 - 1e-12}))
+    [row] = records_of(TOKEN_JUDGE, CASE, Reply(probabilities={"2": 0.4, "1": 0.4 + 1e-12, "0": 0.2 - 1e-12}))
     assert row.label == 1
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=3, max_size=3))
 def test_any_distribution_gives_a_label_on_the_scale(weights):
     p = {token: w / math.fsum(weights) for token, w in zip("012", weights, strict=True)}
-    [row] = judged(TOKEN_JUDGE, CASE, Reply(probabilities=p))
+    [row] = records_of(TOKEN_JUDGE, CASE, Reply(probabilities=p))
     assert row.label in {0, 1, 2} and 1 / 3 - 1e-9 <= row.probability <= 1
     assert 0 <= row.expected <= 2 + 1e-9 and row.expected == pytest.approx(p["1"] + 2 * p["2"])
 
@@ -69,7 +72,7 @@ def test_any_distribution_gives_a_label_on_the_scale(weights):
     ids=str,
 )
 def test_what_is_no_distribution_over_the_labels_is_an_error(probabilities):
-    [row] = judged(TOKEN_JUDGE, CASE, Reply(probabilities=probabilities))
+    [row] = records_of(TOKEN_JUDGE, CASE, Reply(probabilities=probabilities))
     assert row.label is None and row.error
 
 
@@ -78,21 +81,21 @@ def test_what_is_no_distribution_over_the_labels_is_an_error(probabilities):
     [(0.7, 0.5, 2, 0.7), (0.5, 0.5, 2, 0.5), (0.3, 0.5, 0, 0.7), (0.7, 0.8, 0, 0.3), (0.9, 0.8, 2, 0.9)],
 )
 def test_yes_or_no_by_the_threshold_of_the_settings(p_yes, threshold, label, probability):
-    [row] = judged(yes_no_judge(threshold), CASE, Reply(probabilities={"Yes": p_yes, "No": 1 - p_yes}))
+    [row] = records_of(yes_no_judge(threshold), CASE, Reply(probabilities={"Yes": p_yes, "No": 1 - p_yes}))
     assert row.label == label
     assert row.probability == pytest.approx(probability) and row.expected == pytest.approx(2 * p_yes)
 
 
 def test_criteria_are_asked_one_by_one_with_the_criterion_last():
     prompt = Prompt.load(pointwise.TOKEN_PROMPT)
-    case = pointwise.Answered(QUERY, Answer(query_id="q1", agent="x", answer="util/delay.h"), (CASE.passage,))
+    case = AnswerCase(QUERY, Answer(query_id="q1", agent="x", answer="util/delay.h"), (CASE.passage,))
     texts = []
     for criterion in ("accuracy", "precision"):
-        judge = pointwise.pointwise_token_judge("local:m", prompt, criterion)
-        request = judge.request(case)
+        judge = pointwise.PointwiseByToken(SETUP, prompt, criterion)
+        request = request_of(judge, case)
         assert request.tokens == ("0", "1", "2") and request.schema is None
         texts.append(request.messages)
-        [row] = judged(judge, case, Reply(probabilities={"0": 0.1, "1": 0.8, "2": 0.1}))
+        [row] = records_of(judge, case, Reply(probabilities={"0": 0.1, "1": 0.8, "2": 0.1}))
         assert (row.criterion, row.label, row.subject) == (criterion, 1, "x")
     assert texts[0][0] == texts[1][0]  # what the requests share stands first
     shared = texts[0][1].content.index("Grade the accuracy")

@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from support.scripted_judge import records_of, request_of
 
-from ragassay.evaluate.judging.engine.reply import judged
+from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase
+from ragassay.evaluate.judging.engine.judge import Setup
 from ragassay.evaluate.judging.judges import PROMPTS, pairwise, pointwise, relevance
 from ragassay.models.requests import Reply, read_reply
 from ragassay.prompts import Prompt
@@ -15,6 +17,7 @@ from ragassay.records import Answer, Passage, Query
 
 QUERY = Query(id="q1", text="Which header declares delay_ms?")
 PASSAGE = Passage(id="p1", title="Delays", text="<util/delay.h> declares _delay_ms().")
+SETUP = Setup("openai:j")
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
 
 
@@ -23,19 +26,19 @@ def answer(agent, text):
 
 
 def relevance_case():
-    judge = relevance.relevance_judge("openai:j", Prompt.load(relevance.DEFAULT_PROMPT))
-    return judge, relevance.Pooled(QUERY, PASSAGE)
+    judge = relevance.Relevance(SETUP, Prompt.load(relevance.DEFAULT_PROMPT))
+    return judge, PassageCase(QUERY, PASSAGE)
 
 
 def pointwise_case(criteria=CRITERIA):
-    judge = pointwise.pointwise_judge("openai:j", Prompt.load(pointwise.DEFAULT_PROMPT), criteria)
-    return judge, pointwise.Answered(QUERY, answer("bm25-rag", "util/delay.h"), (PASSAGE,))
+    judge = pointwise.Pointwise(SETUP, Prompt.load(pointwise.DEFAULT_PROMPT), criteria)
+    return judge, AnswerCase(QUERY, answer("bm25-rag", "util/delay.h"), (PASSAGE,))
 
 
 def pairwise_case(first):
-    judge = pairwise.pairwise_judge("openai:j", Prompt.load(pairwise.DEFAULT_PROMPT), ("correctness",), first)
-    evidence = (pairwise.Evidence(PASSAGE, "It names the header."),)
-    case = pairwise.Pairing(QUERY, answer("bm25-rag", "ALPHA"), answer("knn-rag", "BETA"), first, evidence)
+    judge = pairwise.Pairwise(SETUP, Prompt.load(pairwise.DEFAULT_PROMPT), ("correctness",), first)
+    evidence = (Evidence(PASSAGE, "It names the header."),)
+    case = GameCase(QUERY, answer("bm25-rag", "ALPHA"), answer("knn-rag", "BETA"), first, evidence)
     return judge, case
 
 
@@ -44,7 +47,7 @@ def rows_for(judge_and_case, content):
     judge, case = judge_and_case
     text = content if isinstance(content, str) else json.dumps(content)
     body = {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}
-    return judged(judge, case, read_reply(judge.request(case), body))
+    return records_of(judge, case, read_reply(request_of(judge, case), body))
 
 
 HOSTILE = [
@@ -130,7 +133,7 @@ def test_every_criterion_gets_its_own_grade():
 def test_only_the_criteria_asked_for_are_graded():
     two = ("accuracy", "precision")
     judge, case = pointwise_case(two)
-    prompt = judge.request(case).messages[0].content
+    prompt = request_of(judge, case).messages[0].content
     assert "- accuracy:" in prompt and "- completeness:" not in prompt
     assert [row.criterion for row in rows_for((judge, case), {n: {"reason": "r", "label": 1} for n in two})] == list(
         two
@@ -151,7 +154,7 @@ def test_the_verdict_is_told_of_the_agents_not_of_the_places(first, verdict, win
 @pytest.mark.parametrize("first", ["a", "b"])
 def test_a_game_shows_its_answers_in_its_order_without_names(first):
     judge, case = pairwise_case(first)
-    text = "\n".join(message.content for message in judge.request(case).messages)
+    text = "\n".join(message.content for message in request_of(judge, case).messages)
     assert (text.index("ALPHA") < text.index("BETA")) == (first == "a")
     assert "bm25-rag" not in text and "knn-rag" not in text
     assert text.index("It names the header.") < min(text.index("ALPHA"), text.index("BETA"))
@@ -167,8 +170,8 @@ def test_the_reason_comes_before_the_label(schema):
 )
 @pytest.mark.parametrize("case", [relevance_case(), pointwise_case(), pairwise_case("a")], ids=["rel", "point", "pair"])
 def test_whatever_comes_back_there_is_a_record_for_all_that_is_owed(case, reply):
-    rows = judged(*case, reply)
-    assert len(rows) == (4 if case[0].name == "pointwise" else 1)
+    rows = records_of(*case, reply)
+    assert len(rows) == (4 if isinstance(case[0], pointwise.Pointwise) else 1)
     assert all(row.error for row in rows) and all(row.judge == "openai:j" for row in rows)
 
 
@@ -180,13 +183,13 @@ INJECTION = (
 @pytest.mark.parametrize(
     "case",
     [
-        (relevance_case()[0], relevance.Pooled(QUERY, Passage(id="p", text=INJECTION))),
-        (pointwise_case()[0], pointwise.Answered(QUERY, answer("x", INJECTION), (Passage(id="p", text=INJECTION),))),
+        (relevance_case()[0], PassageCase(QUERY, Passage(id="p", text=INJECTION))),
+        (pointwise_case()[0], AnswerCase(QUERY, answer("x", INJECTION), (Passage(id="p", text=INJECTION),))),
         (
             pairwise_case("a")[0],
-            pairwise.Pairing(
+            GameCase(
                 Query(id="q", text=INJECTION), answer("x", INJECTION), answer("y", "fair"), "a",
-                (pairwise.Evidence(Passage(id="p", text=INJECTION), INJECTION),),
+                (Evidence(Passage(id="p", text=INJECTION), INJECTION),),
             ),
         ),
     ],
@@ -194,7 +197,7 @@ INJECTION = (
 )  # fmt: skip
 def test_judged_text_can_neither_close_its_fence_nor_fill_the_template(case):
     judge, item = case
-    user = judge.request(item).messages[1].content
+    user = request_of(judge, item).messages[1].content
     lines = user.splitlines()
     for tag in ("passage", "question", "answer"):
         opened = sum(line.startswith(f"<{tag}") and line.endswith(">") and "\u200a" not in line for line in lines)
@@ -215,11 +218,11 @@ def test_pairwise_prompts_warn_of_position_and_length():
 
 def test_without_passages_the_prompts_say_so():
     judge, _ = pointwise_case()
-    bare = pointwise.Answered(QUERY, answer("x", "It is in util/delay.h."), ())
-    assert "No passages came with this answer" in judge.request(bare).messages[1].content
+    bare = AnswerCase(QUERY, answer("x", "It is in util/delay.h."), ())
+    assert "No passages came with this answer" in request_of(judge, bare).messages[1].content
     judge, case = pairwise_case("a")
-    none = pairwise.Pairing(QUERY, case.a, case.b, "a", ())
-    assert "No passage was found to be very relevant" in judge.request(none).messages[1].content
+    none = GameCase(QUERY, case.a, case.b, "a", ())
+    assert "No passage was found to be very relevant" in request_of(judge, none).messages[1].content
 
 
 def test_the_schemas_are_pinned_since_a_change_throws_paid_replies_away():

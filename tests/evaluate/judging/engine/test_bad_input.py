@@ -126,6 +126,14 @@ def test_a_judge_that_ends_the_process_is_an_error_record(judge, bench, monkeypa
     assert all("SystemExit" in row["error"] for row in rows(bench))
 
 
+@pytest.mark.parametrize("body", ["return []", "return 2 * [self.assess(case, 1.0)]"], ids=["none", "twice"])
+def test_a_judge_that_gives_other_records_than_it_owes_is_an_error_record(judge, bench, monkeypatch, body):
+    status, err = own(judge, bench, monkeypatch, "Own", body)
+    assert status == 0 and [row["error"] for row in rows(bench)] == ["the judge did not cover what was asked"] * 2
+    said = "2 of 2 own judgments failed; the commonest error (2 times): the judge did not cover what was asked"
+    assert f"note: {said}\n" in err
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

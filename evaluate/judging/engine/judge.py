@@ -1,0 +1,73 @@
+"""A judge, as the engine knows it: what a case owes, and the steps from a case to its records.
+
+`steps` is a generator: it yields lists of requests and is sent the list of their replies, as often as it needs, and
+returns the records. So `rounds.py` can put the requests of all judges and cases together. What needs no model is a
+plain method that returns the records.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from ragassay.models.requests import Reply, Request
+from ragassay.records import Answer, Game, Judgment
+
+from .question import Mode
+
+Row = TypeVar("Row", bound=Judgment | Game)
+StepsTo = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
+
+NOT_JUDGED = "not judged"
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What evaluators share: the model that judges, how it is asked, the folder of the user's files, the embedding."""
+
+    model: str
+    mode: Mode = "label"
+    folder: Path = Path()
+    embedding: str = "all-MiniLM-L6-v2"
+
+
+class Judge(ABC, Generic[Row]):
+    """Gives records of one kind. setup: the model that it asks."""
+
+    setup: Setup
+
+    @property
+    @abstractmethod
+    def batch_label(self) -> str:
+        """What its requests are called, which names their files and the estimate of their replies' length."""
+
+    @property
+    def judge(self) -> str:
+        """Who judges, as the records name it: the model; a judge that asks none names its method instead."""
+        return self.setup.model
+
+    def prepare(self, cases: Sequence[Any]) -> None:
+        """Called once with every case that is owed, before the first `steps`: for models that work in batches."""
+
+    @abstractmethod
+    def owed(self, case: Any) -> Sequence[Row]:
+        """The records that it must give of a case, each as an error."""
+
+    @abstractmethod
+    def steps(self, case: Any) -> StepsTo[Row] | Sequence[Row]:
+        """The records of one case. Raises JudgeFailed, or anything, where it cannot be judged."""
+
+
+def why_unjudged(answer: Answer) -> str:
+    """The error that an answer's records begin with: that there is none, or else that it is not judged yet."""
+    return NOT_JUDGED if answer.error is None else f"no answer to judge: {answer.error}"
+
+
+def key_of(row: Judgment | Game) -> tuple[str, ...]:
+    """What makes a record the one that is owed."""
+    if isinstance(row, Judgment):
+        return row.query_id, row.subject, row.criterion
+    return row.query_id, row.agent_a, row.agent_b, row.first
