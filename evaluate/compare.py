@@ -1,43 +1,54 @@
-"""The stage `compare`: every figure of the report, from the files of the stages before, into `results.json`."""
+"""The stage `compare`: every figure of the report, from the files of the stages before, into `results.json`.
+
+One function gives the figures of one section of the report, and `results_of` puts them together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypedDict, TypeVar
 
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
-from ragassay.records import Assessment
+from ragassay.records import Assessment, Figure
 
 from .audit.judge_audit import audit_judge, warnings
 from .figures import query_values
-from .figures.boxes import box
-from .figures.compared_measures import compared, comparisons, of_evaluations
+from .figures.boxes import boxes_of
+from .figures.compared_measures import compare_agents, measures_of_evaluators, measures_of_findings
 from .figures.evaluator_values import Evaluations, evaluations_by_query
-from .figures.pass_or_fail import pass_or_fail, verdicts_by_agent
+from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
-from .human_labels.corrections import Judged, People, corrections, read_people
+from .human_labels.corrections import Judged, People, correct_figures, read_people
 from .inputs.findings import Findings, read_findings
-from .inputs.sections import source_sections
+from .inputs.labels import HIGHEST
+from .inputs.sections import source_clusters
 from .judging.catalog import experiment_evaluators
 from .ratings import bradley_terry, elo
-from .ratings.bradley_terry_fit import STEPS
-from .ratings.choice import choose, ranked
+from .ratings.leader import choose, rank_agents
 from .ratings.verdicts import Verdict, verdicts
-from .ratings.win_table import contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
-from .results import Boxes, Figures, PairedTest, RatingDetail, Results
-from .statistics.clustered import (
-    Values,
+from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from .results import (
+    WIN_RATE,
+    AgentPool,
+    Audit,
+    Boxes,
+    Choice,
+    Comparison,
+    Corrections,
+    Figures,
+    PairedTest,
+    PassOrFail,
+    RatingDetail,
+    Results,
 )
+from .statistics.clustered import ByAgent, Range
 from .statistics.paired_t import paired_test, rag_pairs
-from .statistics.resamples import Range, Resamples, resamples
+from .statistics.resamples import Resamples, resamples
 
 V = TypeVar("V")
-
-ByAgent = Mapping[str, Mapping[str, Values]]
-"""Agent to measure to query to value."""
 
 K_FACTOR = 16.0
 """A few dozen queries give an agent some tens of games, after which a smaller K would leave it near where it began."""
@@ -62,7 +73,7 @@ def _evaluations(workspace: Workspace, findings: Findings) -> Evaluations:
     rows, cutoffs = read_records(workspace.judgments, Assessment), workspace.experiment.evaluate.k
     evaluators = experiment_evaluators(workspace)
     made = evaluations_by_query(findings, rows, evaluators, cutoffs)
-    return replace(made, verdicts=verdicts_by_agent(workspace, evaluators))
+    return replace(made, overall=overall_by_agent(workspace, evaluators))
 
 
 def results_of(
@@ -73,133 +84,254 @@ def results_of(
     evaluated: Evaluations | None = None,
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
-    settings, criteria, k = experiment.compare, experiment.judge.criteria, experiment.retrieval.k
-    sections = source_sections(findings.material.queries)
-    draws = resamples(findings.queries, settings.bootstrap, settings.seed, sections)
-    found, agents = verdicts(findings.games), findings.material.agents
-    table = contests(found, agents, findings.queries)
-    play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
-    elo_figures, strengths = elo.rate(table, draws, play), bradley_terry.rate(table, draws, play.initial)
-    order = ranked(agents, strengths, elo_figures)
-    retrieval = query_values.retrieval_by_query(findings, k)
-    pointwise = query_values.pointwise_by_query(findings, criteria)
-    people = query_values.people_by_query(findings, k)
-    evaluated = evaluated or Evaluations()
-    table_of_measures = compared(findings, k, retrieval, pointwise, found)
-    table_of_measures |= of_evaluations(evaluated)
-    pairs = comparisons(findings, table_of_measures, order, settings.seed)
-    judged = Judged(retrieval, pointwise, found)
-    corrected = corrections(findings, judged, labelled, order, criteria, k, draws) if labelled else None
-    audit = audit_judge(findings, found, experiment, order, draws)
-    notices = (*findings.unusable, *_notices(strengths), *warnings(audit), *(corrected.notes if corrected else ()))
+    basis = _basis(findings, experiment, evaluated or Evaluations())
+    audit, corrected = _audit(basis), _corrected(basis, labelled)
+    notes = corrected.notes if corrected else ()
+    notices = (*findings.unusable, *basis.strengths.notices, *warnings(audit), *notes)
     results = Results(
         corpus=corpus,
         note=experiment.corpus.note,
         notices=tuple(dict.fromkeys((*findings.notices, *notices))),
-        settings=_settings(experiment, play, draws),
-        agents=order,
+        settings=_settings(basis),
+        agents=basis.order,
         n_queries=len(findings.queries),
-        verdict=choose(order, strengths, table, draws, pairs),
-        retrieval=_in_order(query_values.figures(retrieval, draws), order),
-        retrieval_people=_in_order(query_values.figures(people, draws), order),
-        relevance_labels=query_values.relevance_labels(findings),
-        n_relevance_failed=sum(row.error is not None for row in findings.relevance),
-        pointwise=_in_order(query_values.figures(pointwise, draws, query_values.HIGHEST), order),
-        pointwise_labels=_in_order(query_values.pointwise_labels(findings, criteria), order),
-        evaluations=_in_order(_evaluation_figures(evaluated, draws), order),
-        evaluation_scales=evaluated.scales,
-        evaluators=evaluated.evaluators,
-        pass_or_fail=_in_order(pass_or_fail(evaluated.verdicts, draws), order),
-        boxes=_in_order(_boxes(_scaled(retrieval, pointwise, evaluated), draws), order),
-        answers=_in_order(query_values.answer_figures(findings, draws), order),
-        wins=wins(found, order, draws),
-        win_rate=win_rate(found, order, draws),
-        flip_rate=flip_rate(found, draws),
-        first_shown_wins=first_shown_wins(findings.games, draws),
-        elo=_in_order(elo_figures, order),
-        bradley_terry=_in_order(strengths.figures, order),
-        bradley_terry_note=strengths.note,
-        rating_detail=_rating_detail(strengths, order),
-        tests=_tests(experiment, retrieval, pointwise, found, findings.queries),
         usage=findings.usage,
         ledger=findings.ledger,
-        pool=_in_order(pool_by_judge(findings, draws, k), order),
-        pool_people=_in_order(pool_by_people(findings, draws, k), order),
+        boxes=_boxes(basis),
+        **_ranking(basis),
+        **_answers(basis),
+        **_evaluators(basis),
+        **_games(basis),
+        **_ratings(basis),
+        **_comparisons(basis),
+        **_pool(basis),
         audit=audit,
-        comparisons=pairs,
         corrected=corrected,
     )
     return results, notices
 
 
-def _scaled(
-    retrieval: ByAgent, pointwise: ByAgent, evaluated: Evaluations
-) -> list[tuple[ByAgent, Callable[[str], Range]]]:
-    """Every table of measures, with what gives a measure's scale."""
-    return [
-        (retrieval, lambda name: (0.0, 1.0)),
-        (pointwise, lambda name: (0.0, query_values.HIGHEST)),
-        (evaluated.values, evaluated.scales.__getitem__),
-    ]
+@dataclass(frozen=True)
+class _Basis:
+    """What the sections are made from. retrieval, pointwise: the judge's values; order: the agents, best first.
+
+    found: the verdicts on the games, and table: the same as arrays.
+    """
+
+    findings: Findings
+    experiment: Experiment
+    draws: Resamples
+    retrieval: ByAgent
+    pointwise: ByAgent
+    evaluated: Evaluations
+    found: Sequence[Verdict]
+    table: Contests
+    play: elo.EloSettings
+    elo: Mapping[str, Figure]
+    strengths: bradley_terry.BradleyTerry
+    order: tuple[str, ...]
+
+    @property
+    def k(self) -> int:
+        """The cutoff of the ranking measures."""
+        return self.experiment.retrieval.k
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """Those by which answers were judged by themselves."""
+        return self.experiment.judge.criteria
+
+    def in_order(self, table: Mapping[str, V]) -> dict[str, V]:
+        """By agent, best first."""
+        return {agent: table[agent] for agent in self.order if agent in table}
 
 
-def _evaluation_figures(evaluated: Evaluations, draws: Resamples) -> Figures:
-    return {
-        agent: {name: draws.figure(row, evaluated.scales[name]) for name, row in named.items()}
-        for agent, named in evaluated.values.items()
-    }
-
-
-def _boxes(tables: Sequence[tuple[ByAgent, Callable[[str], Range]]], draws: Resamples) -> Boxes:
-    """The spread of every measure of `tables`, each with what gives a measure's scale."""
-    boxes: Boxes = {}
-    for table, scale_of in tables:
-        for agent, named in table.items():
-            for name, row in named.items():
-                scale = scale_of(name)
-                boxes.setdefault(agent, {})[name] = box(row, draws.figure(row, scale), scale)
-    return boxes
-
-
-def _tests(
-    experiment: Experiment,
-    retrieval: Mapping[str, Mapping[str, Values]],
-    pointwise: Mapping[str, Mapping[str, Values]],
-    found: Sequence[Verdict],
-    queries: Sequence[str],
-) -> tuple[PairedTest, ...]:
-    """RAG against RAG-Fusion for each retriever: on MRR at both levels, each criterion, and the win rate a query."""
-    tests = []
-    for rag, fusion in rag_pairs(experiment.built_in_agents()):
-        for measure in query_values.ranking_measures(experiment.retrieval.k)[:2]:
-            if rag in retrieval and fusion in retrieval:
-                tests.append(paired_test(measure, rag, retrieval[rag][measure], fusion, retrieval[fusion][measure]))
-        for name in experiment.judge.criteria:
-            tests.append(paired_test(name, rag, pointwise[rag][name], fusion, pointwise[fusion][name]))
-        rates = [win_rate_by_query(found, agent, queries) for agent in (rag, fusion)]
-        tests.append(paired_test("win_rate", rag, rates[0], fusion, rates[1]))
-    return tuple(tests)
-
-
-def _notices(strengths: bradley_terry.BradleyTerry) -> tuple[str, ...]:
-    notices = [f"Bradley-Terry: {strengths.note}"] if strengths.note else []
-    if not strengths.converged:
-        notices.append(f"Bradley-Terry did not converge in {STEPS} steps")
-    return tuple(notices)
-
-
-def _rating_detail(strengths: bradley_terry.BradleyTerry, order: Sequence[str]) -> RatingDetail:
-    return RatingDetail(
-        ranks=_in_order(strengths.ranks, order),
-        ties=strengths.ties,
-        tie_parameter=strengths.tie_parameter,
-        triples=strengths.triples,
-        intransitive=strengths.intransitive,
+def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -> _Basis:
+    settings, agents = experiment.compare, findings.material.agents
+    clusters = source_clusters(findings.material.queries)
+    draws = resamples(findings.queries, settings.bootstrap, settings.seed, clusters)
+    found = verdicts(findings.games)
+    table = contests(found, agents, findings.queries)
+    play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
+    points, strengths = elo.rate(table, draws, play), bradley_terry.rate(table, draws, play.initial)
+    return _Basis(
+        findings=findings,
+        experiment=experiment,
+        draws=draws,
+        retrieval=query_values.retrieval_by_query(findings, experiment.retrieval.k),
+        pointwise=query_values.pointwise_by_query(findings, experiment.judge.criteria),
+        evaluated=evaluated,
+        found=found,
+        table=table,
+        play=play,
+        elo=points,
+        strengths=strengths,
+        order=rank_agents(agents, strengths, points),
     )
 
 
-def _settings(experiment: Experiment, play: elo.EloSettings, draws: Resamples) -> dict[str, str | int | float | None]:
+class _Ranking(TypedDict):
+    retrieval: Figures
+    retrieval_people: Figures
+    relevance_labels: dict[str, int]
+    n_relevance_failed: int
+
+
+def _ranking(basis: _Basis) -> _Ranking:
+    """The ranking measures by the judge's labels and by people's, and the labels themselves."""
+    people = query_values.people_by_query(basis.findings, basis.k)
+    return {
+        "retrieval": basis.in_order(query_values.figures(basis.retrieval, basis.draws)),
+        "retrieval_people": basis.in_order(query_values.figures(people, basis.draws)),
+        "relevance_labels": query_values.relevance_labels(basis.findings),
+        "n_relevance_failed": sum(row.error is not None for row in basis.findings.relevance),
+    }
+
+
+class _Answers(TypedDict):
+    pointwise: Figures
+    pointwise_labels: dict[str, dict[str, dict[str, int]]]
+    answers: Figures
+
+
+def _answers(basis: _Basis) -> _Answers:
+    """Answers judged by themselves, and what answering took."""
+    return {
+        "pointwise": basis.in_order(query_values.figures(basis.pointwise, basis.draws, HIGHEST)),
+        "pointwise_labels": basis.in_order(query_values.pointwise_labels(basis.findings, basis.criteria)),
+        "answers": basis.in_order(query_values.answer_figures(basis.findings, basis.draws)),
+    }
+
+
+class _Evaluators(TypedDict):
+    evaluations: Figures
+    evaluation_scales: dict[str, Range]
+    evaluators: dict[str, str]
+    pass_or_fail: dict[str, PassOrFail]
+
+
+def _evaluators(basis: _Basis) -> _Evaluators:
+    """What the evaluators of `[evaluate]` gave."""
+    made = basis.evaluated
+    return {
+        "evaluations": basis.in_order(made.figures(basis.draws)),
+        "evaluation_scales": made.scales,
+        "evaluators": made.evaluators,
+        "pass_or_fail": basis.in_order(pass_or_fail(made.overall, basis.draws)),
+    }
+
+
+def _boxes(basis: _Basis) -> Boxes:
+    """The spread of every measure over queries."""
+    evaluated = basis.evaluated
+    scaled: list[tuple[ByAgent, Callable[[str], Range]]] = [
+        (basis.retrieval, lambda name: (0.0, 1.0)),
+        (basis.pointwise, lambda name: (0.0, HIGHEST)),
+        (evaluated.values, evaluated.scales.__getitem__),
+    ]
+    return basis.in_order(boxes_of(scaled, basis.draws))
+
+
+class _Games(TypedDict):
+    wins: Figures
+    win_rate: dict[str, Figure]
+    flip_rate: Figure
+    first_shown_wins: Figure
+
+
+def _games(basis: _Basis) -> _Games:
+    """Who won against whom, and the orders in which the answers were shown."""
+    return {
+        "wins": wins(basis.found, basis.order, basis.draws),
+        "win_rate": win_rate(basis.found, basis.order, basis.draws),
+        "flip_rate": flip_rate(basis.found, basis.draws),
+        "first_shown_wins": first_shown_wins(basis.findings.games, basis.draws),
+    }
+
+
+class _Ratings(TypedDict):
+    elo: dict[str, Figure]
+    bradley_terry: dict[str, Figure]
+    bradley_terry_note: str | None
+    rating_detail: RatingDetail
+
+
+def _ratings(basis: _Basis) -> _Ratings:
+    """The ratings from the games."""
+    strengths = basis.strengths
+    return {
+        "elo": basis.in_order(basis.elo),
+        "bradley_terry": basis.in_order(strengths.figures),
+        "bradley_terry_note": strengths.note,
+        "rating_detail": RatingDetail(
+            ranks=basis.in_order(strengths.ranks),
+            ties=strengths.ties,
+            tie_parameter=strengths.tie_parameter,
+            triples=strengths.triples,
+            intransitive=strengths.intransitive,
+        ),
+    }
+
+
+class _Comparisons(TypedDict):
+    verdict: Choice
+    comparisons: tuple[Comparison, ...]
+    tests: tuple[PairedTest, ...]
+
+
+def _comparisons(basis: _Basis) -> _Comparisons:
+    """Every pair of agents on every measure, what to choose by them, and the paper's tests."""
+    measures = measures_of_findings(basis.findings, basis.k, basis.retrieval, basis.pointwise, basis.found)
+    measures |= measures_of_evaluators(basis.evaluated)
+    pairs = compare_agents(measures, basis.order, basis.draws.clusters, basis.draws.seed)
+    return {
+        "verdict": choose(basis.order, basis.strengths, basis.table, basis.draws, pairs),
+        "comparisons": pairs,
+        "tests": tuple(_tests(basis)),
+    }
+
+
+def _tests(basis: _Basis) -> Iterator[PairedTest]:
+    """RAG against RAG-Fusion for each retriever: on MRR at both levels, each criterion, and the win rate a query."""
+    for rag, fusion in rag_pairs(basis.experiment.built_in_agents()):
+        for measure in query_values.ranking_measures(basis.k)[:2]:
+            if rag in basis.retrieval and fusion in basis.retrieval:
+                yield paired_test(measure, rag, basis.retrieval[rag][measure], fusion, basis.retrieval[fusion][measure])
+        for name in basis.criteria:
+            yield paired_test(name, rag, basis.pointwise[rag][name], fusion, basis.pointwise[fusion][name])
+        rates = [win_rate_by_query(basis.found, agent, basis.findings.queries) for agent in (rag, fusion)]
+        yield paired_test(WIN_RATE, rag, rates[0], fusion, rates[1])
+
+
+class _Pool(TypedDict):
+    pool: dict[str, AgentPool]
+    pool_people: dict[str, AgentPool]
+
+
+def _pool(basis: _Basis) -> _Pool:
+    """How far labels reach down the rankings."""
+    return {
+        "pool": basis.in_order(pool_by_judge(basis.findings, basis.draws, basis.k)),
+        "pool_people": basis.in_order(pool_by_people(basis.findings, basis.draws, basis.k)),
+    }
+
+
+def _audit(basis: _Basis) -> Audit:
+    """What the judge may have got wrong."""
+    return audit_judge(basis.findings, basis.found, basis.experiment, basis.order, basis.draws)
+
+
+def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
+    """The figures as people's labels correct them."""
+    if labelled is None:
+        return None
+    judged = Judged(basis.retrieval, basis.pointwise, basis.found)
+    return correct_figures(basis.findings, judged, labelled, basis.order, basis.criteria, basis.k, basis.draws)
+
+
+def _settings(basis: _Basis) -> dict[str, str | int | float | None]:
     """What the figures depend on, for the reader of the report."""
+    experiment = basis.experiment
     return {
         "k": experiment.retrieval.k,
         "retrieval_engine": experiment.retrieval.engine,
@@ -209,14 +341,10 @@ def _settings(experiment: Experiment, play: elo.EloSettings, draws: Resamples) -
         "judge_model": experiment.judge.model,
         "judge_mode": experiment.judge.mode,
         "games": experiment.judge.games,
-        "tournaments": play.tournaments,
-        "k_factor": play.k_factor,
-        "initial_rating": play.initial,
-        "bootstrap": len(draws.weights),
-        "confidence": draws.confidence,
-        "seed": draws.seed,
+        "tournaments": basis.play.tournaments,
+        "k_factor": basis.play.k_factor,
+        "initial_rating": basis.play.initial,
+        "bootstrap": len(basis.draws.weights),
+        "confidence": basis.draws.confidence,
+        "seed": basis.draws.seed,
     }
-
-
-def _in_order(table: Mapping[str, V], order: Sequence[str]) -> dict[str, V]:
-    return {agent: table[agent] for agent in order if agent in table}

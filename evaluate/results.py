@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -68,6 +68,11 @@ class NeededQueries(Record):
     ci_high: int | None
 
 
+NOT_DISTINGUISHABLE: Final = "not distinguishable"
+PairVerdict = Literal["better", "worse", "not distinguishable"]
+"""Of one agent against another, at 5%."""
+
+
 class Comparison(Record):
     """Two agents on one measure, paired by query and clustered by source section.
 
@@ -88,7 +93,7 @@ class Comparison(Record):
     p_wilcoxon: float | None
     p_sign_flip: float | None
     p_holm: float | None
-    verdict: Literal["better", "worse", "not distinguishable"]
+    verdict: PairVerdict
     sentence: str
     detectable: float | None
     needed: NeededQueries | None = None
@@ -205,7 +210,7 @@ class CorrectedFigure(Record):
     needed: Figure | None = None
     p: float | None = None
     p_holm: float | None = None
-    verdict: Literal["better", "worse", "not distinguishable"] | None = None
+    verdict: PairVerdict | None = None
 
 
 class Corrections(Record):
@@ -230,7 +235,7 @@ class PassOrFail(Record):
     fixes: dict[str, str]
 
 
-class Verdict(Record):
+class Choice(Record):
     """What to choose. `sure` is False where the leader cannot be told from the next agent with these queries."""
 
     best: str | None
@@ -261,7 +266,7 @@ class Results(Record):
     settings: dict[str, str | int | float | None]
     agents: tuple[str, ...]
     n_queries: int
-    verdict: Verdict
+    verdict: Choice
     retrieval: Figures
     retrieval_people: Figures = Field(default_factory=dict)
     relevance_labels: dict[str, int]

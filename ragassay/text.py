@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
@@ -32,6 +33,11 @@ def untrusted(text: object) -> str:
 def one_line(text: object) -> str:
     """`untrusted` text with every run of white space made one space."""
     return " ".join(untrusted(text).split())
+
+
+def listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; empty without any."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")

@@ -32,7 +32,14 @@ from ragassay.evaluate.agreement.labelled_sets import (
     read_rows,
     sample,
 )
-from ragassay.evaluate.agreement.meta_eval import BINARY, CrossTable, Relevant, compare, judge_rows, verdict_figures
+from ragassay.evaluate.agreement.meta_eval import (
+    BINARY,
+    CrossTable,
+    Relevant,
+    judge_rows,
+    meta_evaluate,
+    verdict_figures,
+)
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.files import read_records, write_records
 from ragassay.records import Assessment, Figure, Query
@@ -149,7 +156,7 @@ def shown(figure: Figure) -> str:
 def ours(task: Task, data: str, judged: Sequence[Assessment]) -> tuple[list[str], CrossTable | None, dict[str, int]]:
     """The rows of the table of one judge, how labels met, and what failed."""
     found = [
-        compare(task.evaluator, task.labelled, judged, relevant, threshold=least, bootstrap=BOOTSTRAP, seed=SEED)
+        meta_evaluate(task.evaluator, task.labelled, judged, relevant, threshold=least, bootstrap=BOOTSTRAP, seed=SEED)
         for relevant, least in task.readings
     ]
     rows = [

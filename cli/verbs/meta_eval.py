@@ -29,8 +29,8 @@ def meta_eval(options: argparse.Namespace) -> int:
     from ragassay.evaluate.agreement.labelled_sets import sample
     from ragassay.evaluate.agreement.meta_eval import (
         check_fits,
-        compare,
         criterion_of,
+        meta_evaluate,
         relevant_labels,
         threshold_of,
     )
@@ -46,7 +46,7 @@ def meta_eval(options: argparse.Namespace) -> int:
     judged = _judged(workspace, evaluator, labelled)
     if options.out:
         write_records(options.out, judged)
-    found = compare(
+    found = meta_evaluate(
         evaluator,
         labelled,
         judged,

@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from pydantic import Field
 
+from ragassay.arrays import Floats, Ints
 from ragassay.errors import InputError
 from ragassay.records import Figure, Record
 from ragassay.text import plain
 
+from ..inputs.clusters import Clusters, clusters_of_rows
 from ..statistics.clustered import interval
 from .bland_altman import bias_and_limits
 from .confusion import LARGEST, Confusion, confusion, spelt
-from .crosstab import Crosstab, Floats, Indices, crosstab
+from .crosstab import Crosstab, crosstab
 from .detection import Share, detection_shares, near_shares, same_shares
 from .estimates import Found, Sample, Statistic
 from .kappa import Weighting, kappa
@@ -106,13 +108,13 @@ def _pair(ratings: Ratings, known: Scale, judge: int, bootstrap: int, seed: int)
         words = (", ".join(sorted({plain(spelt(scale.labels[i])) for i in side})) for side in (x.tolist(), y.tolist()))
         problem = f"'{names[0]}' and '{names[1]}' share no label ({' against '.join(words)})"
         raise InputError(problem, file=ratings.file, remedy="spell labels alike")
-    cluster = clusters_of([ratings.clusters[i] for i in both])
-    table = crosstab(x, y, cluster, len(scale.labels))
+    clusters = clusters_of_rows([ratings.clusters[i] for i in both])
+    table = crosstab(x, y, clusters.numbers, len(scale.labels))
     found = Found(len(both), len(columns[0]) - len(both))
-    _shares(found, scale, x, y, cluster)
+    _shares(found, scale, x, y, clusters)
     sample = Sample.of_pairs(table, bootstrap, seed)
     _chance_corrected(found, sample, scale)
-    coincident = coincidences(list(zip(x.tolist(), y.tolist(), strict=True)), cluster, len(scale.labels))
+    coincident = coincidences(list(zip(x.tolist(), y.tolist(), strict=True)), clusters.numbers, len(scale.labels))
     _alphas(found, Sample.of_coincidences(coincident, sample, bootstrap, seed), scale)
     return PairAgreement(
         human=ratings.raters[0],
@@ -126,16 +128,10 @@ def _pair(ratings: Ratings, known: Scale, judge: int, bootstrap: int, seed: int)
     )
 
 
-def clusters_of(names: Sequence[str]) -> Indices:
-    """(rows,): the number of each row's cluster, from 0, in the order of the names."""
-    _, numbers = np.unique(np.array(names, dtype=object).astype(str), return_inverse=True)
-    return numbers.astype(np.intp)
-
-
-def _shares(found: Found, scale: Scale, x: Indices, y: Indices, cluster: Indices) -> None:
-    _share(found, "", same_shares(x == y), cluster)
+def _shares(found: Found, scale: Scale, x: Ints, y: Ints, clusters: Clusters) -> None:
+    _share(found, "", same_shares(x == y), clusters)
     if scale.ordered:
-        _share(found, "", near_shares(scale.values[x], scale.values[y]), cluster)
+        _share(found, "", near_shares(scale.values[x], scale.values[y]), clusters)
     else:
         found.leave_out("off_by_one", NO_ORDER)
     positive = np.array(scale.positive)
@@ -145,13 +141,13 @@ def _shares(found: Found, scale: Scale, x: Indices, y: Indices, cluster: Indices
             found.leave_out(share.name, "no label is known to count as relevant; name the lowest with --relevant")
         return
     for share in shares:
-        _share(found, f"(rel={spelt(scale.relevant)})", share, cluster)
+        _share(found, f"(rel={spelt(scale.relevant)})", share, clusters)
 
 
-def _share(found: Found, suffix: str, share: Share, cluster: Indices) -> None:
+def _share(found: Found, suffix: str, share: Share, clusters: Clusters) -> None:
     if not share.counts.sum():
         return found.leave_out(share.name + suffix, share.empty)
-    value, low, high = interval(share.values, share.counts, cluster, (0.0, 1.0))
+    value, low, high = interval(share.values, share.counts, clusters, (0.0, 1.0))
     return found.put(share.name + suffix, value, (low, high), share.empty)
 
 
@@ -216,8 +212,8 @@ def _all_raters(ratings: Ratings, scale: Scale, bootstrap: int, seed: int) -> Fo
     units = list(zip(*(scale.numbers(column) for column in ratings.labels), strict=True))
     pairable = [i for i, unit in enumerate(units) if sum(label is not None for label in unit) >= 2]
     found = Found(len(pairable), len(units) - len(pairable))
-    cluster = clusters_of([ratings.clusters[i] for i in pairable])
-    table = coincidences([units[i] for i in pairable], cluster, len(scale.labels))
+    clusters = clusters_of_rows([ratings.clusters[i] for i in pairable])
+    table = coincidences([units[i] for i in pairable], clusters.numbers, len(scale.labels))
     _alphas(found, Sample.of_coincidences(table, None, bootstrap, seed), scale)
     return found
 

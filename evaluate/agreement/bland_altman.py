@@ -13,9 +13,10 @@ from math import sqrt
 
 import numpy as np
 
+from ragassay.arrays import Floats
 from ragassay.records import Figure
 
-from .crosstab import Crosstab, Floats
+from .crosstab import Crosstab
 
 LIMIT_SD = 1.96
 WIDTH, HEIGHT, LEFT, TOP = 640, 380, 60, 20

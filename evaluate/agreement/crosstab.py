@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from ragassay.arrays import Floats, Ints, sums_by_number
 
 
 @dataclass(frozen=True)
@@ -26,10 +24,10 @@ class Crosstab:
     """
 
     n_labels: int
-    x: Indices
-    y: Indices
-    row_cell: Indices
-    row_cluster: Indices
+    x: Ints
+    y: Ints
+    row_cell: Ints
+    row_cluster: Ints
     mass: Floats
     n_clusters: int
 
@@ -43,19 +41,19 @@ class Crosstab:
 
     def rows_by_label(self, counts: Floats) -> Floats:
         """(..., n_labels): the totals of the row's labels."""
-        return _by_label(counts, self.x, self.n_labels)
+        return sums_by_number(counts, self.x, self.n_labels)
 
     def columns_by_label(self, counts: Floats) -> Floats:
         """(..., n_labels): the totals of the column's labels."""
-        return _by_label(counts, self.y, self.n_labels)
+        return sums_by_number(counts, self.y, self.n_labels)
 
 
-def crosstab(x: Sequence[int] | Indices, y: Sequence[int] | Indices, cluster: Indices, n_labels: int) -> Crosstab:
+def crosstab(x: Sequence[int] | Ints, y: Sequence[int] | Ints, cluster: Ints, n_labels: int) -> Crosstab:
     """The table of rows (x[i], y[i]), each of cluster[i] and counting 1; three sequences of one length."""
     return weighted_crosstab(np.asarray(x), np.asarray(y), cluster, np.ones(len(cluster)), n_labels)
 
 
-def weighted_crosstab(x: Indices, y: Indices, cluster: Indices, mass: Floats, n_labels: int) -> Crosstab:
+def weighted_crosstab(x: Ints, y: Ints, cluster: Ints, mass: Floats, n_labels: int) -> Crosstab:
     """The same with rows that count for `mass`; `cluster` may leave out numbers, and holds the highest one."""
     codes = x.astype(np.int64) * n_labels + y
     order = np.argsort(codes, kind="stable")
@@ -69,13 +67,3 @@ def weighted_crosstab(x: Indices, y: Indices, cluster: Indices, mass: Floats, n_
         mass=mass[order],
         n_clusters=int(cluster.max(initial=-1)) + 1,
     )
-
-
-def _by_label(counts: Floats, labels: Indices, n_labels: int) -> Floats:
-    """(..., n_labels): `counts` (..., cells) summed over the cells of each label."""
-    summed = np.zeros((*counts.shape[:-1], n_labels))
-    if len(labels):
-        order = np.argsort(labels, kind="stable")
-        present, starts = np.unique(labels[order], return_index=True)
-        summed[..., present] = np.add.reduceat(counts[..., order], starts, axis=-1)
-    return summed

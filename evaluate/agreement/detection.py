@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .crosstab import Floats
-
-Truths = NDArray[np.bool_]
+from ragassay.arrays import Floats, Truths
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ragassay.arrays import Floats
 from ragassay.records import Figure
 
 from ..statistics.resamples import rounded
-from .crosstab import Crosstab, Floats
+from .crosstab import Crosstab
 from .interval import Ends, bootstrap_interval, draws, perfect_interval
 from .rare import Rare, rare
 

@@ -14,12 +14,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..statistics.clustered import alike_interval
+from ragassay.arrays import Floats
+
+from ..statistics.clustered import NO_SPREAD, alike_interval
 from ..statistics.resamples import expanded_tail
-from .crosstab import Floats
 
 Ends = tuple[float | None, float | None]
-_NO_SPREAD = 1e-12
 
 
 @lru_cache(maxsize=4)
@@ -40,7 +40,7 @@ def bootstrap_interval(
     the figure is undefined (NaN) take no part.
     """
     known = replicates[np.isfinite(replicates)]
-    if n_clusters < 2 or len(known) < 2 or known.std() < _NO_SPREAD:
+    if n_clusters < 2 or len(known) < 2 or known.std() < NO_SPREAD:
         return None, None
     from scipy.special import stdtrit
 

@@ -6,7 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from .crosstab import Crosstab, Floats
+from ragassay.arrays import Floats
+
+from .crosstab import Crosstab
 
 Weighting = Literal["plain", "linear", "quadratic"]
 

@@ -10,12 +10,14 @@ from typing import Literal
 
 import numpy as np
 
-from .crosstab import Crosstab, Floats, Indices, weighted_crosstab
+from ragassay.arrays import Floats, Ints
+
+from .crosstab import Crosstab, weighted_crosstab
 
 Level = Literal["nominal", "ordinal", "interval"]
 
 
-def coincidences(units: Sequence[Sequence[int | None]], cluster: Indices, n_labels: int) -> Crosstab:
+def coincidences(units: Sequence[Sequence[int | None]], cluster: Ints, n_labels: int) -> Crosstab:
     """The coincidence table: every ordered pair of labels of a unit of m labels counts 1 / (m - 1).
 
     units: for each unit its raters' labels (numbers on the scale), None where one is missing; a unit with fewer than

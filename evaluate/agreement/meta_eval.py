@@ -144,7 +144,7 @@ def _least(labelled: LabelledSet, given: Sequence[str], seen: Collection[float])
     raise InputError("which labels count is not known", file=labelled.file, remedy="name the lowest that does")
 
 
-def compare(
+def meta_evaluate(
     evaluator: Evaluator,
     labelled: LabelledSet,
     judged: Sequence[Assessment],

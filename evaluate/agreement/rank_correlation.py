@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .crosstab import Crosstab, Floats
+from ragassay.arrays import Floats
+
+from .crosstab import Crosstab
 
 _BLOCK = 1000
 

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ragassay.arrays import Floats, Ints
+
 from ..statistics.resamples import expanded_tail
-from .crosstab import Crosstab, Floats, Indices
+from .crosstab import Crosstab
 
 FEW = 3
 """A rater who gave at most so many things another label than the commonest one has rare labels."""
@@ -61,7 +63,7 @@ def rare(table: Crosstab, replicates: int, seed: int) -> Rare | None:
     return Rare(whole, drawn + mass * generator.gamma(each, size=drawn.shape), n_clusters)
 
 
-def _all_pairs(table: Crosstab, seen: Indices) -> Crosstab:
+def _all_pairs(table: Crosstab, seen: Ints) -> Crosstab:
     """The same rows, with a cell for every pair of the labels seen. A row of no mass keeps each cell in its place."""
     x, y = (side.ravel() for side in np.meshgrid(seen, seen, indexing="ij"))
     cell = np.searchsorted(seen, table.x) * len(seen) + np.searchsorted(seen, table.y)

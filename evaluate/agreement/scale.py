@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ragassay.arrays import Floats
 from ragassay.errors import InputError
 from ragassay.text import plain
 
 from .confusion import spelt
-from .crosstab import Floats
 from .label_tables import Label, Ratings
 
 NO_ORDER = "the labels are words without an order; give it with --scale"

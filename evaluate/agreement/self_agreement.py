@@ -9,9 +9,9 @@ import numpy as np
 
 from ragassay.records import Figure
 
+from ..inputs.clusters import clusters_of_rows
 from ..statistics.clustered import interval
 from ..statistics.resamples import rounded
-from .agree import clusters_of
 
 
 def repeat_consistency(labels: Sequence[Sequence[float | None]], clusters: Sequence[str]) -> Figure:
@@ -27,8 +27,8 @@ def repeat_consistency(labels: Sequence[Sequence[float | None]], clusters: Seque
     if not known:
         return Figure(value=None, n=0, n_failed=failed)
     values = np.array([share for share, _ in known])
-    cluster = clusters_of([name for _, name in known])
-    value, low, high = interval(values, np.ones(len(values)), cluster, (0.0, 1.0))
+    together = clusters_of_rows([name for _, name in known])
+    value, low, high = interval(values, np.ones(len(values)), together, (0.0, 1.0))
     return rounded(value, len(known), failed, low, high)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ragassay.arrays import Floats
 from ragassay.errors import InputError
 from ragassay.records import Figure, Record
 from ragassay.text import plain
@@ -14,8 +15,7 @@ from ragassay.trec import Qrels, read_qrels, read_run
 
 from ..figures.measures import by_query, parse
 from ..statistics.resamples import rounded
-from .agree import clusters_of
-from .crosstab import Floats, crosstab
+from .crosstab import crosstab
 from .interval import bootstrap_interval, draws
 from .label_tables import read_labels
 from .rank_correlation import spearman_rho, tau_b
@@ -173,6 +173,6 @@ def order_agreement(statistic: str, first: Floats, second: Floats) -> float | No
     """`tau_b` or `rho` of two scores of the same systems, both (systems,); None where one ties them all."""
     codes = [np.unique(side, return_inverse=True)[1].astype(np.intp) for side in (first, second)]
     n_labels = max(int(code.max()) for code in codes) + 1
-    table = crosstab(codes[0], codes[1], clusters_of(["all"] * len(first)), n_labels)
+    table = crosstab(codes[0], codes[1], np.zeros(len(first), dtype=np.intp), n_labels)
     value = float(_STATISTICS[statistic](table, table.counts(np.ones(1))))
     return value if np.isfinite(value) else None

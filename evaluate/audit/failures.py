@@ -8,7 +8,7 @@ from dataclasses import replace
 from ragassay.records import Figure, StageUsage
 
 from ..inputs.findings import Findings
-from ..ratings.leaders import leaders, named
+from ..ratings.leader import leaders, named
 from ..ratings.verdicts import Verdict
 from ..results import AuditFinding, FailedReplies
 from ..statistics.resamples import Resamples, rounded
@@ -39,13 +39,8 @@ def audit_failures(found: Sequence[Verdict], agents: Sequence[str], draws: Resam
 
     agents: best first. A warning is set where another agent would then lead, or stand level.
     """
-    owed: dict[str, float] = {}
-    lost: dict[str, float] = {}
-    for v in found:
-        owed[v.query_id] = owed.get(v.query_id, 0.0) + 1
-        lost[v.query_id] = lost.get(v.query_id, 0.0) + (v.winner is None)
     n_failed = sum(v.winner is None for v in found)
-    share = draws.ratio(lost, owed, n=len(found), n_failed=0, limits=(0.0, 1.0))
+    share = draws.mean([(v.query_id, float(v.winner is None)) for v in found], 0)
     now = leaders(found, agents, draws)
     rivals = _could_lead(found, now, agents, draws) if n_failed and now else []
     return AuditFinding(

@@ -8,13 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from ragassay.arrays import Floats
 from ragassay.experiment.settings import Experiment
 from ragassay.records import Figure, Query
 
-from ..ratings.leaders import leaders, named
+from ..ratings.leader import leaders, named
 from ..ratings.verdicts import Verdict
 from ..results import AuditFinding
-from ..statistics.resamples import Floats, Resamples, rounded
+from ..statistics.resamples import Resamples, rounded
 
 _ALIASES = {"chatgpt": "gpt", "davinci": "gpt", "o": "gpt", "mixtral": "mistral", "ministral": "mistral",
             "codestral": "mistral", "gemma": "gemini", "qwq": "qwen"}  # fmt: skip
@@ -92,19 +93,10 @@ def _all_or_none(judge: str, own: Sequence[str], known: Mapping[str, str]) -> st
 
 
 def _cross_share(found: Sequence[Verdict], own: Sequence[str], others: Sequence[str], draws: Resamples) -> Figure:
-    sums: dict[str, float] = {}
-    counts: dict[str, float] = {}
-    failed = 0
-    for v in found:
-        if not ((v.agent_a in own and v.agent_b in others) or (v.agent_b in own and v.agent_a in others)):
-            continue
-        if v.winner is None:
-            failed += 1
-            continue
-        won = 0.5 if v.winner == "tie" else float((v.winner == "a") == (v.agent_a in own))
-        sums[v.query_id] = sums.get(v.query_id, 0.0) + won
-        counts[v.query_id] = counts.get(v.query_id, 0.0) + 1
-    return draws.ratio(sums, counts, n=int(sum(counts.values())), n_failed=failed, limits=(0.0, 1.0))
+    across = [v for v in found if len({v.agent_a, v.agent_b} & {*own}) == len({v.agent_a, v.agent_b} & {*others}) == 1]
+    won = [(v.query_id, v.score_of(own)) for v in across]
+    held = [(query, score) for query, score in won if score is not None]
+    return draws.mean(held, len(across) - len(held))
 
 
 def _on_questions(
@@ -150,11 +142,11 @@ def _gap(found: Sequence[Verdict], agent: str, is_own: Callable[[str], bool], dr
     for v in found:
         if agent not in (v.agent_a, v.agent_b):
             continue
-        if v.winner is None:
+        points = v.score_of([agent])
+        if points is None:
             failed += 1
             continue
         side = int(is_own(v.query_id))
-        points = 0.5 if v.winner == "tie" else float((v.winner == "a") == (v.agent_a == agent))
         won[side, at[v.query_id]] += points
         played[side, at[v.query_id]] += 1
     n = int(played.sum())

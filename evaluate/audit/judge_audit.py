@@ -21,13 +21,12 @@ def audit_judge(
     findings: Findings, found: Sequence[Verdict], experiment: Experiment, agents: Sequence[str], draws: Resamples
 ) -> Audit:
     """Every finding, in the report's order. `agents` are best first; `found` are the verdicts on `findings.games`."""
-    clusters = {query.id: draws.sections.get(query.id, query.id) for query in findings.material.queries}
-    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, clusters, draws)
+    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws)
     writers, queries = writers_of(experiment), findings.material.queries
     return Audit(
         findings=(
-            *audit_position(findings.games, agents, clusters, draws),
-            *audit_repeats(findings.repeats, findings.relevance, findings.pointwise, findings.games, clusters),
+            *audit_position(findings.games, agents, draws),
+            *audit_repeats(findings.repeats, findings.relevance, findings.pointwise, findings.games, draws.clusters),
             *length_findings,
             *audit_family(experiment.judge.model, writers, queries, found, agents, draws),
             audit_failures(found, agents, draws),

@@ -6,20 +6,23 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from ragassay.arrays import Floats
 from ragassay.records import Answer, Figure
 
-from ..ratings.leaders import named
+from ..ratings.leader import named
 from ..ratings.length_control import Controlled, control_length
 from ..ratings.verdicts import Verdict
 from ..ratings.win_table import Contests, contests
 from ..results import AuditFinding, LengthControl
-from ..statistics.resamples import Floats, Resamples
-from ..statistics.sign_flip import sign_flip_p
+from ..statistics.paired_comparison import LEVEL
+from ..statistics.resamples import Resamples
+from ..statistics.sign_flip import flip_p_of_rows
 
 Lengths = Mapping[tuple[str, str], int]
 """(query id, agent) to the characters of its answer, where it gave one."""
 
-_LEVEL = 1e-6
+_SAME_POINTS = 1e-6
+"""Ratings nearer than this are the same but for rounding."""
 
 
 def lengths_of(answers: Mapping[tuple[str, str], Answer]) -> dict[tuple[str, str], int]:
@@ -31,7 +34,6 @@ def audit_length(
     verdicts: Sequence[Verdict],
     lengths: Lengths,
     agents: Sequence[str],
-    clusters: Mapping[str, str],
     draws: Resamples,
 ) -> tuple[tuple[AuditFinding, ...], LengthControl]:
     """The share of decided games that the longer answer won (0.5 is fair), and the effect of length on the log odds.
@@ -41,7 +43,7 @@ def audit_length(
     """
     found = [v for v in verdicts if {(v.query_id, v.agent_a), (v.query_id, v.agent_b)} <= lengths.keys()]
     table = contests(found, agents, draws.queries)
-    share, p = _longer_wins(found, lengths, clusters, draws)
+    share, p = _longer_wins(found, lengths, draws)
     fitted = control_length(table, _differences(table, lengths), draws)
     plain, held = _first(fitted.plain, agents), _first(fitted.controlled, agents)
     moved = fitted.effect.ci_low is not None and fitted.effect.ci_high is not None
@@ -71,23 +73,15 @@ def _differences(table: Contests, lengths: Lengths) -> Floats:
     return np.array([lengths[q, a] - lengths[q, b] for q, a, b in named_rows], dtype=np.float64)
 
 
-def _longer_wins(
-    found: Sequence[Verdict], lengths: Lengths, clusters: Mapping[str, str], draws: Resamples
-) -> tuple[Figure, float | None]:
-    sums: dict[str, float] = {}
-    counts: dict[str, float] = {}
-    signed: dict[str, int] = {}
+def _longer_wins(found: Sequence[Verdict], lengths: Lengths, draws: Resamples) -> tuple[Figure, float | None]:
+    won: list[tuple[str, bool]] = []
     for v in found:
-        if v.winner not in ("a", "b") or lengths[v.query_id, v.agent_a] == lengths[v.query_id, v.agent_b]:
-            continue
-        won = (lengths[v.query_id, v.agent_a] > lengths[v.query_id, v.agent_b]) == (v.winner == "a")
-        sums[v.query_id] = sums.get(v.query_id, 0.0) + won
-        counts[v.query_id] = counts.get(v.query_id, 0.0) + 1
-        cluster = clusters[v.query_id]
-        signed[cluster] = signed.get(cluster, 0) + (1 if won else -1)
+        gap = lengths[v.query_id, v.agent_a] - lengths[v.query_id, v.agent_b]
+        if v.winner in ("a", "b") and gap:
+            won.append((v.query_id, (gap > 0) == (v.winner == "a")))
     failed = sum(v.winner is None for v in found)
-    share = draws.ratio(sums, counts, n=int(sum(counts.values())), n_failed=failed, limits=(0.0, 1.0))
-    return share, sign_flip_p(list(signed.values()))
+    share = draws.mean([(query, float(longer)) for query, longer in won], failed)
+    return share, flip_p_of_rows([(query, 1 if longer else -1) for query, longer in won], draws.clusters)
 
 
 def _mean_lengths(lengths: Lengths, agents: Sequence[str], draws: Resamples) -> dict[str, Figure]:
@@ -102,13 +96,13 @@ def _mean_lengths(lengths: Lengths, agents: Sequence[str], draws: Resamples) -> 
 def _first(ratings: Mapping[str, Figure], agents: Sequence[str]) -> tuple[str, ...]:
     """The agents with the highest rating."""
     known = {agent: value for agent in agents if (value := ratings[agent].value) is not None}
-    return tuple(agent for agent, value in known.items() if value > max(known.values()) - _LEVEL)
+    return tuple(agent for agent, value in known.items() if value > max(known.values()) - _SAME_POINTS)
 
 
 def _of_share(share: Figure, p: float | None) -> str:
     if share.value is None:
         return "No game was decided between answers of different length."
-    if p is None or p >= 0.05:
+    if p is None or p >= LEVEL:
         return f"Over {share.n:,} decided games, longer answers win no more often than shorter ones, beyond chance."
     side = "longer" if share.value > 0.5 else "shorter"
     return f"The {side} answer wins more often than chance: because it is better, or because the judge likes it {side}."

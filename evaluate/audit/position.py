@@ -6,33 +6,31 @@ winner that flips is a tie, so such a preference moves no agent above another; i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ragassay.records import Figure, Game
 
-from ..ratings.leaders import leaders, named
-from ..ratings.verdicts import Verdict, verdicts
+from ..ratings.leader import leaders, named
+from ..ratings.verdicts import verdicts
 from ..ratings.win_table import flip_rate
 from ..results import AuditFinding
+from ..statistics.paired_comparison import LEVEL
 from ..statistics.resamples import Resamples
-from ..statistics.sign_flip import sign_flip_p
-
-SIGNIFICANT = 0.05
+from ..statistics.sign_flip import flip_p_of_rows
 
 
-def audit_position(
-    games: Sequence[Game], agents: Sequence[str], clusters: Mapping[str, str], draws: Resamples
-) -> tuple[AuditFinding, ...]:
+def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resamples) -> tuple[AuditFinding, ...]:
     """The flip rate, and the share of flips towards the answer shown first (0.5 is fair).
 
-    clusters: query to the cluster it is of, whose flips are tested together. A warning is set where the judge favours a
-    place (p below 5%) and judging in one order only would have put others first.
+    The flips of a cluster are tested together. A warning is set where the judge favours a place (p below 5%) and
+    judging in one order only would have put others first.
     """
     found = verdicts(games)
     rate = flip_rate(found, draws)
     flips = [v for v in found if v.flipped]
-    favoured = _towards_first(flips, sum(v.flipped is None and v.error is not None for v in found), draws)
-    p = _p(flips, clusters)
+    towards_first = [(v.query_id, (v.lean or 0) > 0) for v in flips]
+    favoured = draws.mean([(query, float(first)) for query, first in towards_first], rate.n_failed)
+    p = flip_p_of_rows([(query, 1 if first else -1) for query, first in towards_first], draws.clusters)
     both, single = leaders(found, agents, draws), _one_order_leaders(games, agents, draws)
     differs = any(alone != both for alone in single)
     place = _place(favoured, p)
@@ -54,23 +52,6 @@ def audit_position(
     )
 
 
-def _towards_first(flips: Sequence[Verdict], n_failed: int, draws: Resamples) -> Figure:
-    sums: dict[str, float] = {}
-    counts: dict[str, float] = {}
-    for flip in flips:
-        sums[flip.query_id] = sums.get(flip.query_id, 0.0) + ((flip.lean or 0) > 0)
-        counts[flip.query_id] = counts.get(flip.query_id, 0.0) + 1
-    return draws.ratio(sums, counts, n=len(flips), n_failed=n_failed, limits=(0.0, 1.0))
-
-
-def _p(flips: Sequence[Verdict], clusters: Mapping[str, str]) -> float | None:
-    sums: dict[str, int] = {}
-    for flip in flips:
-        cluster = clusters[flip.query_id]
-        sums[cluster] = sums.get(cluster, 0) + (1 if (flip.lean or 0) > 0 else -1)
-    return sign_flip_p(list(sums.values()))
-
-
 def _one_order_leaders(games: Sequence[Game], agents: Sequence[str], draws: Resamples) -> list[tuple[str, ...]]:
     """Who would lead had each pair been judged once, the first agent of the list first, and then last."""
     ahead = [_first_listed_first(game, agents) for game in games]
@@ -86,7 +67,7 @@ def _first_listed_first(game: Game, agents: Sequence[str]) -> bool:
 
 
 def _place(favoured: Figure, p: float | None) -> str | None:
-    if p is None or p >= SIGNIFICANT or favoured.value is None:
+    if p is None or p >= LEVEL or favoured.value is None:
         return None
     return "first" if favoured.value > 0.5 else "second"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragassay.records import Game, Judgment, Repeat
 
+from ..inputs.clusters import Clusters
 from ..judging.asked_again import repeat_of
 from ..results import AuditFinding
 
@@ -27,7 +28,7 @@ def audit_repeats(
     relevance: Iterable[Judgment],
     pointwise: Iterable[Judgment],
     games: Iterable[Game],
-    clusters: Mapping[str, str],
+    clusters: Clusters,
 ) -> tuple[AuditFinding, ...]:
     """The consistency of passages', answers' and games' judgments, of those that were repeated; empty without any.
 
@@ -46,7 +47,9 @@ def audit_repeats(
     for kind, first in firsts.items():
         table = _rows(kind, first, repeats)
         if table:
-            figure = repeat_consistency(list(table.values()), [clusters[query] for query, _, _ in table])
+            figure = repeat_consistency(
+                list(table.values()), [clusters.names[clusters.number(query)] for query, _, _ in table]
+            )
             findings.append(
                 AuditFinding(key="repeat_consistency", subject=kind, figure=figure, fair=1.0, sentence=KINDS[kind])
             )

@@ -16,11 +16,13 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from ragassay.arrays import Singles
 from ragassay.records import Figure, Record
 
+from ..inputs.clusters import ALONE, Clusters
 from ..statistics.clustered import Range
 from ..statistics.resamples import DIGITS, Resamples, resamples
-from ..texts.bert_score import Floats, bert_score
+from ..texts.bert_score import bert_score
 from ..texts.rouge import ROUGES, rouge
 
 BERT = "bert_score"
@@ -30,8 +32,10 @@ PAIRWISE: Mapping[str, Range] = {BERT: (-1.0, 1.0), **dict.fromkeys(ROUGES, (0.0
 CHUNK = 64
 """Queries whose token vectors are held at a time."""
 
-Values = tuple[float | None, ...]
-Encode = Callable[[Sequence[str]], Mapping[str, Floats]]
+RunValues = tuple[float | None, ...]
+"""Of each run, or each pair of runs; None where it failed."""
+
+Encode = Callable[[Sequence[str]], Mapping[str, Singles]]
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,7 @@ class Runs:
     query_id: str
     agent: str
     answers: tuple[str | None, ...]
-    metrics: Mapping[str, Values] = field(default_factory=dict)
+    metrics: Mapping[str, RunValues] = field(default_factory=dict)
 
 
 class Spread(Record):
@@ -55,7 +59,7 @@ class Spread(Record):
     agent: str
     measure: str
     over: Literal["runs", "pairs"]
-    values: Values
+    values: RunValues
     n: int
     n_failed: int
     mean: float | None
@@ -89,23 +93,23 @@ class Consistency(Record):
     inputs: dict[str, str] = Field(default_factory=dict)
 
 
-def consistency(
+def measure_consistency(
     groups: Sequence[Runs],
     encode: Encode,
     embedding: str,
     scales: Mapping[str, Range] | None = None,
-    sections: Mapping[str, str] | None = None,
+    clusters: Clusters = ALONE,
 ) -> Consistency:
     """The spread of every measure. encode: texts to their token vectors; scales: of the runs' own metrics.
 
-    sections: query to section, taken together in the intervals.
+    clusters: of the queries, taken together in the intervals.
     """
     spreads: list[Spread] = []
     for start in range(0, len(groups), CHUNK):
         chunk = groups[start : start + CHUNK]
         vectors = encode([text for group in chunk for text in group.answers if text is not None])
         spreads += [spread for group in chunk for spread in _spreads(group, vectors)]
-    draws = resamples([group.query_id for group in groups], 1, 0, sections)
+    draws = resamples([group.query_id for group in groups], 1, 0, clusters)
     return Consistency(
         embedding=embedding,
         n_runs=max((len(group.answers) for group in groups), default=0),
@@ -114,7 +118,7 @@ def consistency(
     )
 
 
-def _spreads(group: Runs, vectors: Mapping[str, Floats]) -> Iterator[Spread]:
+def _spreads(group: Runs, vectors: Mapping[str, Singles]) -> Iterator[Spread]:
     pairs = [_pair(one, other, vectors) for one, other in combinations(group.answers, 2)]
     for measure in PAIRWISE:
         yield spread(group, measure, "pairs", tuple(pair[measure] for pair in pairs))
@@ -122,14 +126,14 @@ def _spreads(group: Runs, vectors: Mapping[str, Floats]) -> Iterator[Spread]:
         yield spread(group, measure, "runs", values)
 
 
-def _pair(one: str | None, other: str | None, vectors: Mapping[str, Floats]) -> dict[str, float | None]:
+def _pair(one: str | None, other: str | None, vectors: Mapping[str, Singles]) -> dict[str, float | None]:
     if one is None or other is None:
         return dict.fromkeys(PAIRWISE)
     near = bert_score(vectors[one], vectors[other])
     return {BERT: near.f1 if near else None, **rouge(one, other)}
 
 
-def spread(group: Runs, measure: str, over: Literal["runs", "pairs"], values: Values) -> Spread:
+def spread(group: Runs, measure: str, over: Literal["runs", "pairs"], values: RunValues) -> Spread:
     """Mean, variance and coefficient of variation of the values there are."""
     known = [value for value in values if value is not None]
     mean = float(np.mean(known)) if known else None

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
 from ragassay.records import Figure
 
-from ..results import Box
-from ..statistics.clustered import Range
-from ..statistics.resamples import DIGITS
+from ..results import Box, Boxes
+from ..statistics.clustered import ByAgent, Range
+from ..statistics.resamples import DIGITS, Resamples
 
 REACH = 1.5
 """How many interquartile ranges a whisker may be long."""
+
+
+def boxes_of(tables: Iterable[tuple[ByAgent, Callable[[str], Range]]], draws: Resamples) -> Boxes:
+    """The box of every measure of `tables`, each with what gives a measure's scale."""
+    boxes: Boxes = {}
+    for table, scale_of in tables:
+        for agent, named in table.items():
+            for name, row in named.items():
+                scale = scale_of(name)
+                boxes.setdefault(agent, {})[name] = box(row, draws.figure(row, scale), scale)
+    return boxes
 
 
 def box(values: Mapping[str, float | None], figure: Figure, scale: Range | None = None) -> Box:

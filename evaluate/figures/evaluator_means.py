@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ragassay.records import Assessment, Figure
 
+from ..inputs.clusters import ALONE, Clusters
 from ..judging.engine.evaluator import Evaluator
 from ..statistics.resamples import Resamples, resamples
 
@@ -14,14 +15,14 @@ PASSAGES = "all passages"
 
 
 def means(
-    rows: Sequence[Assessment], evaluators: Sequence[Evaluator], sections: Mapping[str, str] | None = None
+    rows: Sequence[Assessment], evaluators: Sequence[Evaluator], clusters: Clusters = ALONE
 ) -> Iterator[tuple[str, str, Figure]]:
     """(criterion, agent or "all passages", figure) in the evaluators' order; the figure is of labels, on their scale.
 
     n counts answers or passages, n_failed those without a value; the interval is over queries, taken together by
-    `sections` (query id to section).
+    `clusters`.
     """
-    draws = resamples(tuple(dict.fromkeys(row.query_id for row in rows)), 1, 0, sections)
+    draws = resamples(tuple(dict.fromkeys(row.query_id for row in rows)), 1, 0, clusters)
     by_criterion: dict[str, list[Assessment]] = defaultdict(list)
     for row in rows:
         by_criterion[row.criterion].append(row)
@@ -37,11 +38,5 @@ def means(
 
 
 def _over_passages(rows: Sequence[Assessment], draws: Resamples, limits: tuple[float, float]) -> Figure:
-    sums: dict[str, float] = defaultdict(float)
-    counts: dict[str, float] = defaultdict(float)
-    for row in rows:
-        if row.label is not None:
-            sums[row.query_id] += row.label
-            counts[row.query_id] += 1
-    n = int(sum(counts.values()))
-    return draws.ratio(sums, counts, n=n, n_failed=len(rows) - n, limits=limits)
+    known = [(row.query_id, row.label) for row in rows if row.label is not None]
+    return draws.mean(known, len(rows) - len(known), limits)

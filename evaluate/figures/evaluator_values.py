@@ -16,14 +16,11 @@ from ragassay.records import Assessment
 
 from ..inputs.findings import Findings
 from ..judging.engine.evaluator import Criterion, Evaluator
-from ..statistics.clustered import (
-    Range,
-    Values,
-)
-from .measures import (
-    judged_by_query,
-)
-from .pass_or_fail import Verdicts
+from ..results import Figures
+from ..statistics.clustered import Range, Values
+from ..statistics.resamples import Resamples
+from .measures import judged_by_query
+from .pass_or_fail import AgentOverall
 
 RANKING = ("P(rel=2)@{k}", "AP(rel=2)@{k}", "RR(rel=2)@{k}")
 GRADED = (0.0, 3.0)
@@ -34,13 +31,20 @@ GRADED = (0.0, 3.0)
 class Evaluations:
     """values: agent to measure to query to value, None where it failed. scales: measure to its ends.
 
-    evaluators: measure to the evaluator it is of. verdicts: Agent Evaluation's of each agent.
+    evaluators: measure to the evaluator it is of. overall: Agent Evaluation's verdicts on each agent.
     """
 
     values: dict[str, dict[str, Values]] = field(default_factory=dict)
     scales: dict[str, Range] = field(default_factory=dict)
     evaluators: dict[str, str] = field(default_factory=dict)
-    verdicts: dict[str, Verdicts] = field(default_factory=dict)
+    overall: dict[str, AgentOverall] = field(default_factory=dict)
+
+    def figures(self, draws: Resamples) -> Figures:
+        """The mean of each measure over its queries."""
+        return {
+            agent: {name: draws.figure(row, self.scales[name]) for name, row in named.items()}
+            for agent, named in self.values.items()
+        }
 
 
 def evaluations_by_query(

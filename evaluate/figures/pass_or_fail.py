@@ -11,44 +11,47 @@ from ragassay.experiment.workspace import Workspace
 from ..judging.engine.evaluator import Evaluator
 from ..judging.judges.agent_evaluation import FAMILY
 from ..results import PassOrFail
-from ..statistics.clustered import (
-    Values,
-)
+from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples
 from .agent_evaluation_rows import read_judged
-from .root_cause import fix_of
+from .root_cause import OverallVerdict, fix_of
 
-_PASSED: Mapping[str, float] = {"pass": 1.0, "fail": 0.0}
+PASSED: Mapping[OverallVerdict, float | None] = {"pass": 1.0, "fail": 0.0, "undecided": None}
 
 
 @dataclass
-class Verdicts:
-    """One agent's: passed is by query, 1 or 0, None where undecided; causes says how many failed of what."""
+class AgentOverall:
+    """One agent's overall verdicts. passed: by query, 1 or 0, None where undecided. causes: how many failed of what."""
 
     passed: Values = field(default_factory=dict)
     causes: Counter[str] = field(default_factory=Counter)
 
 
-def verdicts_by_agent(workspace: Workspace, evaluators: Sequence[Evaluator]) -> dict[str, Verdicts]:
+def overall_by_agent(workspace: Workspace, evaluators: Sequence[Evaluator]) -> dict[str, AgentOverall]:
     """Empty where no judge of Agent Evaluation takes part. Raises what `read_judged` raises."""
-    verdicts: dict[str, Verdicts] = {}
+    found: dict[str, AgentOverall] = {}
     if not any(evaluator.family == FAMILY for evaluator in evaluators):
-        return verdicts
+        return found
     for row in read_judged(workspace).rows:
-        mine, found = verdicts.setdefault(row.answer.agent, Verdicts()), row.overall
-        mine.passed[row.query.id] = _PASSED.get(found.verdict)
-        if found.root_cause is not None:
-            mine.causes[found.root_cause] += 1
-    return verdicts
+        mine, overall = found.setdefault(row.answer.agent, AgentOverall()), row.overall
+        mine.passed[row.query.id] = PASSED[overall.verdict]
+        if overall.root_cause is not None:
+            mine.causes[overall.root_cause] += 1
+    return found
 
 
-def pass_or_fail(verdicts: Mapping[str, Verdicts], draws: Resamples) -> dict[str, PassOrFail]:
+def pass_or_fail(overall: Mapping[str, AgentOverall], draws: Resamples) -> dict[str, PassOrFail]:
     """Agent to the share that pass, and its root causes, the commonest first."""
     return {
         agent: PassOrFail(
             passed=draws.figure(mine.passed, (0.0, 1.0)),
-            root_causes=dict(sorted(mine.causes.items(), key=lambda item: (-item[1], item[0]))),
+            root_causes=commonest_first(mine.causes),
             fixes={cause: fix_of(cause) for cause in sorted(mine.causes)},
         )
-        for agent, mine in verdicts.items()
+        for agent, mine in overall.items()
     }
+
+
+def commonest_first(causes: Counter[str]) -> dict[str, int]:
+    """What is counted to how often, like counts by name."""
+    return dict(sorted(causes.items(), key=lambda item: (-item[1], item[0])))

@@ -17,14 +17,9 @@ from ragassay.trec import Qrels
 
 from ..inputs.findings import Findings, Ranked
 from ..results import AgentPool, Bounds, LeftOut
-from ..statistics.clustered import (
-    Values,
-)
+from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples
-from .measures import (
-    HIGHEST_LABEL,
-    by_query,
-)
+from .measures import HIGHEST_LABEL, by_query
 from .query_values import ranking_measures
 
 Labels = Mapping[str, int]

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from ragassay.records import Answer, Figure, Judgment
 from ragassay.trec import Qrels
 
 from ..inputs.findings import Findings, Ranked
+from ..inputs.labels import HIGHEST
 from ..results import Figures
-from ..statistics.clustered import (
-    Values,
-)
+from ..statistics.clustered import ByAgent, Values
 from ..statistics.resamples import Resamples, rounded
-from .measures import (
-    by_query,
-    judged_by_query,
-)
+from .measures import by_query, judged_by_query
 from .section_recall import section_recall, sources
-
-HIGHEST = 2.0
-"""The best label of a pointwise criterion; the worst is 0."""
 
 
 def ranking_measures(k: int) -> tuple[str, ...]:
@@ -84,12 +77,17 @@ def pointwise_by_query(findings: Findings, criteria: Sequence[str]) -> dict[str,
     }
 
 
-def figures(values: dict[str, dict[str, Values]], draws: Resamples, highest: float = 1.0) -> Figures:
+def figures(values: ByAgent, draws: Resamples, highest: float = 1.0) -> Figures:
     """The mean of each of them over its queries; values run from 0 to `highest`."""
     return {
         agent: {name: draws.figure(row, (0.0, highest)) for name, row in named.items()}
         for agent, named in values.items()
     }
+
+
+def highest(measure: str, criteria: Collection[str]) -> float:
+    """The best value of a measure: of a pointwise criterion its best label, of all else 1. The worst is 0."""
+    return HIGHEST if measure in criteria else 1.0
 
 
 def label_counts(judgments: Iterable[Judgment]) -> dict[str, int]:
@@ -134,7 +132,7 @@ def answer_figures(findings: Findings, draws: Resamples) -> dict[str, dict[str, 
     for agent in findings.material.agents:
         rows = [findings.material.answers[query, agent] for query in findings.queries]
         table[agent] = {"answered": _answered(rows, draws)}
-        table[agent] |= {name: _measured(rows, measure, draws) for name, measure in shown.items()}
+        table[agent] |= {name: mean_of_answers(rows, measure, draws) for name, measure in shown.items()}
     return table
 
 
@@ -145,8 +143,8 @@ def _answered(rows: Sequence[Answer], draws: Resamples) -> Figure:
     return rounded(share.value, n, len(rows) - n, share.ci_low, share.ci_high)
 
 
-def _measured(rows: Sequence[Answer], measure: Callable[[Answer], float | None], draws: Resamples) -> Figure:
-    """Of the answers there are; what was not measured is left out, not failed."""
+def mean_of_answers(rows: Sequence[Answer], measure: Callable[[Answer], float | None], draws: Resamples) -> Figure:
+    """The mean over the answers there are; what was not measured is left out, not failed."""
     failed = sum(row.error is not None for row in rows)
     known = {row.query_id: value for row in rows if row.error is None and (value := measure(row)) is not None}
     return draws.figure(known).model_copy(update={"n_failed": failed})

@@ -16,7 +16,7 @@ from ragassay.records import Assessment
 
 from ..judging.engine.evaluator import NO_VALUE
 
-Verdict = Literal["pass", "fail", "undecided"]
+OverallVerdict = Literal["pass", "fail", "undecided"]
 
 WITH_GROUND_TRUTH = ("context_sufficiency", "groundedness", "correctness", "safety")
 """Where there is an expected response: the order of causes, before custom judges."""
@@ -73,7 +73,7 @@ class Overall:
     failed, errors: all that failed, and name and error of those that could not judge, in the order of causes.
     """
 
-    verdict: Verdict
+    verdict: OverallVerdict
     root_cause: str | None = None
     fix: str | None = None
     failed: tuple[str, ...] = ()

@@ -12,9 +12,7 @@ from typing import Any
 
 from ragassay.records import Passage, Query, Section
 
-from ..statistics.clustered import (
-    Values,
-)
+from ..statistics.clustered import Values
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from ragassay.files import first_problem, read_objects, read_records, write_json
 from ragassay.records import Answer, Assessment, AssessmentRun
 from ragassay.text import plain
 
-from ..figures.answer_consistency import Consistency, Runs, Values, consistency
+from ..figures.answer_consistency import Consistency, Runs, RunValues, measure_consistency
 from ..inputs.material import read_material
-from ..inputs.sections import source_sections
+from ..inputs.sections import source_clusters
 from ..judging.catalog import experiment_evaluators
 from ..judging.further_runs import further_runs, repeated_agents
 from ..statistics.clustered import Range
@@ -51,8 +51,8 @@ def of_experiment(workspace: Workspace) -> Consistency:
         for query in material.queries
     ]
     embedding = workspace.experiment.retrieval.embedding
-    sections = source_sections(material.queries)
-    found = consistency(groups, TokenEncoder(embedding).vectors, embedding, scales, sections)
+    clusters = source_clusters(material.queries)
+    found = measure_consistency(groups, TokenEncoder(embedding).vectors, embedding, scales, clusters)
     found = found.model_copy(update={"inputs": inputs_of(workspace)})
     write_json(workspace.consistency, found.dump())
     return found
@@ -68,7 +68,7 @@ def inputs_of(workspace: Workspace) -> dict[str, str]:
 
 def _judged(
     workspace: Workspace, n_runs: int
-) -> tuple[Mapping[tuple[str, str], dict[str, Values]], Mapping[str, Range]]:
+) -> tuple[Mapping[tuple[str, str], dict[str, RunValues]], Mapping[str, Range]]:
     """(query, agent) to criterion to the label of each run, and the criteria's scales; empty without evaluators."""
     if not workspace.experiment.judges_runs:
         return {}, {}
@@ -79,7 +79,7 @@ def _judged(
         given[row.query_id, row.subject, row.criterion, 1] = row.label
     for later in read_records(workspace.judgment_runs, AssessmentRun):
         given[later.query_id, later.subject, later.criterion, later.run] = later.label
-    agents, table = repeated_agents(workspace), dict[tuple[str, str], dict[str, Values]]()
+    agents, table = repeated_agents(workspace), dict[tuple[str, str], dict[str, RunValues]]()
     for query, agent, criterion, run in given:
         if run == 1 and agent in agents and criterion in scales:
             values = tuple(given.get((query, agent, criterion, place)) for place in range(1, n_runs + 1))
@@ -111,7 +111,7 @@ def of_files(paths: Sequence[Path], embedding: str) -> Consistency:
         raise InputError("there is one run, consistency needs two or more", remedy="give --answers once for each run")
     ordered = [runs[key] for key in sorted(runs)]
     groups = [Runs(query, agent, tuple(run.get((agent, query)) for run in ordered)) for agent, query in _owed(ordered)]
-    return consistency(groups, TokenEncoder(embedding).vectors, embedding)
+    return measure_consistency(groups, TokenEncoder(embedding).vectors, embedding)
 
 
 def _owed(runs: Sequence[Mapping[tuple[str, str], object]]) -> list[tuple[str, str]]:

@@ -13,14 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragassay.experiment.workspace import Workspace
-from ragassay.records import Answer, Assessment, Figure, Passage
+from ragassay.records import Answer, Assessment, Passage
 from ragassay.text import untrusted
 
 from ..figures.agent_evaluation_rows import Judged, JudgedAnswer, PassageRows, read_judged
-from ..figures.root_cause import Verdict, passes, precision, rationale
-from ..inputs.sections import source_sections
+from ..figures.pass_or_fail import PASSED, commonest_first
+from ..figures.query_values import mean_of_answers
+from ..figures.root_cause import OverallVerdict, passes, precision, rationale
+from ..inputs.sections import source_clusters
 from ..judging.engine.cases import expected_docs, expected_response
-from ..statistics.resamples import Range, Resamples, resamples
+from ..statistics.clustered import Range
+from ..statistics.resamples import Resamples, resamples
 
 GIVEN = (
     "request_id",
@@ -34,8 +37,7 @@ GIVEN = (
 RECALL = "retrieval/ground_truth/document_recall"
 OVERALL = "response/overall_assessment"
 _SHARE: Range = (0.0, 1.0)
-_VERDICTS: Mapping[Verdict, str | None] = {"pass": "yes", "fail": "no", "undecided": None}
-_DECIDED: Mapping[Verdict, float | None] = {"pass": 1.0, "fail": 0.0, "undecided": None}
+_VERDICTS: Mapping[OverallVerdict, str | None] = {"pass": "yes", "fail": "no", "undecided": None}
 
 Cell = str | float | int | None
 
@@ -68,7 +70,7 @@ def metrics(workspace: Workspace) -> dict[str, Any]:
     """
     judged = read_judged(workspace)
     queries = judged.material.queries
-    draws = resamples([query.id for query in queries], 1, 0, source_sections(queries))
+    draws = resamples([query.id for query in queries], 1, 0, source_clusters(queries))
     by_agent = {agent: [one for one in judged.rows if one.answer.agent == agent] for agent in judged.material.agents}
     return {
         "format": "agent-evaluation",
@@ -170,9 +172,10 @@ def _metrics(judged: Judged, rows: Sequence[JudgedAnswer], draws: Resamples) -> 
     for name in judged.of_answers:
         ratings = {one.query.id: _number(passes(one.answers[name])) for one in rows if name in one.answers}
         values[f"response/llm_judged/{name}/rating/percentage"] = ratings
-    values[f"{OVERALL}/rating/percentage"] = {one.query.id: _DECIDED[one.overall.verdict] for one in rows}
+    values[f"{OVERALL}/rating/percentage"] = {one.query.id: PASSED[one.overall.verdict] for one in rows}
+    answers = [one.answer for one in rows]
     figures = {name: draws.figure(owed, _SHARE) for name, owed in values.items()}
-    figures |= {f"{name}/average": _measured(rows, measure, draws) for name, measure in COST.items()}
+    figures |= {f"{name}/average": mean_of_answers(answers, measure, draws) for name, measure in COST.items()}
     return {name: figure.dump() for name, figure in figures.items()}
 
 
@@ -180,17 +183,6 @@ def _number(passed: bool | None) -> float | None:
     return None if passed is None else float(passed)
 
 
-def _measured(
-    rows: Sequence[JudgedAnswer], measure: Callable[[Answer], float | int | None], draws: Resamples
-) -> Figure:
-    """The mean over the answers there are; what was not measured is left out, not failed."""
-    answers = [one.answer for one in rows]
-    known = {a.query_id: float(value) for a in answers if a.error is None and (value := measure(a)) is not None}
-    failed = sum(answer.error is not None for answer in answers)
-    return draws.figure(known).model_copy(update={"n_failed": failed})
-
-
 def _causes(rows: Sequence[JudgedAnswer]) -> dict[str, int]:
     """Root cause to how many answers failed by it, the commonest first."""
-    causes = Counter(cause for one in rows if (cause := one.overall.root_cause) is not None)
-    return dict(sorted(causes.items(), key=lambda item: (-item[1], item[0])))
+    return commonest_first(Counter(cause for one in rows if (cause := one.overall.root_cause) is not None))

@@ -28,21 +28,16 @@ from ragassay.text import plain
 
 from ..figures import query_values
 from ..inputs.findings import Findings, read_findings
-from ..inputs.sections import source_sections
+from ..inputs.sections import source_clusters
 from ..report.page import read_results
 from ..results import Results
-from ..statistics.clustered import (
-    Values,
-    effective_queries,
-)
+from ..statistics.clustered import NO_SPREAD, Values, effective_queries
 from ..statistics.holm import holm
-from ..statistics.paired_comparison import LEVEL, Paired, paired
+from ..statistics.paired_comparison import LEVEL, Paired, pair_by_query
 
-Outcome = Literal["not worse", "worse", "undecided"]
+GateVerdict = Literal["not worse", "worse", "undecided"]
 
-EXIT_STATUS: dict[Outcome, int] = {"not worse": 0, "worse": 1, "undecided": 3}
-
-_NO_SPREAD = 1e-12
+EXIT_STATUS: dict[GateVerdict, int] = {"not worse": 0, "worse": 1, "undecided": 3}
 
 
 @dataclass(frozen=True)
@@ -62,7 +57,7 @@ class Gated:
     max_drop: float
     unchanged: bool
     p: float | None
-    verdict: Outcome
+    verdict: GateVerdict
     lacking_new: tuple[str, ...]
     lacking_baseline: tuple[str, ...]
 
@@ -71,7 +66,7 @@ class Gated:
 class Gate:
     """The verdict on a run, its rows, and the agents that only one of the runs has."""
 
-    verdict: Outcome
+    verdict: GateVerdict
     rows: tuple[Gated, ...]
     n_queries: int
     max_drop: float
@@ -111,9 +106,9 @@ def gate(
     after, before = _read(new), _read(baseline)
     named = _agents(after, before, agents, baseline)
     asked = _measures(after, before, measures, baseline)
-    sections = source_sections(before.findings.material.queries)
+    clusters = source_clusters(before.findings.material.queries)
     pairs = [
-        (agent, measure, paired(before.values[measure][agent], after.values[measure][agent], sections))
+        (agent, measure, pair_by_query(before.values[measure][agent], after.values[measure][agent], clusters))
         for agent in named
         for measure in asked
         if agent in before.values[measure] and agent in after.values[measure]
@@ -155,7 +150,7 @@ def _row(agent: str, measure: str, pair: Paired, p: float | None, max_drop: floa
     )
 
 
-def _verdict(pair: Paired, drop: Figure, p: float | None, tolerated: float, before: Values) -> Outcome:
+def _verdict(pair: Paired, drop: Figure, p: float | None, tolerated: float, before: Values) -> GateVerdict:
     if p is not None and p <= LEVEL / 2:
         return "worse"
     lost = [value for query in pair.lacking_b if (value := before.get(query)) is not None]
@@ -168,7 +163,7 @@ def _verdict(pair: Paired, drop: Figure, p: float | None, tolerated: float, befo
 
 
 def _unchanged(pair: Paired) -> bool:
-    return bool(len(pair.gaps)) and float(np.abs(pair.gaps).max()) < _NO_SPREAD
+    return bool(len(pair.gaps)) and float(np.abs(pair.gaps).max()) < NO_SPREAD
 
 
 def _p(pair: Paired, width: float, max_drop: float) -> float | None:
@@ -181,12 +176,12 @@ def _p(pair: Paired, width: float, max_drop: float) -> float | None:
     if found.n_clusters < 2:
         return None
     beyond = float(found.value) - max_drop * width
-    if np.ptp(pair.gaps) < _NO_SPREAD:
+    if np.ptp(pair.gaps) < NO_SPREAD:
         # The largest chance of n like drops where the mean is the tolerance: the others gain all that can be gained.
         elsewhere = max(beyond, 0.0) / (float(found.value) + width) if beyond > 0 else 0.0
-        return float((1 - elsewhere) ** effective_queries(pair.sizes()))
+        return float((1 - elsewhere) ** effective_queries(pair.clusters.sizes))
     error = float(found.jackknife_error)
-    if error < _NO_SPREAD:
+    if error < NO_SPREAD:
         return None
     return float(stdtr(found.df, -beyond / error))
 
@@ -211,7 +206,7 @@ def _read(folder: Path) -> _Run:
         for agent, row in by_agent.items():
             for measure, by_query in row.items():
                 values.setdefault(measure, {})[agent] = by_query
-    return _Run(results, findings, values, {m: query_values.HIGHEST if m in criteria else 1.0 for m in values})
+    return _Run(results, findings, values, {m: query_values.highest(m, criteria) for m in values})
 
 
 def _no_experiment() -> Experiment:

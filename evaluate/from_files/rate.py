@@ -12,7 +12,7 @@ from ragassay.errors import InputError
 from ragassay.files import read_records
 from ragassay.records import Figure, Game
 
-from ..inputs.sections import read_query_sections
+from ..inputs.sections import read_clusters
 from ..ratings import bradley_terry, elo
 from ..ratings.bradley_terry_fit import TOLERANCE
 from ..ratings.verdicts import verdicts
@@ -66,10 +66,11 @@ def rate_file(
     found = verdicts(played)
     agents = [name for game in played for name in (game.agent_a, game.agent_b)]
     queries = [game.query_id for game in played]
-    draws = resamples(queries, bootstrap, seed, read_query_sections(sections, queries, games))
+    draws = resamples(queries, bootstrap, seed, read_clusters(sections, queries, games))
     table = contests(found, agents, draws.queries)
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
     rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial, ties)
+    rated["parameters"] |= _drawn(draws) | ({"n_sections": len(draws.clusters.names)} if sections else {})
     return {
         "method": method,
         "n_games": len(played),
@@ -84,7 +85,7 @@ def rate_file(
 def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings) -> dict[str, Any]:
     idle = [agent for agent in table.agents if not table.games_of(agent)]
     return {
-        "parameters": {**asdict(settings), **_drawn(draws)},
+        "parameters": asdict(settings),
         "ratings": _best_first(elo.rate(table, draws, settings)),
         "note": f"not rated, since no game has a verdict: {', '.join(idle)}" if idle else None,
     }
@@ -93,7 +94,7 @@ def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings) -> dict[s
 def _bradley_terry(table: Contests, draws: Resamples, initial: float, ties: bradley_terry.Ties) -> dict[str, Any]:
     result = bradley_terry.rate(table, draws, initial, ties)
     return {
-        "parameters": {"initial": initial, "ties": result.ties, "tolerance": TOLERANCE, **_drawn(draws)},
+        "parameters": {"initial": initial, "ties": result.ties, "tolerance": TOLERANCE},
         "ratings": _best_first(result.figures),
         "tie_parameter": result.tie_parameter,
         "p_best": result.p_best,
@@ -106,8 +107,7 @@ def _bradley_terry(table: Contests, draws: Resamples, initial: float, ties: brad
 
 
 def _drawn(draws: Resamples) -> dict[str, Any]:
-    drawn: dict[str, Any] = {"seed": draws.seed, "bootstrap": len(draws.weights), "confidence": draws.confidence}
-    return drawn | ({"n_sections": draws.units(len(draws.queries))} if draws.sections else {})
+    return {"seed": draws.seed, "bootstrap": len(draws.weights), "confidence": draws.confidence}
 
 
 def _best_first(figures: dict[str, Figure]) -> dict[str, Any]:

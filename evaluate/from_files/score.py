@@ -11,7 +11,7 @@ from ragassay.text import plain
 from ragassay.trec import Qrels, Rankings, read_qrels, read_run
 
 from ..figures.measures import by_query, parse
-from ..inputs.sections import read_query_sections
+from ..inputs.sections import read_clusters
 from ..statistics.resamples import resamples
 
 
@@ -34,7 +34,7 @@ def score_files(
     for measure in measures:
         parse(measure)
     labels, rankings = _read(qrels, run)
-    draws = resamples(list(labels), bootstrap, seed, read_query_sections(sections, labels, qrels))
+    draws = resamples(list(labels), bootstrap, seed, read_clusters(sections, labels, qrels))
     return {measure: draws.figure(by_query(measure, labels, rankings), (0.0, 1.0)) for measure in measures}
 
 

@@ -11,39 +11,35 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from ragassay.experiment.workspace import Workspace
-from ragassay.records import Figure, Query
+from ragassay.records import Figure
 
-from ..figures.query_values import ranking_measures
+from ..figures.query_values import highest, ranking_measures
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label, by_item, read_labels
-from ..inputs.sections import source_sections
 from ..judging.judges.relevance import CRITERION
 from ..ratings.verdicts import Verdict
 from ..results import WIN_RATE, CorrectedFigure, Corrections
-from ..statistics.clustered import (
-    Values,
-)
+from ..statistics.clustered import ByAgent
 from ..statistics.corrected_mean import FEWEST_CLUSTERS, Corrected, correct_difference, correct_mean
 from ..statistics.holm import holm
 from ..statistics.labels_needed import labels_needed
+from ..statistics.paired_comparison import pair_verdict
 from ..statistics.ppi import Sample
-from ..statistics.resamples import DIGITS, Resamples
+from ..statistics.resamples import DIGITS, Resamples, six_digits
 from .frame import shown
-from .items import Item, Labels, answer_items, game_items, highest, ranking_items, sample_of, weighted
+from .items import Item, Labels, answer_items, game_items, ranking_items, sample_of, weighted
 from .sheet import read_inclusion
 
 HALF_WIDTH = 0.05
 """Of the interval that `needed` asks for, as a part of the scale."""
-LEVEL = 0.05
-"""Of a verdict, over all pairs on a measure."""
 
 
 @dataclass(frozen=True)
 class Judged:
     """What the judge said: retrieval and pointwise are agent to measure to query to value, `found` the verdicts."""
 
-    retrieval: Mapping[str, Mapping[str, Values]]
-    pointwise: Mapping[str, Mapping[str, Values]]
+    retrieval: ByAgent
+    pointwise: ByAgent
     found: Sequence[Verdict]
 
 
@@ -61,7 +57,7 @@ def read_people(workspace: Workspace) -> People | None:
     return People(read_labels(path), read_inclusion(workspace)) if path.exists() else None
 
 
-def corrections(
+def correct_figures(
     findings: Findings,
     judged: Judged,
     people: People,
@@ -75,10 +71,10 @@ def corrections(
     known = weighted(
         {key: label for key, label in said.items() if _is_ours(key, findings, criteria, k)}, people.inclusion
     )
-    clusters, figures = cluster_index(findings.material.queries), []
+    figures: list[CorrectedFigure] = []
     for measure, items in _measures(findings, judged, agents, criteria, k, known).items():
         if any(item.human is not None for rows in items.values() for item in rows):
-            figures += _figures(measure, items, clusters, highest(measure, criteria), draws)
+            figures += _figures(measure, items, highest(measure, criteria), draws)
     return Corrections(
         figures=tuple(figures),
         n_labels=len(people.labels),
@@ -86,13 +82,6 @@ def corrections(
         n_unused=len(said) - len(known.said),
         notes=tuple(_notes(said, known, people.inclusion is None, figures)),
     )
-
-
-def cluster_index(queries: Sequence[Query]) -> dict[str, int]:
-    """Query id to the index of its cluster: its source section, or itself where it has none."""
-    names = source_sections(queries)
-    place = {name: index for index, name in enumerate(sorted(set(names.values())))}
-    return {query: place[name] for query, name in names.items()}
 
 
 def _is_ours(key: Key, findings: Findings, criteria: Sequence[str], k: int) -> bool:
@@ -120,21 +109,19 @@ def _measures(
     return {m: {agent: rows for agent, rows in each.items() if rows} for m, each in found.items()}
 
 
-def _figures(
-    measure: str, items: Mapping[str, Sequence[Item]], clusters: Mapping[str, int], high: float, draws: Resamples
-) -> list[CorrectedFigure]:
+def _figures(measure: str, items: Mapping[str, Sequence[Item]], high: float, draws: Resamples) -> list[CorrectedFigure]:
     figures = []
     for agent, rows in items.items():
-        sample = sample_of(rows, clusters, high)
+        sample = sample_of(rows, draws.clusters, high)
         judged = draws.figure(_by_query(rows), (0.0, high))
         found = correct_mean(sample, _seed(draws, measure, agent)) if _enough(sample) else None
         needed = _needed(sample, _seed(draws, measure, agent)) if _enough(sample) else None
         figures.append(_figure(measure, agent, None, judged, found, (sample,)).model_copy(update={"needed": needed}))
-    return [*figures, *_tested(_differences(measure, items, clusters, high, draws))]
+    return [*figures, *_tested(_differences(measure, items, high, draws))]
 
 
 def _differences(
-    measure: str, items: Mapping[str, Sequence[Item]], clusters: Mapping[str, int], high: float, draws: Resamples
+    measure: str, items: Mapping[str, Sequence[Item]], high: float, draws: Resamples
 ) -> list[CorrectedFigure]:
     figures = []
     for a, b in combinations(items, 2):
@@ -144,7 +131,7 @@ def _differences(
             continue
         values_a, values_b = _by_query(rows_a), _by_query(rows_b)
         judged = draws.figure({query: values_a[query] - values_b[query] for query in values_a}, (-high, high))
-        pair = (sample_of(rows_a, clusters, high), sample_of(rows_b, clusters, high))
+        pair = (sample_of(rows_a, draws.clusters, high), sample_of(rows_b, draws.clusters, high))
         found = correct_difference(*pair, _seed(draws, measure, a, b)) if _enough(*pair) else None
         figures.append(_figure(measure, a, b, judged, found, pair))
     return figures
@@ -156,15 +143,9 @@ def _tested(figures: Sequence[CorrectedFigure]) -> list[CorrectedFigure]:
     tested = []
     for figure in figures:
         p = next(known) if figure.p is not None else None
-        told = _verdict(figure.corrected.value, p) if p is not None else None
+        told = pair_verdict(figure.corrected.value, p) if p is not None else None
         tested.append(figure.model_copy(update={"p_holm": p, "verdict": told}))
     return tested
-
-
-def _verdict(value: float | None, p: float) -> str:
-    if p > LEVEL or not value:
-        return "not distinguishable"
-    return "better" if value > 0 else "worse"
 
 
 def _by_query(rows: Sequence[Item]) -> dict[str, float]:
@@ -209,7 +190,7 @@ def _figure(
         n_labels=n,
         helps=found.helps if found else None,
         note=note,
-        p=float(f"{found.p:.6g}") if found is not None and found.p is not None else None,
+        p=six_digits(found.p) if found is not None and found.p is not None else None,
     )
 
 

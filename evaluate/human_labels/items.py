@@ -15,8 +15,9 @@ from math import ceil
 import numpy as np
 
 from ..figures.measures import by_query
+from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings
-from ..inputs.labels import GAME, HIGHEST, Key
+from ..inputs.labels import GAME, Key
 from ..judging.judges.relevance import CRITERION
 from ..ratings.verdicts import SCORES, Verdict
 from ..statistics.clustered import Values
@@ -101,22 +102,17 @@ def ranking_items(
     ]
 
 
-def sample_of(items: Iterable[Item], clusters: Mapping[str, int], high: float) -> Sample:
+def sample_of(items: Iterable[Item], clusters: Clusters, high: float) -> Sample:
     """The items as arrays; values run from 0 to `high`. `clusters` has every query."""
     rows = sorted(items, key=lambda item: (item.query, item.judged, -1.0 if item.human is None else item.human))
     return Sample(
-        np.array([clusters[row.query] for row in rows], dtype=np.intp),
+        np.array([clusters.number(row.query) for row in rows], dtype=np.intp),
         np.array([row.judged for row in rows]),
         np.array([np.nan if row.human is None else row.human for row in rows]),
         np.array([row.weight for row in rows]),
         0.0,
         high,
     )
-
-
-def highest(measure: str, criteria: Sequence[str]) -> float:
-    """The highest value of a measure: of a criterion 2, of all else 1."""
-    return HIGHEST if measure in criteria else 1.0
 
 
 def _won(score: float, is_a: bool) -> float:

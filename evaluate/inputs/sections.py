@@ -11,23 +11,25 @@ from ragassay.files import read_records
 from ragassay.records import Query
 from ragassay.text import plain
 
+from .clusters import ALONE, Clusters
+
 _NAMED = 3
 
 
-def read_query_sections(path: Path | None, queries: Iterable[str], asked_in: Path) -> dict[str, str]:
-    """Query id to the name of its section, as `source_sections` has it; empty without a `path`.
+def read_clusters(path: Path | None, queries: Iterable[str], asked_in: Path) -> Clusters:
+    """The clusters of `source_clusters`, of the queries in `path`; `ALONE` without one.
 
     queries: the ids that need one, of the file `asked_in`. More in `path` is no harm. Raises InputError for a file that
     cannot be read, an id in it twice, no `metadata.section` at all, and, by name, the ids that it does not have.
     """
     if path is None:
-        return {}
+        return ALONE
     rows = read_records(path, Query)
     often = Counter(row.id for row in rows)
     if twice := [query for query, times in often.items() if times > 1]:
         raise InputError(f"has the id '{plain(twice[0])}' twice", file=path)
-    found = source_sections(rows)
-    if not any(name.startswith("section ") for name in found.values()):
+    found = source_clusters(rows)
+    if not any(name.startswith("section ") for name in found.names):
         remedy = 'give each {"_id": …, "text": …, "metadata": {"section": …}}, or leave --sections out'
         raise InputError("names no query's section", file=path, remedy=remedy)
     unknown = sorted(set(queries) - often.keys())
@@ -42,9 +44,10 @@ def _lacks(unknown: list[str], asked_in: Path) -> str:
     return f"lacks {some} of {asked_in}: {named}"
 
 
-def source_sections(queries: Sequence[Query]) -> dict[str, str]:
-    """Query id to the name of its cluster: the section it was made from, or itself where it names none."""
-    return {query.id: _section(query) for query in queries}
+def source_clusters(queries: Sequence[Query]) -> Clusters:
+    """The cluster of each query: the section it was made from, or itself where it names none."""
+    sections = {query.id: _section(query) for query in queries}
+    return Clusters.named(list(sections), list(sections.values()))
 
 
 def _section(query: Query) -> str:

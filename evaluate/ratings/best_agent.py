@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..statistics.resamples import Floats
+from ragassay.arrays import Floats
 
 DRAWS = 4000
 SPREAD = 1.0

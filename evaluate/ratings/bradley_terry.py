@@ -17,11 +17,13 @@ from typing import Literal
 
 import numpy as np
 
+from ragassay.arrays import Floats, Truths
 from ragassay.records import Figure
+from ragassay.text import listed
 
-from ..statistics.resamples import DIGITS, Floats, Resamples, rounded
+from ..statistics.resamples import DIGITS, Resamples, rounded
 from .best_agent import share_best
-from .bradley_terry_fit import Truths, has_tie_parameter, log_strengths, reach
+from .bradley_terry_fit import STEPS, has_tie_parameter, log_strengths, reach
 from .win_table import Contests
 
 POINTS = 400 / np.log(10.0)
@@ -62,6 +64,12 @@ class BradleyTerry:
     intransitive: int
     converged: bool
     note: str | None
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What is amiss, for the head of the report."""
+        unconverged = () if self.converged else (f"Bradley-Terry did not converge in {STEPS} steps",)
+        return ((f"Bradley-Terry: {self.note}",) if self.note else ()) + unconverged
 
 
 def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Ties = "davidson") -> BradleyTerry:
@@ -242,7 +250,7 @@ def _note(contests: Contests, held: Contests, whole: _Order, drawn: _Order, half
     if half_instead and whole.bounded.all():
         said.append(HALF_INSTEAD if (held.score != 0.5).any() else ALL_TIED)
     if idle := sorted(set(contests.agents) - set(held.agents)):
-        said.append(f"not rated, since no game has a verdict: {_named(idle)}")
+        said.append(f"not rated, since no game has a verdict: {listed(idle)}")
     return "; ".join(said) or None
 
 
@@ -252,14 +260,10 @@ def _why_not_finite(held: Contests) -> str:
     played, reached = reach((wins + wins.T)[None])[0], reach(wins[None])[0]
     if not played.all():
         first, rest = _agents(held, played[0]), _agents(held, ~played[0])
-        return f"no finite ratings: no verdict links {_named(first)} to {_named(rest)}"
+        return f"no finite ratings: no verdict links {listed(first)} to {listed(rest)}"
     top = _agents(held, (reached | ~reached.T).all(axis=1))
-    return f"one-sided, no finite ratings: no other agent won or tied against {_named(top)}"
+    return f"one-sided, no finite ratings: no other agent won or tied against {listed(top)}"
 
 
 def _agents(held: Contests, which: Truths) -> list[str]:
     return [held.agents[index] for index in np.flatnonzero(which)]
-
-
-def _named(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

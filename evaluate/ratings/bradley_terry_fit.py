@@ -14,11 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..statistics.resamples import Floats
-
-Truths = NDArray[np.bool_]
+from ragassay.arrays import Floats, Truths
 
 TOLERANCE = 1e-10
 STEPS = 200

@@ -14,9 +14,10 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.arrays import Floats
 from ragassay.records import Figure
 
-from ..statistics.resamples import Floats, Resamples, rounded
+from ..statistics.resamples import Resamples, rounded
 from .win_table import Contests
 
 SCALE = 400.0
@@ -28,7 +29,12 @@ STARTS = 10
 STARTS_OF_A_REPLICATE = 5
 """The same for a resample of the queries, one shuffle each: 10 tournaments, so that order adds little to the spread."""
 
+Orders = NDArray[np.integer]
+"""(tournaments, games): indices of games in the order in which each tournament plays them."""
+
 _AT_ONCE = 1000
+_STEPS = 64
+"""Games whose players are looked up at a time: few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -45,31 +51,35 @@ class EloSettings:
     seed: int = 7
 
 
-def play(contests: Contests, orders: NDArray[np.intp], k_factor: float, initial: float) -> Floats:
+def play(contests: Contests, orders: Orders, k_factor: float, initial: float) -> Floats:
     """Ratings (tournaments, agents) after playing the games in the order of each row of `orders`.
 
     orders: (tournaments, games) indices into `contests`; an index equal to the number of games is no game.
     """
-    n, agents, steps = len(orders), len(contests.agents), np.ascontiguousarray(orders.T)
-    row = np.arange(n) * (agents + 2)
-    one, other = np.append(contests.a, agents)[steps] + row, np.append(contests.b, agents + 1)[steps] + row
+    n, agents = len(orders), len(contests.agents)
+    rows = np.arange(n) * (agents + 2)
+    a, b = np.append(contests.a, agents), np.append(contests.b, agents + 1)
     # In units of 2 · SCALE / ln 10 points the expectation is 1/2 - tanh(R_b - R_a) / 2, and the gain so many units:
     # K ln 10 / (4 SCALE) · (2 (score - 1/2) + tanh(R_b - R_a)).
     step = k_factor * log(10) / (4 * SCALE)
-    beyond_half = 2 * step * (np.append(contests.score, 0.5)[steps] - 0.5)
-    ratings, gain, here, there = np.zeros(n * (agents + 2)), np.empty(n), np.empty(n), np.empty(n)
-    for mine, theirs, won in zip(one, other, beyond_half, strict=True):
-        np.take(ratings, mine, out=here, mode="clip")
-        np.take(ratings, theirs, out=there, mode="clip")
-        np.tanh(np.subtract(there, here, out=gain), out=gain)
-        gain *= step
-        gain += won
-        ratings[mine] = np.add(here, gain, out=here)
-        ratings[theirs] = np.subtract(there, gain, out=there)
+    beyond_half = 2 * step * (np.append(contests.score, 0.5) - 0.5)
+    ratings, gain, both = np.zeros(n * (agents + 2)), np.empty(n), np.empty((2, n))
+    one, other = both
+    for start in range(0, orders.shape[1], _STEPS):
+        games = np.ascontiguousarray(orders[:, start : start + _STEPS].T)
+        places = np.stack([np.take(a, games) + rows, np.take(b, games) + rows], axis=1)
+        for place, won in zip(places, np.take(beyond_half, games), strict=True):
+            np.take(ratings, place, out=both, mode="clip")
+            np.tanh(np.subtract(other, one, out=gain), out=gain)
+            gain *= step
+            gain += won
+            one += gain
+            other -= gain
+            ratings[place] = both
     return initial + ratings.reshape(n, agents + 2)[:, :agents] * (2 * SCALE / log(10))
 
 
-def shuffled(games: NDArray[np.intp], starts: int, generator: np.random.Generator) -> NDArray[np.intp]:
+def shuffled(games: Orders, starts: int, generator: np.random.Generator) -> Orders:
     """(rows · 2 · starts, games): every row of `games` in random order, from each of `starts` points, both ways round.
 
     Each order is as random as any other, but a game played late in one is played early in another, so that their mean
@@ -78,7 +88,7 @@ def shuffled(games: NDArray[np.intp], starts: int, generator: np.random.Generato
     size = games.shape[1]
     ahead = (np.arange(size) + np.arange(starts)[:, None] * size // starts) % max(size, 1)
     circle = np.concatenate([ahead, ahead[:, ::-1]])
-    return generator.permuted(games, axis=1)[:, circle].reshape(-1, size)
+    return np.take(generator.permuted(games, axis=1), circle, axis=1).reshape(-1, size)
 
 
 def rate(contests: Contests, draws: Resamples, settings: EloSettings) -> dict[str, Figure]:
@@ -102,7 +112,7 @@ def tournament_mean(contests: Contests, settings: EloSettings) -> Floats:
     """(agents,): the mean rating over the tournaments."""
     generator = np.random.default_rng([settings.seed, 1])
     shuffles = -(-settings.tournaments // (2 * STARTS))
-    games = np.tile(np.arange(len(contests.a)), (shuffles, 1))
+    games = np.tile(np.arange(len(contests.a), dtype=np.int32), (shuffles, 1))
     orders = shuffled(games, STARTS, generator)[: settings.tournaments]
     means: Floats = play(contests, orders, settings.k_factor, settings.initial).mean(axis=0)
     return means
@@ -112,11 +122,11 @@ def _replicates(contests: Contests, draws: Resamples, settings: EloSettings) -> 
     """(replicates, agents): mean ratings over the games of each draw of queries."""
     generator = np.random.default_rng([settings.seed, 2])
     each = 2 * STARTS_OF_A_REPLICATE
-    weights = draws.weights[:, contests.query]
-    none, longest, parts = len(contests.a), int(weights.sum(axis=1).max(initial=0)), []
-    for start in range(0, len(weights), _AT_ONCE // each):
-        block = weights[start : start + _AT_ONCE // each]
-        games = np.full((len(block), longest), none)
+    none, parts = len(contests.a), []
+    longest = int((draws.weights @ np.bincount(contests.query, minlength=len(contests.queries))).max(initial=0))
+    for start in range(0, len(draws.weights), _AT_ONCE // each):
+        block = draws.weights[start : start + _AT_ONCE // each, contests.query]
+        games = np.full((len(block), longest), none, dtype=np.int32)
         for row, weight in zip(games, block, strict=True):
             drawn = np.repeat(np.arange(none), weight)
             row[: len(drawn)] = drawn

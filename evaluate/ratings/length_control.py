@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.arrays import Floats, Ints, Truths
 from ragassay.records import Figure
 
-from ..statistics.resamples import Floats, Resamples, rounded
+from ..statistics.resamples import Resamples, rounded
 from .bradley_terry import POINTS, UNBOUNDED_SHARE
 from .win_table import Contests
 
@@ -83,7 +84,7 @@ def _signs(held: Contests) -> Floats:
 
 
 def _ratings(
-    contests: Contests, held: Contests, fits: Floats, found: NDArray[np.bool_], draws: Resamples, initial: float
+    contests: Contests, held: Contests, fits: Floats, found: Truths, draws: Resamples, initial: float
 ) -> dict[str, Figure]:
     strengths = np.hstack([fits, np.zeros((len(fits), 1))])
     points = initial + POINTS * (strengths - strengths.mean(axis=1, keepdims=True))
@@ -97,9 +98,7 @@ def _ratings(
     return figures
 
 
-def _figure(
-    values: Floats, found: NDArray[np.bool_], draws: Resamples, n: int, queries: int, n_failed: int = 0
-) -> Figure:
+def _figure(values: Floats, found: Truths, draws: Resamples, n: int, queries: int, n_failed: int = 0) -> Figure:
     """The first is of the whole table, the others of the resamples; no interval where too many have no maximum."""
     ends: tuple[float | None, float | None] = (None, None)
     if 1 - found[1:].mean() <= UNBOUNDED_SHARE:
@@ -107,9 +106,7 @@ def _figure(
     return rounded(values[0], n, n_failed, *ends)
 
 
-def _fit(
-    rows: Floats, score: Floats, weights: NDArray[np.int64], query: NDArray[np.intp]
-) -> tuple[Floats, NDArray[np.bool_]]:
+def _fit(rows: Floats, score: Floats, weights: NDArray[np.int64], query: Ints) -> tuple[Floats, Truths]:
     """Logistic regression of score (0 to 1) on rows (games, terms) under each of weights (fits, queries), by Newton.
 
     Returns the terms (fits, terms) and whether each fit has a finite maximum that was found.
@@ -121,7 +118,7 @@ def _fit(
     return np.concatenate([terms for terms, _ in parts]), np.concatenate([found for _, found in parts])
 
 
-def _newton(rows: Floats, score: Floats, weight: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+def _newton(rows: Floats, score: Floats, weight: Floats) -> tuple[Floats, Truths]:
     n_terms = rows.shape[1]
     products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
     terms = np.zeros((len(weight), n_terms))
@@ -137,5 +134,5 @@ def _newton(rows: Floats, score: Floats, weight: Floats) -> tuple[Floats, NDArra
             break
     # Where a direction is flat (an agent without games in a resample) it is not determined.
     flat = np.linalg.eigvalsh(curve)[:, 0] < 1e-6
-    found: NDArray[np.bool_] = (last < TOLERANCE) & (np.abs(terms).max(axis=1) < FAR / 2) & ~flat
+    found: Truths = (last < TOLERANCE) & (np.abs(terms).max(axis=1) < FAR / 2) & ~flat
     return terms, found

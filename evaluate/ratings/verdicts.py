@@ -6,7 +6,7 @@ only where both agree. Where the judge gave probabilities, their mean over the o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -15,7 +15,7 @@ from ragassay.records import Game, Winner
 from ragassay.text import plain
 
 SCORES: dict[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
-"""agent_a's score in a game."""
+"""What a winner gives the first agent."""
 
 _OTHER: dict[Winner, Winner] = {"a": "b", "b": "a", "tie": "tie"}
 
@@ -40,6 +40,12 @@ class Verdict:
     n_orders: int
     probability: float | None = None
     lean: int | None = None
+
+    def score_of(self, agents: Collection[str]) -> float | None:
+        """What the winner gives whichever of the two is among `agents`: 1, 0.5 or 0; None without a winner."""
+        if self.winner is None:
+            return None
+        return SCORES[self.winner] if self.agent_a in agents else 1 - SCORES[self.winner]
 
 
 def verdicts(games: Sequence[Game], margin: float = 0.0) -> list[Verdict]:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ragassay.arrays import Floats, Ints, Truths
 from ragassay.records import Figure, Game
 
 from ..results import Figures
-from ..statistics.resamples import Floats, Resamples
+from ..statistics.resamples import Resamples
 from .verdicts import SCORES, Verdict
 
 
@@ -25,9 +25,9 @@ class Contests:
 
     agents: tuple[str, ...]
     queries: tuple[str, ...]
-    a: NDArray[np.intp]
-    b: NDArray[np.intp]
-    query: NDArray[np.intp]
+    a: Ints
+    b: Ints
+    query: Ints
     score: Floats
     failed: tuple[Verdict, ...] = ()
 
@@ -58,9 +58,9 @@ class Contests:
         np.add.at(table, (self.query, self.b, self.a), 1 - self.score)
         return table
 
-    def _has(self, agent: str) -> NDArray[np.bool_]:
+    def _has(self, agent: str) -> Truths:
         index = self.agents.index(agent)
-        found: NDArray[np.bool_] = (self.a == index) | (self.b == index)
+        found: Truths = (self.a == index) | (self.b == index)
         return found
 
 
@@ -69,8 +69,11 @@ def contests(verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequen
     names, asked = tuple(sorted(set(agents))), tuple(sorted(set(queries)))
     agent_at = {name: index for index, name in enumerate(names)}
     query_at = {name: index for index, name in enumerate(asked)}
-    held = [v for v in verdicts if v.winner is not None]
-    rows = sorted((query_at[v.query_id], agent_at[v.agent_a], agent_at[v.agent_b], _score(v)) for v in held)
+    rows = sorted(
+        (query_at[v.query_id], agent_at[v.agent_a], agent_at[v.agent_b], SCORES[v.winner])
+        for v in verdicts
+        if v.winner is not None
+    )
     columns = np.array(rows, dtype=np.float64).reshape(-1, 4)
     query, a, b = (columns[:, index].astype(np.intp) for index in range(3))
     return Contests(names, asked, a, b, query, columns[:, 3], tuple(v for v in verdicts if v.winner is None))
@@ -107,35 +110,21 @@ def flip_rate(verdicts: Sequence[Verdict], draws: Resamples) -> Figure:
     """The share of the pairs judged in both orders whose winner changed with the order."""
     both = [v for v in verdicts if v.flipped is not None]
     failed = sum(v.flipped is None and v.error is not None for v in verdicts)
-    return _ratio([(v.query_id, bool(v.flipped)) for v in both], failed, draws)
+    return draws.mean([(v.query_id, float(bool(v.flipped))) for v in both], failed)
 
 
 def first_shown_wins(games: Sequence[Game], draws: Resamples) -> Figure:
     """The share of decided single games won by the answer shown first; ties are not decided."""
     decided = [game for game in games if game.winner in ("a", "b")]
     failed = sum(game.winner is None for game in games)
-    return _ratio([(game.query_id, game.winner == game.first) for game in decided], failed, draws)
+    return draws.mean([(game.query_id, float(game.winner == game.first)) for game in decided], failed)
 
 
 def share(verdicts: Sequence[Verdict], holds: Callable[[Verdict], bool], draws: Resamples) -> Figure:
     """The share of the verdicts for which `holds`; those without a winner are counted as failed."""
     held = [v for v in verdicts if v.winner is not None]
-    return _ratio([(v.query_id, holds(v)) for v in held], len(verdicts) - len(held), draws)
-
-
-def _ratio(rows: Sequence[tuple[str, bool]], n_failed: int, draws: Resamples) -> Figure:
-    sums: dict[str, float] = {}
-    counts: dict[str, float] = {}
-    for query, holds in rows:
-        sums[query] = sums.get(query, 0.0) + holds
-        counts[query] = counts.get(query, 0.0) + 1
-    return draws.ratio(sums, counts, n=len(rows), n_failed=n_failed, limits=(0.0, 1.0))
+    return draws.mean([(v.query_id, float(holds(v))) for v in held], len(verdicts) - len(held))
 
 
 def _won_by(agent: str) -> Callable[[Verdict], bool]:
     return lambda v: (v.winner == "a" and v.agent_a == agent) or (v.winner == "b" and v.agent_b == agent)
-
-
-def _score(verdict: Verdict) -> float:
-    assert verdict.winner is not None
-    return SCORES[verdict.winner]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragassay.records import Figure
 from ragassay.text import one_line
 
-from ..ratings.leaders import named
+from ..ratings.leader import named
 from ..results import WIN_RATE, Audit, AuditFinding, Comparison, Results
 from .audit import SIGNIFICANT, finding_shown
 from .wording import Shown, number, shown

@@ -12,15 +12,20 @@ for proportions); a difference's is Student's t as it is, but where all that dif
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ragassay.arrays import Floats, Ints, Truths
+
+from ..inputs.clusters import Clusters
+
 Values = dict[str, float | None]
 """Query id to a measure's value; None where it failed."""
+
+ByAgent = Mapping[str, Mapping[str, Values]]
+"""Agent to measure to values."""
 
 Range = tuple[float, float]
 """The lowest and the highest value that one query can have."""
@@ -28,7 +33,8 @@ Range = tuple[float, float]
 ASSUMED_CORRELATION = 0.5
 """Within a section, where the values are all alike and tell nothing about it."""
 
-_NO_SPREAD = 1e-12
+NO_SPREAD = 1e-12
+"""Below this, figures that differ are the same but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -44,14 +50,7 @@ class Estimate:
     error: Floats
     jackknife_error: Floats
     df: Floats
-    n_clusters: NDArray[np.int64]
-
-
-def numbered(queries: Sequence[str], sections: Mapping[str, str] | None) -> NDArray[np.intp]:
-    """The number of each query's cluster, from 0; a query that `sections` does not name is its own cluster."""
-    names = [(sections or {}).get(query, f"query {query}") for query in queries]
-    at = {name: number for number, name in enumerate(sorted(set(names)))}
-    return np.array([at[name] for name in names], dtype=np.intp)
+    n_clusters: Ints
 
 
 def estimate(sums: Floats, counts: Floats) -> Estimate:
@@ -117,7 +116,7 @@ def one_way_interval(
     Such values lie between 0 and a limit, at 0 most often, and a symmetric interval ends too near; the end on the logit
     scale is taken where it is farther. The end towards 0 stays Student's: one query that differs does not rule out 0.
     """
-    ahead, behind = values.min(axis=-1) > -_NO_SPREAD, values.max(axis=-1) < _NO_SPREAD
+    ahead, behind = values.min(axis=-1) > -NO_SPREAD, values.max(axis=-1) < NO_SPREAD
     above = logit_interval(found, (0.0, limits[1]))[1]
     below = logit_interval(found, (limits[0], 0.0))[0]
     return np.where(behind & (below < low), below, low), np.where(ahead & (above > high), above, high)
@@ -133,49 +132,49 @@ def effective_queries(sizes: Floats) -> float:
 
 
 def interval(
-    values: Floats, counts: Floats, cluster: NDArray[np.intp], limits: Range | None, *, difference: bool = False
+    values: Floats, counts: Floats, clusters: Clusters, limits: Range | None, *, difference: bool = False
 ) -> tuple[float, float | None, float | None]:
     """(value, low, high) of the ratio of the sums of `values` and `counts`, both (queries,); see `intervals`.
 
     The ends are None below two queries or clusters, and where nothing varies and no limits are known.
     """
     known = counts > 0
-    value, low, high = intervals(values[known], counts[known], cluster[known], limits, difference=difference)
+    value, low, high = intervals(values[known], counts[known], clusters.where(known), limits, difference=difference)
     if np.isnan(low) or np.isnan(high):
         return float(value), None, None
     return float(value), float(low), float(high)
 
 
 def intervals(
-    values: Floats, counts: Floats, cluster: NDArray[np.intp], limits: Range | None, *, difference: bool = False
+    values: Floats, counts: Floats, clusters: Clusters, limits: Range | None, *, difference: bool = False
 ) -> tuple[Floats, Floats, Floats]:
     """(value, low, high) of the ratio of the sums of values (..., queries) and counts (queries,), all above 0.
 
-    cluster: (queries,) numbers from 0. Where values vary but clusters agree by chance to the last digit, the queries'
-    own spread is taken; where values do not vary, `alike_interval`. NaN below two queries or clusters, and where
-    nothing varies and no limits are known.
+    clusters: of these queries, in their order. Where values vary but clusters agree by chance to the last digit, the
+    queries' own spread is taken; where values do not vary, `alike_interval`. NaN below two queries or clusters, and
+    where nothing varies and no limits are known.
     """
-    found = estimate(by_cluster(values, cluster), by_cluster(counts, cluster))
-    flat = found.error < _NO_SPREAD * np.maximum(1.0, np.abs(found.value))
+    found = estimate(clusters.sums(values), clusters.sums(counts))
+    flat = found.error < NO_SPREAD * np.maximum(1.0, np.abs(found.value))
     if np.any(flat):
         found = _where(flat, estimate(values, counts), found)
     low, high = t_interval(found) if difference or limits is None else logit_interval(found, limits)
     if difference and limits is not None and len(counts):
         low, high = one_way_interval(found, values / counts, limits, low, high)
     if limits is None:
-        varies = found.error > _NO_SPREAD
+        varies = found.error > NO_SPREAD
         return found.value, np.where(varies, low, np.nan), np.where(varies, high, np.nan)
     low, high = np.clip(low, *limits), np.clip(high, *limits)
-    alike = np.ptp(values / counts, axis=-1) < _NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)
+    alike = np.ptp(values / counts, axis=-1) < NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)
     if np.any(alike):
-        sizes = by_cluster(np.ones(len(cluster)), cluster)
+        sizes = clusters.sizes
         ends = alike_interval(found.value, sizes[sizes > 0], limits)
         alike = alike & (found.n_clusters > 1)
         low, high = np.where(alike, ends[0], low), np.where(alike, ends[1], high)
     return found.value, low, high
 
 
-def _where(which: NDArray[np.bool_], one: Estimate, other: Estimate) -> Estimate:
+def _where(which: Truths, one: Estimate, other: Estimate) -> Estimate:
     """The entries of `one` where `which`, else those of `other`; the clusters stay counted as they are."""
     return Estimate(
         other.value,
@@ -184,13 +183,6 @@ def _where(which: NDArray[np.bool_], one: Estimate, other: Estimate) -> Estimate
         np.where(which, one.df, other.df),
         other.n_clusters,
     )
-
-
-def by_cluster(values: Floats, cluster: NDArray[np.intp]) -> Floats:
-    """The sums by cluster: (..., queries) to (..., clusters)."""
-    member = cluster[:, None] == np.arange(cluster.max(initial=-1) + 1)
-    sums: Floats = values @ member.astype(np.float64)
-    return sums
 
 
 def _quantile(df: Floats, confidence: float) -> Floats:

@@ -13,8 +13,10 @@ from math import sqrt
 
 import numpy as np
 
+from ragassay.arrays import Floats
+
 from .label_posterior import posterior
-from .ppi import Floats, Sample, correlation, ppi_difference, ppi_mean
+from .ppi import Sample, correlation, ppi_difference, ppi_mean
 from .resamples import expanded_tail
 
 REPLICATES = 2000

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .resamples import six_digits
+
 
 def holm(p: Sequence[float | None]) -> list[float | None]:
     """Holm's adjusted p-values (Scandinavian Journal of Statistics 6, 1979), in the order given.
@@ -15,5 +17,5 @@ def holm(p: Sequence[float | None]) -> list[float | None]:
     least = 0.0
     for rank, index in enumerate(order):
         least = max(least, min(1.0, (len(p) - rank) * (p[index] or 0.0)))
-        adjusted[index] = float(f"{least:.6g}")
+        adjusted[index] = six_digits(least)
     return adjusted

@@ -18,9 +18,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from .ppi import Floats, Sample
+from ragassay.arrays import Floats, Ints, Truths
+
+from .ppi import Sample
 
 PRIOR = 0.5
 """Pseudo-labels at each end of the scale in each stratum: Jeffreys' prior."""
@@ -85,14 +86,14 @@ def posterior(samples: Sequence[Sample], replicates: int, seed: int) -> tuple[Po
     return tuple(_drawn(parts[:, index], sample, generator) for index, sample in enumerate(samples))
 
 
-def _distinct(table: Floats) -> tuple[Floats, NDArray[np.intp]]:
+def _distinct(table: Floats) -> tuple[Floats, Ints]:
     """The different rows in lexical order, and how often each occurs: `np.unique`, at a twentieth of its time."""
     ordered = table[np.lexsort(table.T[::-1])]
     first = np.flatnonzero(np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1)))
     return ordered[first], np.diff(first, append=len(table))
 
 
-def stratum(sample: Sample) -> NDArray[np.intp]:
+def stratum(sample: Sample) -> Ints:
     """(N,): 0 where the judge's value is at the low end, 2 at the high end, 1 between."""
     above, below = sample.judged > sample.low + 1e-9, sample.judged >= sample.high - 1e-9
     return above.astype(np.intp) + below.astype(np.intp)
@@ -118,11 +119,11 @@ def _scale(weights: Floats) -> Floats:
     return factor
 
 
-def _all_at(sample: Sample, end: float) -> NDArray[np.bool_]:
+def _all_at(sample: Sample, end: float) -> Truths:
     """(STRATA,): where there are labels, and all of them are `end`."""
     where, human = stratum(sample)[sample.labelled], sample.human[sample.labelled]
     away = np.bincount(where, np.abs(human - end), minlength=STRATA)
-    alike: NDArray[np.bool_] = (np.bincount(where, minlength=STRATA) > 0) & (away < 1e-9)
+    alike: Truths = (np.bincount(where, minlength=STRATA) > 0) & (away < 1e-9)
     return alike
 
 

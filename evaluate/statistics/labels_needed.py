@@ -13,8 +13,10 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ragassay.arrays import Floats
+
 from .label_posterior import posterior
-from .ppi import Floats, Sample
+from .ppi import Sample
 from .resamples import expanded_tail
 
 REPLICATES = 4000

@@ -13,47 +13,42 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import isfinite
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ragassay.arrays import Floats
 from ragassay.records import Figure
 
-from ..results import Comparison, NeededQueries
-from .clustered import (
-    Estimate,
-    Floats,
-    Values,
-    by_cluster,
-    estimate,
-    interval,
-    numbered,
-)
+from ..inputs.clusters import ALONE, Clusters
+from ..results import NOT_DISTINGUISHABLE, Comparison, NeededQueries, PairVerdict
+from .clustered import NO_SPREAD, Estimate, Values, estimate, interval
 from .holm import holm
 from .power import MOST, detectable, needed_interval
-from .resamples import DIGITS, rounded
+from .resamples import DIGITS, rounded, six_digits
 from .sign_flip import flip_p
 
 LEVEL = 0.05
+"""Of every test here: two-sided, over all that are corrected together."""
 
-Outcome = Literal["better", "worse", "not distinguishable"]
 _EXACT_WILCOXON = 50
-_NO_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
 class Paired:
-    """The differences a - b of two agents, by query id in order, with each query's section number.
+    """The differences a - b of two agents, by query id in order. clusters: of these queries, by section.
 
     lacking_a, lacking_b: the ids, sorted, on which one side has no value.
     """
 
-    queries: tuple[str, ...]
+    clusters: Clusters
     gaps: Floats
-    section: NDArray[np.intp]
     lacking_a: tuple[str, ...]
     lacking_b: tuple[str, ...]
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Those on which both have a value."""
+        return self.clusters.queries
 
     @property
     def lacking(self) -> int:
@@ -62,29 +57,24 @@ class Paired:
 
     def over_sections(self) -> Estimate:
         """The mean difference and its errors."""
-        return estimate(by_cluster(self.gaps, self.section), by_cluster(np.ones(len(self.gaps)), self.section))
-
-    def sizes(self) -> Floats:
-        """How many queries each section has."""
-        return by_cluster(np.ones(len(self.gaps)), self.section)
+        return estimate(self.clusters.sums(self.gaps), self.clusters.sizes)
 
     def difference(self, width: float | None) -> Figure:
         """The mean with its interval; `width` is that of the measure's range, if it has one."""
         if not len(self.gaps):
             return Figure(value=None, n=0, n_failed=self.lacking)
         limits = (-width, width) if width is not None else None
-        value, low, high = interval(self.gaps, np.ones(len(self.gaps)), self.section, limits, difference=True)
+        value, low, high = interval(self.gaps, np.ones(len(self.gaps)), self.clusters, limits, difference=True)
         return rounded(value, len(self.gaps), self.lacking, low, high)
 
 
-def paired(a: Values, b: Values, sections: Mapping[str, str] | None = None) -> Paired:
+def pair_by_query(a: Values, b: Values, clusters: Clusters = ALONE) -> Paired:
     """Match two agents' values by query id; None is a value that is not there. The order of ids does not matter."""
     owed = sorted(a.keys() | b.keys())
     lacking = [tuple(q for q in owed if side.get(q) is None) for side in (a, b)]
     both = [(q, one - other) for q in owed if (one := a.get(q)) is not None and (other := b.get(q)) is not None]
-    queries = tuple(query for query, _ in both)
     gaps = np.array([gap for _, gap in both], dtype=np.float64)
-    return Paired(queries, gaps, numbered(queries, sections), lacking[0], lacking[1])
+    return Paired(clusters.of([query for query, _ in both]), gaps, lacking[0], lacking[1])
 
 
 def tested_error(found: Estimate, n_queries: int) -> Floats:
@@ -100,27 +90,27 @@ def t_p(found: Estimate, n_queries: int) -> Floats:
     from scipy.special import stdtr
 
     error = tested_error(found, n_queries)
-    error = np.where(error > _NO_SPREAD, error, np.nan)
+    error = np.where(error > NO_SPREAD, error, np.nan)
     p: Floats = 2 * stdtr(found.df, -np.abs(found.value) / error)
     return p
 
 
-def compare_all(
+def compare_pairs(
     measure: str,
     values: Mapping[str, Values],
-    sections: Mapping[str, str] | None = None,
+    clusters: Clusters = ALONE,
     *,
     width: float | None = 1.0,
     seed: int = 7,
 ) -> tuple[Comparison, ...]:
     """Every pair of `values` (agent to query to value), Holm-corrected over all of them, in the order of `values`.
 
-    sections: query to section; a query that it does not name is its own. width: how far apart two values can be.
+    clusters: of the queries, by section; one that it does not have is its own. width: how far apart two values can be.
     """
     names = list(combinations(values, 2))
-    matched = [paired(values[a], values[b], sections) for a, b in names]
+    matched = [pair_by_query(values[a], values[b], clusters) for a, b in names]
     found = [pair.over_sections() if len(pair.gaps) else None for pair in matched]
-    flips = [flip_p(by_cluster(pair.gaps, pair.section), seed) for pair in matched]
+    flips = [flip_p(pair.clusters.sums(pair.gaps), seed) for pair in matched]
     p = [
         None if one is None else _six(float(t_p(one, len(pair.gaps)))) for one, pair in zip(found, matched, strict=True)
     ]
@@ -144,15 +134,15 @@ def _comparison(
 ) -> Comparison:
     """`p`: of the t-test, of the sign flips, and Holm's. `level`: two-sided, of one pair among all."""
     figure = pair.difference(width)
-    verdict = _verdict(figure.value, p[2])
+    verdict = pair_verdict(figure.value, p[2])
     least = _detectable(found, len(pair.gaps), level)
-    needed = _needed(found, len(pair.gaps), level) if verdict == "not distinguishable" else None
+    needed = _needed(found, len(pair.gaps), level) if verdict == NOT_DISTINGUISHABLE else None
     return Comparison(
         measure=measure,
         agent_a=a,
         agent_b=b,
         difference=figure,
-        n_sections=len(set(pair.section.tolist())),
+        n_sections=len(pair.clusters.names),
         effect_size=_effect_size(pair.gaps),
         p_t=p[0],
         p_wilcoxon=_wilcoxon(pair),
@@ -167,16 +157,17 @@ def _comparison(
     )
 
 
-def _verdict(difference: float | None, p: float | None) -> Outcome:
+def pair_verdict(difference: float | None, p: float | None) -> PairVerdict:
+    """On the first of two from its difference and Holm's p, at `LEVEL`; without a p they cannot be told apart."""
     if p is None or p > LEVEL or not difference:
-        return "not distinguishable"
+        return NOT_DISTINGUISHABLE
     return "better" if difference > 0 else "worse"
 
 
 def _effect_size(gaps: Floats) -> float | None:
     """Cohen's d_z; None where it is not defined."""
     spread = gaps.std(ddof=1) if len(gaps) > 1 else 0.0
-    return round(float(gaps.mean() / spread), DIGITS) if spread > _NO_SPREAD else None
+    return round(float(gaps.mean() / spread), DIGITS) if spread > NO_SPREAD else None
 
 
 def _wilcoxon(pair: Paired) -> float | None:
@@ -188,7 +179,7 @@ def _wilcoxon(pair: Paired) -> float | None:
         return None
     from scipy.stats import wilcoxon
 
-    means = np.round(by_cluster(pair.gaps, pair.section) / by_cluster(np.ones(len(pair.gaps)), pair.section), DIGITS)
+    means = np.round(pair.clusters.sums(pair.gaps) / pair.clusters.sizes, DIGITS)
     means = means[means != 0]
     if not len(means):
         return None
@@ -200,11 +191,11 @@ def _detectable(found: Estimate | None, n_queries: int, level: float) -> float |
     if found is None or found.n_clusters < 2:
         return None
     error = float(tested_error(found, n_queries))
-    return round(detectable(error, float(found.df), level), DIGITS) if error >= _NO_SPREAD else None
+    return round(detectable(error, float(found.df), level), DIGITS) if error >= NO_SPREAD else None
 
 
 def _needed(found: Estimate | None, n_queries: int, level: float) -> NeededQueries | None:
-    if found is None or found.n_clusters < 2 or found.error < _NO_SPREAD:
+    if found is None or found.n_clusters < 2 or found.error < NO_SPREAD:
         return None
     units, each = found.n_clusters.astype(np.float64), n_queries / float(found.n_clusters)
     ends = needed_interval(found.value / found.error, found.df, units, level)
@@ -220,7 +211,7 @@ def _sentence(
     names: tuple[str, str, str],
     pair: Paired,
     figure: Figure,
-    verdict: Outcome,
+    verdict: PairVerdict,
     least: float | None,
     needed: NeededQueries | None,
 ) -> str:
@@ -228,10 +219,10 @@ def _sentence(
     if figure.value is None:
         return f"{a} and {b} have no query in common on {measure}."
     queries = "this 1 query" if figure.n == 1 else f"these {figure.n} queries"
-    if verdict != "not distinguishable":
+    if verdict != NOT_DISTINGUISHABLE:
         return f"{a} is {verdict} than {b} on {measure}, by {abs(figure.value):.3f} with {queries}."
     said = f"{a} and {b} are not distinguishable with {queries} on {measure}"
-    if figure.n > 1 and len(pair.sizes()) == 1:
+    if figure.n > 1 and len(pair.clusters.names) == 1:
         said += ": they all come from one section, and stand for one"
     if least is not None:
         said += f": a difference below {least:.2g} could well have been missed"
@@ -249,4 +240,4 @@ def _would_decide(n: int, needed: NeededQueries | None) -> str:
 
 
 def _six(p: float) -> float | None:
-    return float(f"{p:.6g}") if isfinite(p) else None
+    return six_digits(p) if isfinite(p) else None

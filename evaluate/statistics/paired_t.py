@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import fmean
 
 from ragassay.records import Figure
 
 from ..results import PairedTest
-from .resamples import DIGITS, rounded
-
-Values = Mapping[str, float | None]
-"""Query id to an agent's value there; None where it failed."""
+from .clustered import Values
+from .resamples import DIGITS, rounded, six_digits
 
 
 def paired_test(measure: str, agent_a: str, a: Values, agent_b: str, b: Values, confidence: float = 0.95) -> PairedTest:
@@ -31,7 +29,7 @@ def paired_test(measure: str, agent_a: str, a: Values, agent_b: str, b: Values, 
         result = ttest_rel(gaps, [0.0] * n)
         ends = result.confidence_interval(confidence)
         difference = rounded(fmean(gaps), n, failed, ends.low, ends.high)
-        t, p = round(float(result.statistic), DIGITS), float(f"{result.pvalue:.6g}")
+        t, p = round(float(result.statistic), DIGITS), six_digits(result.pvalue)
     return PairedTest(
         measure=measure, agent_a=agent_a, agent_b=agent_b, difference=difference, t=t, df=n - 1 if n else None, p=p
     )

@@ -8,9 +8,8 @@ queries are thought of as in new sections, as many in each as here.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ragassay.arrays import Floats
 
 POWER = 0.8
 MOST = 1_000_000

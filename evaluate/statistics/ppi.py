@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from ragassay.arrays import Floats, Ints, Truths
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Sample:
     item was drawn (at least 1); read only where there is a label. low, high: the range of the values.
     """
 
-    cluster: NDArray[np.intp]
+    cluster: Ints
     judged: Floats
     human: Floats
     weight: Floats
@@ -37,9 +36,9 @@ class Sample:
     high: float
 
     @property
-    def labelled(self) -> NDArray[np.bool_]:
+    def labelled(self) -> Truths:
         """Which items have a label."""
-        known: NDArray[np.bool_] = ~np.isnan(self.human)
+        known: Truths = ~np.isnan(self.human)
         return known
 
     @property

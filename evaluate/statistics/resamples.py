@@ -10,20 +10,20 @@ Student's t with n - 1 degrees of freedom and the factor sqrt(n / (n - 1)) would
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.arrays import Floats
 from ragassay.records import Figure
 
-from .clustered import Floats as Floats
-from .clustered import Range as Range
+from ..inputs.clusters import ALONE, Clusters
+from .clustered import Range
 from .clustered import interval as clustered_interval
-from .clustered import numbered
 
 DIGITS = 9
 """Decimals kept in a file: enough for any use, few enough that another processor's last bit does not show."""
@@ -31,21 +31,20 @@ DIGITS = 9
 
 @dataclass(frozen=True)
 class Resamples:
-    """The draws. `weights` is (replicates, queries): how often each query was drawn.
+    """The draws. `weights` is (replicates, queries): how often each query was drawn, with the others of its cluster.
 
-    sections: query to the cluster it is drawn with; a query that is not named stands alone.
+    clusters: of all queries, in the order of their ids.
     """
 
-    queries: tuple[str, ...]
+    clusters: Clusters
     weights: NDArray[np.int64]
     seed: int
     confidence: float = 0.95
-    sections: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def cluster(self) -> NDArray[np.intp]:
-        """(queries,): the number of each query's cluster."""
-        return numbered(self.queries, self.sections)
+    def queries(self) -> tuple[str, ...]:
+        """Their ids, in order."""
+        return self.clusters.queries
 
     def figure(self, values: Mapping[str, float | None], limits: Range | None = None) -> Figure:
         """The mean over queries. `values` holds every query owed; None is one that failed and is not in the mean."""
@@ -69,8 +68,17 @@ class Resamples:
         above, below = self._column(sums), self._column(counts)
         if not below.sum():
             return Figure(value=None, n=n, n_failed=n_failed)
-        value, low, high = clustered_interval(above, below, self.cluster, limits)
+        value, low, high = clustered_interval(above, below, self.clusters, limits)
         return rounded(value, n, n_failed, low, high)
+
+    def mean(self, rows: Iterable[tuple[str, float]], n_failed: int, limits: Range = (0.0, 1.0)) -> Figure:
+        """The mean of values of which a query may have several, or none: (query id, value). `n` counts the values."""
+        sums: dict[str, float] = {}
+        counts: dict[str, float] = {}
+        for query, value in rows:
+            sums[query] = sums.get(query, 0.0) + value
+            counts[query] = counts.get(query, 0.0) + 1
+        return self.ratio(sums, counts, n=int(sum(counts.values())), n_failed=n_failed, limits=limits)
 
     def interval(self, replicates: Floats, n: int) -> tuple[float | None, float | None]:
         """The interval from a figure's value in each replicate, `n` queries behind it; None below two of either."""
@@ -89,34 +97,35 @@ class Resamples:
         return expanded_tail(self.units(n), self.confidence)
 
     def units(self, n: int) -> int:
-        """How many independent units are behind `n` of the queries: no more than there are sections."""
-        return min(n, int(self.cluster.max(initial=-1)) + 1) if self.sections else n
+        """How many independent units are behind `n` of the queries: no more than there are clusters."""
+        return min(n, len(self.clusters.names))
 
     def _column(self, values: Mapping[str, float]) -> Floats:
         return np.array([values.get(query, 0.0) for query in self.queries])
 
 
-def resamples(
-    queries: Sequence[str], replicates: int, seed: int, sections: Mapping[str, str] | None = None
-) -> Resamples:
-    """`replicates` draws with replacement of as many sections as there are, each with all of its queries.
+def resamples(queries: Sequence[str], replicates: int, seed: int, clusters: Clusters = ALONE) -> Resamples:
+    """`replicates` draws with replacement of as many clusters as `queries` have, each with all of its queries.
 
-    sections: query to section; one that is not named is drawn alone. The order of `queries` does not matter.
+    A query that `clusters` does not have is drawn alone. The order of `queries` does not matter.
     """
-    names = tuple(sorted(set(queries)))
-    generator = np.random.default_rng(seed)
-    if not names:
-        return Resamples((), np.zeros((replicates, 0), np.int64), seed)
-    cluster = numbered(names, sections)
-    size = int(cluster.max()) + 1
-    weights = generator.multinomial(size, np.full(size, 1 / size), size=replicates)[:, cluster]
-    return Resamples(names, weights.astype(np.int64), seed, sections=dict(sections or {}))
+    mine = clusters.of(sorted(set(queries)))
+    size = len(mine.names)
+    if not size:
+        return Resamples(mine, np.zeros((replicates, 0), np.int64), seed)
+    weights = np.random.default_rng(seed).multinomial(size, np.full(size, 1 / size), size=replicates)
+    return Resamples(mine, weights[:, mine.numbers].astype(np.int64), seed)
 
 
 def rounded(value: float, n: int, n_failed: int, low: float | None, high: float | None) -> Figure:
     """A figure with `DIGITS` decimals."""
     ends = [None if end is None else round(float(end), DIGITS) for end in (low, high)]
     return Figure(value=round(float(value), DIGITS), n=n, n_failed=n_failed, ci_low=ends[0], ci_high=ends[1])
+
+
+def six_digits(p: float) -> float:
+    """A p-value as it is kept."""
+    return float(f"{p:.6g}")
 
 
 @lru_cache

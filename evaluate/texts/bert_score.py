@@ -15,15 +15,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ragassay.arrays import Singles
 from ragassay.errors import InputError, MissingExtra
 from ragassay.models.encoders import load_encoder
 from ragassay.text import plain
 
 from .windows import windows
-
-Floats = NDArray[np.float32]
 
 
 class BertScore(NamedTuple):
@@ -34,7 +32,7 @@ class BertScore(NamedTuple):
     f1: float | None
 
 
-def bert_score(reference: Floats, candidate: Floats) -> BertScore | None:
+def bert_score(reference: Singles, candidate: Singles) -> BertScore | None:
     """The score of two texts' token vectors, (tokens, dimension) each of length 1; None where one has no tokens."""
     if not len(reference) or not len(candidate):
         return None
@@ -67,11 +65,11 @@ class TokenEncoder:
         self._tokenizer, special = tokenizer, tokenizer.num_special_tokens_to_add()
         self._room = max(1, self._encoder.max_seq_length - special - 2)
 
-    def vectors(self, texts: Sequence[str]) -> Mapping[str, Floats]:
+    def vectors(self, texts: Sequence[str]) -> Mapping[str, Singles]:
         """Text to (tokens, dimension), each row of length 1."""
         distinct = list(dict.fromkeys(texts))
         parts = [(text, part) for text in distinct for part in windows(text, self._tokenizer, self._room)]
-        found: dict[str, list[Floats]] = {text: [] for text in distinct}
+        found: dict[str, list[Singles]] = {text: [] for text in distinct}
         if parts:
             rows = self._encoder.encode(
                 [part for _, part in parts], prompt="", output_value=None, batch_size=32, show_progress_bar=False
@@ -80,16 +78,16 @@ class TokenEncoder:
                 found[text].append(self._tokens(row))
         return {text: np.concatenate(rows) if rows else np.zeros((0, 1), np.float32) for text, rows in found.items()}
 
-    def _tokens(self, row: Mapping[str, Any]) -> Floats:
+    def _tokens(self, row: Mapping[str, Any]) -> Singles:
         if "token_embeddings" not in row:
             raise self._unfit()
         ids, mask = row["input_ids"].cpu().numpy(), row["attention_mask"].cpu().numpy().astype(bool)
         kept = mask & ~np.isin(ids, self._around)
-        vectors: Floats = row["token_embeddings"].detach().float().cpu().numpy()[kept]
+        vectors: Singles = row["token_embeddings"].detach().float().cpu().numpy()[kept]
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not (np.isfinite(lengths) & (lengths > 0)).all():
             raise InputError(f"embedding model '{plain(self._model)}' gives a token no vector")
-        unit: Floats = vectors / lengths
+        unit: Singles = vectors / lengths
         return unit
 
     def _unfit(self) -> InputError:

@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ragassay.arrays import Floats
 from ragassay.errors import InputError, MissingExtra
 from ragassay.models.encoders import is_on_hub, no_progress_bar
 from ragassay.text import plain
 
 Pair = tuple[str, str]
-Floats = NDArray[np.float64]
 
 HHEM_PROMPT = "<pad> Determine if the hypothesis is true given the premise?\n\nPremise: {text1}\n\nHypothesis: {text2}"
 """What HHEM-2.1-Open was trained with; used where the model's config.json does not say."""

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ragassay.arrays import Singles
+
 from .embedding import Embedder
 from .embedding_cache import Text, Vectors
 from .ranker import Ranking, best_first
@@ -19,8 +21,6 @@ DIGITS = 5
 _BATCH = 64  # queries that are compared with the passages at a time
 _ROWS, _FIRST_ROWS = 32_768, 4096  # passages that they are compared with at a time
 _MARGIN = 1e-3  # above the error of single precision and of rounding, in cosine
-
-Singles = npt.NDArray[np.float32]
 
 
 class Knn:

@@ -27,12 +27,10 @@ from itertools import combinations
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...ratings.bradley_terry_fit import Truths, log_strengths
-from ...statistics.resamples import Floats
+from ragassay.arrays import Floats, Ints, Truths
 
-Ints = NDArray[np.intp]
+from ...ratings.bradley_terry_fit import log_strengths
 
 BATCH_SHARE = 0.1
 """Of all queries, what an open pair plays in a round."""

@@ -9,7 +9,7 @@ from ragassay.experiment.settings import JudgeSettings
 from ragassay.records import Game
 
 from ...inputs.material import Material
-from ...inputs.sections import source_sections
+from ...inputs.sections import source_clusters
 from ...ratings.verdicts import SCORES, verdict
 from ..engine.cases import GameCase
 from .pairings import Meeting, adaptive_meetings
@@ -36,7 +36,7 @@ def chosen(cases: Sequence[GameCase], material: Material, settings: JudgeSetting
     met = adaptive_meetings(
         material.agents,
         [query.id for query in material.queries],
-        source_sections(material.queries),
+        source_clusters(material.queries),
         scores,
         settings.seed,
         settings.adaptive_confidence,

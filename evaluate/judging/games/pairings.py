@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from ...ratings.bradley_terry_fit import Truths
-from ...statistics.clustered import numbered
-from ...statistics.resamples import Floats
-from .adaptive import Design, Ints, play_out
+from ragassay.arrays import Floats, Ints, Truths
+
+from ...inputs.clusters import Clusters
+from .adaptive import Design, play_out
 
 Pair = tuple[str, str]
 Meeting = tuple[str, Pair]
@@ -29,7 +29,7 @@ def all_pairs(agents: Sequence[str]) -> list[Pair]:
 def adaptive_meetings(
     agents: Sequence[str],
     queries: Sequence[str],
-    sections: Mapping[str, str],
+    clusters: Clusters,
     play: Play,
     seed: int,
     confidence: float,
@@ -38,7 +38,7 @@ def adaptive_meetings(
     """The meetings played until each pair is decided at `confidence` or has no query left, or `max_share` is played.
 
     The path depends on the seed, the agents' and queries' names and the scores alone, so that a run that was stopped
-    goes the same way again. sections: query to what it shares with others (`evaluate.statistics.clustered.numbered`).
+    goes the same way again. clusters: of the queries.
     """
     pairs, names = all_pairs(agents), sorted(queries)
     if not pairs or not names:
@@ -53,7 +53,7 @@ def adaptive_meetings(
         return scores
 
     design = Design(len(agents), len(names), confidence, max_share)
-    played = play_out(design, numbered(names, sections), place, reveal)
+    played = play_out(design, clusters.of(names).numbers, place, reveal)
     return {(names[query], pairs[pair]) for query, pair in np.argwhere(place[0] < played.met[0])}
 
 

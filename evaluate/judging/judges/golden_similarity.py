@@ -14,8 +14,8 @@ from math import isinf
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ragassay.arrays import Floats
 from ragassay.errors import MissingExtra
 from ragassay.models.encoders import load_encoder, prompt_for
 from ragassay.records import Assessment
@@ -23,8 +23,6 @@ from ragassay.records import Assessment
 from ...texts.windows import n_tokens, windows
 from ..engine.cases import AnswerCase, expected_response
 from ..engine.evaluator import Criterion, Evaluator
-
-Floats = NDArray[np.float64]
 
 
 class GoldenSimilarity(Evaluator):

@@ -1,0 +1,65 @@
+"""Which queries go together: what is made from one section of a document is not independent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ragassay.arrays import Floats, Ints, Truths, sums_by_number
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Queries and the cluster that each is of; made once and handed down.
+
+    queries: ids. numbers: (queries,) each one's cluster, an index into `names`. names: the clusters', in order.
+    """
+
+    queries: tuple[str, ...] = ()
+    numbers: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def named(cls, queries: Sequence[str], names: Sequence[str]) -> Clusters:
+        """From the name of each query's cluster."""
+        at = {name: number for number, name in enumerate(sorted(set(names)))}
+        return cls(tuple(queries), np.array([at[name] for name in names], dtype=np.intp), tuple(at))
+
+    @property
+    def sizes(self) -> Floats:
+        """(clusters,): how many queries each has."""
+        return np.bincount(self.numbers, minlength=len(self.names)).astype(np.float64)
+
+    def number(self, query: str) -> int:
+        """The number of a query's cluster. Raises KeyError for one that is not in `queries`."""
+        return self._places[query]
+
+    def of(self, queries: Sequence[str]) -> Clusters:
+        """The clusters of these queries alone, in their order; one that is not known is its own cluster."""
+        known = self._places
+        return Clusters.named(queries, [self.names[known[q]] if q in known else f"query {q}" for q in queries])
+
+    def where(self, which: Truths) -> Clusters:
+        """Some of the queries, `which` (queries,); clusters keep their numbers, also those left without a query."""
+        kept = tuple(query for query, is_in in zip(self.queries, which.tolist(), strict=True) if is_in)
+        return Clusters(kept, self.numbers[which], self.names)
+
+    def sums(self, values: Floats) -> Floats:
+        """(..., clusters): `values` (..., queries) summed by cluster."""
+        return sums_by_number(values, self.numbers, len(self.names))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return dict(zip(self.queries, self.numbers.tolist(), strict=True))
+
+
+ALONE = Clusters()
+"""Each query by itself."""
+
+
+def clusters_of_rows(names: Sequence[str]) -> Clusters:
+    """The rows of a table, each told by its place: those with the same name go together."""
+    return Clusters.named([str(place) for place, _ in enumerate(names)], names)
