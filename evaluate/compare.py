@@ -86,8 +86,7 @@ def results_of(
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     basis = _basis(findings, experiment, evaluated or Evaluations())
     audit, corrected = _audit(basis), _corrected(basis, labelled)
-    notes = corrected.notes if corrected else ()
-    notices = (*findings.unusable, *basis.strengths.notices, *warnings(audit), *notes)
+    notices = (*findings.unusable, *basis.strengths.notices, *warnings(audit), *(corrected.notes if corrected else ()))
     results = Results(
         corpus=corpus,
         note=experiment.corpus.note,

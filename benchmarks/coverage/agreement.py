@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.evaluate.agreement.agree import clusters_of
+from ragassay.arrays import Floats
 from ragassay.evaluate.agreement.crosstab import crosstab
 from ragassay.evaluate.agreement.estimates import Sample
 from ragassay.evaluate.agreement.kappa import kappa
 from ragassay.evaluate.agreement.self_agreement import repeat_consistency
+from ragassay.evaluate.inputs.clusters import clusters_of_rows
 
-Floats = NDArray[np.float64]
 BAR, BOOTSTRAP = 0.93, 500
 
 
@@ -111,7 +111,8 @@ RARE = [
 def kappa_interval(people: NDArray[np.int64], judged: NDArray[np.int64], cluster: list[str], seed: int) -> Floats:
     """(2,) the ends over all repeats; NaN where there are none."""
     repeats = judged.shape[1]
-    table = crosstab(np.repeat(people, repeats), judged.ravel(), np.repeat(clusters_of(cluster), repeats), 2)
+    clusters = clusters_of_rows(np.repeat(cluster, repeats).tolist())
+    table = crosstab(np.repeat(people, repeats), judged.ravel(), clusters.numbers, 2)
     sample = Sample.of_pairs(table, BOOTSTRAP, seed)
     value, replicates = sample.every(kappa)
     ends = sample.interval(value, replicates, kappa, bounded=True) if np.isfinite(value) else (None, None)

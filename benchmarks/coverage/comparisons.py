@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ragassay.evaluate.statistics.clustered import by_cluster, estimate, intervals
+from ragassay.arrays import Floats
+from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
+from ragassay.evaluate.statistics.clustered import estimate, intervals
 from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
 from ragassay.evaluate.statistics.power import needed_interval, needed_units
-
-Floats = NDArray[np.float64]
 
 EXPERIMENTS = 2000
 QUERIES = (30, 50, 100, 200)
@@ -133,9 +132,9 @@ def drawn(shape: tuple[int, ...], per_section: int, correlation: float, generato
     return normals
 
 
-def sections(queries: int, per_section: int) -> NDArray[np.intp]:
-    """The section of each query."""
-    return np.arange(queries) // per_section
+def sections(queries: int, per_section: int) -> Clusters:
+    """So many queries in each section."""
+    return clusters_of_rows([f"{place // per_section:04d}" for place in range(queries)])
 
 
 def means(experiments: int, seed: int = 1) -> Iterator[Cell]:
@@ -204,9 +203,7 @@ def false_verdicts(experiments: int, agents: int = 6, seed: int = 3) -> Iterator
             wrong = 0
             for start in range(0, experiments, 500):
                 size = min(500, experiments - start)
-                values = by_cluster(
-                    scores.of(drawn((size, agents, n), each, correlation, generator)), sections(n, each)
-                )
+                values = sections(n, each).sums(scores.of(drawn((size, agents, n), each, correlation, generator)))
                 gaps = values[:, pairs[:, 0]] - values[:, pairs[:, 1]]
                 p = t_p(estimate(gaps, np.full(gaps.shape[-1], float(each))), n)
                 # Holm calls some pair different just where the smallest p passes Bonferroni.
@@ -223,10 +220,10 @@ def needed(experiments: int, seed: int = 4) -> Iterator[Cell]:
         for each, correlation in LAYOUTS:
             generator = np.random.default_rng([seed, number, each, round(10 * correlation)])
             many = paired_gaps(a, b, (400, 1000), each, correlation, generator)
-            of_sections = by_cluster(many, sections(1000, each)).ravel() / each
+            of_sections = sections(1000, each).sums(many).ravel() / each
             truth = float(needed_units(np.array(of_sections.mean() / of_sections.std()), level))
             gaps = paired_gaps(a, b, (experiments, n), each, correlation, generator)
-            found = estimate(by_cluster(gaps, sections(n, each)), np.full(n // each, float(each)))
+            found = estimate(sections(n, each).sums(gaps), np.full(n // each, float(each)))
             with np.errstate(invalid="ignore", divide="ignore"):
                 t = np.where(found.error > 0, found.value / found.error, 0.0)
             _, low, high = needed_interval(t, found.df, found.n_clusters.astype(np.float64), level)

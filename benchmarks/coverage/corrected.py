@@ -19,11 +19,10 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.arrays import Floats
 from ragassay.evaluate.statistics.corrected_mean import correct_difference, correct_mean
 from ragassay.evaluate.statistics.labels_needed import labels_needed, needed_for
 from ragassay.evaluate.statistics.ppi import Sample
-
-Floats = NDArray[np.float64]
 
 ITEMS = 2000
 TRUTHS = (0.5, 0.8, 0.9, 0.95)

@@ -17,11 +17,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ragassay.arrays import Floats
+from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.games.adaptive import Design, Ints, Played, play_out
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 from ragassay.evaluate.ratings.win_table import Contests
-from ragassay.evaluate.statistics.resamples import Floats, resamples
+from ragassay.evaluate.statistics.resamples import resamples
 
 BOOTSTRAP = 400
 _MANY = 200_000
@@ -133,7 +135,7 @@ class Rated:
 
 def rated(world: World, scores: Floats, ties: bradley_terry.Ties = "davidson") -> Rated:
     """`bradley_terry.rate` on each experiment, (experiments, queries, pairs)."""
-    sections = {name: str(c) for name, c in zip(query_names(world), world.cluster, strict=True)}
+    sections = Clusters.named(query_names(world), [str(number) for number in world.cluster])
     rows = []
     for index, one in enumerate(scores):
         draws = resamples(query_names(world), BOOTSTRAP, index, sections)

@@ -24,9 +24,10 @@ import numpy as np
 
 from benchmarks.judges.take_replies import KEPT, WORK, awaited, evaluator, open_caller, open_work
 from ragassay.errors import InputError, RepliesMissing
+from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
 from ragassay.evaluate.judging.engine.rounds import assess
-from ragassay.evaluate.statistics.clustered import interval, numbered
+from ragassay.evaluate.statistics.clustered import interval
 from ragassay.files import read_records
 from ragassay.records import Answer, Figure, Passage, Query
 
@@ -126,12 +127,12 @@ def _spelt(item: Item, ends: tuple[str, str]) -> str:
 def share(pairs: Sequence[Pair], flags: Sequence[bool], among: Sequence[bool]) -> Figure:
     """The share of `flags` among the pairs in question, resampled by question; failed pairs are counted as failed."""
     whole = [pair for pair in pairs if pair.whole]
-    cluster = numbered([pair.item.query.id for pair in whole], None)
+    clusters = ALONE.of([pair.item.query.id for pair in whole])
     counts = np.array(among, dtype=np.float64)
     n, n_failed = int(counts.sum()), len(pairs) - len(whole)
     if not n:
         return Figure(value=None, n=0, n_failed=n_failed)
-    value, low, high = interval(np.array(flags, dtype=np.float64) * counts, counts, cluster, (0.0, 1.0))
+    value, low, high = interval(np.array(flags, dtype=np.float64) * counts, counts, clusters, (0.0, 1.0))
     return Figure(value=round(value, 6), n=n, n_failed=n_failed, ci_low=low, ci_high=high)
 
 

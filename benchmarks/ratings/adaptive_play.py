@@ -20,9 +20,9 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from benchmarks.coverage.ratings import WORLDS, World, simulate
+from ragassay.arrays import Floats, Truths
 from ragassay.evaluate.judging.games.adaptive import Design, play_out
-from ragassay.evaluate.ratings.bradley_terry_fit import Truths, log_strengths
-from ragassay.evaluate.statistics.resamples import Floats
+from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 
 SHARES = (0.2, 1 / 3, 0.5, 0.75, 1.0)
 EXPERIMENTS = 500

@@ -1,6 +1,6 @@
 """Elo: 500 shuffled tournaments of 3,000 games, ours beside RAGElo's ranker and a plain loop over the games.
 
-    python -m benchmarks.speed.elo [TOURNAMENTS GAMES AGENTS]
+    python -m benchmarks.speed.elo [TOURNAMENTS GAMES AGENTS]       500 100000 60 is a large arena
 
 RAGElo plays as many games between six agents where RAGELO_PYTHON names a Python that has it. The loop keeps ratings in
 a dict, updates two of them a game, and does nothing else. The target is 20 times faster than RAGElo.
@@ -16,20 +16,22 @@ import numpy as np
 
 from benchmarks.speed.aims import note, why
 from benchmarks.speed.ragelo_peer import NOT_INSTALLED, peer
-from ragassay.evaluate.ratings.elo import EloSettings, tournament_mean
+from ragassay.evaluate.ratings.elo import EloSettings, rate, tournament_mean
 from ragassay.evaluate.ratings.win_table import Contests
+from ragassay.evaluate.statistics.resamples import resamples
 
-REPEATS, TIMES_FASTER = 20, 20
+REPEATS, TIMES_FASTER, QUERIES, RESAMPLES = 20, 20, 200, 1000
 
 
 def made_up(games: int, agents: int) -> Contests:
-    """Random games between random pairs, seeded."""
+    """Random games between random pairs on 200 queries, seeded."""
     generator = np.random.default_rng(7)
     a = generator.integers(0, agents, games)
     b = (a + generator.integers(1, agents, games)) % agents
     score = generator.choice([0.0, 0.5, 1.0], games)
     names = tuple(f"agent-{n:02d}" for n in range(agents))
-    return Contests(names, ("q",), a, b, np.zeros(games, dtype=np.intp), score)
+    queries = tuple(f"q{n:03d}" for n in range(QUERIES))
+    return Contests(names, queries, a, b, generator.integers(0, QUERIES, games), score)
 
 
 def plain_loop(contests: Contests, settings: EloSettings) -> dict[str, float]:
@@ -62,11 +64,15 @@ def main() -> None:
         ratings = tournament_mean(contests, settings)
         ours.append(time.perf_counter() - start)
     start = time.perf_counter()
+    rate(contests, resamples(contests.queries, RESAMPLES, 7), settings)
+    with_intervals_s = time.perf_counter() - start
+    start = time.perf_counter()
     loop = plain_loop(contests, settings)
     loop_s = time.perf_counter() - start
     apart = max(abs(loop[name] - rating) for name, rating in zip(contests.agents, ratings.tolist(), strict=True))
     print(f"{tournaments} tournaments of {games} games between {agents} agents")
     print(f"ours        {min(ours):8.3f} s  (best of {REPEATS})")
+    print(f"with intervals from {RESAMPLES:,} resamples {with_intervals_s:8.1f} s")
     print(f"plain loop  {loop_s:8.3f} s  ({loop_s / min(ours):.0f} times as long)")
     print(f"the ratings differ by at most {apart:.2f} points, the loop's order noise")
     beside_ragelo(tournaments, games, min(ours))

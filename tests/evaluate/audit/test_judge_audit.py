@@ -45,10 +45,6 @@ def play(n, judge, agents=AGENTS):
     return games
 
 
-def each_its_own(n):
-    return {query: query for query in names(n)}
-
-
 def ratings(games, n, agents=AGENTS):
     found = verdicts(games)
     return bradley_terry.rate(contests(found, agents, names(n)), resamples(names(n), 100, 7)).figures
@@ -80,7 +76,7 @@ def test_flips_of_one_cluster_are_one_observation():
 def test_a_judge_that_always_takes_one_place_is_found_out_and_moves_no_rating(first):
     n = 20
     games = play(n, lambda query, one, other: one if first else other)
-    rows = audit_position(games, AGENTS, each_its_own(n), resamples(names(n), 200, 7))
+    rows = audit_position(games, AGENTS, resamples(names(n), 200, 7))
     rate, favoured = finding(rows, "flip_rate"), finding(rows, "first_favoured")
     assert (rate.figure.value, rate.figure.n) == (1.0, 60)
     assert favoured.figure.value == float(first)
@@ -92,7 +88,7 @@ def test_a_judge_that_always_takes_one_place_is_found_out_and_moves_no_rating(fi
 def test_a_judge_with_a_taste_for_the_first_place_leaves_the_better_agent_in_front():
     n = 40
     taste = play(n, lambda query, a, b: a if coin(query, a, b, "taste") < 0.5 else min(a, b))
-    rows = audit_position(taste, AGENTS, each_its_own(n), resamples(names(n), 200, 7))
+    rows = audit_position(taste, AGENTS, resamples(names(n), 200, 7))
     assert finding(rows, "first_favoured").p < 0.001
     found = {agent: figure.value for agent, figure in ratings(taste, n).items()}
     assert found["amber"] > found["beryl"] > found["coral"]
@@ -101,7 +97,7 @@ def test_a_judge_with_a_taste_for_the_first_place_leaves_the_better_agent_in_fro
 def test_a_fair_judge_who_errs_at_random_has_no_favourite_place():
     n = 40
     games = play(n, lambda query, a, b: min(a, b) if coin(query, a, b) < 0.7 else max(a, b))
-    rows = audit_position(games, AGENTS, each_its_own(n), resamples(names(n), 500, 7))
+    rows = audit_position(games, AGENTS, resamples(names(n), 500, 7))
     rate, favoured = finding(rows, "flip_rate"), finding(rows, "first_favoured")
     assert rate.figure.ci_low < 2 * 0.7 * 0.3 < rate.figure.ci_high
     assert favoured.p > 0.05
@@ -116,13 +112,13 @@ def test_a_win_against_a_tie_leans_to_its_place():
         Game(query_id="q001", agent_a="amber", agent_b="beryl", first="a", winner="b"),
         Game(query_id="q001", agent_a="amber", agent_b="beryl", first="b", winner="tie"),
     ]
-    rows = audit_position(games, AGENTS[:2], each_its_own(2), resamples(names(2), 100, 7))
+    rows = audit_position(games, AGENTS[:2], resamples(names(2), 100, 7))
     assert finding(rows, "flip_rate").figure.value == 1.0
     assert finding(rows, "first_favoured").figure.value == 0.5
 
 
 def test_without_games_nothing_is_known():
-    rows = audit_position([], AGENTS, each_its_own(3), resamples(names(3), 100, 7))
+    rows = audit_position([], AGENTS, resamples(names(3), 100, 7))
     assert [row.figure.value for row in rows] == [None, None]
     assert [row.warning for row in rows] == [None, None]
 
@@ -159,7 +155,7 @@ def test_a_judge_that_likes_length_is_found_out_and_the_length_controlled_rating
     n, strength = 150, {"amber": 0.8, "beryl": 0.4, "coral": 0.0}
     size = lengths(n, MEANS)
     found = verdicts(play(n, by_length(size, strength, 3.0, n)))
-    rows, held = audit_length(found, size, AGENTS, each_its_own(n), resamples(names(n), 300, 7))
+    rows, held = audit_length(found, size, AGENTS, resamples(names(n), 300, 7))
     share, effect = finding(rows, "longer_wins"), finding(rows, "length_effect")
     assert share.figure.ci_low > 0.5
     assert share.p < 0.001
@@ -175,7 +171,7 @@ def test_a_judge_without_a_taste_for_length_is_not_accused():
     n, strength = 100, {"amber": 1.0, "beryl": 0.5, "coral": 0.0}
     size = lengths(n, MEANS)
     found = verdicts(play(n, by_length(size, strength, 0.0, n)))
-    rows, held = audit_length(found, size, AGENTS, each_its_own(n), resamples(names(n), 300, 7))
+    rows, held = audit_length(found, size, AGENTS, resamples(names(n), 300, 7))
     effect = finding(rows, "length_effect")
     assert effect.figure.ci_low < 0 < effect.figure.ci_high
     assert effect.warning is None
@@ -225,7 +221,7 @@ def test_where_length_cannot_be_held_equal_there_is_a_reason_and_no_number(size,
     n = 10
     games = play(n, winner) if winner else []
     sizes = {(q, a): size(q, a) for q in names(n) for a in AGENTS}
-    rows, held = audit_length(verdicts(games), sizes, AGENTS, each_its_own(n), resamples(names(n), 100, 7))
+    rows, held = audit_length(verdicts(games), sizes, AGENTS, resamples(names(n), 100, 7))
     assert finding(rows, "length_effect").figure.value is None
     assert why in held.note
     assert {figure.value for figure in held.controlled.values()} == {None}

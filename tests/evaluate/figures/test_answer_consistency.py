@@ -13,7 +13,7 @@ from support import tiny_models
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.evaluate.figures.answer_consistency import Runs, consistency, spread
+from ragassay.evaluate.figures.answer_consistency import Runs, measure_consistency, spread
 from ragassay.evaluate.texts.bert_score import TokenEncoder, bert_score
 from ragassay.evaluate.texts.rouge import rouge
 
@@ -116,7 +116,9 @@ def test_an_agents_spread_is_over_its_queries() -> None:
         Runs("q1", "a", ("x y", "x y"), {"umbrela": (3.0, 1.0)}),
         Runs("q2", "a", ("x y", None), {"umbrela": (2.0, None)}),
     ]
-    found = consistency(groups, lambda texts: {text: vectors(EAST) for text in texts}, "m", {"umbrela": (0.0, 3.0)})
+    found = measure_consistency(
+        groups, lambda texts: {text: vectors(EAST) for text in texts}, "m", {"umbrela": (0.0, 3.0)}
+    )
     rouge1, grade = found.agents["a"]["rouge1"], found.agents["a"]["umbrela"]
     assert (rouge1.mean.value, rouge1.mean.n, rouge1.mean.n_failed) == (1.0, 1, 1)
     assert (rouge1.n_values, rouge1.n_values_failed) == (1, 1)

@@ -13,7 +13,7 @@ from support.loopback.server import ScriptedServer
 from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
-from ragassay.evaluate.figures.pass_or_fail import pass_or_fail, verdicts_by_agent
+from ragassay.evaluate.figures.pass_or_fail import overall_by_agent, pass_or_fail
 from ragassay.evaluate.figures.root_cause import fix_of
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.statistics.resamples import resamples
@@ -270,7 +270,7 @@ def test_the_metrics_of_a_run_have_n_failures_and_intervals(folder):
 def test_the_report_s_verdicts_are_those_of_the_export(folder):
     """Of the first agent, q1 fails (correctness) and q2 is open; the second found nothing for q1 and failed on q2."""
     space = Workspace(folder / "corpus", folder / "results", load_experiment(folder / "corpus" / "experiment.toml"))
-    verdicts = verdicts_by_agent(space, experiment_evaluators(space))
+    verdicts = overall_by_agent(space, experiment_evaluators(space))
     assert {agent: found.passed for agent, found in verdicts.items()} == {
         AGENTS[0]: {"q1": 0.0, "q2": None},
         AGENTS[1]: {"q1": 0.0, "q2": None},

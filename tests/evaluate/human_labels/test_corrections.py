@@ -14,13 +14,11 @@ from ragassay.evaluate.judging.judges.relevance import qrels_of
 from ragassay.evaluate.report.corrected import corrected_verdicts
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.report.terminal import ranked_table
-from ragassay.evaluate.results import CorrectedFigure, Results
+from ragassay.evaluate.results import NOT_DISTINGUISHABLE, CorrectedFigure, Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Judgment
 from ragassay.trec import write_qrels
-
-LEVEL = "not distinguishable"
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +51,9 @@ def test_verdicts_are_by_holm_over_the_pairs(workspace: Workspace) -> None:
         largest = max(largest, min(1.0, (len(found) - place) * figure.p))  # Holm 1979
         assert figure.p_holm == pytest.approx(largest, rel=1e-5)
         sign = (figure.corrected.value or 0.0) > 0
-        assert figure.verdict == (("better" if sign else "worse") if largest <= 0.05 else LEVEL)
+        assert figure.verdict == (("better" if sign else "worse") if largest <= 0.05 else NOT_DISTINGUISHABLE)
     decided = {figure.verdict for figure in found}
-    assert LEVEL in decided and decided & {"better", "worse"}
+    assert NOT_DISTINGUISHABLE in decided and decided & {"better", "worse"}
 
 
 def test_means_and_what_could_not_be_corrected_have_no_verdict(workspace: Workspace) -> None:
@@ -70,7 +68,7 @@ def test_the_sheet_the_table_and_the_terminal_say_so(workspace: Workspace) -> No
     results = read_results(workspace.figures)
     ((measure, said),) = corrected_verdicts(results)
     found = _differences(results)
-    level = sum(figure.verdict == LEVEL for figure in found)
+    level = sum(figure.verdict == NOT_DISTINGUISHABLE for figure in found)
     assert (measure == "accuracy" and f"{level} of {len(found)}" in said) or f"{level} not" in said
     page = workspace.report.read_text(encoding="utf-8")
     assert said in Page(page).text and "over all pairs of a measure (Holm)" in page
@@ -83,7 +81,7 @@ def test_few_pairs_are_named_with_the_better_agent_first(workspace: Workspace) -
     results = read_results(workspace.figures)
     assert results.corrected is not None
     one = _differences(results)[0].model_copy(update={"agent": "a", "other": "b", "verdict": "worse"})
-    level = one.model_copy(update={"verdict": LEVEL})
+    level = one.model_copy(update={"verdict": NOT_DISTINGUISHABLE})
     pair = results.corrected.model_copy(update={"figures": (one, level)})
     said = corrected_verdicts(results.model_copy(update={"corrected": pair}))
     assert said == [("accuracy", "b better than a; 1 of 2 pairs not distinguishable")]

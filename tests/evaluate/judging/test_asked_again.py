@@ -8,6 +8,7 @@ import pytest
 from support.scripted_judge import Scripted, all_answers, fair, workspace
 
 from ragassay.evaluate.audit.repeats import audit_repeats
+from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.files import read_records
 from ragassay.models.requests import Reply
@@ -108,7 +109,7 @@ def test_a_judge_that_turns_round_when_asked_again_is_found_out(tmp_path, turned
         read_records(space.relevance, Judgment),
         read_records(space.pointwise, Judgment),
         read_records(space.games, Game),
-        {"q1": "q1", "q2": "q2"},
+        ALONE.of(["q1", "q2"]),
     )
     assert [(row.subject, row.figure.value) for row in findings] == [
         ("passages", 1.0),
@@ -118,4 +119,4 @@ def test_a_judge_that_turns_round_when_asked_again_is_found_out(tmp_path, turned
 
 
 def test_without_repeats_there_is_no_figure():
-    assert audit_repeats([], [], [], [], {}) == ()
+    assert audit_repeats([], [], [], [], ALONE) == ()

@@ -9,17 +9,18 @@ from support.made_up_results.workspace import make_workspace
 from ragassay.evaluate.report.decision import front, judge_in_brief, to_decide, undecided
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.results import (
+    NOT_DISTINGUISHABLE,
     AgentPool,
     Audit,
     AuditFinding,
     Bounds,
+    Choice,
     Comparison,
     FailedReplies,
     LeftOut,
     LengthControl,
     NeededQueries,
     Results,
-    Verdict,
 )
 from ragassay.records import Figure
 
@@ -41,7 +42,7 @@ def made(agents, ratings, costs=None, seconds=None, **changes):
         "corpus": "made",
         "agents": tuple(agents),
         "n_queries": 10,
-        "verdict": Verdict(best=agents[0], runner_up=agents[1], sure=True, sentence="So."),
+        "verdict": Choice(best=agents[0], runner_up=agents[1], sure=True, sentence="So."),
         "retrieval": {},
         "pointwise_labels": {},
         "answers": answers,
@@ -100,16 +101,13 @@ def pair(a, b, verdict, needed=None):
     )
 
 
-LEVEL = "not distinguishable"
-
-
 def test_what_is_not_told_apart_stands_with_the_leaders_first_and_what_it_takes():
     pairs = (
-        pair("c", "b", LEVEL, NeededQueries(value=900, ci_low=40, ci_high=None)),
-        pair("b", "a", LEVEL, NeededQueries(value=45, ci_low=20, ci_high=300)),
+        pair("c", "b", NOT_DISTINGUISHABLE, NeededQueries(value=900, ci_low=40, ci_high=None)),
+        pair("b", "a", NOT_DISTINGUISHABLE, NeededQueries(value=45, ci_low=20, ci_high=300)),
         pair("a", "c", "better"),
     )
-    unsure = Verdict(best="a", runner_up="b", sure=False, sentence="a leads.")
+    unsure = Choice(best="a", runner_up="b", sure=False, sentence="a leads.")
     results = made(SIX[:3], (600, 590, 500), comparisons=pairs, verdict=unsure)
     found = undecided(results)
     assert [row.pair for row in found] == [("a", "b"), ("b", "c")]
@@ -118,7 +116,7 @@ def test_what_is_not_told_apart_stands_with_the_leaders_first_and_what_it_takes(
     assert "ask about 45 queries in all (now 10)" in to_decide(results, found)
     assert "may be equal" not in to_decide(results, found)  # of b and c it is said, and neither need be first
     assert "agents that are not told apart may change places" in front(results).said
-    endless = pair("a", "b", LEVEL, NeededQueries(value=45, ci_low=20, ci_high=None))
+    endless = pair("a", "b", NOT_DISTINGUISHABLE, NeededQueries(value=45, ci_low=20, ci_high=None))
     open_ended = made(SIX[:2], (600, 590), comparisons=(endless,), verdict=unsure)
     assert "some of these may be equal" in to_decide(open_ended, undecided(open_ended))
 
@@ -126,8 +124,8 @@ def test_what_is_not_told_apart_stands_with_the_leaders_first_and_what_it_takes(
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        (Verdict(best=None, runner_up=None, sure=False, sentence="Nothing."), "Get games that have a verdict"),
-        (Verdict(best="a", runner_up="b", sure=True, sentence="Choose a."), "The first place is settled"),
+        (Choice(best=None, runner_up=None, sure=False, sentence="Nothing."), "Get games that have a verdict"),
+        (Choice(best="a", runner_up="b", sure=True, sentence="Choose a."), "The first place is settled"),
     ],
 )
 def test_what_to_do_next(verdict, words):

@@ -8,10 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from ragassay.evaluate.inputs.sections import source_sections
-from ragassay.evaluate.statistics.clustered import by_cluster, effective_queries, estimate, intervals, numbered
+from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
+from ragassay.evaluate.inputs.sections import source_clusters
+from ragassay.evaluate.statistics.clustered import effective_queries, estimate, intervals
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Query
+
+
+def together(cluster):
+    """The clusters that these numbers tell."""
+    return clusters_of_rows([f"{number:04d}" for number in cluster])
 
 
 def cr2_by_matrices(values, cluster):
@@ -36,7 +42,8 @@ def test_the_error_and_its_degrees_of_freedom_are_bell_and_mccaffreys(rows):
     values, cluster = np.array([value for value, _ in rows]), np.array([name for _, name in rows])
     if len(set(cluster.tolist())) < 2:
         return
-    found = estimate(by_cluster(values, cluster), by_cluster(np.ones(len(values)), cluster))
+    clusters = together(cluster)
+    found = estimate(clusters.sums(values), clusters.sizes)
     error, df = cr2_by_matrices(values, cluster)
     assert float(found.error) == pytest.approx(error, abs=1e-9)
     assert float(found.df) == pytest.approx(df, rel=1e-6)
@@ -44,7 +51,7 @@ def test_the_error_and_its_degrees_of_freedom_are_bell_and_mccaffreys(rows):
 
 def test_with_sections_of_one_size_it_is_students_interval_of_the_section_means():
     values = np.random.default_rng(1).normal(size=30)
-    value, low, high = intervals(values, np.ones(30), np.arange(30) // 5, None)
+    value, low, high = intervals(values, np.ones(30), together(np.arange(30) // 5), None)
     means = values.reshape(6, 5).mean(axis=1)
     ends = t.interval(0.95, 5, means.mean(), means.std(ddof=1) / np.sqrt(6))
     assert (float(value), float(low), float(high)) == pytest.approx((means.mean(), *ends))
@@ -63,7 +70,7 @@ def test_the_jackknife_error_is_the_jackknifes():
 @given(st.lists(st.sampled_from([0.0, 0.2, 0.5, 1.0]), min_size=2, max_size=40), st.integers(1, 5))
 def test_an_interval_within_limits_holds_the_mean_has_width_and_stays_inside(values, each):
     scores, cluster = np.array(values), np.arange(len(values)) // each
-    value, low, high = intervals(scores, np.ones(len(values)), cluster, (0.0, 1.0))
+    value, low, high = intervals(scores, np.ones(len(values)), together(cluster), (0.0, 1.0))
     if cluster.max() == 0:
         assert np.isnan(low) and np.isnan(high)
         return
@@ -72,19 +79,19 @@ def test_an_interval_within_limits_holds_the_mean_has_width_and_stays_inside(val
 
 def test_turning_the_scale_round_turns_the_interval_round():
     scores = np.array([1.0, 1, 1, 0.5, 1, 0, 1, 1, 1, 1])
-    _, low, high = intervals(scores, np.ones(10), np.arange(10), (0.0, 1.0))
-    _, other_low, other_high = intervals(1 - scores, np.ones(10), np.arange(10), (0.0, 1.0))
+    _, low, high = intervals(scores, np.ones(10), together(np.arange(10)), (0.0, 1.0))
+    _, other_low, other_high = intervals(1 - scores, np.ones(10), together(np.arange(10)), (0.0, 1.0))
     assert (low, high) == (pytest.approx(1 - other_high), pytest.approx(1 - other_low))
 
 
 def test_where_all_that_differs_differs_the_same_way_the_far_end_is_the_logit_scales():
     """Three of twenty queries are won: as a share, p = .15 with s / sqrt(n), on the logit scale by the delta method."""
     gaps = np.repeat([1.0, 0.0], [3, 17])
-    _, low, high = intervals(gaps, np.ones(20), np.arange(20), (-1.0, 1.0), difference=True)
+    _, low, high = intervals(gaps, np.ones(20), together(np.arange(20)), (-1.0, 1.0), difference=True)
     error, quantile = gaps.std(ddof=1) / np.sqrt(20), t.ppf(0.975, 19)
     odds = 0.15 / 0.85 * np.exp(quantile * error / (0.15 * 0.85))
     assert (float(low), float(high)) == pytest.approx((0.15 - quantile * error, odds / (1 + odds)))
-    back = intervals(-gaps, np.ones(20), np.arange(20), (-1.0, 1.0), difference=True)
+    back = intervals(-gaps, np.ones(20), together(np.arange(20)), (-1.0, 1.0), difference=True)
     assert (float(back[1]), float(back[2])) == pytest.approx((-float(high), -float(low)))
 
 
@@ -93,8 +100,8 @@ def test_a_difference_has_at_least_students_interval(gaps, each):
     values, cluster = np.array(gaps), np.arange(len(gaps)) // each
     if cluster.max() == 0 or np.ptp(values) == 0:
         return
-    _, low, high = intervals(values, np.ones(len(gaps)), cluster, (-1.0, 1.0), difference=True)
-    _, plain_low, plain_high = intervals(values, np.ones(len(gaps)), cluster, None)
+    _, low, high = intervals(values, np.ones(len(gaps)), together(cluster), (-1.0, 1.0), difference=True)
+    _, plain_low, plain_high = intervals(values, np.ones(len(gaps)), together(cluster), None)
     both_ways = values.min() < 0 < values.max()
     near = 1e-9 if both_ways else 2.0
     for end, plain in ((-low, -plain_low), (high, plain_high)):
@@ -108,14 +115,14 @@ def test_like_queries_of_one_section_are_worth_less():
 
 def test_sections_agreeing_by_chance_do_not_make_an_interval_without_width():
     scores = np.tile([0.0, 1.0], 6)
-    _, low, high = intervals(scores, np.ones(12), np.arange(12) // 2, (0.0, 1.0))
-    _, alone_low, alone_high = intervals(scores, np.ones(12), np.arange(12), (0.0, 1.0))
+    _, low, high = intervals(scores, np.ones(12), together(np.arange(12) // 2), (0.0, 1.0))
+    _, alone_low, alone_high = intervals(scores, np.ones(12), together(np.arange(12)), (0.0, 1.0))
     assert (float(low), float(high)) == (pytest.approx(float(alone_low)), pytest.approx(float(alone_high)))
 
 
 def test_sections_are_drawn_whole():
     names, sections = [f"q{n}" for n in range(12)], {f"q{n}": f"s{n // 4}" for n in range(8)}
-    draws = resamples(names, 300, 7, sections)
+    draws = resamples(names, 300, 7, Clusters.named(list(sections), list(sections.values())))
     at = {name: index for index, name in enumerate(draws.queries)}
     for first in ("q0", "q4"):
         own = [at[name] for name in names if sections.get(name) == sections[first]]
@@ -132,6 +139,8 @@ def test_a_query_without_a_section_is_its_own():
         {"doc": "a"},
     ]
     queries = [Query(id=f"q{n}", text="?", metadata=metadata) for n, metadata in enumerate(rows)]
-    found = source_sections(queries)
-    assert len(set(found.values())) == 4 and found["q0"] == found["q1"]
-    assert numbered(["q1", "x", "q0"], found).tolist()[0] == numbered(["q1", "x", "q0"], found).tolist()[2]
+    found = source_clusters(queries)
+    assert len(found.names) == 4 and found.number("q0") == found.number("q1")
+    some = found.of(["q1", "x", "q0"])
+    assert some.queries == ("q1", "x", "q0") and some.sizes.tolist() in ([2, 1], [1, 2])
+    assert some.numbers[0] == some.numbers[2] != some.numbers[1]

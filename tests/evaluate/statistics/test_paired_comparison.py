@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy.stats import nct, ttest_rel, wilcoxon
 from scipy.stats import t as student
 
+from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.statistics.holm import holm
-from ragassay.evaluate.statistics.paired_comparison import compare_all, paired
+from ragassay.evaluate.statistics.paired_comparison import compare_pairs, pair_by_query
 from ragassay.evaluate.statistics.power import detectable, effect_interval, needed_interval, needed_units
 from ragassay.evaluate.statistics.sign_flip import flip_p
 
@@ -53,7 +54,7 @@ B = [0.1, 0.7, 0.6, 0.5, 0.1, 0.2, 0.05, 0.3, 0.5, 0.31]
 
 
 def test_without_sections_the_tests_are_the_textbooks():
-    (found,) = compare_all("m", {"a": named(A), "b": named(B)})
+    (found,) = compare_pairs("m", {"a": named(A), "b": named(B)})
     gaps = np.array(A) - np.array(B)
     assert found.p_wilcoxon == pytest.approx(wilcoxon(np.round(gaps, 9), method="asymptotic").pvalue, rel=1e-5)
     assert found.p_t == pytest.approx(ttest_rel(A, B).pvalue, rel=1e-5)
@@ -65,7 +66,7 @@ def test_without_sections_the_tests_are_the_textbooks():
 
 def test_of_one_section_it_is_said_that_it_stands_for_one():
     values = {"a": named([1.0] * 9), "b": named([0.0, 1.0, 0.5] * 3)}
-    (found,) = compare_all("m", values, dict.fromkeys(values["a"], "s"))
+    (found,) = compare_pairs("m", values, Clusters.named(list(values["a"]), ["s"] * len(values["a"])))
     said = (
         "a and b are not distinguishable with these 9 queries on m: they all come from one section, and stand for one."
     )
@@ -78,7 +79,7 @@ DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 
 def test_darwins_maize():
     """Fisher: t = 2.148 with 14 degrees of freedom; section 21: 1,726 of 32,768 choices of signs lead as far."""
-    (found,) = compare_all("m", {"a": named(DARWIN), "b": named([0.0] * 15)}, width=None)
+    (found,) = compare_pairs("m", {"a": named(DARWIN), "b": named([0.0] * 15)}, width=None)
     assert found.p_t == pytest.approx(2 * student.sf(2.148, 14), abs=1e-4)
     assert found.p_sign_flip == pytest.approx(1726 / 32768, abs=5e-5)
 
@@ -87,7 +88,7 @@ def test_students_sleep():
     """R's t.test(paired = TRUE) on its data set `sleep`: p = 0.002833, -2.4598858 to -0.7001142."""
     one = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     two = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
-    (found,) = compare_all("m", {"a": named(one), "b": named(two)}, width=None)
+    (found,) = compare_pairs("m", {"a": named(one), "b": named(two)}, width=None)
     assert found.p_t == pytest.approx(0.002833, abs=1e-6)
     assert (found.difference.ci_low, found.difference.ci_high) == pytest.approx((-2.4598858, -0.7001142), abs=1e-7)
     assert found.p_sign_flip == 2 / 512  # nine differ, and all the same way
@@ -96,9 +97,9 @@ def test_students_sleep():
 def test_queries_are_matched_by_id_and_what_is_lacking_is_named():
     one, two = named(A) | {"x": 1.0, "y": None}, named(B) | {"z": 0.0, "y": 0.3}
     two["q000"] = None
-    found = paired(one, two)
+    found = pair_by_query(one, two)
     assert (found.lacking_a, found.lacking_b) == (("y", "z"), ("q000", "x"))
-    (row,) = compare_all("m", {"a": one, "b": two})
+    (row,) = compare_pairs("m", {"a": one, "b": two})
     assert (row.difference.n, row.difference.n_failed) == (9, 4)
 
 
@@ -106,11 +107,11 @@ def test_queries_are_matched_by_id_and_what_is_lacking_is_named():
 def test_the_order_of_queries_and_of_agents_changes_nothing(seed):
     rng = random.Random(seed)
     table = {a: named([rng.choice([0, 0.2, 1.0]) for _ in range(15)]) for a in "abc"}
-    sections = {query: f"s{int(query[1:]) // 3}" for query in table["a"]}
+    sections = Clusters.named(list(table["a"]), [f"s{int(query[1:]) // 3}" for query in table["a"]])
     shuffled = {a: dict(rng.sample(sorted(row.items()), 15)) for a, row in table.items()}
-    assert compare_all("m", table, sections) == compare_all("m", shuffled, sections)
-    turned = {frozenset((r.agent_a, r.agent_b)): r for r in compare_all("m", dict(reversed(table.items())), sections)}
-    for row in compare_all("m", table, sections):
+    assert compare_pairs("m", table, sections) == compare_pairs("m", shuffled, sections)
+    turned = {frozenset((r.agent_a, r.agent_b)): r for r in compare_pairs("m", dict(reversed(table.items())), sections)}
+    for row in compare_pairs("m", table, sections):
         other = turned[frozenset((row.agent_a, row.agent_b))]
         assert (row.p_t, row.p_sign_flip, row.p_holm) == (other.p_t, other.p_sign_flip, other.p_holm)
         assert {row.verdict, other.verdict} in ({"better", "worse"}, {"not distinguishable"})
@@ -118,19 +119,19 @@ def test_the_order_of_queries_and_of_agents_changes_nothing(seed):
 
 def test_fifty_queries_of_two_sections_are_not_fifty_witnesses():
     """Each query by itself, a t-test would be far below 5%."""
-    sections = {f"q{n:03d}": f"s{n % 2}" for n in range(50)}
+    sections = Clusters.named([f"q{n:03d}" for n in range(50)], [f"s{n % 2}" for n in range(50)])
     one, two = named([1.0 if n % 2 else 0.6 for n in range(50)]), named([0.1 if n % 2 else 0.5 for n in range(50)])
-    (row,) = compare_all("m", {"a": one, "b": two}, sections)
+    (row,) = compare_pairs("m", {"a": one, "b": two}, sections)
     assert row.verdict == "not distinguishable" and row.n_sections == 2
-    assert compare_all("m", {"a": one, "b": two})[0].verdict == "better"
+    assert compare_pairs("m", {"a": one, "b": two})[0].verdict == "better"
 
 
 def test_like_differences_are_decided_by_the_permutation():
-    (row,) = compare_all("m", {"a": named([1.0] * 12), "b": named([0.0] * 12)})
+    (row,) = compare_pairs("m", {"a": named([1.0] * 12), "b": named([0.0] * 12)})
     assert (row.p_t, row.p_sign_flip, row.verdict) == (None, pytest.approx(2 / 2**12, rel=1e-5), "better")
-    (few,) = compare_all("m", {"a": named([1.0] * 5), "b": named([0.0] * 5)})
+    (few,) = compare_pairs("m", {"a": named([1.0] * 5), "b": named([0.0] * 5)})
     assert few.verdict == "not distinguishable"
-    (same,) = compare_all("m", {"a": named(A), "b": named(A)})
+    (same,) = compare_pairs("m", {"a": named(A), "b": named(A)})
     assert (same.verdict, same.p_holm, same.difference.value) == ("not distinguishable", None, 0)
     assert same.difference.ci_low < 0 < same.difference.ci_high
 
@@ -139,7 +140,7 @@ def test_like_differences_are_decided_by_the_permutation():
     ("one", "two"), [({}, {}), ({"q": 1.0}, {"r": 1.0}), ({"q": None}, {"q": 1.0}), ({"q": 1.0},) * 2]
 )
 def test_nothing_in_common_is_said_and_not_guessed(one, two):
-    (row,) = compare_all("m", {"a": one, "b": two})
+    (row,) = compare_pairs("m", {"a": one, "b": two})
     assert (row.verdict, row.p_t, row.needed, row.detectable) == ("not distinguishable", None, None, None)
 
 
@@ -147,7 +148,7 @@ def test_the_sentence_says_what_it_would_take():
     rng = random.Random(5)
     one = named([rng.choice([0.0, 1.0, 1.0]) for _ in range(40)])
     two = {query: value if n % 5 else 1 - value for n, (query, value) in enumerate(one.items())}
-    (row,) = compare_all("RR@5", {"a": one, "b": two})
+    (row,) = compare_pairs("RR@5", {"a": one, "b": two})
     assert row.verdict == "not distinguishable" and "with these 40 queries" in row.sentence
     assert row.needed is not None and row.detectable is not None
 

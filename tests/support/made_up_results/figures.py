@@ -9,7 +9,7 @@ from math import sqrt
 
 from support.made_up_results.texts import AGENTS, CRITERIA, DOC, HOSTILE, JUDGE, NOTE, SETTINGS, STRENGTH, TOLD, WRITERS
 
-from ragassay.evaluate.results import PairedTest, Results, Verdict
+from ragassay.evaluate.results import Choice, PairedTest, Results
 from ragassay.records import Answer, Figure, Game, Judgment, LedgerRow, Query, StageUsage
 
 
@@ -154,7 +154,7 @@ def make_results(
         settings=SETTINGS,
         agents=AGENTS,
         n_queries=n,
-        verdict=Verdict(
+        verdict=Choice(
             best=AGENTS[0],
             runner_up=AGENTS[1],
             sure=False,

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.judging.games.adaptive import Design, choose, decide
 from ragassay.evaluate.judging.games.pairings import adaptive_meetings, all_pairs
 
@@ -32,7 +33,7 @@ def judge(strength, seed=1, asked=None):
 
 
 def meet(play, agents=SIX, queries=QUERIES, seed=7, max_share=0.5):
-    return adaptive_meetings(agents, queries, {}, play, seed, 0.95, max_share)
+    return adaptive_meetings(agents, queries, ALONE, play, seed, 0.95, max_share)
 
 
 def test_all_is_every_pair():

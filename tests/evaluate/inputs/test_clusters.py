@@ -1,0 +1,45 @@
+"""Which queries go together: numbers, sizes and sums, in whatever order the queries come."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.evaluate.inputs.clusters import ALONE, Clusters, clusters_of_rows
+
+SOME = Clusters.named(["q3", "q1", "q2"], ["section b", "section a", "section b"])
+
+
+def test_numbers_are_in_the_order_of_the_names():
+    assert SOME.names == ("section a", "section b")
+    assert SOME.numbers.tolist() == [1, 0, 1] and SOME.sizes.tolist() == [1, 2]
+    assert SOME.number("q2") == 1
+    with pytest.raises(KeyError):
+        SOME.number("q4")
+
+
+def test_others_queries_have_the_same_clusters_and_an_unknown_one_its_own():
+    found = SOME.of(["q2", "x", "q3"])
+    assert found.queries == ("q2", "x", "q3") and found.names == ("query x", "section b")
+    assert found.numbers.tolist() == [1, 0, 1]
+    assert ALONE.of(["b", "a"]).sizes.tolist() == [1, 1] and not len(ALONE.of([]).numbers)
+
+
+def test_some_of_the_queries_keep_the_numbers_of_their_clusters():
+    found = SOME.where(np.array([True, False, True]))
+    assert (found.queries, found.names) == (("q3", "q2"), SOME.names)
+    assert found.sizes.tolist() == [0, 2]
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.floats(-1, 1)), max_size=40))
+def test_sums_are_those_of_the_rows_of_each_name(rows):
+    names, values = [f"s{name}" for name, _ in rows], np.array([value for _, value in rows])
+    clusters = clusters_of_rows(names)
+    found = clusters.sums(np.stack([values, -values]))
+    assert found.shape == (2, len(set(names)))
+    for number, name in enumerate(clusters.names):
+        whole = sum(value for other, value in zip(names, values.tolist(), strict=True) if other == name)
+        assert found[:, number].tolist() == pytest.approx([whole, -whole])
+    assert clusters.sizes.sum() == len(rows)

@@ -1,0 +1,45 @@
+"""The sign-flip test of many sums: by exact counting and by the binomial test, far into the tails as well."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.statistics.sign_flip import flip_p_of_rows, sign_flip_p
+
+
+def by_counting(sums):
+    """How many choices of signs lead to each total, in whole numbers."""
+    sizes = [abs(value) for value in sums]
+    ways = np.zeros(2 * sum(sizes) + 1, dtype=object)
+    ways[sum(sizes)] = 1
+    for size in sizes:
+        ways = np.roll(ways, size) + np.roll(ways, -size)
+    far = np.abs(np.arange(len(ways)) - sum(sizes)) >= abs(sum(sums))
+    return float(Fraction(int(ways[far].sum()), 2 ** len(sizes)))
+
+
+@settings(max_examples=20)
+@given(st.integers(90, 160), st.floats(0, 1), st.sampled_from([(1, 2), (12, 15, 20, 30, 60), (7,), (4, 6, 50)]))
+def test_sign_flips_of_many_sections_are_exact_in_both_tails(n, share, sizes):
+    generator = np.random.default_rng(n)
+    sums = (generator.choice(sizes, n) * np.where(generator.random(n) < share, 1, -1)).tolist()
+    assert sign_flip_p(sums) == pytest.approx(by_counting(sums), rel=1e-5)
+
+
+@pytest.mark.parametrize(("ahead", "behind"), [(4100, 3900), (7000, 1000), (600, 0), (500, 500)])
+def test_many_sums_of_one_size_are_a_binomial_test(ahead, behind):
+    p = sign_flip_p([12] * ahead + [-12] * behind)
+    assert p == pytest.approx(binomtest(ahead, ahead + behind).pvalue, rel=1e-5, abs=0)
+
+
+def test_rows_of_one_cluster_are_one_observation():
+    clusters = Clusters.named(["q1", "q2", "q3"], ["s", "s", "t"])
+    assert flip_p_of_rows([("q1", 1), ("q2", 1), ("q1", 1), ("q3", -1)], clusters) == sign_flip_p([3, -1])
+    assert flip_p_of_rows([], clusters) is None
