@@ -18,7 +18,7 @@ LARGEST_ROOM = 21
 
 STAGES = {"synth", "retrieval", "evaluate"}
 GROUND_FLOOR = (
-    {"errors", "text", "records", "digests", "tokens", "progress"},
+    {"errors", "text", "arrays", "records", "digests", "tokens", "progress"},
     {"files", "trec", "cores"},
     {"prompts", "experiment"},
     {"models"},
