@@ -52,15 +52,17 @@ def page(number: int) -> str:
     return "\n".join(lines)
 
 
-def make_corpus(folder: Path, model: str, base_url: str | None = None, retries: int = 5, more: str = "") -> Path:
-    """The folder, ready to run; `more` is added to experiment.toml."""
+def make_corpus(
+    folder: Path, model: str, base_url: str | None = None, retries: int = 5, more: str = "", timeout_s: float = 20.0
+) -> Path:
+    """The folder, ready to run; `more` is added to experiment.toml, `timeout_s` holds for each request."""
     folder.mkdir(parents=True, exist_ok=True)
     make_pdf(folder / "user manual.pdf", [page(n) for n in range(1, 5)])
     make_pdf(folder / "errata.pdf", [page(n) for n in range(5, 7)])
     (folder / "questions.txt").write_text("engineer\tHow do I stop the watchdog from resetting my board?\n")
     text = EXPERIMENT.format(model=json.dumps(model), retries=retries) + more
     if base_url:
-        text += f"\n[models.{json.dumps(model)}]\nbase_url = {json.dumps(base_url)}\ntimeout_s = 1.0\n"
+        text += f"\n[models.{json.dumps(model)}]\nbase_url = {json.dumps(base_url)}\ntimeout_s = {timeout_s}\n"
     (folder / "experiment.toml").write_text(text)
     return folder
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.calls.caller import Caller
@@ -230,10 +230,12 @@ reply = st.one_of(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(reply, min_size=10, max_size=10))
-def test_the_ledger_adds_up_whatever_comes_back(tmp_path: Path, replies: list[Reply]) -> None:
-    workspace = make_workspace(tmp_path, {"a.pdf": 3, "b.pdf": 2}, {A: 3, B: 2}, per_section=3, few_shot=0)
+def test_the_ledger_adds_up_whatever_comes_back(tmp_path_factory: pytest.TempPathFactory, replies: list[Reply]) -> None:
+    workspace = make_workspace(
+        tmp_path_factory.mktemp("run"), {"a.pdf": 3, "b.pdf": 2}, {A: 3, B: 2}, per_section=3, few_shot=0
+    )
     try:
         outcome = make_questions(workspace, Scripted(lambda model, n: replies[n + 5 * (model == B)]))
         assert (outcome.exit_status == 1) == (len(files(workspace)[2]) < 5)

@@ -37,7 +37,6 @@ LARGER = {
     'retrievers = ["bm25"]': 'retrievers = ["bm25", "knn", "hybrid"]\nembedding = "all-MiniLM-L6-v2"',
     "bootstrap = 100": "bootstrap = 1000",
     "tournaments = 10": "tournaments = 40",
-    "timeout_s = 1.0": "timeout_s = 20.0",
 }
 
 

@@ -109,7 +109,7 @@ def test_against_a_server_that_fails_thirty_percent_of_the_time_every_record_is_
         return chance.choice(FAILURES) if chance.random() < 0.3 else reply(reply_to(body))
 
     with ScriptedServer("openai", script) as server:
-        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, retries=6)
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, retries=6, timeout_s=1.0)
         assert main(["run", str(corpus)]) == 0
     results = tmp_path / "results" / "mine"
     owed(results)

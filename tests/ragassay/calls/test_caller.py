@@ -44,8 +44,14 @@ def request(text: str, **fields: object) -> Request:
     return Request((Message("system", "Grade."), Message("user", text)), **{"schema": Grade, **fields})  # type: ignore[arg-type]
 
 
-def make_caller(folder: Path, model: str, base_url: str | None = None, **run: object) -> Caller:
-    settings = {"base_url": base_url, "timeout_s": 0.6, "prices_usd_per_million": {"input": 1000.0, "output": 1000.0}}
+def make_caller(
+    folder: Path, model: str, base_url: str | None = None, timeout_s: float = 20.0, **run: object
+) -> Caller:
+    settings = {
+        "base_url": base_url,
+        "timeout_s": timeout_s,
+        "prices_usd_per_million": {"input": 1000.0, "output": 1000.0},
+    }
     experiment = Experiment.model_validate(
         {
             "answer": {"model": model},
@@ -89,7 +95,8 @@ def test_a_structured_reply_comes_back_checked_and_measured(tmp_path: Path, prov
 )
 def test_what_may_pass_is_tried_again(tmp_path: Path, provider: Literal["openai", "anthropic"], failure):
     with ScriptedServer(provider, [failure, reply(GOOD)]) as server:
-        [[got]] = make_caller(tmp_path, f"{provider}:m", server.base_url).ask(
+        timeout_s = 0.6 if failure.failure == "hang" else 20.0
+        [[got]] = make_caller(tmp_path, f"{provider}:m", server.base_url, timeout_s).ask(
             [Batch("x", f"{provider}:m", (request("a"),))]
         )
         assert len(server.requests) == 2

@@ -36,7 +36,7 @@ def caller_of(folder: Path, base_url: str, retries: int = 0) -> Caller:
             "judge": {"model": "openai:m"},
             "questions": {"source": "own"},
             "run": {"retries": retries, "max_concurrency": 2},
-            "models": {"openai:m": {"base_url": base_url, "timeout_s": 1.0}},
+            "models": {"openai:m": {"base_url": base_url, "timeout_s": 20.0}},
         }
     )
     workspace = Workspace(folder / "corpus", folder / "results", experiment)
