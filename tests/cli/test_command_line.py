@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.json_lines import records
 from support.pdf_maker import make_encrypted_pdf, make_pdf
-from support.small_corpus import make_corpus, page, records
+from support.small_corpus import make_corpus, page
 
 from ragassay.cli import main
 from ragassay.cli.parser import build_parser

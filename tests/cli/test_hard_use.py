@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.json_lines import records
 from support.loopback.behaviours import hang
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus, records
+from support.small_corpus import answer_everything, make_corpus
 
 from benchmarks.speed.soak import AT_ONCE, material, soak
 from ragassay.calls.reply_cache import ReplyCache

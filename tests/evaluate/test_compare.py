@@ -11,16 +11,14 @@ from itertools import combinations
 from statistics import fmean
 
 import pytest
+from support import results_folder
 from support.places import ROOT
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.results import Results
-from ragassay.experiment.settings import Experiment
-from ragassay.experiment.workspace import Workspace
-from ragassay.files import write_json, write_records
-from ragassay.records import Answer, Game, Judgment, Passage, Query, Section, Usage
-from ragassay.trec import write_qrels, write_run
+from ragassay.files import write_json
+from ragassay.records import Passage, Query, Section, Usage
 
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
 STRENGTH = {"bm25-rag-fusion": 4, "bm25-rag": 3, "knn-rag-fusion": 1, "knn-rag": 0}
@@ -38,22 +36,16 @@ PASSAGES = [
 ]
 
 
-def experiment(**changes):
-    settings = {
-        "questions": {"source": "own"},
-        "retrieval": {"retrievers": ["bm25", "knn"]},
-        "answer": {"model": "openai:m"},
-        "judge": {"model": "openai:j"},
-        "compare": {"bootstrap": 200, "tournaments": 40},
-    }
-    return Experiment.model_validate(settings | changes)
+def experiment(retrievers=("bm25", "knn"), **tables):
+    tables |= {"judge": {"model": "openai:j"}, "compare": {"bootstrap": 200, "tournaments": 40}}
+    return results_folder.experiment(retrieval={"retrievers": retrievers}, **tables)
 
 
 class Made:
     """A results folder as the stages before leave it: `n` queries, agents of known strength, `bad` says what failed."""
 
     def __init__(self, root, n=12, bad=lambda kind, *key: False, setup=None):
-        self.workspace = Workspace(root / "corpus", root / "results" / "made", setup or experiment())
+        self.workspace = results_folder.results_folder(root, setup or experiment())
         self.agents = self.workspace.experiment.agent_names()
         self.bad = bad
         rng = random.Random(11)
@@ -77,69 +69,31 @@ class Made:
         self.write()
 
     def write(self):
-        w = self.workspace
-        w.corpus.mkdir(parents=True, exist_ok=True)
-        write_records(w.queries, self.queries)
-        write_records(w.passages, PASSAGES)
-        write_records(w.sections, [SECTION])
-        for agent in self.agents:
-            write_run(
-                w.rankings(agent),
-                {q: [(p, -float(i)) for i, p in enumerate(r)] for q, r in self.ranked[agent].items()},
-                agent,
-            )
-            write_records(w.answers(agent), [self.answer(agent, q.id) for q in self.queries])
-        relevance = [
-            self.judged(("relevance", q, p), q, p, "relevance", label)
-            for q, row in self.labels.items()
-            for p, label in row.items()
-        ]
-        write_records(w.relevance, relevance)
-        qrels = {}
-        for row in relevance:
-            if row.label is not None:
-                qrels.setdefault(row.query_id, {})[row.subject] = int(row.label)
-        write_qrels(w.qrels, qrels)
-        write_records(
-            w.pointwise,
-            [self.judged(("pointwise", q, a, c), q, a, c, grade) for (q, a, c), grade in self.grades.items()],
+        labels = {(q, p): label for q, row in self.labels.items() for p, label in row.items()}
+        results_folder.write(
+            self.workspace,
+            queries=self.queries,
+            passages=PASSAGES,
+            sections=[SECTION],
+            rankings=self.ranked,
+            answers=[self.answer(agent, q.id) for agent in self.agents for q in self.queries],
+            relevance=[self.judged(("relevance", q, p), q, p, "relevance", label) for (q, p), label in labels.items()],
+            pointwise=[self.judged(("pointwise", *key), *key, grade) for key, grade in self.grades.items()],
+            games=[self.game(*key, winner) for key, winner in self.winners.items()],
         )
-        write_records(w.games, [self.game(*key, winner) for key, winner in self.winners.items()])
 
     def answer(self, agent, query):
         if self.bad("answer", agent, query):
-            return Answer(query_id=query, agent=agent, answer=None, error="cut off")
+            return results_folder.answer(query, agent, None)
         place = int(query[1:]) + len(agent)
-        return Answer(
-            query_id=query,
-            agent=agent,
-            answer="…",
-            passages=tuple(self.ranked[agent][query]),
-            latency_s=0.5 * place,
-            usage=Usage(output_tokens=place),
-        )
+        more = {"latency_s": 0.5 * place, "usage": Usage(output_tokens=place)}
+        return results_folder.answer(query, agent, "…", *self.ranked[agent][query], **more)
 
     def judged(self, key, query, subject, criterion, label):
-        failed = self.bad(*key)
-        return Judgment(
-            query_id=query,
-            subject=subject,
-            judge="openai:j",
-            criterion=criterion,
-            label=None if failed else label,
-            error="refused" if failed else None,
-        )
+        return results_folder.judgment(query, subject, criterion, None if self.bad(*key) else label)
 
     def game(self, query, a, b, first, winner):
-        failed = self.bad("game", query, a, b, first)
-        return Game(
-            query_id=query,
-            agent_a=a,
-            agent_b=b,
-            first=first,
-            winner=None if failed else winner,
-            error="refused" if failed else None,
-        )
+        return results_folder.game(query, a, b, None if self.bad("game", query, a, b, first) else winner, first)
 
     def compare(self):
         self.outcome = compare(self.workspace)
@@ -281,7 +235,7 @@ def test_everything_failed(tmp_path):
 
 
 def test_one_agent_has_nothing_to_be_compared_with(tmp_path):
-    setup = experiment(retrieval={"retrievers": ["bm25"]}, answer={"model": "openai:m", "agents": ["rag"]})
+    setup = experiment(["bm25"], answer={"agents": ["rag"]})
     results = Made(tmp_path, setup=setup).compare()
     assert results.verdict.sentence == "bm25-rag is the only agent, so there is nothing to compare it with."
     assert results.agents == ("bm25-rag",) and results.tests == () and results.retrieval["bm25-rag"]
@@ -289,7 +243,7 @@ def test_one_agent_has_nothing_to_be_compared_with(tmp_path):
 
 def two(tmp_path, winner, n, sections=0):
     """Two agents; queries from so many sections, or each on its own."""
-    setup = experiment(retrieval={"retrievers": ["bm25"]})
+    setup = experiment(["bm25"])
     made = Made(tmp_path, n=n, setup=setup)
     if sections:
         made.queries = [
@@ -325,7 +279,7 @@ def test_the_verdict_says_how_sure_it_is(tmp_path, winner, n, sentence):
 
 @pytest.mark.parametrize("sections", [1, 3, 5])
 def test_many_queries_from_few_sections_do_not_make_a_choice_sure(tmp_path, sections):
-    made = Made(tmp_path, n=30, setup=experiment(retrieval={"retrievers": ["bm25"]}))
+    made = Made(tmp_path, n=30, setup=experiment(["bm25"]))
     made.queries = [
         q.model_copy(update={"metadata": {"section": f"s{i % sections}"}}) for i, q in enumerate(made.queries)
     ]

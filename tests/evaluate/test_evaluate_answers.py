@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.json_lines import records
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus, records
+from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
 from ragassay.evaluate.judging.judges import PROMPTS

@@ -233,7 +233,6 @@ def test_the_plumbing_model_is_called_worthless(tmp_path):
 
 def test_a_prompt_of_the_user_s_own(tmp_path):
     space = workspace(tmp_path, all_answers(), relevance_prompt="mine.md")
-    space.corpus.mkdir()
     (space.corpus / "mine.md").write_text("Judge.\n## User\nOURS {{ passage.text }} ? {{ query.text }}")
     caller = Scripted(fair)
     make_judgments(space, caller)

@@ -14,10 +14,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from support.json_lines import records, write_lines
 from support.loopback.server import ScriptedServer
 from support.made_up_results.workspace import make_workspace
 from support.places import ROOT
-from support.small_corpus import answer_everything, make_corpus, records
+from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.calls.reply_cache import read_replies
 from ragassay.calls.request_files import input_line
@@ -361,7 +362,7 @@ def test_the_systems_and_judges_of_ones_own_take_part_as_shown(tmp_path: Path):
             run_ragassay([verb, "corpora/mine"], tmp_path, server.base_url)
         queries = records(tmp_path / "results/mine/queries.jsonl")
         rows = [{"query_id": query["_id"], "answer": "As yesterday."} for query in queries]
-        (corpus / "yesterday.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_lines(corpus / "yesterday.jsonl", rows)
         run_ragassay(["run", "corpora/mine"], tmp_path, server.base_url)
     results = tmp_path / "results" / "mine"
     for agent, n_passages in (("ours", 1), ("rare", 5), ("yesterday", 0)):

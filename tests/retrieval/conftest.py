@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.results_folder import experiment, results_folder
 
-from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Passage
@@ -54,15 +54,8 @@ def passages_file() -> Path:
 @pytest.fixture
 def make_workspace(tmp_path: Path) -> Callable[..., Workspace]:
     def make(**retrieval: object) -> Workspace:
-        experiment = Experiment.model_validate(
-            {
-                "questions": {"source": "own"},
-                "retrieval": {"embedding": "all-MiniLM-L6-v2", **retrieval},
-                "answer": {"model": "file:any"},
-                "judge": {"model": "file:any"},
-            }
-        )
-        return Workspace(tmp_path / "corpus", tmp_path / "results", experiment)
+        retrieval = {"embedding": "all-MiniLM-L6-v2", **retrieval}
+        return results_folder(tmp_path, experiment("file:any", retrieval=retrieval))
 
     return make
 

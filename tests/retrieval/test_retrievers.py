@@ -80,7 +80,6 @@ def test_the_model_is_loaded_once_when_first_needed_and_not_at_all_when_all_is_c
 def test_shipped_embeddings_are_read_and_not_written(make_workspace, passages, encoder) -> None:
     workspace = make_workspace(retrievers=["knn"])
     build_retrievers(workspace, passages)["knn"].search(["malloc"], 5)
-    workspace.shipped_embeddings.parent.mkdir()
     workspace.embeddings.rename(workspace.shipped_embeddings)
     before = {path: path.read_bytes() for path in workspace.shipped_embeddings.iterdir()}
     build_retrievers(workspace, passages)["knn"].search(["malloc"], 5)

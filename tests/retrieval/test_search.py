@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from support.json_lines import write_lines
 
 from ragassay.errors import InputError
 from ragassay.retrieval.rankers import embedding
@@ -16,15 +16,10 @@ from ragassay.retrieval.search import search_files
 from ragassay.trec import read_run
 
 
-def write_jsonl(path: Path, rows: list[dict[str, object]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
 @pytest.fixture
 def queries(tmp_path: Path) -> Path:
     texts = ["How is memory freed?", "zyzzyva", "program space strings", " "]
-    return write_jsonl(tmp_path / "queries.jsonl", [{"_id": f"q{i}", "text": t} for i, t in enumerate(texts)])
+    return write_lines(tmp_path / "queries.jsonl", [{"_id": f"q{i}", "text": t} for i, t in enumerate(texts)])
 
 
 @pytest.mark.parametrize("retriever", ["bm25", "knn", "hybrid"])
@@ -81,8 +76,8 @@ def test_the_same_bytes_under_any_hash_seed(passages_file: Path, queries: Path, 
 def test_bad_input_is_one_sentence_and_nothing_is_written(tmp_path: Path, change: dict, message: str) -> None:
     given = {"corpus": [{"_id": "a", "text": "x"}], "queries": [{"_id": "q", "text": "x"}], "retriever": "bm25", "k": 5}
     given |= change
-    corpus = write_jsonl(tmp_path / "corpus.jsonl", given.pop("corpus"))
-    asked = write_jsonl(tmp_path / "queries.jsonl", given.pop("queries"))
+    corpus = write_lines(tmp_path / "corpus.jsonl", given.pop("corpus"))
+    asked = write_lines(tmp_path / "queries.jsonl", given.pop("queries"))
     with pytest.raises(InputError) as error:
         search_files(corpus, asked, embedding="m", out=tmp_path / "run.trec", **given)
     assert message in str(error.value)

@@ -1,15 +1,15 @@
 """The stages `retrieve` and `answer`, as files in and files out, with BM25 and a scripted caller."""
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from support.json_lines import write_lines
+from support.results_folder import results_folder, write
 
 from ragassay.errors import InputError, RepliesMissing
-from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records, write_records
+from ragassay.files import read_records
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.retrieval.agents.rag_fusion import Rewrite, Rewritten
@@ -70,16 +70,13 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def make_workspace(folder: Path, agents: str = '["rag", "rag-fusion"]', k: int = 2) -> Workspace:
-    corpus = folder / "corpus"
-    corpus.mkdir()
-    (corpus / "experiment.toml").write_text(
+    return results_folder(
+        folder,
         f'[questions]\nsource = "own"\n[retrieval]\nretrievers = ["bm25"]\nk = {k}\n'
-        f'[answer]\nmodel = "file:x"\nagents = {agents}\nfusion_queries = 2\n[judge]\nmodel = "file:x"\n'
+        f'[answer]\nmodel = "file:x"\nagents = {agents}\nfusion_queries = 2\n[judge]\nmodel = "file:x"\n',
+        passages=[Passage(id=key, text=text) for key, text in TEXTS.items()],
+        queries=[Query(id=key, text=text) for key, text in QUERIES.items()],
     )
-    made = Workspace(corpus, folder / "results", load_experiment(corpus / "experiment.toml"))
-    write_records(made.passages, [Passage(id=key, text=text) for key, text in TEXTS.items()])
-    write_records(made.queries, [Query(id=key, text=text) for key, text in QUERIES.items()])
-    return made
 
 
 def read_answers(workspace: Workspace, agent: str) -> dict[str, Answer]:
@@ -198,18 +195,18 @@ def test_k_larger_than_the_corpus_is_refused_before_anything_is_asked(tmp_path: 
     [([], "holds no queries"), ([{"_id": "q1", "text": "a"}, {"_id": "q1", "text": "b"}], "two queries have the id")],
 )
 def test_a_test_set_that_cannot_be_used(workspace: Workspace, lines: list[dict[str, str]], said: str) -> None:
-    workspace.queries.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(workspace.queries, lines)
     with pytest.raises(InputError, match=said):
         rank_queries(workspace, ScriptedCaller(answers))
 
 
 def test_files_of_different_runs_are_told_apart(workspace: Workspace) -> None:
     rank_queries(workspace, ScriptedCaller(answers))
-    write_records(workspace.queries, [Query(id="new", text="What is new?")])
+    write(workspace, queries=[Query(id="new", text="What is new?")])
     with pytest.raises(InputError, match=r"query 'new' is not in it; run `ragassay retrieve` again"):
         answer_queries(workspace, ScriptedCaller(answers))
     workspace.rankings("bm25-rag").write_text("new Q0 nowhere 1 1.0 x\n")
-    write_records(workspace.rewrites, [Rewrite(query_id="new", queries=("a",))])
+    write(workspace, rewrites=[Rewrite(query_id="new", queries=("a",))])
     with pytest.raises(InputError, match=r"passage 'nowhere' is not in corpus\.jsonl"):
         answer_queries(workspace, ScriptedCaller(answers))
 
@@ -226,10 +223,13 @@ def test_replies_that_are_still_missing_leave_no_answers_file(workspace: Workspa
 
 def test_a_prompt_of_the_users_own(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, '["rag"]')
-    toml = workspace.corpus / "experiment.toml"
-    toml.write_text(toml.read_text().replace("fusion_queries", 'prompt = "mine.md"\nfusion_queries'))
+    text = (
+        (workspace.corpus / "experiment.toml")
+        .read_text()
+        .replace("fusion_queries", 'prompt = "mine.md"\nfusion_queries')
+    )
     (workspace.corpus / "mine.md").write_text("Be brief.\n## User\n{{ question }} {{ passages | length }}\n")
-    workspace = Workspace(workspace.corpus, workspace.results, load_experiment(toml))
+    workspace = results_folder(tmp_path, text)
     caller = ScriptedCaller(answers)
     rank_queries(workspace, caller)
     answer_queries(workspace, caller)
@@ -242,10 +242,10 @@ def test_a_python_system_is_not_called_while_replies_are_missing(tmp_path: Path)
         raise RepliesMissing("wait")
 
     workspace = make_workspace(tmp_path, '["rag"]')
-    toml = workspace.corpus / "experiment.toml"
-    toml.write_text(toml.read_text() + '[[agent]]\nname = "ours"\nkind = "python"\ncallable = "never_called:answer"\n')
+    text = (workspace.corpus / "experiment.toml").read_text()
+    ours = '[[agent]]\nname = "ours"\nkind = "python"\ncallable = "never_called:answer"\n'
     (workspace.corpus / "never_called.py").write_text("def answer(query): open(__file__ + '.called', 'w')\n")
-    workspace = Workspace(workspace.corpus, workspace.results, load_experiment(toml))
+    workspace = results_folder(tmp_path, text + ours)
     rank_queries(workspace, ScriptedCaller(answers))
     with pytest.raises(RepliesMissing):
         answer_queries(workspace, ScriptedCaller(missing))

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
+from support.results_folder import experiment, results_folder
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
-from ragassay.experiment.settings import Experiment
-from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.progress import Progress
 from ragassay.prompts import Message
@@ -45,16 +44,8 @@ def make_caller(
         "poll_s": 0.01,
         "max_tokens": 500,
     }
-    experiment = Experiment.model_validate(
-        {
-            "answer": {"model": model},
-            "judge": {"model": model},
-            "questions": {"source": "own"},
-            "run": {"retries": 2, "max_cost_usd": None, **run},
-            "models": {model: settings},
-        }
-    )
-    workspace = Workspace(folder / "corpus", folder / "results", experiment)
+    run = {"retries": 2, "max_cost_usd": None, **run}
+    workspace = results_folder(folder, experiment(model, run=run, models={model: settings}))
     return Caller(workspace, "judge", ReplyCache(workspace.replies), progress, retry_after_cap_s=0.01)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.json_lines import write_lines
 from support.loopback.behaviours import reply
 from support.loopback.server import ScriptedServer
 
@@ -67,10 +68,18 @@ class Bench:
     server: Any
     status: int | None = None
 
+    def config(self, *lines: str) -> tuple[str, str]:
+        """--config with an experiment on the user's own questions, judged by this server's model, and these lines."""
+        models = f'[models."openai:judge"]\nbase_url = "{self.server.base_url}"'
+        tables = ['[questions]\nsource = "own"', *(f'[{name}]\nmodel = "openai:judge"' for name in ("answer", "judge"))]
+        path = self.folder / "experiment.toml"
+        path.write_text("\n".join([*tables, models, *lines, ""]))
+        return "--config", str(path)
+
     def judge(self, names: str, *more: str, answers: list[dict[str, Any]] | None = None) -> list[Assessment]:
         files = {"answers": answers or ANSWERS, "passages": PASSAGES, "queries": QUERIES}
         for name, rows in files.items():
-            (self.folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+            write_lines(self.folder / f"{name}.jsonl", rows)
         options = [part for name in files for part in (f"--{name}", str(self.folder / f"{name}.jsonl"))]
         out = self.folder / "judgments.jsonl"
         model = ["--model", "openai:judge", "--base-url", self.server.base_url]

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+from support.results_folder import answer, experiment, results_folder
+
 from ragassay.evaluate.judging.engine.rounds import judged
-from ragassay.experiment.settings import Experiment
-from ragassay.experiment.workspace import Workspace
-from ragassay.files import write_records
 from ragassay.models.requests import Reply, read_reply
-from ragassay.records import Answer, Passage, Query
+from ragassay.records import Passage, Query
 
 AGENTS = ("bm25-rag", "ours", "theirs")
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
@@ -66,26 +65,19 @@ def fair(label, text):
 
 
 def workspace(tmp_path, answers, *, queries=("q1", "q2"), **judge):
-    experiment = Experiment.model_validate(
-        {
-            "questions": {"source": "own"},
-            "retrieval": {"retrievers": ["bm25"]},
-            "answer": {"model": "openai:m", "agents": ["rag"]},
-            "agent": [{"name": n, "kind": "file", "path": f"{n}.jsonl"} for n in AGENTS[1:]],
-            "judge": {"model": "openai:j", **judge},
-        }
+    settings = experiment(
+        retrieval={"retrievers": ["bm25"]},
+        answer={"agents": ["rag"]},
+        agent=[{"name": n, "kind": "file", "path": f"{n}.jsonl"} for n in AGENTS[1:]],
+        judge={"model": "openai:j", **judge},
     )
-    space = Workspace(tmp_path / "corpus", tmp_path / "results", experiment)
-    write_records(space.queries, [Query(id=q, text=f"Which header has _delay_ms ({q})?") for q in queries])
-    write_records(space.passages, [Passage(id=id, text=text) for id, text in PASSAGES.items()])
-    for agent in AGENTS:
-        write_records(space.answers(agent), [a for a in answers if a.agent == agent])
-    return space
-
-
-def answer(query, agent, text, *passages):
-    error = None if text is not None else "the provider failed"
-    return Answer(query_id=query, agent=agent, answer=text, passages=passages, error=error)
+    return results_folder(
+        tmp_path,
+        settings,
+        queries=[Query(id=q, text=f"Which header has _delay_ms ({q})?") for q in queries],
+        passages=[Passage(id=id, text=text) for id, text in PASSAGES.items()],
+        answers=answers,
+    )
 
 
 def all_answers():

@@ -73,11 +73,6 @@ def answer_everything(number: int, body: dict[str, Any]) -> Behaviour:
     return reply(reply_to(body))
 
 
-def records(path: Path) -> list[dict[str, Any]]:
-    """The lines of a JSON Lines file."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     """Every file below a folder but locks, by its relative path."""
     return {

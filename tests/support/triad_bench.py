@@ -11,13 +11,7 @@ from support.loopback.behaviours import Behaviour, reply
 
 def settings(bench: Bench, name: str, *lines: str) -> tuple[str, str]:
     """--config with a file whose `[evaluate.settings.NAME]` holds these lines."""
-    path = bench.folder / "experiment.toml"
-    table = "\n".join([f"[evaluate.settings.{name}]", *lines])
-    path.write_text(
-        '[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n'
-        f'[models."openai:judge"]\nbase_url = "{bench.server.base_url}"\n{table}\n'
-    )
-    return "--config", str(path)
+    return bench.config(f"[evaluate.settings.{name}]", *lines)
 
 
 def graded(label: int, reason: str = "So it is.", **more: Any) -> Behaviour:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.json_lines import write_lines
+from support.results_folder import experiment, results_folder
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import InputError, RagassayError, RepliesMissing
-from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply
@@ -53,12 +54,6 @@ def make_workspace(
     experts: str = "rep\tWhat does R cost?\n",
     **table: object,
 ) -> Workspace:
-    experiment = Experiment.model_validate(
-        {"answer": {"model": "file:x"}, "judge": {"model": "file:x"}, "questions": {"quota": quota, **table}}
-    )
-    workspace = Workspace(folder / "corpus", folder / "results", experiment)
-    workspace.corpus.mkdir(parents=True, exist_ok=True)
-    workspace.expert_questions.write_text(experts)
     sections = [
         Section(
             id=f"{doc[0]}-{n}", doc=doc, first_page=n + 1, last_page=n + 2, start=0, end=9, text=f"Text {n} of {doc}."
@@ -66,7 +61,9 @@ def make_workspace(
         for doc, count in docs.items()
         for n in range(count)
     ]
-    write_records(workspace.sections, sections)
+    settings = experiment("file:x", questions={"source": "synthetic", "quota": quota, **table})
+    workspace = results_folder(folder, settings, sections=sections)
+    workspace.expert_questions.write_text(experts)
     return workspace
 
 
@@ -178,7 +175,7 @@ def test_documents_no_query_is_about_are_named(tmp_path: Path) -> None:
 
 def own_queries(workspace: Workspace) -> None:
     lines = [{"_id": f"u{n}", "text": f"What did user {n} ask?", "metadata": {"by": n}} for n in range(3)]
-    workspace.own_queries.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(workspace.own_queries, lines)
 
 
 def test_own_queries_instead(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.json_lines import write_lines
 from support.schema_replies import reply_to
 
 from benchmarks.judges import injection, meta_evaluation
@@ -16,11 +17,6 @@ from ragassay.calls.reply_cache import output_line
 from ragassay.errors import InputError
 from ragassay.files import read_objects, read_records
 from ragassay.records import Passage
-
-
-def write(path: Path, rows: list[dict]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def answer_all(folder: Path, name: str, label_of: Callable[[str, str], object], target: Path) -> Path:
@@ -33,7 +29,7 @@ def answer_all(folder: Path, name: str, label_of: Callable[[str, str], object], 
             text = json.dumps({**value, "label": label})
             message = {"role": "assistant", "content": text}
             lines.append(output_line(row["custom_id"], {"choices": [{"message": message, "finish_reason": "stop"}]}))
-    write(target, lines)
+    write_lines(target, lines)
     return target
 
 
@@ -48,16 +44,18 @@ def data(tmp_path):
         for stance, word in stances.items()
     ]
     twice = {"claim": "Disputed.", "evidence": "Both ways.", "stance": "refute"}
-    write(
+    write_lines(
         folder / "factcheckgpt" / "subtask3_claim_evidence_stance.jsonl",
         [*rows, twice, {**twice, "stance": "completely-support"}],
     )
-    write(
+    write_lines(
         folder / "scifact" / "corpus.jsonl",
         [{"_id": f"d{n}", "title": f"cells {n}", "text": f"RIGHT for number{n}."} for n in range(8)]
         + [{"_id": f"x{n}", "title": "cells", "text": f"Other cells of number{n}."} for n in range(8)],
     )
-    write(folder / "scifact" / "queries.jsonl", [{"_id": f"{n}", "text": f"cells number{n} grow"} for n in range(8)])
+    write_lines(
+        folder / "scifact" / "queries.jsonl", [{"_id": f"{n}", "text": f"cells number{n} grow"} for n in range(8)]
+    )
     (folder / "scifact" / "qrels").mkdir()
     qrels = "query-id\tcorpus-id\tscore\n" + "".join(f"{n}\td{n}\t1\n" for n in range(8))
     (folder / "scifact" / "qrels" / "test.tsv").write_text(qrels)
@@ -125,7 +123,7 @@ def test_a_draw_is_the_same_again_and_holds_no_pair_with_two_labels(data):
 
 def test_replies_that_report_an_error_are_not_kept(tmp_path):
     bad = tmp_path / "bad.jsonl"
-    write(bad, [{"custom_id": "k", "response": {"status_code": 500, "body": {}}, "error": {"message": "no"}}])
+    write_lines(bad, [{"custom_id": "k", "response": {"status_code": 500, "body": {}}, "error": {"message": "no"}}])
     with pytest.raises(InputError, match="reports an error"):
         take("injection", [bad], kept=tmp_path / "kept", work=tmp_path / "work")
     assert not (tmp_path / "kept").exists()
@@ -135,7 +133,7 @@ def test_replies_are_kept_by_key_and_the_file_is_the_same_whatever_the_order(tmp
     lines = [output_line(key, {"choices": []}) for key in ("b", "a")]
     made = []
     for name, rows in (("one", lines), ("other", lines[::-1])):
-        write(tmp_path / f"{name}.jsonl", rows)
+        write_lines(tmp_path / f"{name}.jsonl", rows)
         take("injection", [tmp_path / f"{name}.jsonl"], kept=tmp_path / name, work=tmp_path / "work")
         made.append((tmp_path / name / "injection.jsonl.gz").read_bytes())
     assert made[0] == made[1]
@@ -146,14 +144,14 @@ def test_replies_are_kept_by_key_and_the_file_is_the_same_whatever_the_order(tmp
 def results(tmp_path):
     """Six agents' answers to six queries, each naming its query."""
     folder = tmp_path / "results"
-    write(folder / "queries.jsonl", [{"_id": f"q{n}", "text": f"What is topic{n}?"} for n in range(6)])
-    write(folder / "corpus.jsonl", [{"_id": f"p{n}", "text": f"Of topic{n}."} for n in range(6)])
+    write_lines(folder / "queries.jsonl", [{"_id": f"q{n}", "text": f"What is topic{n}?"} for n in range(6)])
+    write_lines(folder / "corpus.jsonl", [{"_id": f"p{n}", "text": f"Of topic{n}."} for n in range(6)])
     for agent in "abcdef":
         rows = [
             {"query_id": f"q{n}", "agent": agent, "answer": f"topic{n} by {agent}", "passages": [f"p{n}"]}
             for n in range(6)
         ]
-        write(folder / "answers" / f"{agent}.jsonl", rows)
+        write_lines(folder / "answers" / f"{agent}.jsonl", rows)
     return folder
 
 

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.json_lines import records
 from support.loopback.behaviours import Behaviour, cut, half_body, hang, not_json, prose, refusal, reply, status
 from support.loopback.server import ScriptedServer
 from support.schema_replies import reply_to
-from support.small_corpus import answer_everything, contents, make_corpus, records
+from support.small_corpus import answer_everything, contents, make_corpus
 
 from ragassay.calls.reply_cache import output_line
 from ragassay.cli import main

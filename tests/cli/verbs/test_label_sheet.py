@@ -8,17 +8,11 @@ import pytest
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.cli import main
-from ragassay.evaluate.judging.judges.relevance import qrels_of
-from ragassay.files import read_records
-from ragassay.records import Judgment
-from ragassay.trec import write_qrels
 
 
 @pytest.fixture
 def folders(tmp_path: Path) -> list[str]:
     made = make_workspace(tmp_path, 6, failures=False)
-    write_qrels(made.qrels, qrels_of(read_records(made.relevance, Judgment)))
-    made.corpus.mkdir(exist_ok=True)
     judge, writers = made.experiment.judge.model, sorted(made.experiment.questions.quota)
     (made.corpus / "experiment.toml").write_text(
         f'[questions]\nquota = {{ "{writers[0]}" = 6 }}\n'

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.json_lines import records
 from support.loopback.server import ScriptedServer
-from support.small_corpus import answer_everything, make_corpus, records
+from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.json_lines import write_lines
 from support.judge_bench import bench  # noqa: F401  (a fixture)
 from support.loopback.behaviours import reply
 
@@ -18,11 +19,6 @@ from ragassay.evaluate.agreement.labelled_sets import deranged, read_relevance, 
 from ragassay.evaluate.agreement.meta_eval import relevant_labels, verdict_figures
 from ragassay.files import read_records
 from ragassay.records import Assessment
-
-
-def write(path: Path, rows: list[dict]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 def grade(final):
@@ -43,8 +39,8 @@ JUDGE = {"p1": 3, "p2": 2, "p3": 1, "p4": 2, "p5": 0}
 def passages_set(tmp_path):
     """Five labelled passages of as many queries."""
     places = range(1, 6)
-    write(tmp_path / "corpus.jsonl", [{"_id": f"p{n}", "text": f"Passage number {n}."} for n in places])
-    write(tmp_path / "queries.jsonl", [{"_id": f"q{n}", "text": f"What is in number {n}?"} for n in places])
+    write_lines(tmp_path / "corpus.jsonl", [{"_id": f"p{n}", "text": f"Passage number {n}."} for n in places])
+    write_lines(tmp_path / "queries.jsonl", [{"_id": f"q{n}", "text": f"What is in number {n}?"} for n in places])
     (tmp_path / "qrels.trec").write_text("".join(f"q{n} 0 p{n} {PEOPLE[f'p{n}']}\n" for n in places))
     files = {"labelled": "qrels.trec", "passages": "corpus.jsonl", "queries": "queries.jsonl"}
     return [part for name, file in files.items() for part in (f"--{name}", str(tmp_path / file))]
@@ -160,18 +156,13 @@ def own_judge(bench):  # noqa: F811
         "Does the document say so?\n## User\n{{ fence('answer', answer) }}\n"
         "{% for passage in passages %}{{ fence('passage', passage.text) }}{% endfor %}\n"
     )
-    config = bench.folder / "experiment.toml"
-    config.write_text(
-        '[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n'
-        '[[evaluate.custom]]\nname = "fits"\nprompt = "fits.md"\n'
-        f'[models."openai:judge"]\nbase_url = "{bench.server.base_url}"\n'
-    )
-    return ["--judge", "fits", "--config", str(config), "--work", str(bench.folder / "work")]
+    config = bench.config('[[evaluate.custom]]\nname = "fits"\nprompt = "fits.md"')
+    return ["--judge", "fits", *config, "--work", str(bench.folder / "work")]
 
 
 def test_claims_with_labels_that_are_words(bench, own_judge, capsys):  # noqa: F811
     bench.server.script = by_number({"p1": "yes", "p2": "no", "p3": "yes"}, label)
-    file = str(write(bench.folder / "claims.jsonl", CLAIMS))
+    file = str(write_lines(bench.folder / "claims.jsonl", CLAIMS))
     assert main(["meta-eval", *own_judge, "--labelled", file]) == 2
     assert "completely-support, partially-support, refute" in capsys.readouterr().err
     assert main(["meta-eval", *own_judge, "--labelled", file, "--relevant", "completely-support", "--json"]) == 0
@@ -192,7 +183,7 @@ def test_a_claim_is_judged_whole_with_one_request(bench, capsys):  # noqa: F811
         return reply(json.dumps({"evidence": ["NOTHING FOUND"], "reason": "So it is.", "label": found}))
 
     bench.server.script = script
-    file = str(write(bench.folder / "claims.jsonl", CLAIMS))
+    file = str(write_lines(bench.folder / "claims.jsonl", CLAIMS))
     options = ["--judge", "groundedness", "--labelled", file, "--relevant", "completely-support", "--json"]
     assert meta_eval(bench, *options) == 0
     found = json.loads(capsys.readouterr().out)
@@ -212,7 +203,7 @@ def test_answers_of_other_questions_are_the_negatives_of_answer_relevance(bench,
 
     bench.server.script = script
     rows = [{"question": f"What is {n}?", "answer": f"It is {n}."} for n in range(8)]
-    file = str(write(bench.folder / "pairs.jsonl", rows))
+    file = str(write_lines(bench.folder / "pairs.jsonl", rows))
     assert meta_eval(bench, "--judge", "answer_relevance", "--labelled", file, "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert {name: found["binary"][name]["value"] for name in ("precision", "recall", "kappa")} == {
@@ -226,7 +217,7 @@ def test_answers_of_other_questions_are_the_negatives_of_answer_relevance(bench,
 
 
 def test_a_judge_that_needs_what_the_set_lacks_asks_nothing(bench, capsys):  # noqa: F811
-    file = str(write(bench.folder / "pairs.jsonl", [{"question": f"{n}?", "answer": f"{n}."} for n in range(4)]))
+    file = str(write_lines(bench.folder / "pairs.jsonl", [{"question": f"{n}?", "answer": f"{n}."} for n in range(4)]))
     assert meta_eval(bench, "--judge", "correctness", "--labelled", file) == 2
     assert "has no expected_response, which correctness needs" in capsys.readouterr().err
     assert meta_eval(bench, "--judge", "triad", "--labelled", file) == 2
@@ -239,7 +230,7 @@ def test_correctness_rows_carry_what_was_expected(tmp_path):
         {"question": "Where?", "answer": "Here.", "expected": ["Here", "There"], "label": "yes"},
         {"question": "When?", "answer": "Now.", "expected": "Later", "label": "no"},
     ]
-    labelled = read_rows(write(tmp_path / "rows.jsonl", rows))
+    labelled = read_rows(write_lines(tmp_path / "rows.jsonl", rows))
     assert labelled.kind == "correctness"
     assert [row.label for row in labelled.rows] == [1, 0]
     expected = [row.case.query.metadata["expected_response"] for row in labelled.rows]
@@ -251,7 +242,7 @@ def test_correctness_rows_carry_what_was_expected(tmp_path):
 
 def test_half_of_the_questions_get_the_answer_of_another(tmp_path):
     rows = [{"question": f"What is {n}?", "answer": f"It is {n}."} for n in range(20)]
-    labelled = read_rows(write(tmp_path / "pairs.jsonl", rows), seed=3)
+    labelled = read_rows(write_lines(tmp_path / "pairs.jsonl", rows), seed=3)
     assert [row.label for row in labelled.rows].count(1) == 10
     for number, row in enumerate(labelled.rows):
         own = row.case.answers[0].text == f"It is {number}."
@@ -275,7 +266,7 @@ def test_no_answer_stays_in_its_place_where_that_can_be(answers, seed):
 def test_a_balanced_draw_takes_half_of_what_counts_and_evenly_of_the_rest(tmp_path):
     stances = ["completely-support"] * 30 + ["irrelevant"] * 100 + ["refute"] * 5 + ["partially-support"] * 20
     rows = [{"claim": f"Claim {n}", "document": "D", "label": stance} for n, stance in enumerate(stances)]
-    labelled = read_rows(write(tmp_path / "claims.jsonl", rows))
+    labelled = read_rows(write_lines(tmp_path / "claims.jsonl", rows))
     drawn = sample(labelled, 40, 7, relevant_labels(labelled, ["completely-support"]).labels)
     counts = {stance: sum(row.label == stance for row in drawn.rows) for stance in set(stances)}
     assert counts == {"completely-support": 20, "irrelevant": 8, "partially-support": 7, "refute": 5}
@@ -283,7 +274,7 @@ def test_a_balanced_draw_takes_half_of_what_counts_and_evenly_of_the_rest(tmp_pa
 
 def test_a_draw_may_keep_rows_of_one_claim_apart(tmp_path):
     rows = [{"claim": f"Claim {n % 4}", "document": f"D{n}", "label": n % 2} for n in range(40)]
-    drawn = sample(read_rows(write(tmp_path / "claims.jsonl", rows)), 40, 7, apart=True)
+    drawn = sample(read_rows(write_lines(tmp_path / "claims.jsonl", rows)), 40, 7, apart=True)
     assert len(drawn.rows) == 4 and len({row.cluster for row in drawn.rows}) == 4
 
 
@@ -308,7 +299,7 @@ def test_a_judge_of_answers_is_not_held_against_labels_of_passages(bench, own_ju
 )
 def test_a_row_that_cannot_be_used_is_said_with_its_line(tmp_path, rows, said):
     with pytest.raises(InputError, match=said):
-        read_rows(write(tmp_path / "rows.jsonl", rows))
+        read_rows(write_lines(tmp_path / "rows.jsonl", rows))
 
 
 def test_a_file_model_leaves_its_requests_and_status_3(tmp_path, passages_set):
@@ -328,7 +319,9 @@ def test_verdicts_of_others_get_the_same_figures():
 
 
 def test_labels_of_answers_are_not_left_out_unless_asked_for(tmp_path):
-    path = write(tmp_path / "a.jsonl", [{"question": f"q{n}?", "answer": f"a{n}", "label": n % 2} for n in range(4)])
+    path = write_lines(
+        tmp_path / "a.jsonl", [{"question": f"q{n}?", "answer": f"a{n}", "label": n % 2} for n in range(4)]
+    )
     with pytest.raises(InputError, match="labels answers, but says not what was expected"):
         read_rows(path)
     assert len(read_rows(path, "answers").rows) == 4

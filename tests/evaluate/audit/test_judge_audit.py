@@ -11,20 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import beta, binomtest
+from support.results_folder import findings, game
 
 from ragassay.evaluate.audit.failures import audit_failures, failed_replies
 from ragassay.evaluate.audit.family import audit_family, family
 from ragassay.evaluate.audit.length import audit_length
 from ragassay.evaluate.audit.position import audit_position
-from ragassay.evaluate.inputs.findings import Findings
-from ragassay.evaluate.inputs.material import Material
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.length_control import control_length
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.evaluate.statistics.sign_flip import sign_flip_p
-from ragassay.records import Game, Query, StageUsage
+from ragassay.records import Query, StageUsage
 
 AGENTS = ("amber", "beryl", "coral")
 
@@ -41,7 +40,7 @@ def play(n, judge, agents=AGENTS):
             for first, shown in (("a", (a, b)), ("b", (b, a))):
                 won = judge(query, *shown)
                 winner = "tie" if won == "tie" else "a" if won == a else "b"
-                games.append(Game(query_id=query, agent_a=a, agent_b=b, first=first, winner=winner))
+                games.append(game(query, a, b, winner, first))
     return games
 
 
@@ -50,8 +49,8 @@ def ratings(games, n, agents=AGENTS):
     return bradley_terry.rate(contests(found, agents, names(n)), resamples(names(n), 100, 7)).figures
 
 
-def finding(findings, key):
-    return next(row for row in findings if row.key == key)
+def finding(rows, key):
+    return next(row for row in rows if row.key == key)
 
 
 def coin(*key):
@@ -106,12 +105,8 @@ def test_a_fair_judge_who_errs_at_random_has_no_favourite_place():
 
 
 def test_a_win_against_a_tie_leans_to_its_place():
-    games = [
-        Game(query_id="q000", agent_a="amber", agent_b="beryl", first="a", winner="a"),
-        Game(query_id="q000", agent_a="amber", agent_b="beryl", first="b", winner="tie"),
-        Game(query_id="q001", agent_a="amber", agent_b="beryl", first="a", winner="b"),
-        Game(query_id="q001", agent_a="amber", agent_b="beryl", first="b", winner="tie"),
-    ]
+    played = [("q000", "a", "a"), ("q000", "tie", "b"), ("q001", "b", "a"), ("q001", "tie", "b")]
+    games = [game(query, "amber", "beryl", winner, first) for query, winner, first in played]
     rows = audit_position(games, AGENTS[:2], resamples(names(2), 100, 7))
     assert finding(rows, "flip_rate").figure.value == 1.0
     assert finding(rows, "first_favoured").figure.value == 0.5
@@ -321,8 +316,7 @@ def used(stage, calls, failed, refused=None):
 
 def test_jeffreys_interval_of_failed_calls():
     usage = tuple(used("retrieve", calls, failed) for calls, failed in ((40, 3), (9, 0), (0, 0)))
-    findings = Findings(Material((), (), {}, {}), (), {}, (), {}, {}, (), (), (), (), usage)
-    some, none, idle = (row.failed for row in failed_replies(findings))
+    some, none, idle = (row.failed for row in failed_replies(findings(usage=usage)))
     assert (some.value, some.n) == (pytest.approx(3 / 40), 40)
     assert (some.ci_low, some.ci_high) == pytest.approx(beta(3.5, 37.5).ppf([0.025, 0.975]))
     assert (none.value, none.ci_low, none.ci_high) == (0.0, 0.0, pytest.approx(beta(0.5, 9.5).ppf(0.975)))
@@ -332,8 +326,7 @@ def test_jeffreys_interval_of_failed_calls():
 @pytest.mark.parametrize("stage", ["questions", "retrieve", "answer", "judge"])
 def test_refusals_stand_with_their_stage_and_model(stage):
     usage = (used(stage, 4, 2, 1), used(stage, 4, 2).model_copy(update={"model": "of an older version"}))
-    findings = Findings(Material((), (), {}, {}), (), {}, (), {}, {}, (), (), (), (), usage)
-    assert [(row.stage, row.model, row.n_refused) for row in failed_replies(findings)] == [
+    assert [(row.stage, row.model, row.n_refused) for row in failed_replies(findings(usage=usage))] == [
         (stage, "m", 1),
         (stage, "of an older version", None),
     ]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support import tiny_models
+from support.json_lines import write_lines
 
 from ragassay.cli import main
 from ragassay.errors import InputError
@@ -127,8 +128,7 @@ def test_an_agents_spread_is_over_its_queries() -> None:
 
 
 def write(path: Path, *rows: dict[str, object]) -> str:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
+    return str(write_lines(path, rows))
 
 
 def test_the_verb_on_three_runs(tmp_path: Path, model: str, capsys) -> None:

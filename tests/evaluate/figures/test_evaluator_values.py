@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from support import results_folder
+from support.results_folder import answer, assessment, scored
+
 from ragassay.evaluate.figures.evaluator_values import evaluations_by_query
 from ragassay.evaluate.inputs.findings import Findings
 from ragassay.evaluate.inputs.material import Material
@@ -13,7 +16,7 @@ from ragassay.evaluate.judging.judges.custom import custom_judge
 from ragassay.evaluate.judging.judges.no_answer import NoAnswer
 from ragassay.evaluate.judging.judges.umbrela import Umbrela
 from ragassay.experiment.settings import CustomJudgeSettings
-from ragassay.records import Answer, Assessment, Passage, Query
+from ragassay.records import Assessment, Passage, Query
 
 SETUP = Setup("openai:j")
 RETRIEVED = {"q1": ("p1", "p2", "p3"), "q2": (), "q3": ()}
@@ -23,20 +26,15 @@ def findings() -> Findings:
     """Agent a: three passages for q1, none found for q2, and for q3 a retrieval that failed."""
     queries = tuple(Query(_id=id, text=f"{id}?") for id in RETRIEVED)
     answers = {
-        (id, "a"): Answer(query_id=id, agent="a", answer="So.", passages=passages)
-        if id != "q3"
-        else Answer(query_id=id, agent="a", answer=None, error="timed out")
-        for id, passages in RETRIEVED.items()
+        (id, "a"): answer(id, "a", None if id == "q3" else "So.", *passages) for id, passages in RETRIEVED.items()
     }
     known = {id: Passage(_id=id, text="…") for id in RETRIEVED["q1"]}
-    rankings: Any = {"a": {"q1": [("p1", 3.0), ("p2", 2.0), ("p3", 1.0)], "q2": [], "q3": None}}
-    material = Material(queries, ("a",), known, answers)
-    return Findings(material, (), rankings, (), {}, {}, (), (), (), (), ())
+    rankings = {"a": {"q1": scored(RETRIEVED["q1"]), "q2": [], "q3": None}}
+    return results_folder.findings(Material(queries, ("a",), known, answers), rankings=rankings)
 
 
 def row(subject: str, criterion: str, label: float | None, query: str = "q1") -> Assessment:
-    error = "the reply was cut off" if label is None else None
-    return Assessment(query_id=query, subject=subject, judge="j", criterion=criterion, label=label, error=error)
+    return assessment(query, subject, criterion, label)
 
 
 def values(evaluator: Evaluator, rows: list[Assessment], k: tuple[int, ...] = (1, 3)) -> dict[str, Any]:

@@ -8,20 +8,18 @@ from math import log2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support import results_folder
+from support.results_folder import answer
+from support.results_folder import scored as row
 
 from ragassay.evaluate.figures.measures import by_query
 from ragassay.evaluate.figures.pool import ends, pool_by_judge, pool_by_people
-from ragassay.evaluate.inputs.findings import Findings
 from ragassay.evaluate.inputs.material import Material
 from ragassay.evaluate.statistics.resamples import resamples
-from ragassay.records import Answer, Query
+from ragassay.records import Query
 
 MEASURES = ("RR(rel=2)@4", "RR(rel=1)@4", "nDCG@4")
 PASSAGES = [f"p{i}" for i in range(7)]
-
-
-def row(passages):
-    return [(passage, -float(rank)) for rank, passage in enumerate(passages)]
 
 
 labelled = st.fixed_dictionaries({p: st.integers(0, 2) for p in PASSAGES})
@@ -71,14 +69,10 @@ def test_a_failed_retrieval_has_no_bounds_and_an_empty_one_scores_nothing():
 
 def findings(qrels, people=None, **rankings):
     queries = sorted({q for ranking in rankings.values() for q in ranking})
-    answers = {
-        (q, agent): Answer(query_id=q, agent=agent, answer="…", passages=tuple(ranking[q]))
-        for agent, ranking in rankings.items()
-        for q in queries
-    }
+    answers = {(q, a): answer(q, a, "…", *ranking[q]) for a, ranking in rankings.items() for q in queries}
     material = Material(tuple(Query(id=q, text="?") for q in queries), tuple(rankings), {}, answers)
     rows = {agent: {q: row(passages) for q, passages in ranking.items()} for agent, ranking in rankings.items()}
-    return Findings(material, (), rows, (), qrels, people or {}, (), (), (), (), ())
+    return results_folder.findings(material, rankings=rows, qrels=qrels, people=people or {})
 
 
 def test_leaving_an_agent_out_takes_away_what_it_alone_found():

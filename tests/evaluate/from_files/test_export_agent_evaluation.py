@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.json_lines import write_lines
 from support.loopback.server import ScriptedServer
+from support.results_folder import answer, assessment, results_folder
 from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
@@ -17,10 +19,7 @@ from ragassay.evaluate.figures.pass_or_fail import overall_by_agent, pass_or_fai
 from ragassay.evaluate.figures.root_cause import fix_of
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.statistics.resamples import resamples
-from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.workspace import Workspace
-from ragassay.files import write_records
-from ragassay.records import Answer, Assessment, Passage, Query, Usage
+from ragassay.records import Assessment, Passage, Query, Usage
 
 EXPERIMENT = """\
 [questions]
@@ -56,9 +55,7 @@ FORMULA = "=cmd|' /C calc'!A0"
 
 
 def give(judgments: dict[tuple[str, str, str], Assessment], key: tuple[str, str, str], **found: Any) -> None:
-    values = {"label": None, "score": None, "reason": None, "error": None} | found
-    query, subject, criterion = key
-    judgments[key] = Assessment(query_id=query, subject=subject, judge="openai:m", criterion=criterion, **values)
+    judgments[key] = assessment(*key, **({"label": None, "judge": "openai:m"} | found))
 
 
 def all_yes() -> dict[tuple[str, str, str], Assessment]:
@@ -78,21 +75,16 @@ def all_yes() -> dict[tuple[str, str, str], Assessment]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An experiment of two queries and two agents: a wrong answer, passages that fail, one that failed to answer."""
-    corpus, results = tmp_path / "corpus", tmp_path / "results"
-    corpus.mkdir()
-    (corpus / "experiment.toml").write_text(EXPERIMENT)
     truth = {"expected_response": "util/delay.h", "expected_docs": ["manual.pdf", "errata.pdf"]}
     queries = [Query(_id="q1", text="Which header?", metadata=truth), Query(_id="q2", text=FORMULA)]
     docs = {"p1": "manual.pdf", "p2": "other.pdf", "p3": "@other.pdf"}
     passages = [Passage(_id=id, text=f"Text of {id}\r\x1b[31m", metadata={"doc": doc}) for id, doc in docs.items()]
     usage = Usage(input_tokens=100, output_tokens=20)
-    rag = [
-        Answer(query_id="q1", agent=AGENTS[0], answer="io.h", passages=("p1", "p2"), usage=usage, latency_s=2.0),
-        Answer(query_id="q2", agent=AGENTS[0], answer="-1+1\ncalc", passages=("p3",), latency_s=4.0),
-    ]
-    fusion = [
-        Answer(query_id="q1", agent=AGENTS[1], answer="util/delay.h", passages=("p2",), latency_s=1.0),
-        Answer(query_id="q2", agent=AGENTS[1], answer=None, error="the provider is down"),
+    answers = [
+        answer("q1", AGENTS[0], "io.h", "p1", "p2", usage=usage, latency_s=2.0),
+        answer("q2", AGENTS[0], "-1+1\ncalc", "p3", latency_s=4.0),
+        answer("q1", AGENTS[1], "util/delay.h", "p2", latency_s=1.0),
+        answer("q2", AGENTS[1], None, error="the provider is down"),
     ]
     judged = all_yes()
     give(judged, ("q1", AGENTS[0], "correctness"), label=0, score=0, reason="It names another header.")
@@ -101,11 +93,7 @@ def folder(tmp_path: Path) -> Path:
     give(judged, ("q2", "p3", "chunk_relevance"), error="the reply was cut off")
     for name in OF_ANSWERS:
         give(judged, ("q2", AGENTS[1], name), error="no answer to judge: the provider is down")
-    write_records(results / "queries.jsonl", queries)
-    write_records(results / "corpus.jsonl", passages)
-    write_records(results / "answers" / f"{AGENTS[0]}.jsonl", rag)
-    write_records(results / "answers" / f"{AGENTS[1]}.jsonl", fusion)
-    write_records(results / "judgments.jsonl", judged.values())
+    results_folder(tmp_path, EXPERIMENT, queries=queries, passages=passages, answers=answers, judgments=judged.values())
     return tmp_path
 
 
@@ -212,7 +200,7 @@ def test_the_order_of_causes_goes_by_the_expected_response_of_the_query(folder, 
     agent, judged = (AGENTS[1] if query == "q1" else AGENTS[0]), all_yes()
     give(judged, (query, agent, "agent_groundedness"), label=0, score=0, reason="No.")
     give(judged, (query, passage, "chunk_relevance"), label=0, score=0, reason="No.")
-    write_records(folder / "results" / "judgments.jsonl", judged.values())
+    results_folder(folder, EXPERIMENT, judgments=judged.values())
     export(folder)
     told = table(folder)[query, agent]["response/overall_assessment/rationale"]
     other = {"groundedness": "chunk_relevance", "chunk_relevance": "groundedness"}[cause]
@@ -269,7 +257,7 @@ def test_the_metrics_of_a_run_have_n_failures_and_intervals(folder):
 
 def test_the_report_s_verdicts_are_those_of_the_export(folder):
     """Of the first agent, q1 fails (correctness) and q2 is open; the second found nothing for q1 and failed on q2."""
-    space = Workspace(folder / "corpus", folder / "results", load_experiment(folder / "corpus" / "experiment.toml"))
+    space = results_folder(folder, EXPERIMENT)
     verdicts = overall_by_agent(space, experiment_evaluators(space))
     assert {agent: found.passed for agent, found in verdicts.items()} == {
         AGENTS[0]: {"q1": 0.0, "q2": None},
@@ -323,7 +311,7 @@ def test_a_whole_run_can_be_exported(tmp_path, monkeypatch):
         rows.append(
             {"_id": "q2", "text": "What does the boot loader do?", "metadata": {"expected_docs": ["errata.pdf"]}}
         )
-        (corpus / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_lines(corpus / "queries.jsonl", rows)
         text = (corpus / "experiment.toml").read_text()
         start, end = text.index("[questions]"), text.index("[retrieval]")
         (corpus / "experiment.toml").write_text(f'{text[:start]}[questions]\nsource = "own"\n\n{text[end:]}')

@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from support.results_folder import answer, assessment, results_folder
 
 from ragassay.cli import main
 from ragassay.evaluate.figures.answer_consistency import Consistency
 from ragassay.files import write_json, write_records
-from ragassay.records import Answer, Assessment, Passage, Query
+from ragassay.records import Passage, Query
 
 AGENT = "bm25-rag"
 EXPERIMENT = """\
@@ -33,27 +34,23 @@ k = [1, 2]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Three queries: two passages found, none found, and an agent that failed before it found any."""
-    results = tmp_path / "results"
-    (tmp_path / "corpus").mkdir()
-    (tmp_path / "corpus" / "experiment.toml").write_text(EXPERIMENT)
-    write_records(results / "queries.jsonl", [Query(_id=id, text=f"{id}?") for id in ("q1", "q2", "q3")])
-    write_records(results / "corpus.jsonl", [Passage(_id=id, text=f"<b>{id}</b>") for id in ("p1", "p2")])
-    answers = [
-        Answer(query_id="q1", agent=AGENT, answer="=1+1 [2]. So [7].", passages=("p1", "p2")),
-        Answer(query_id="q2", agent=AGENT, answer="I do not know."),
-        Answer(query_id="q3", agent=AGENT, answer=None, error="timed out"),
-    ]
-    write_records(results / "answers" / f"{AGENT}.jsonl", answers)
     failed, nothing = "no answer to judge: timed out", "no value: no passage of grade 1 or more was retrieved"
     given = [("q1", "p1", "umbrela", 1.0, None), ("q1", "p2", "umbrela", 3.0, None)]
     given += [("q1", AGENT, "answered", 1.0, None), ("q2", AGENT, "answered", 0.0, None)]
     given += [("q3", AGENT, "answered", None, failed), ("q1", AGENT, "nuggets_all", None, "the reply was cut off")]
     given += [("q2", AGENT, "nuggets_all", None, nothing), ("q3", AGENT, "nuggets_all", None, failed)]
-    judged = [
-        Assessment(query_id=query, subject=subject, judge="m", criterion=criterion, label=label, error=error)
-        for query, subject, criterion, label, error in given
-    ]
-    write_records(results / "judgments.jsonl", judged)
+    results_folder(
+        tmp_path,
+        EXPERIMENT,
+        queries=[Query(_id=id, text=f"{id}?") for id in ("q1", "q2", "q3")],
+        passages=[Passage(_id=id, text=f"<b>{id}</b>") for id in ("p1", "p2")],
+        answers=[
+            answer("q1", AGENT, "=1+1 [2]. So [7].", "p1", "p2"),
+            answer("q2", AGENT, "I do not know."),
+            answer("q3", AGENT, None, error="timed out"),
+        ],
+        judgments=[assessment(*row, error=error) for *row, error in given],
+    )
     return tmp_path
 
 
@@ -91,11 +88,10 @@ def test_a_sentence_names_the_passages_that_it_cites_and_that_there_are(folder: 
 
 def test_consistency_of_other_answers_is_refused(folder: Path, capsys) -> None:
     text = EXPERIMENT.replace('agents = ["rag"]', 'agents = ["rag"]\nrepeats = 2')
-    (folder / "corpus" / "experiment.toml").write_text(text)
-    results = folder / "results"
-    write_records(results / "answer-runs" / f"{AGENT}.jsonl", [])
+    workspace = results_folder(folder, text)
+    write_records(workspace.answer_runs(AGENT), [])
     made = Consistency(embedding="e", n_runs=2, agents={}, queries=(), inputs={"judgments.jsonl": "0" * 64})
-    write_json(results / "consistency.json", made.dump())
-    where = [str(folder / "corpus"), "--results", str(results), "--out", str(folder / "out.csv")]
+    write_json(workspace.consistency, made.dump())
+    where = [str(workspace.corpus), "--results", str(workspace.results), "--out", str(folder / "out.csv")]
     assert main(["export", *where, "--format", "open-rag-eval"]) == 2
     assert "consistency.json: is of other answers; run `ragassay consistency` again" in capsys.readouterr().err

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from support.json_lines import records, write_lines
 from support.made_up_results.texts import AGENTS, CRITERIA
 from support.made_up_results.workspace import make_workspace
 
@@ -15,17 +16,11 @@ from ragassay.cli import main
 from ragassay.errors import InputError
 from ragassay.evaluate.from_files.gate import gate
 from ragassay.evaluate.from_files.gate_summary import escaped, markdown
-from ragassay.trec import write_qrels
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    workspace = make_workspace(tmp_path_factory.mktemp("made"), 24, hostile=False, failures=False)
-    qrels: dict[str, dict[str, int]] = {}
-    for row in lines(workspace.relevance):
-        qrels.setdefault(row["query_id"], {})[row["subject"]] = int(row["label"])
-    write_qrels(workspace.qrels, qrels)
-    return workspace.results
+    return make_workspace(tmp_path_factory.mktemp("made"), 24, hostile=False, failures=False).results
 
 
 @pytest.fixture
@@ -36,18 +31,10 @@ def runs(made: Path, tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "new", tmp_path / "old"
 
 
-def lines(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def write(path: Path, rows: list[dict]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
 def relabel(run: Path, change) -> None:
     """`change(row)` gives the new fields of a pointwise judgment."""
-    rows = lines(run / "pointwise.jsonl")
-    write(run / "pointwise.jsonl", [row | change(row) for row in rows])
+    rows = records(run / "pointwise.jsonl")
+    write_lines(run / "pointwise.jsonl", [row | change(row) for row in rows])
 
 
 def status(new: Path, old: Path, *options: str) -> int:
@@ -94,9 +81,9 @@ def test_the_order_of_queries_and_files_changes_nothing(runs):
     first = gate(new, old)
     rng = random.Random(3)
     for file in (new / "queries.jsonl", new / "pointwise.jsonl", new / "relevance.jsonl", old / "queries.jsonl"):
-        rows = lines(file)
+        rows = records(file)
         rng.shuffle(rows)
-        write(file, rows)
+        write_lines(file, rows)
     for run in new / "rankings", old / "answers":
         for file in run.iterdir():
             rows = file.read_text().splitlines(keepends=True)
@@ -116,7 +103,7 @@ def test_the_order_of_queries_and_files_changes_nothing(runs):
 )
 def test_other_queries_are_refused(runs, capsys, change, said):
     new, old = runs
-    write(new / "queries.jsonl", change(lines(new / "queries.jsonl")))
+    write_lines(new / "queries.jsonl", change(records(new / "queries.jsonl")))
     assert status(new, old) == 2
     captured = capsys.readouterr()
     assert said in captured.err and captured.out == ""

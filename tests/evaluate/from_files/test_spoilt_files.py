@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.json_lines import write_lines
 
 from ragassay.cli import main
 
@@ -79,7 +80,7 @@ def test_rate(line: str, says: str, method: str, capsys: pytest.CaptureFixture[s
 def test_rate_says_how_sure_the_order_is(capsys: pytest.CaptureFixture[str]):
     pairs = (("A", "B"), ("B", "C"), ("C", "A"))
     games = [GAME | {"query_id": f"q{n}", "agent_a": a, "agent_b": b} for n in range(9) for a, b in pairs]
-    Path("games").write_text("".join(json.dumps(game) + "\n" for game in games))
+    write_lines(Path("games"), games)
     assert main(["rate", "--games", "games", "--bootstrap", "100"]) == 0
     shown = capsys.readouterr().out
     assert "P(best)" in shown and "1 to 3" in shown

@@ -10,7 +10,6 @@ from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.judging.judges.relevance import qrels_of
 from ragassay.evaluate.report.corrected import corrected_verdicts
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.report.terminal import ranked_table
@@ -18,19 +17,16 @@ from ragassay.evaluate.results import NOT_DISTINGUISHABLE, CorrectedFigure, Resu
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Judgment
-from ragassay.trec import write_qrels
 
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """Sixty queries, and a person's label on every answer's accuracy: one agent's are all 2, another's all 0."""
     made = make_workspace(tmp_path_factory.mktemp("run"), 60, failures=False)
-    write_qrels(made.qrels, qrels_of(read_records(made.relevance, Judgment)))
     rows = [row for row in read_records(made.pointwise, Judgment) if row.criterion == "accuracy"]
     best, worst = sorted({row.subject for row in rows})[:2]
     always = {best: 2.0, worst: 0.0}
     said = [f"ann,,{r.query_id},{r.subject},accuracy,{always.get(r.subject, r.label):g}\n" for r in rows]
-    made.corpus.mkdir(exist_ok=True)
     made.own_labels.write_text("who,when,query,subject,criterion,label\n" + "".join(said), encoding="utf-8")
     compare(made)
     report(made)

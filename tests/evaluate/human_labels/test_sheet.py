@@ -14,24 +14,19 @@ from ragassay.evaluate.human_labels.frame import shown
 from ragassay.evaluate.human_labels.sheet import Drawn, Sheet, draw_sheet, sample_files, take_sheet, write_sheet
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.inputs.labels import read_labels
-from ragassay.evaluate.judging.judges.relevance import qrels_of
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.records import Judgment
 from ragassay.text import safe_cell
-from ragassay.trec import write_qrels
 
 CRITERIA = ("accuracy", "precision")
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    made = make_workspace(tmp_path, 12, failures=False)
-    write_qrels(made.qrels, qrels_of(read_records(made.relevance, Judgment)))
-    return made
+    return make_workspace(tmp_path, 12, failures=False)
 
 
 def _draw(findings: Findings, n: int = 100, seed: int = 7) -> Sheet:
@@ -198,7 +193,6 @@ def test_labels_without_a_sheet_count_alike_and_labels_no_sheet_drew_are_left_ou
     findings = read_findings(workspace)
     rows = [f"ann,,{row.query_id},{row.subject},{row.criterion},1\n" for row in findings.pointwise[:200]]
     text = "who,when,query,subject,criterion,label\n" + "".join(rows)
-    workspace.corpus.mkdir(exist_ok=True)
     workspace.own_labels.write_text(text + "ann,,elsewhere,p1,relevance,1\n", encoding="utf-8")
     compare(workspace)
     results = read_results(workspace.figures)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from math import log
 
 import evalica
@@ -13,7 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from support.json_lines import write_lines
 from support.places import DATA
+from support.results_folder import game
 
 from ragassay.errors import InputError
 from ragassay.evaluate.from_files.rate import rate_file
@@ -21,7 +22,6 @@ from ragassay.evaluate.ratings import elo
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests
-from ragassay.records import Game
 
 
 def table(path):
@@ -29,13 +29,8 @@ def table(path):
         return list(csv.DictReader(stream))
 
 
-def game(query, a, b, winner, first="a", error=None):
-    return Game(query_id=query, agent_a=a, agent_b=b, first=first, winner=winner, error=error)
-
-
 def write(path, games):
-    path.write_text("".join(json.dumps(row.dump()) + "\n" for row in games), encoding="utf-8")
-    return path
+    return write_lines(path, [row.dump() for row in games])
 
 
 def paper_games():
@@ -226,7 +221,7 @@ def test_two_tables_in_one_file_have_no_common_ratings(tmp_path):
 @pytest.mark.parametrize("method", ["elo", "bradley-terry"])
 def test_an_agent_whose_games_all_failed_is_not_rated_and_harms_no_other(tmp_path, method):
     good = cyclic()
-    bad = [game(f"q{n}", "a", "z", None, error="refused") for n in range(8)]
+    bad = [game(f"q{n}", "a", "z", None) for n in range(8)]
     alone = rate_file(write(tmp_path / "1", good), method)["ratings"]
     result = rate_file(write(tmp_path / "2", good + bad), method)
     ratings = result["ratings"]
@@ -238,7 +233,7 @@ def test_an_agent_whose_games_all_failed_is_not_rated_and_harms_no_other(tmp_pat
 
 @pytest.mark.parametrize("method", ["elo", "bradley-terry"])
 def test_all_games_failed(tmp_path, method):
-    games = [game(f"q{n}", "a", "b", None, error="refused") for n in range(3)]
+    games = [game(f"q{n}", "a", "b", None) for n in range(3)]
     result = rate_file(write(tmp_path / "g", games), method)
     assert {row["value"] for row in result["ratings"].values()} == {None}
     assert result["n_games"] == result["n_failed"] == 3 and result["n_verdicts"] == 0

@@ -5,36 +5,26 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.results_folder import game
 
 from ragassay.errors import InputError
 from ragassay.evaluate.ratings.verdicts import verdicts
-from ragassay.records import Game
 
 
 def row(first, winner, *, a="bm25", b="knn", query="q1", judge="openai:j", probability=None):
-    error = None if winner else "the provider failed"
-    return Game(
-        query_id=query,
-        agent_a=a,
-        agent_b=b,
-        first=first,
-        judge=judge,
-        winner=winner,
-        error=error,
-        probability=probability,
-    )
+    return game(query, a, b, winner, first, judge=judge, probability=probability)
 
 
-def mirrored(game):
+def mirrored(row):
     """The same row as another tool may write it, with its agents the other way round."""
     other = {"a": "b", "b": "a", "tie": "tie", None: None}
-    return game.model_copy(
+    return row.model_copy(
         update={
-            "agent_a": game.agent_b,
-            "agent_b": game.agent_a,
-            "first": other[game.first],
-            "winner": other[game.winner],
-            "probability": None if game.probability is None else 1 - game.probability,
+            "agent_a": row.agent_b,
+            "agent_b": row.agent_a,
+            "first": other[row.first],
+            "winner": other[row.winner],
+            "probability": None if row.probability is None else 1 - row.probability,
         }
     )
 
@@ -91,7 +81,7 @@ def test_a_margin_around_one_half_is_a_tie():
 
 def test_a_failed_order_leaves_no_winner_even_with_the_other_order_s_probability():
     [verdict] = verdicts([row("a", "a", probability=0.99), row("b", None)])
-    assert verdict.winner is None and verdict.probability is None and verdict.error == "the provider failed"
+    assert verdict.winner is None and verdict.probability is None and verdict.error == "refused"
 
 
 def test_judges_and_queries_are_kept_apart():
@@ -131,7 +121,7 @@ game_rows = st.builds(
 
 @given(st.lists(game_rows, max_size=12), st.data())
 def test_it_does_not_matter_which_agent_a_row_calls_a(rows, data):
-    turned = [mirrored(game) if data.draw(st.booleans()) else game for game in rows]
+    turned = [mirrored(one) if data.draw(st.booleans()) else one for one in rows]
     one, other = verdicts(rows), verdicts(turned)
     assert [(v.query_id, v.agent_a, v.agent_b, v.winner, v.flipped, v.error) for v in one] == [
         (v.query_id, v.agent_a, v.agent_b, v.winner, v.flipped, v.error) for v in other

@@ -6,11 +6,11 @@ import csv
 
 import pytest
 from support.places import DATA
+from support.results_folder import game
 
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
 from ragassay.evaluate.statistics.resamples import resamples
-from ragassay.records import Game
 
 PAPER = DATA / "paper_tables" / "ragelo_table5_wins.csv"
 DRAWS = resamples([f"q{n}" for n in range(4)], 200, 7)
@@ -18,11 +18,7 @@ DRAWS = resamples([f"q{n}" for n in range(4)], 200, 7)
 
 def both(query, winner, again, a="a", b="b"):
     """The two orders of one game; an error where the winner is None."""
-    rows = [("a", winner), ("b", again)]
-    return [
-        Game(query_id=query, agent_a=a, agent_b=b, first=first, winner=won, error=None if won else "refused")
-        for first, won in rows
-    ]
+    return [game(query, a, b, winner, "a"), game(query, a, b, again, "b")]
 
 
 def test_table_5_of_the_paper_comes_back_from_its_games():

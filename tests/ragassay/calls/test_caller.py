@@ -21,12 +21,11 @@ from support.loopback.behaviours import (
     truncated,
 )
 from support.loopback.server import ScriptedServer
+from support.results_folder import experiment, results_folder
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import BudgetSpent, InputError, RepliesMissing
-from ragassay.experiment.settings import Experiment
-from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Request
 from ragassay.prompts import Message
 
@@ -52,16 +51,8 @@ def make_caller(
         "timeout_s": timeout_s,
         "prices_usd_per_million": {"input": 1000.0, "output": 1000.0},
     }
-    experiment = Experiment.model_validate(
-        {
-            "answer": {"model": model},
-            "judge": {"model": model},
-            "questions": {"source": "own"},
-            "run": {"retries": 3, "max_concurrency": 4, **run},
-            "models": {model: settings},
-        }
-    )
-    workspace = Workspace(folder / "corpus", folder / "results", experiment)
+    run = {"retries": 3, "max_concurrency": 4, **run}
+    workspace = results_folder(folder, experiment(model, run=run, models={model: settings}))
     return Caller(workspace, "judge", ReplyCache(workspace.replies), retry_after_cap_s=0.2)
 
 

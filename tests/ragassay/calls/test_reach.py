@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from support.loopback.behaviours import Behaviour, cut, reply, status
 from support.loopback.server import ScriptedServer
+from support.results_folder import experiment, results_folder
 from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.experiment.settings import Experiment
-from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Request
 from ragassay.prompts import Message
 
@@ -30,16 +29,8 @@ def closed_port() -> int:
 
 
 def caller_of(folder: Path, base_url: str, retries: int = 0) -> Caller:
-    experiment = Experiment.model_validate(
-        {
-            "answer": {"model": "openai:m"},
-            "judge": {"model": "openai:m"},
-            "questions": {"source": "own"},
-            "run": {"retries": retries, "max_concurrency": 2},
-            "models": {"openai:m": {"base_url": base_url, "timeout_s": 20.0}},
-        }
-    )
-    workspace = Workspace(folder / "corpus", folder / "results", experiment)
+    models = {"openai:m": {"base_url": base_url, "timeout_s": 20.0}}
+    workspace = results_folder(folder, experiment(run={"retries": retries, "max_concurrency": 2}, models=models))
     return Caller(workspace, "answer", ReplyCache(workspace.replies))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from support.json_lines import write_lines
 
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import InputError
@@ -121,7 +122,7 @@ def test_results_of_anthropics_message_batches_are_read_as_well(tmp_path: Path):
         {"custom_id": "b", "result": {"type": "errored", "error": {"type": "invalid_request"}}},
         {"custom_id": "c", "result": {"type": "expired"}},
     ]
-    (tmp_path / "batch.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(tmp_path / "batch.jsonl", lines)
     cache = ReplyCache(tmp_path)
     stored = cache.get("a")
     assert stored is not None and stored.body is not None

@@ -9,11 +9,11 @@ from threading import Barrier
 
 import pytest
 from support.places import ROOT
+from support.results_folder import results_folder
 
 from ragassay.errors import InputError
-from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.files import read_records, write_records
+from ragassay.files import read_records
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.retrieval.agents.python_agent import PythonAgent, ask_python_agent
 from ragassay.retrieval.answer_queries import answer_queries
@@ -30,16 +30,13 @@ class NoCaller:
 
 
 def own_workspace(folder: Path, agent: str) -> Workspace:
-    corpus = folder / "corpus"
-    corpus.mkdir(exist_ok=True)
-    (corpus / "experiment.toml").write_text(
+    return results_folder(
+        folder,
         f'[questions]\nsource = "own"\n[answer]\nmodel = "file:x"\nagents = []\n[judge]\nmodel = "file:x"\n'
-        f'[run]\nmax_concurrency = 1\n[[agent]]\nname = "ours"\n{agent}\n'
+        f'[run]\nmax_concurrency = 1\n[[agent]]\nname = "ours"\n{agent}\n',
+        passages=[Passage(id=key, text=f"text of {key}") for key in ("p1", "p2", "p3")],
+        queries=[Query(id=key, text=text) for key, text in QUERIES.items()],
     )
-    made = Workspace(corpus, folder / "results", load_experiment(corpus / "experiment.toml"))
-    write_records(made.passages, [Passage(id=key, text=f"text of {key}") for key in ("p1", "p2", "p3")])
-    write_records(made.queries, [Query(id=key, text=text) for key, text in QUERIES.items()])
-    return made
 
 
 def from_file(folder: Path, name: str, content: str) -> tuple[Workspace, StageOutcome]:

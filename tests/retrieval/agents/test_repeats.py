@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from support import tiny_models
+from support.json_lines import records
 from support.loopback.behaviours import reply
 from support.loopback.server import ScriptedServer
 from support.schema_replies import reply_to
-from support.small_corpus import make_corpus, records
+from support.small_corpus import make_corpus
 
 from ragassay.cli import main
 

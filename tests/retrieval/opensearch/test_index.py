@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.json_lines import write_lines
 
 from ragassay.cli import main
 from ragassay.errors import InputError
@@ -255,7 +255,7 @@ def folder(bench, passages, tmp_path: Path) -> Path:
     folder.mkdir()
     write_records(folder / "corpus.jsonl", bench.fresh(passages))
     rows = [{"_id": f"q{n}", "text": text} for n, text in enumerate(["memory", "zyzzyva", "interrupt handler"])]
-    (folder / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(folder / "queries.jsonl", rows)
     return folder
 
 

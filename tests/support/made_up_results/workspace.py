@@ -15,47 +15,46 @@ from support.made_up_results.texts import (
     AGENTS,
     ANSWER,
     CRITERIA,
+    DOC,
     HOSTILE,
     JUDGE,
     PASSAGE,
     QUESTIONS,
     REASONS,
+    REWRITES,
     STRENGTH,
     WRITERS,
 )
+from support.results_folder import answer, experiment, game, judgment, results_folder
 
-from ragassay.experiment.settings import AnswerSettings, Experiment, JudgeSettings, QuestionsSettings
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import write_json, write_records
+from ragassay.files import write_json
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record, Usage
-from ragassay.trec import write_run
 
 
 def make_workspace(root: Path, n_queries: int = 12, *, hostile: bool = True, failures: bool = True) -> Workspace:
     """Write `root/corpus` and `root/results` and return where they are."""
     rng = random.Random(f"report:{n_queries}")
-    experiment = Experiment(
-        questions=QuestionsSettings(quota={WRITERS[0]: 8, WRITERS[1]: 6}),
-        answer=AnswerSettings(model=WRITERS[0]),
-        judge=JudgeSettings(model=JUDGE),
-    )
-    workspace = Workspace(root / "corpus", root / "results", experiment)
+    quota = {WRITERS[0]: 8, WRITERS[1]: 6}
+    settings = experiment(WRITERS[0], judge={"model": JUDGE}, questions={"source": "synthetic", "quota": quota})
     queries, passages = _queries(n_queries, hostile), _passages(60, hostile)
-    rankings = {a: {q.id: _ranking(a, i, rng) for i, q in enumerate(queries)} for a in AGENTS}
+    rankings = {a: {q.id: _ranking(i, rng) for i, q in enumerate(queries)} for a in AGENTS}
     answers = {a: [_answer(a, i, q, rankings[a][q.id], failures) for i, q in enumerate(queries)] for a in AGENTS}
     relevance = _relevance(queries, rankings, failures, hostile, rng)
     pointwise, games = _pointwise(queries, failures, hostile, rng), _games(queries, failures, hostile, rng)
-    write_records(workspace.queries, queries)
-    write_records(workspace.passages, passages)
-    for agent in AGENTS:
-        write_run(workspace.rankings(agent), rankings[agent], agent)
-        write_records(workspace.answers(agent), answers[agent])
-    write_records(workspace.relevance, relevance)
-    write_records(workspace.pointwise, pointwise)
-    write_records(workspace.games, games)
-    write_records(workspace.rewrites, [_rewrite(i, q, failures) for i, q in enumerate(queries)])
-    if failures:
-        write_records(workspace.unreadable, [_Unreadable(doc="scan <b>3</b>.pdf", error="has no text")])
+    workspace = results_folder(
+        root,
+        settings,
+        queries=queries,
+        passages=passages,
+        rankings=rankings,
+        answers=[row for rows in answers.values() for row in rows],
+        relevance=relevance,
+        pointwise=pointwise,
+        games=games,
+        rewrites=[_rewrite(i, q, failures) for i, q in enumerate(queries)],
+        **({"unreadable": [_Unreadable(doc="scan <b>3</b>.pdf", error="has no text")]} if failures else {}),
+    )
     results = make_results(queries, answers, relevance, pointwise, games, failures, hostile)
     write_json(workspace.figures, results.dump())
     return workspace
@@ -78,7 +77,7 @@ def _queries(n: int, hostile: bool) -> list[Query]:
     rows = []
     for i in range(n):
         text = QUESTIONS[i % len(QUESTIONS)] + (f" {HOSTILE[i]}" if hostile and i in {0, 2, 4} else "")
-        where = {"doc": "avr-libc-user-manual.pdf", "first_page": 20 + 7 * i, "last_page": 24 + 7 * i}
+        where = {"doc": DOC, "first_page": 20 + 7 * i, "last_page": 24 + 7 * i}
         rows.append(
             Query(_id=f"q{i + 1:03}", text=text, metadata={"model": WRITERS[i % 2], "section": f"s{i}"} | where)
         )
@@ -90,7 +89,7 @@ def _passages(n: int, hostile: bool) -> list[Passage]:
     for i in range(n):
         extra = " " + HOSTILE[i % len(HOSTILE)] if hostile and i < 12 else ""
         place = {
-            "doc": "avr-libc-user-manual.pdf",
+            "doc": DOC,
             "first_page": i + 10,
             "last_page": i + 10 + i % 2,
             "start": 0,
@@ -104,29 +103,25 @@ def _passages(n: int, hostile: bool) -> list[Passage]:
     return rows
 
 
-def _ranking(agent: str, query: int, rng: random.Random) -> list[tuple[str, float]]:
+def _ranking(query: int, rng: random.Random) -> list[str]:
     near = [f"p{(query * 4 + j) % 60}" for j in range(9)]
     rng.shuffle(near)
-    return [(pid, 1 - 0.05 * rank) for rank, pid in enumerate(near[:8])]
+    return near[:8]
 
 
-def _answer(agent: str, i: int, query: Query, ranking: Sequence[tuple[str, float]], failures: bool) -> Answer:
-    passages = tuple(pid for pid, _ in ranking[:5])
+def _answer(agent: str, i: int, query: Query, ranking: Sequence[str], failures: bool) -> Answer:
     usage = Usage(input_tokens=1800, output_tokens=160, cost_usd=0.0061)
     if failures and (agent, i) in {("knn-rag", 3), ("bm25-rag", 5)}:
-        return Answer(query_id=query.id, agent=agent, answer=None, error="the provider answered 503 five times <b>")
+        return answer(query.id, agent, None, error="the provider answered 503 five times <b>")
     if failures and agent == "hybrid-rag" and i == 1:
-        return Answer(query_id=query.id, agent=agent, answer=HOSTILE[0] + HOSTILE[2] + HOSTILE[3], passages=passages)
-    return Answer(query_id=query.id, agent=agent, answer=ANSWER, passages=passages, usage=usage, latency_s=2.4)
+        return answer(query.id, agent, HOSTILE[0] + HOSTILE[2] + HOSTILE[3], *ranking[:5])
+    return answer(query.id, agent, ANSWER, *ranking[:5], usage=usage, latency_s=2.4)
 
 
 def _rewrite(i: int, query: Query, failures: bool) -> _Rewrite:
     failed = failures and i == 6
-    texts = (
-        () if failed else ("PROGMEM constants avr-gcc", "store table in flash", "pgm_read_byte usage", "reduce RAM use")
-    )
     error = "the reply did not fit the schema" if failed else None
-    return _Rewrite(query_id=query.id, queries=texts, usage=Usage(), latency_s=None, error=error)
+    return _Rewrite(query_id=query.id, queries=() if failed else REWRITES, usage=Usage(), latency_s=None, error=error)
 
 
 def _label(score: float, rng: random.Random) -> int:
@@ -139,14 +134,14 @@ def _reason(label: int, hostile: bool, rng: random.Random) -> str:
 
 def _relevance(
     queries: Sequence[Query],
-    rankings: dict[str, dict[str, list[tuple[str, float]]]],
+    rankings: dict[str, dict[str, list[str]]],
     failures: bool,
     hostile: bool,
     rng: random.Random,
 ) -> list[Judgment]:
     rows = []
     for i, query in enumerate(queries):
-        pool = sorted({pid for agent in AGENTS for pid, _ in rankings[agent][query.id][:5]})
+        pool = sorted({pid for agent in AGENTS for pid in rankings[agent][query.id][:5]})
         for j, pid in enumerate(pool):
             failed, label = failures and (i, j) in {(2, 1), (7, 3)}, _label(-0.4, rng)
             rows.append(_judgment(query.id, pid, "relevance", None if failed else label, _reason(label, hostile, rng)))
@@ -164,14 +159,8 @@ def _pointwise(queries: Sequence[Query], failures: bool, hostile: bool, rng: ran
 
 
 def _judgment(query_id: str, subject: str, criterion: str, label: int | None, reason: str) -> Judgment:
-    given = (
-        {"label": label, "reason": reason}
-        if label is not None
-        else {"label": None, "error": "no reply <i>after</i> 5 tries"}
-    )
-    return Judgment.model_validate(
-        {"query_id": query_id, "subject": subject, "judge": JUDGE, "criterion": criterion} | given
-    )
+    said = {"error": "no reply <i>after</i> 5 tries"} if label is None else {"reason": reason}
+    return judgment(query_id, subject, criterion, label, judge=JUDGE, **said)
 
 
 def _games(queries: Sequence[Query], failures: bool, hostile: bool, rng: random.Random) -> list[Game]:
@@ -183,9 +172,6 @@ def _games(queries: Sequence[Query], failures: bool, hostile: bool, rng: random.
                 lean = gap + (0.3 if first == "a" else -0.3)
                 winner = "a" if lean > 0.15 else "b" if lean < -0.15 else "tie"
                 failed = failures and rng.random() < 0.02
-                said = {"winner": None, "error": "refused"} if failed else {"winner": winner}
-                if not failed:
-                    said["reason"] = _reason(2, hostile, rng)
-                names = {"query_id": query.id, "agent_a": a, "agent_b": b, "first": first, "judge": JUDGE}
-                rows.append(Game.model_validate(names | said))
+                reason = None if failed else _reason(2, hostile, rng)
+                rows.append(game(query.id, a, b, None if failed else winner, first, judge=JUDGE, reason=reason))
     return rows

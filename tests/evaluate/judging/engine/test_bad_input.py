@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 
 import pytest
+from support.json_lines import records, write_lines
 from support.judge_bench import ANSWERS, PASSAGES, QUERIES
 
 from ragassay.cli import main
@@ -37,8 +37,7 @@ CLASS = """
 
 
 def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return str(path)
+    return str(write_lines(path, rows))
 
 
 @pytest.fixture
@@ -58,7 +57,7 @@ def judge(bench, capsys):
 
 
 def rows(bench):
-    return [json.loads(line) for line in (bench.folder / "judgments.jsonl").read_text().splitlines()]
+    return records(bench.folder / "judgments.jsonl")
 
 
 @pytest.mark.parametrize("name", ["groundedness", "agent_groundedness", "context_sufficiency", "nuggets"])
@@ -186,11 +185,7 @@ def test_signs_that_only_look_like_digits_are_words(judge, bench):
 def custom(judge, bench, table, names, prompt):
     """Judge with a `[[evaluate.custom]]` of this table and the user's part of its prompt."""
     (bench.folder / "own.md").write_text(f"Judge.\n## User\n{prompt}\n")
-    config = bench.folder / "experiment.toml"
-    models = '[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n'
-    models += f'[models."openai:judge"]\nbase_url = "{bench.server.base_url}"\n'
-    config.write_text(f'{models}[[evaluate.custom]]\nprompt = "own.md"\n{table}\n')
-    return judge(names, more=("--config", str(config)))
+    return judge(names, more=bench.config('[[evaluate.custom]]\nprompt = "own.md"', table))
 
 
 @pytest.mark.parametrize(

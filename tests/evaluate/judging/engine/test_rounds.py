@@ -46,13 +46,8 @@ def test_an_agent_that_did_not_answer_owes_an_error_record(bench):
     bench.server.script = lambda number, body: reply(json.dumps({"reason": "So.", "label": "yes"}))
     prompt = bench.folder / "polite.md"
     prompt.write_text("Is the answer polite?\n## User\n{{ fence('answer', answer) }}\n")
-    config = bench.folder / "experiment.toml"
-    config.write_text(
-        '[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n'
-        '[[evaluate.custom]]\nname = "polite"\nprompt = "polite.md"\n'
-        f'[models."openai:judge"]\nbase_url = "{bench.server.base_url}"\n'
-    )
-    rows = bench.judge("polite", "--config", str(config), answers=ANSWERS[:1])
+    config = bench.config('[[evaluate.custom]]\nname = "polite"\nprompt = "polite.md"')
+    rows = bench.judge("polite", *config, answers=ANSWERS[:1])
     assert [(row.query_id, row.label, row.error) for row in rows] == [
         ("q1", 1, None),
         ("q2", None, "no answer to judge: the agent's file has no answer"),

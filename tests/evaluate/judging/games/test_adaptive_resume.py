@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.json_lines import records, write_lines
 from support.schema_replies import reply_to
-from support.small_corpus import make_corpus, records
+from support.small_corpus import make_corpus
 
 from ragassay.calls.reply_cache import output_line
 from ragassay.cli import main
@@ -59,17 +60,13 @@ def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     folder = make_corpus(tmp_path / "mine", "file:m")
     names = [f"q{n:02d}" for n in range(N_QUERIES)]
-    lines(folder / "queries.jsonl", [{"_id": name, "text": f"How is {name} reset?"} for name in names])
+    write_lines(folder / "queries.jsonl", [{"_id": name, "text": f"How is {name} reset?"} for name in names])
     agents = ""
     for agent, text in SAYS.items():
-        lines(folder / f"{agent}.jsonl", [{"query_id": name, "answer": f"{text} way: {name}."} for name in names])
+        write_lines(folder / f"{agent}.jsonl", [{"query_id": name, "answer": f"{text} way: {name}."} for name in names])
         agents += f'[[agent]]\nname = "{agent}"\nkind = "file"\npath = "{agent}.jsonl"\n'
     (folder / "experiment.toml").write_text(SETTINGS + agents)
     return folder
-
-
-def lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def verdict(line: dict[str, Any]) -> str:
@@ -92,7 +89,7 @@ def waiting(results: Path) -> list[dict[str, Any]]:
 def deliver(corpus: Path, results: Path, some: list[dict[str, Any]]) -> None:
     """Take in the replies to these requests."""
     rows = [output_line(line["custom_id"], {"choices": [{"message": {"content": verdict(line)}}]}) for line in some]
-    lines(results / "delivered", rows)
+    write_lines(results / "delivered", rows)
     assert main(["replies", str(results / "delivered"), str(corpus), "--results", str(results)]) == 0
 
 

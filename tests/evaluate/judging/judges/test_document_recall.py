@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+from support.json_lines import write_lines
 
 PASSAGES = [
     {"_id": "a-1", "text": "One.", "metadata": {"doc": "a.pdf"}},
@@ -21,8 +20,8 @@ def recall(bench, expected, retrieved):
 
     answer = {"query_id": "q", "query": "Which?", "agent": "ours", "answer": "That.", "passages": retrieved}
     answers, passages, out = (bench.folder / name for name in ("a.jsonl", "p.jsonl", "out.jsonl"))
-    answers.write_text(json.dumps(answer | {"expected_docs": expected}) + "\n")
-    passages.write_text("".join(json.dumps(row) + "\n" for row in PASSAGES))
+    write_lines(answers, [answer | {"expected_docs": expected}])
+    write_lines(passages, PASSAGES)
     options = ["--answers", str(answers), "--passages", str(passages), "--out", str(out), "--model", "openai:none"]
     assert main(["judge", *options, "--with", "document_recall"]) == 0
     return read_records(out, Assessment)

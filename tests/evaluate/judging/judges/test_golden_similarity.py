@@ -9,18 +9,17 @@ import pytest
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import cos_sim
 from support import tiny_models
+from support.judge_bench import Bench
 
 
-def settings(folder: Path, embedding: str) -> tuple[str, str]:
-    text = '[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n'
-    (folder / "experiment.toml").write_text(f"{text}[retrieval]\nembedding = {json.dumps(embedding)}\n")
-    return "--config", str(folder / "experiment.toml")
+def settings(bench: Bench, embedding: str) -> tuple[str, str]:
+    return bench.config("[retrieval]", f"embedding = {json.dumps(embedding)}")
 
 
 @pytest.mark.parametrize(("name", "prompt"), [("tiny", ""), ("tiny-e5", "query: ")])
 def test_the_cosine_of_answer_and_expected_response(bench, tmp_path, name: str, prompt: str) -> None:
     folder = Path(tiny_models.sentence_model(tmp_path / "made")).rename(tmp_path / name)
-    rows = bench.judge("golden_similarity", *settings(bench.folder, str(folder)))
+    rows = bench.judge("golden_similarity", *settings(bench, str(folder)))
     model = SentenceTransformer(str(folder), device="cpu")
     texts = ["It is in util/delay.h [1].", "util/delay.h", "By sei() [1]. It is a macro.", "By calling sei()."]
     one, two, three, four = model.encode(texts, prompt=prompt)
@@ -39,7 +38,7 @@ def test_a_golden_answer_has_cosine_1_however_long_it_is(bench, tmp_path) -> Non
     queries = [{"_id": "mine", "text": "?", "metadata": {"expected_response": text}}]
     judge_bench.QUERIES, kept = queries, judge_bench.QUERIES
     try:
-        rows = bench.judge("golden_similarity", *settings(bench.folder, folder), answers=[answer])
+        rows = bench.judge("golden_similarity", *settings(bench, folder), answers=[answer])
     finally:
         judge_bench.QUERIES = kept
     assert [row.label for row in rows] == pytest.approx([1.0])
@@ -52,7 +51,7 @@ def test_the_end_of_a_long_answer_counts(bench, tmp_path) -> None:
         {"query_id": "q1", "agent": "one", "answer": f"{long} sei"},
         {"query_id": "q1", "agent": "two", "answer": f"{long} processor"},
     ]
-    one, two = bench.judge("golden_similarity", *settings(bench.folder, folder), answers=answers)[:2]
+    one, two = bench.judge("golden_similarity", *settings(bench, folder), answers=answers)[:2]
     assert one.label != two.label
 
 
@@ -60,12 +59,12 @@ def test_a_query_without_a_golden_answer_is_passed_over(bench, tmp_path, monkeyp
     from support import judge_bench
 
     monkeypatch.setattr(judge_bench, "QUERIES", [{"_id": "q1", "text": "?"}, {"_id": "q2", "text": "?"}])
-    assert bench.judge("golden_similarity", *settings(bench.folder, "no such model")) == []
+    assert bench.judge("golden_similarity", *settings(bench, "no such model")) == []
     assert "golden_similarity passed over every query: it needs metadata.expected_response" in capsys.readouterr().err
 
 
 def test_an_embedding_that_cannot_be_loaded_is_one_sentence(bench, tmp_path, capsys) -> None:
-    bench.judge("golden_similarity", *settings(bench.folder, str(tmp_path)))
+    bench.judge("golden_similarity", *settings(bench, str(tmp_path)))
     assert bench.status == 2 and "cannot be loaded" in capsys.readouterr().err
 
 
@@ -79,5 +78,5 @@ def test_static_embeddings_have_no_limit(bench, tmp_path) -> None:
     weights = np.array([[1, 0], [0, 1]], np.float32)
     SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=weights)]).save(str(tmp_path / "static"))
     answers = [{"query_id": "q1", "agent": "ours", "answer": "sei"}]
-    row = bench.judge("golden_similarity", *settings(bench.folder, str(tmp_path / "static")), answers=answers)[0]
+    row = bench.judge("golden_similarity", *settings(bench, str(tmp_path / "static")), answers=answers)[0]
     assert row.label == pytest.approx(0.0) and row.score == pytest.approx(0.5)  # no word in common: a right angle

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from support import tiny_models
+from support.judge_bench import Bench
 
 NLI = ("contradiction", "entailment", "neutral")
 
@@ -17,13 +17,10 @@ def nli(tmp_path_factory) -> str:
     return tiny_models.cross_encoder(tmp_path_factory.mktemp("models") / "nli", NLI)
 
 
-def settings(folder: Path, **table: object) -> tuple[str, str]:
+def settings(bench: Bench, **table: object) -> tuple[str, str]:
     """--config with these settings."""
     lines = [f"{key} = {json.dumps(value)}" for key, value in table.items()]
-    text = '[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n'
-    path = folder / "experiment.toml"
-    path.write_text(text + "[evaluate.settings.hallucination]\n" + "\n".join(lines) + "\n")
-    return "--config", str(path)
+    return bench.config("[evaluate.settings.hallucination]", *lines)
 
 
 def entailment(folder: str, premise: str, hypothesis: str, index: int = 1) -> float:
@@ -43,7 +40,7 @@ PREMISE = (
 
 
 def test_the_mean_over_sentences_of_what_transformers_gives_where_all_fits_one_window(bench, nli) -> None:
-    rows = bench.judge("hallucination", *settings(bench.folder, model=nli))
+    rows = bench.judge("hallucination", *settings(bench, model=nli))
     first, second = rows
     assert [row.judge for row in rows] == [nli, nli] and not bench.server.requests
     assert first.label == pytest.approx(entailment(nli, PREMISE, "It is in util/delay.h [1]."), abs=1e-6)
@@ -54,14 +51,14 @@ def test_the_mean_over_sentences_of_what_transformers_gives_where_all_fits_one_w
 
 
 def test_the_answer_whole_is_one_hypothesis(bench, nli) -> None:
-    row = bench.judge("hallucination", *settings(bench.folder, model=nli, hypothesis="answer"))[1]
+    row = bench.judge("hallucination", *settings(bench, model=nli, hypothesis="answer"))[1]
     expected = entailment(nli, "Interrupts are enabled by sei().", "By sei() [1]. It is a macro.")
     assert row.label == pytest.approx(expected, abs=1e-6) and len(row.details) == 1
 
 
 def test_long_passages_are_read_to_their_end_in_windows(bench, nli) -> None:
     # 64 tokens, 3 of them special, 4 spare: 14 for the hypothesis, 43 for the premise, of which 10 overlap
-    rows = bench.judge("hallucination", *settings(bench.folder, model=nli, window_tokens=64), answers=LONG)
+    rows = bench.judge("hallucination", *settings(bench, model=nli, window_tokens=64), answers=LONG)
     windows = [" ".join(f"w{i}" for i in range(low, min(low + 43, 130))) for low in (0, 33, 66, 99)]
     scores = [entailment(nli, window.replace("w129", "sei"), "It is sei.") for window in windows]
     assert rows[0].details[0]["windows"] == 4
@@ -82,30 +79,30 @@ def long_passage(monkeypatch) -> None:
 
 def test_a_sentence_that_is_longer_than_its_share_is_scored_in_pieces(bench, nli) -> None:
     answer = {"query_id": "q1", "agent": "ours", "answer": " ".join(["wait"] * 33), "passages": ["p3"]}
-    row = bench.judge("hallucination", *settings(bench.folder, model=nli), answers=[answer])[0]
+    row = bench.judge("hallucination", *settings(bench, model=nli), answers=[answer])[0]
     assert [d["hypothesis"].count("wait") for d in row.details] == [14, 14, 5]
 
 
 def test_no_passages_is_no_value(bench, nli) -> None:
     answer = {"query_id": "q1", "agent": "ours", "answer": "It is sei.", "passages": []}
-    row = bench.judge("hallucination", *settings(bench.folder, model=nli), answers=[answer])[0]
+    row = bench.judge("hallucination", *settings(bench, model=nli), answers=[answer])[0]
     assert row.label is None and row.error == "no value: the agent retrieved no passage"
 
 
 def test_one_output_is_taken_through_the_logistic_function(bench, tmp_path) -> None:
     model = tiny_models.cross_encoder(tmp_path / "one", ("score",))
-    row = bench.judge("hallucination", *settings(bench.folder, model=model))[0]
+    row = bench.judge("hallucination", *settings(bench, model=model))[0]
     assert row.label == pytest.approx(entailment(model, PREMISE, "It is in util/delay.h [1]."), abs=1e-6)
 
 
 def test_the_class_can_be_set_and_must_be_where_the_model_does_not_say(bench, tmp_path, capsys) -> None:
     model = tiny_models.cross_encoder(tmp_path / "two", ("LABEL_0", "LABEL_1"))
-    assert not bench.judge("hallucination", *settings(bench.folder, model=model)) and bench.status == 2
+    assert not bench.judge("hallucination", *settings(bench, model=model)) and bench.status == 2
     said = capsys.readouterr().err
     assert "does not say which class is entailment (LABEL_0, LABEL_1); set entailment under" in said
-    row = bench.judge("hallucination", *settings(bench.folder, model=model, entailment=1))[0]
+    row = bench.judge("hallucination", *settings(bench, model=model, entailment=1))[0]
     assert row.label == pytest.approx(entailment(model, PREMISE, "It is in util/delay.h [1]."), abs=1e-6)
-    assert not bench.judge("hallucination", *settings(bench.folder, model=model, entailment=2)) or bench.status == 2
+    assert not bench.judge("hallucination", *settings(bench, model=model, entailment=2)) or bench.status == 2
     assert "entailment = 2, but" in capsys.readouterr().err
 
 
@@ -115,7 +112,7 @@ def test_hhem_is_scored_as_its_own_code_does_and_that_code_is_not_run(bench, tmp
     from transformers import AutoConfig, AutoTokenizer, T5ForTokenClassification
 
     folder = tiny_models.hhem(tmp_path / "hhem")
-    rows = bench.judge("hallucination", *settings(bench.folder, model=folder))
+    rows = bench.judge("hallucination", *settings(bench, model=folder))
     base = f"{folder}/foundation"
     model = T5ForTokenClassification(AutoConfig.from_pretrained(base)).eval()
     weights = {name.removeprefix("t5."): value for name, value in load_file(f"{folder}/model.safetensors").items()}
@@ -137,7 +134,7 @@ def test_a_model_with_code_of_its_own_is_refused_until_it_is_trusted(bench, tmp_
     config |= {"auto_map": {"AutoModelForSequenceClassification": "own.Model"}, "model_type": "theirs"}
     (tmp_path / "own/config.json").write_text(json.dumps(config))
     capsys.readouterr()
-    bench.judge("hallucination", *settings(bench.folder, model=folder))
+    bench.judge("hallucination", *settings(bench, model=folder))
     said = capsys.readouterr().err
     assert bench.status == 2 and "set trust_remote_code = true and pin a revision under" in said
     assert said.count("\n") == 1
@@ -149,7 +146,7 @@ def test_a_model_with_code_of_its_own_is_refused_until_it_is_trusted(bench, tmp_
 )
 def test_a_model_that_is_not_there_is_one_sentence(bench, monkeypatch, capsys, model: str, said: str) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    assert not bench.judge("hallucination", *settings(bench.folder, model=model))
+    assert not bench.judge("hallucination", *settings(bench, model=model))
     assert bench.status == 2 and said in capsys.readouterr().err
 
 
@@ -162,7 +159,7 @@ def test_a_model_is_loaded_once_and_only_where_something_is_owed(bench, nli, mon
         "load_cross_encoder",
         lambda source, load=hallucination.load_cross_encoder: loaded.append(source) or load(source),
     )
-    bench.judge("hallucination", *settings(bench.folder, model=nli))
+    bench.judge("hallucination", *settings(bench, model=nli))
     failed = [{"query_id": "q1", "agent": "ours", "answer": None, "error": "timed out"}]
-    rows = bench.judge("hallucination", *settings(bench.folder, model="not there"), answers=failed)
+    rows = bench.judge("hallucination", *settings(bench, model="not there"), answers=failed)
     assert len(loaded) == 1 and rows[0].error == "no answer to judge: timed out"

@@ -207,13 +207,8 @@ def test_in_mode_probability_each_nugget_is_asked_by_itself(bench):
 def test_the_prompts_of_the_user_take_the_place_of_ours(bench):
     for name in ("make", "weigh"):
         (bench.folder / f"{name}.md").write_text(f"Mine: {name}.\n## User\nGo.\n")
-    config = bench.folder / "experiment.toml"
-    config.write_text(
-        '[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n'
-        '[evaluate]\njudges = ["nuggets"]\n'
-        '[evaluate.settings.nuggets]\ncreation_prompt = "make.md"\nimportance_prompt = "weigh.md"\n'
-        f'[models."openai:judge"]\nbase_url = "{bench.server.base_url}"\n'
-    )
+    prompts = 'creation_prompt = "make.md"\nimportance_prompt = "weigh.md"'
+    config = bench.config('[evaluate]\njudges = ["nuggets"]', "[evaluate.settings.nuggets]", prompts)
     bench.server.script = lambda number, body: reply(
         json.dumps(
             {
@@ -223,7 +218,7 @@ def test_the_prompts_of_the_user_take_the_place_of_ours(bench):
             }[fields_of(body)]
         )
     )
-    rows = bench.judge("nuggets", "--config", str(config), answers=TWO[:1])
+    rows = bench.judge("nuggets", *config, answers=TWO[:1])
     assert values(rows)["vital"] == 1
     systems = {r.body["messages"][0]["content"] for r in bench.server.requests}
     assert {"Mine: make.", "Mine: weigh."} < systems

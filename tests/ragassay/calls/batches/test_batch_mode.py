@@ -21,6 +21,7 @@ from support.loopback.batch_server import BatchServer, Outcome
 from support.loopback.behaviours import Behaviour, prose, refusal, reply, status, token_probabilities
 from support.loopback.server import ScriptedServer
 from support.places import ROOT, TESTS
+from support.results_folder import experiment, results_folder
 from support.schema_replies import reply_to
 from support.small_corpus import make_corpus
 
@@ -31,8 +32,6 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli import main
 from ragassay.errors import BudgetSpent, InputError
-from ragassay.experiment.settings import Experiment
-from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch
 from ragassay.progress import StderrProgress
 
@@ -376,13 +375,11 @@ def test_rounds_go_through_it_a_batch_a_round(tmp_path: Path):
 
 def test_batches_and_direct_calls_of_two_models_go_on_side_by_side(tmp_path: Path):
     with BatchServer("openai") as batches, ScriptedServer("anthropic", [reply(GOOD)]) as direct:
-        tables = {"answer": {"model": "openai:m"}, "judge": {"model": "anthropic:m"}, "questions": {"source": "own"}}
         models = {
             "openai:m": {"base_url": batches.base_url, "mode": "batch", "poll_s": 0.01},
             "anthropic:m": {"base_url": direct.base_url},
         }
-        experiment = Experiment.model_validate(tables | {"models": models})
-        workspace = Workspace(tmp_path / "corpus", tmp_path / "results", experiment)
+        workspace = results_folder(tmp_path, experiment(judge={"model": "anthropic:m"}, models=models))
         caller = Caller(workspace, "judge", ReplyCache(workspace.replies))
         rows = caller.ask([Batch("x", name, (request("a"), request("b"))) for name in models])
         assert len(batches.handed_in) == 2 == len(direct.requests)
@@ -451,9 +448,8 @@ def test_progress_says_what_is_done_failed_and_how_long(tmp_path: Path, capsys: 
 
 @pytest.mark.parametrize("model", ["local:m", "file:m"])
 def test_batch_mode_is_refused_for_models_that_have_none(model: str):
-    tables = {"answer": {"model": model}, "judge": {"model": model}, "questions": {"source": "own"}}
     with pytest.raises(ValueError, match=r'mode = "batch" is for'):
-        Experiment.model_validate(tables | {"models": {model: {"mode": "batch"}}})
+        experiment(model, models={model: {"mode": "batch"}})
 
 
 def test_the_request_file_of_an_open_batch_that_is_gone_is_said(tmp_path: Path):
