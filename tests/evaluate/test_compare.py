@@ -8,10 +8,12 @@ import random
 import subprocess
 import sys
 from itertools import combinations
+from math import nan
 from statistics import fmean
 
 import pytest
 from support import results_folder
+from support.finished_run.tables import figures_of
 from support.places import ROOT
 
 from ragassay.errors import InputError
@@ -37,7 +39,8 @@ PASSAGES = [
 
 
 def experiment(retrievers=("bm25", "knn"), **tables):
-    tables |= {"judge": {"model": "openai:j"}, "compare": {"bootstrap": 200, "tournaments": 40}}
+    figures = {"bootstrap": 200, "tournaments": 40}
+    tables = {"judge": {"model": "openai:j"}, "compare": figures} | tables
     return results_folder.experiment(retrieval={"retrievers": retrievers}, **tables)
 
 
@@ -127,6 +130,15 @@ def test_every_figure_by_other_code(tmp_path):
         assert results.answers[agent]["latency_s"].value == pytest.approx(
             fmean(0.5 * (n + len(agent)) for n in range(12))
         )
+        tokens = results.answers[agent]["output_tokens"]
+        assert (tokens.value, tokens.n) == (pytest.approx(fmean(n + len(agent) for n in range(12))), 12)
+        won = [
+            made.winners[q, a, b, "a"] == made.winners[q, a, b, "b"] == ("a" if agent == a else "b")
+            for q in made.labels
+            for a, b in combinations(sorted(made.agents), 2)
+            if agent in (a, b)
+        ]
+        assert results.win_rate[agent].value == pytest.approx(fmean(won))
         assert results.answers[agent]["answered"].value == 1 and results.answers[agent]["cost_usd"].value is None
     for a, b in combinations(sorted(made.agents), 2):
         orders = [(made.winners[q, a, b, "a"], made.winners[q, a, b, "b"]) for q in made.labels]
@@ -327,6 +339,38 @@ def test_a_judge_with_a_favourite_place_is_warned_of_at_the_head_and_moves_no_ra
     assert {pool.judged.value for pool in results.pool.values()} == {1.0}
 
 
+def test_queries_and_their_copies_from_the_same_section_count_once(tmp_path):
+    """So every table knows of sections. Not so: latencies (made up by number), Elo (its orders are drawn), the paired
+    t-tests (of queries), needed queries, and where all are alike (copies then count for more: Kish 1965)."""
+    one, twice = (Made(tmp_path / str(n), n=12 * n) for n in (1, 2))
+    for made in (one, twice):
+        sections = [{"section": f"s{i % 12}"} for i, _ in enumerate(made.queries)]
+        made.queries = [q.model_copy(update={"metadata": at}) for q, at in zip(made.queries, sections, strict=True)]
+    of = {f"q{i:02d}": f"q{i % 12:02d}" for i in range(24)}
+    twice.ranked = {agent: {q: one.ranked[agent][of[q]] for q in of} for agent in twice.agents}
+    twice.labels = {q: one.labels[of[q]] for q in of}
+    twice.grades = {(q, *rest): one.grades[of[q], *rest] for q, *rest in twice.grades}
+    twice.winners = {(q, *rest): one.winners[of[q], *rest] for q, *rest in twice.winners}
+    before, after = (ends_of_intervals(made) for made in (one, twice))
+    assert before.keys() == after.keys()
+    tables = ("retrieval", "pointwise", "boxes", "wins", "win_rate", "flip_rate", "bradley_terry", "pool", "audit")
+    assert {place[0] for place in before} == {*tables, "first_shown_wins", "comparisons", "corrected"}
+    assert {place: ends for place, ends in after.items() if ends != pytest.approx(before[place], nan_ok=True)} == {}
+
+
+def ends_of_intervals(made):
+    """Place to value and both ends; people have said something else of each answer's accuracy."""
+    made.write()
+    said = [f"ann,,{q},{a},{c},{(grade + 1) % 3}\n" for (q, a, c), grade in made.grades.items() if c == "accuracy"]
+    made.workspace.own_labels.write_text("who,when,query,subject,criterion,label\n" + "".join(said))
+    figures = {place: figure for place, figure in figures_of(made.compare().dump()) if figure["value"] not in (0, 1)}
+    return {
+        place: [nan if figure[end] is None else figure[end] for end in ("value", "ci_low", "ci_high")]
+        for place, figure in figures.items()
+        if place[0] not in ("answers", "elo", "tests") and "needed" not in place
+    }
+
+
 def test_a_fair_run_has_an_audit_and_no_warning(tmp_path):
     results = Made(tmp_path).compare()
     assert results.notices == ()
@@ -343,6 +387,15 @@ def test_people_score_the_rankings_beside_the_judge(tmp_path):
         places = [1 / (row.index(p) + 1) if p in row else 0 for row, p in zip(rows, ("p1", "p2"), strict=True)]
         assert people[agent]["RR(rel=1)@5"].value == pytest.approx(fmean(places))
         assert people[agent]["RR(rel=1)@5"].n == 2 and "RR(rel=2)@5" not in people[agent]
+
+
+def test_the_settings_that_figures_depend_on_are_told(tmp_path):
+    results = Made(tmp_path, setup=experiment(judge={"model": "openai:j", "mode": "label"})).compare()
+    judge = {"answer_model": "openai:m", "judge_model": "openai:j", "judge_mode": "label", "games": "all"}
+    retrieval = {"k": 5, "retrieval_engine": "embedded", "embedding": "intfloat/multilingual-e5-base", "rrf_k": 60}
+    figures = {"tournaments": 40, "k_factor": 16.0, "initial_rating": 500.0, "bootstrap": 200, "confidence": 0.95}
+    assert results.settings == retrieval | judge | figures | {"seed": 7}
+    assert (results.corpus, results.note, results.n_queries) == ("results", "", 12)
 
 
 def test_notices_and_usage_of_the_stages_before_are_carried_along(tmp_path):

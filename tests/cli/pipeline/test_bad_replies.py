@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 from support.bad_replies import JUDGES, spoil
+from support.finished_run.run import Run
 from support.loopback.server import ScriptedServer
 from support.made_up_results.page import Page
-from support.recomputed.files import Run
-from support.recomputed.games import Verdict, verdicts_of
-from support.recomputed.ranking import retrieval
+from support.results_folder import scored
 from support.small_corpus import make_corpus
 
 from ragassay.cli import main
+from ragassay.evaluate.figures.measures import judged_by_query
+from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
+from ragassay.records import Game
 
 Keyed = dict[tuple[str, ...], dict[str, Any]]
 
@@ -90,16 +92,27 @@ def test_means_are_those_of_the_labels_that_are_left(good: Run, spoiled: Run) ->
 
 def test_ranking_measures_are_those_of_the_queries_that_no_failure_touches(good: Run, spoiled: Run) -> None:
     """A query counts where no label the missing judgments might have had would change it; then it is as it was."""
-    before, after = retrieval(good), retrieval(spoiled)
     n_failed = 0
     for agent, measures in spoiled.figures["retrieval"].items():
         for name, figure in measures.items():
-            known = {query for query, value in after[agent][name].items() if value is not None}
-            left = [value for query, value in before[agent][name].items() if query in known and value is not None]
+            if name.startswith("R(section)"):
+                assert figure == good.figures["retrieval"][agent][name], "no label enters it"
+                continue
+            before, after = (by_query(run, agent, name) for run in (good, spoiled))
+            left = [before[query] for query, value in after.items() if value is not None]
             assert figure["value"] == (pytest.approx(fmean(left)) if left else None)
             assert (figure["n"], figure["n_failed"]) == (len(left), len(spoiled.query_ids) - len(left))
             n_failed += figure["n_failed"]
     assert n_failed
+
+
+def by_query(run: Run, agent: str, measure: str) -> dict[str, float]:
+    rankings = {query: scored(row or ()) for query, row in run.rankings[agent].items()}
+    failed: dict[str, list[str]] = {}
+    for row in run.relevance:
+        if row["error"] is not None:
+            failed.setdefault(row["query_id"], []).append(row["subject"])
+    return judged_by_query(measure, run.query_ids, run.qrels, rankings, failed, run.k)
 
 
 def test_a_missing_judgment_is_unjudged_in_the_qrels(spoiled: Run) -> None:
@@ -111,18 +124,22 @@ def test_a_missing_judgment_is_unjudged_in_the_qrels(spoiled: Run) -> None:
 
 
 def test_no_tie_and_no_win_comes_of_a_failed_game(good: Run, spoiled: Run) -> None:
-    before = {(v.query, v.agents): v for v in verdicts_of(good.games)}
-    left = [v for v in verdicts_of(spoiled.games) if v.winner is not None]
-    assert all(v == before[v.query, v.agents] for v in left)
+    before = {verdict.query_id: verdict for verdict in verdicts(map(Game.model_validate, good.games))}
+    left = [v for v in verdicts(map(Game.model_validate, spoiled.games)) if v.winner is not None]
+    assert all((v.winner, v.flipped) == (before[v.query_id].winner, before[v.query_id].flipped) for v in left)
     failed = len(before) - len(left)
     assert 0 < failed < len(before)
     for agent, figure in spoiled.figures["win_rate"].items():
-        assert figure["value"] == pytest.approx(fmean(v.won_by(agent) for v in left))
+        assert figure["value"] == pytest.approx(fmean(won_by(agent, v) for v in left))
         assert (figure["n"], figure["n_failed"]) == (len(left), failed)
     flips = spoiled.figures["flip_rate"]
     assert flips["value"] == pytest.approx(fmean(bool(v.flipped) for v in left))
     assert (flips["n"], flips["n_failed"]) == (len(left), failed)
     _check_ratings(spoiled, left, failed)
+
+
+def won_by(agent: str, verdict: Verdict) -> bool:
+    return agent == {"a": verdict.agent_a, "b": verdict.agent_b}.get(str(verdict.winner))
 
 
 def _check_ratings(spoiled: Run, left: list[Verdict], failed: int) -> None:

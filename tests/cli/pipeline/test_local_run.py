@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from pydantic import BaseModel
+from support.finished_run.counts import check_ledger
+from support.finished_run.run import Run
 from support.json_lines import records
 from support.made_up_results.page import Page
 from support.pdf_maker import make_pdf
-from support.recomputed.counts import check_ledger
-from support.recomputed.files import Run
 from support.small_corpus import page
 
 from ragassay.cli import main

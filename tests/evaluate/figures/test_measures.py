@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import log2
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ragassay.errors import InputError
 from ragassay.evaluate.figures.measures import judged_by_query, parse
@@ -75,6 +78,24 @@ def test_a_failed_judgment_of_another_agents_passage_opens_ndcg_and_not_mrr():
     assert judged("RR(rel=2)@5", labels, "ab", failed="z") == 1
     full = dict.fromkeys("abcde", 2)
     assert judged("nDCG@5", full, "abcde", failed="z") == pytest.approx(1)  # the ideal has five 2s already
+
+
+@settings(max_examples=60)
+@given(
+    st.sampled_from(["RR(rel=2)@5", "RR(rel=1)@5", "nDCG@5", "P(rel=2)@5", "AP(rel=2)@5"]),
+    st.fixed_dictionaries(dict.fromkeys("abcdxy", st.integers(0, 2))),
+    st.sets(st.sampled_from("abcdxy"), max_size=3),
+    st.permutations("abcd"),
+)
+def test_a_value_stands_where_no_label_that_failed_could_change_it(measure, labels, failed, order):
+    """Every labelling of what failed is tried. A rank or a count is known wherever it is settled."""
+    known = {passage: label for passage, label in labels.items() if passage not in failed}
+    tried = [known | dict(zip(failed, each, strict=True)) for each in product((0, 1, 2), repeat=len(failed))]
+    values = {round(judged(measure, each, order), 9) for each in tried}
+    found = judged(measure, known, order, failed)
+    assert found is None or [found] == pytest.approx(list(values))
+    if measure.startswith(("RR", "P")):
+        assert found is not None or len(values) > 1
 
 
 @pytest.mark.parametrize("spelling", ["nDCG@10", "RR(rel=2)@5", "R(rel=1)@100", "P@5", "AP", "AP(rel=2)", "Success@5"])

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.stats import t
 from support.json_lines import write_lines
 from support.places import DATA
 from support.results_folder import game
@@ -245,6 +246,28 @@ def test_one_query_has_ratings_and_no_intervals(tmp_path):
     assert {row["value"] for row in result["ratings"].values()} == {500.0}
     assert {row["ci_low"] for row in result["ratings"].values()} == {None}
     assert result["note"] == "no intervals: every resample of the queries says the same"
+
+
+def test_the_interval_of_two_agents_is_students_of_their_log_odds(tmp_path):
+    """By the delta method: the error of log(p / (1 - p)) of n games is 1 / sqrt(n p (1 - p)); each agent has half."""
+    n, p = 400, 0.6
+    games = [game(f"q{i:03d}", "x", "y", "a" if i < n * p else "b") for i in range(n)]
+    x = rate_file(write(tmp_path / "g", games), "bradley-terry", bootstrap=4000)["ratings"]["x"]
+    half = 200 / log(10) * t.ppf(0.975, n - 1) / np.sqrt((n - 1) * p * (1 - p))
+    middle = 500 + 200 / log(10) * log(p / (1 - p))
+    assert (x["ci_low"], x["ci_high"]) == pytest.approx((middle - half, middle + half), abs=0.06 * half)
+
+
+def test_elo_with_a_small_k_is_linear_in_the_wins_and_so_is_its_interval(tmp_path):
+    """K / 2 to each winner and none to the ratings before: a rating is K (wins - n / 2) away from where it began."""
+    n, p, k = 400, 0.6, 1e-3
+    games = [game(f"q{i:03d}", "x", "y", "a" if i < n * p else "b") for i in range(n)]
+    path = write(tmp_path / "g", games)
+    x = rate_file(path, "elo", bootstrap=4000, k_factor=k, tournaments=10)["ratings"]["x"]
+    half = k * n * t.ppf(0.975, n - 1) * np.sqrt(p * (1 - p) / (n - 1))
+    assert x["value"] - 500 == pytest.approx(k * n * (p - 0.5), rel=1e-3)
+    ends = (x["ci_low"] - 500, x["ci_high"] - 500)
+    assert ends == pytest.approx((k * n * (p - 0.5) - half, k * n * (p - 0.5) + half), abs=0.06 * half)
 
 
 def test_more_queries_narrow_the_interval(tmp_path):

@@ -64,6 +64,22 @@ def test_without_sections_the_tests_are_the_textbooks():
     assert found.p_sign_flip == pytest.approx(by_enumeration(gaps.tolist()), rel=1e-5)
 
 
+def test_with_sections_of_one_size_the_tests_are_of_their_means():
+    """CR3 around the whole mean: s / sqrt(G - 1) of G section means; detectable: the power of that t-test."""
+    gaps = np.round(np.random.default_rng(4).normal(0.2, 0.4, size=24), 3)
+    one, sections = named(gaps.tolist()), {f"q{n:03d}": f"s{n // 3}" for n in range(24)}
+    (found,) = compare_all("m", {"a": one, "b": named([0.0] * 24)}, sections)
+    means = gaps.reshape(8, 3).mean(axis=1)
+    error = means.std(ddof=1) / np.sqrt(7)
+    assert found.n_sections == 8
+    assert found.p_t == pytest.approx(2 * student.sf(abs(means.mean()) / error, 7), rel=1e-5)
+    assert found.p_wilcoxon == pytest.approx(wilcoxon(means, method="exact").pvalue, rel=1e-5)
+    assert found.p_sign_flip == pytest.approx(by_enumeration(means.tolist()), rel=1e-5)
+    ends = student.interval(0.95, 7, means.mean(), means.std(ddof=1) / np.sqrt(8))
+    assert (found.difference.ci_low, found.difference.ci_high) == pytest.approx(ends)
+    assert found.detectable == pytest.approx((student.ppf(0.975, 7) + student.ppf(0.8, 7)) * error)
+
+
 def test_of_one_section_it_is_said_that_it_stands_for_one():
     values = {"a": named([1.0] * 9), "b": named([0.0, 1.0, 0.5] * 3)}
     (found,) = compare_pairs("m", values, Clusters.named(list(values["a"]), ["s"] * len(values["a"])))

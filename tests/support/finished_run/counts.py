@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from support.recomputed.files import Line, Run, lines
+from support.finished_run.run import Line, Run, lines
 
 
 def labels(judgments: Iterable[Line]) -> dict[str, int]:

@@ -1,0 +1,84 @@
+"""What a results.json must hold: every table with all its agents and measures, and figures that answer for all owed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from math import comb
+from typing import Any
+
+from support.finished_run.run import Line, Run
+
+from ragassay.evaluate.results import Results
+
+BY_AGENT = ("retrieval", "pointwise", "pointwise_labels", "boxes", "answers", "wins", "win_rate", "elo")
+NOT_EVALUATED = ("retrieval_people", "evaluations", "evaluation_scales", "evaluators", "pass_or_fail", "pool_people")
+
+
+def check_tables(run: Run) -> None:
+    """Raises AssertionError for a leaf that is not known or not there. For a run without people's labels."""
+    figures, agents = run.figures, run.figures["agents"]
+    assert Results.model_validate(figures).dump() == figures, "a field is not known, or not there"
+    assert sorted(agents) == sorted(run.agents)
+    for name in (*BY_AGENT, "bradley_terry", "pool"):
+        assert list(figures[name]) == agents, name
+    assert not any(figures[name] for name in NOT_EVALUATED)
+    assert set(figures["verdict"]["p_best"]) == set(figures["audit"]["length"]["mean_length"]) == set(agents)
+    ranked = [f"RR(rel=2)@{run.k}", f"RR(rel=1)@{run.k}", f"nDCG@{run.k}"]
+    measures = [*ranked, f"R(section)@{run.k}"]
+    for agent in agents:
+        assert list(figures["retrieval"][agent]) == measures
+        assert list(figures["pointwise"][agent]) == list(figures["pointwise_labels"][agent]) == run.criteria
+        assert set(figures["boxes"][agent]) == {*measures, *run.criteria}
+        assert set(figures["answers"][agent]) == {"answered", "latency_s", "output_tokens", "cost_usd"}
+        assert set(figures["wins"][agent]) == {*agents} - {agent}
+        assert set(figures["pool"][agent]["bounds"]) == set(figures["pool"][agent]["left_out"]) == set(ranked)
+    compared = [*ranked[:2], *run.criteria, "win_rate"]
+    tested = [(f"{name}-rag", f"{name}-rag-fusion") for name in run.retrievers]
+    assert _named(figures["tests"]) == [(measure, *pair) for pair in tested for measure in compared]
+    assert _named(figures["comparisons"]) == [
+        (measure, *pair) for measure in compared for pair in combinations(agents, 2)
+    ]
+    assert figures["ledger"] == run.ledger
+    assert [(row["stage"], row["model"]) for row in figures["audit"]["failures"]] == [
+        (row["stage"], row["model"]) for row in figures["usage"]
+    ]
+
+
+def _named(rows: list[Line]) -> list[tuple[str, str, str]]:
+    return [(row["measure"], row["agent_a"], row["agent_b"]) for row in rows]
+
+
+def figures_of(part: Any, *place: str) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
+    """Every figure below, and where it stands."""
+    if isinstance(part, dict) and {"value", "n", "ci_low"} <= part.keys():
+        yield place, part
+    elif isinstance(part, dict | list):
+        for key, below in part.items() if isinstance(part, dict) else enumerate(part):
+            yield from figures_of(below, *place, str(key))
+
+
+def check_owed(run: Run) -> None:
+    """Raises AssertionError for a figure whose `n` and `n_failed` are not together all that was owed."""
+    for where, figure, owed in _owed(run):
+        assert figure["n"] + figure["n_failed"] == owed, where
+
+
+def _owed(run: Run) -> Iterator[tuple[str, Line, int]]:
+    figures, n, others = run.figures, len(run.query_ids), len(run.agents) - 1
+    sourced = sum(query["metadata"].get("section") in run.sections for query in run.queries)
+    for agent in run.agents:
+        for name, figure in figures["retrieval"][agent].items():
+            yield f"{agent} {name}", figure, sourced if name.startswith("R(section)") else n
+        for name, figure in figures["pointwise"][agent].items():
+            yield f"{agent} {name}", figure, n
+        for name, box in figures["boxes"][agent].items():
+            yield f"box of {agent} {name}", box, sourced if name.startswith("R(section)") else n
+        for other, figure in figures["wins"][agent].items():
+            yield f"{agent} against {other}", figure, n
+        for name in ("win_rate", "elo", "bradley_terry"):
+            yield f"{agent} {name}", figures[name][agent], n * others
+        yield f"{agent} answered", figures["answers"][agent]["answered"], n
+    for row in (*figures["tests"], *figures["comparisons"]):
+        yield str(row), row["difference"], n
+    yield "flip_rate", figures["flip_rate"], n * comb(others + 1, 2)
