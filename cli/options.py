@@ -61,8 +61,13 @@ def add_results(verb: argparse.ArgumentParser, default: str = "results/ + CORPUS
 
 
 def add_experiment(verb: argparse.ArgumentParser, *, needs_corpus: bool = True) -> None:
-    """CORPUS, and how its stages are run."""
+    """CORPUS, --results, and how its stages are run."""
     add_corpus(verb, needed=needs_corpus)
+    add_stage_options(verb)
+
+
+def add_stage_options(verb: argparse.ArgumentParser) -> None:
+    """How stages are run."""
     verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before spending more than this")
     verb.add_argument("--model", metavar="MODEL", help="use this model (provider:name) for everything")
     verb.add_argument("--ignore-recorded", action="store_true", help="ask anew what CORPUS/replies has on record")

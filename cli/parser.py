@@ -6,9 +6,9 @@ import argparse
 
 from .on_files import agree, agree_systems, consistency, gate, meta_eval, opensearch, plot, rate, score, search
 from .options import STATUS
-from .verbs import export, judges, label_sheet, model, new, plan, replies, run, stage
+from .verbs import completion, demo, export, judges, label_sheet, model, new, plan, replies, run, stage
 
-EXPERIMENT = (new, run, plan, stage, judges, replies, label_sheet, model)
+EXPERIMENT = (demo, new, run, plan, stage, judges, replies, label_sheet, model)
 ON_FILES = (search, opensearch, score, rate, plot, consistency, gate, agree, agree_systems, meta_eval)
 
 
@@ -23,4 +23,5 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     verbs = parser.add_subparsers(title="verbs", metavar="VERB")
     for module in (*EXPERIMENT, *ON_FILES, export):
         module.add(verbs)
+    completion.add(verbs, parser)
     return parser
