@@ -32,7 +32,7 @@ EVALUATE = (
     {"figures"},
     {"human_labels", "agreement"},
     {"audit"},
-    {"compare", "make_judgments", "evaluate_answers"},
+    {"compare", "make_judgments", "evaluate_answers", "dependencies"},
 )
 """Each may import those of earlier rows; rooms of one row do not know each other."""
 
