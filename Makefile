@@ -16,7 +16,7 @@ STAGES := ingest questions retrieve answer judge evaluate compare report
 
 # FRESH=1 MODEL=openai:gpt-4o ignores the recorded replies and asks the model named, into a results folder of its own.
 demo: $(if $(FRESH),$(VENV)/local,$(VENV)/base)
-	$(RAGASSAY) run corpora/avr-libc $(if $(FRESH),--ignore-recorded --results results/avr-libc-fresh) $(FLAGS)
+	$(RAGASSAY) demo $(if $(FRESH),--ignore-recorded --results results/avr-libc-fresh) $(FLAGS)
 
 run: $(VENV)/local
 	$(RAGASSAY) run $(CORPUS) $(FLAGS)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import errno
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import NoReturn
 
@@ -28,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     _show_what_cannot_be_encoded()
     try:
-        return _handler(options)(options)
+        return int(options.handler(options))
     except RagassayError as error:
         sys.stdout.flush()
         sys.stderr.write(f"ragassay: {plain(str(error))}\n")
@@ -78,9 +76,3 @@ def _of_the_system(error: OSError) -> str:
         remedy = "all that was written before is whole, make room and run again"
         return f"{where}cannot be written ({error.strerror}); {remedy}"
     return f"{where}cannot be used ({error.strerror or error}); what was received is kept, mend this and run again"
-
-
-def _handler(options: argparse.Namespace) -> Callable[[argparse.Namespace], int]:
-    module, function = options.handler.split(":")
-    handler: Callable[[argparse.Namespace], int] = getattr(import_module(module), function)
-    return handler

@@ -12,9 +12,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SET_UP = {"local", "opensearch"}
-"""The extras that `make setup` installs."""
-
 
 class RagassayError(Exception):
     """The root: one clause catches everything ragassay raises on purpose."""
@@ -47,8 +44,7 @@ class MissingExtra(InputError):
     """An optional package is needed and not installed."""
 
     def __init__(self, need: str, extra: str) -> None:
-        command = "`make setup`" if extra in SET_UP else f"`pip install 'ragassay[{extra}]'` (or -e '.[{extra}]')"
-        super().__init__(f"{need} needs the extra '{extra}'", remedy=f"install it with {command}")
+        super().__init__(f"{need} needs the extra '{extra}'", remedy=f'`pip install "ragassay[{extra}]"` brings it')
 
 
 class ProviderError(RagassayError):

@@ -16,10 +16,11 @@ from ragassay.records import Answer, AnswerRun, Passage, Query
 from ragassay.text import plain
 from ragassay.trec import read_run, write_run
 
+from .agents import ANSWER_PROMPT
 from .agents.file_agent import read_answers
 from .agents.own_agents import own_rankings
 from .agents.python_agent import PythonAgent, ask_python_agent, load_python_agent
-from .agents.rag import ANSWER_PROMPT, Found, answer_record, answer_request, failed_record
+from .agents.rag import Found, answer_record, answer_request, failed_record
 from .agents.rag_fusion import Rewrite, found_by_fusion, found_nothing
 from .rank_queries import fuses, read_queries
 

@@ -14,7 +14,8 @@ from ragassay.records import Passage, Query
 from ragassay.text import plain
 from ragassay.trec import Rankings, write_run
 
-from .agents.rag_fusion import REWRITE_PROMPT, Rewrite, fuse, rewrite_record, rewrite_request
+from .agents import REWRITE_PROMPT
+from .agents.rag_fusion import Rewrite, fuse, rewrite_record, rewrite_request
 from .retrievers import PassageRetriever, build_retrievers
 
 Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]

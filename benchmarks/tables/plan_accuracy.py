@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
+from ragassay.cli.pipeline.plan import make_plan
 from ragassay.cli.pipeline.stages import stages
-from ragassay.cli.verbs.plan import make_plan
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Reply

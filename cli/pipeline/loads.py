@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 
+from ragassay.evaluate.judging.judges import pairwise, pointwise, relevance
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
 from ragassay.records import Passage, Query
+from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
 from ragassay.tokens import count_tokens, reply_tokens
 
 STAGES_THAT_ASK = ("questions", "retrieve", "answer", "judge", "evaluate")
@@ -102,8 +103,8 @@ def _passage_tokens(workspace: Workspace) -> float:
     return sum(count_tokens(passage.title + passage.text) for passage in passages) / max(1, len(passages))
 
 
-def _template(package: str, name: str) -> int:
-    return count_tokens(read_text(Path(str(files("ragassay"))) / package / "prompts" / name))
+def _template(prompt: Path) -> int:
+    return count_tokens(read_text(prompt))
 
 
 def _load(label: str, model: str, calls: float, input_tokens: float) -> Load:
@@ -114,7 +115,7 @@ def _load(label: str, model: str, calls: float, input_tokens: float) -> Load:
 def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
     if "rag-fusion" not in experiment.answer.agents:
         return []
-    tokens = _template("retrieval/agents", "rewrite.md") + _QUESTION_TOKENS
+    tokens = _template(REWRITE_PROMPT) + _QUESTION_TOKENS
     return [_load("rewrites", experiment.answer.model, n_queries, tokens)]
 
 
@@ -123,7 +124,7 @@ def _distinct(experiment: Experiment, n_queries: float) -> float:
 
 
 def _answers(experiment: Experiment, n_queries: int, passage: float) -> list[Load]:
-    tokens = _template("retrieval/agents", "answer.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
+    tokens = _template(ANSWER_PROMPT) + experiment.retrieval.k * passage + _QUESTION_TOKENS
     calls = _distinct(experiment, n_queries) * experiment.answer.repeats
     return [_load("answers", experiment.answer.model, calls, tokens)]
 
@@ -135,12 +136,12 @@ def _pool_size(experiment: Experiment) -> float:
 
 def _relevance(experiment: Experiment, n_queries: float, passage: float) -> Load:
     pool = _pool_size(experiment)
-    tokens = _template("evaluate/judging/judges", "relevance.md") + passage + _QUESTION_TOKENS
+    tokens = _template(relevance.DEFAULT_PROMPT) + passage + _QUESTION_TOKENS
     return _load("relevance", experiment.judge.model, n_queries * pool, tokens)
 
 
 def _pointwise(experiment: Experiment, n_queries: float, passage: float) -> Load:
-    tokens = _template("evaluate/judging/judges", "pointwise.md") + experiment.retrieval.k * passage + _QUESTION_TOKENS
+    tokens = _template(pointwise.DEFAULT_PROMPT) + experiment.retrieval.k * passage + _QUESTION_TOKENS
     own = len(experiment.agent) * n_queries
     return _load("pointwise", experiment.judge.model, _distinct(experiment, n_queries) + own, tokens + _ANSWER_TOKENS)
 
@@ -151,5 +152,5 @@ def _games(experiment: Experiment, n_queries: float, passage: float) -> Load:
     if experiment.judge.games == "adaptive":
         pairs *= experiment.judge.adaptive_max_games
     evidence = _VERY_RELEVANT * (passage + _REASON_TOKENS)
-    tokens = _template("evaluate/judging/judges", "pairwise.md") + evidence + _QUESTION_TOKENS + 2 * _ANSWER_TOKENS
+    tokens = _template(pairwise.DEFAULT_PROMPT) + evidence + _QUESTION_TOKENS + 2 * _ANSWER_TOKENS
     return _load("games", experiment.judge.model, n_queries * pairs * 2 * _DISTINCT_PAIRS, tokens)

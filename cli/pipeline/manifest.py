@@ -37,12 +37,13 @@ class Manifest(Record):
 def digests(paths: Sequence[Path], root: Path) -> dict[str, str | None]:
     """SHA-256 of each file by its path relative to `root`, None for one that is not there or may not be read.
 
-    One that lies elsewhere goes by its name, with as many of its folders before it as tell it from the others.
+    One that lies elsewhere goes by its name, with as many of its folders before it as tell it from the others. They are
+    in the order of their names, wherever the folders are.
     """
     found: dict[str, str | None] = {}
     for path in sorted(set(paths)):
         found[next(name for name in _names(path, root) if name not in found)] = _digest(path)
-    return found
+    return dict(sorted(found.items()))
 
 
 def _digest(path: Path) -> str | None:

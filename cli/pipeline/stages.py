@@ -1,17 +1,22 @@
-"""The stage graph: what each stage reads, depends on and writes. `ragassay run` and the Makefile both go by it."""
+"""The stage graph: what each stage reads, depends on and writes. `ragassay run` and the Makefile both go by it.
+
+Which settings and prompts a stage depends on, its folder's `dependencies` say; what runs it is imported when it runs.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay import __version__
+from ragassay.evaluate import dependencies as evaluate
+from ragassay.evaluate.report.dependencies import report_settings, report_templates
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.progress import StderrProgress, counter
+from ragassay.retrieval import dependencies as retrieval
+from ragassay.synth import dependencies as synth
 
 if TYPE_CHECKING:
     from ragassay.calls.caller import Caller
@@ -29,17 +34,6 @@ class Stage:
     run: Callable[[Workspace, Caller], StageOutcome]
 
 
-_JUDGE_PROMPTS = (
-    "pairwise.md",
-    "pairwise_token.md",
-    "pointwise.md",
-    "pointwise_token.md",
-    "relevance.md",
-    "relevance_token.md",
-    "relevance_yes_no.md",
-)
-
-
 def stages() -> tuple[Stage, ...]:
     """All stages, in the order in which data moves."""
     return (_ingest(), _questions(), _retrieve(), _answer(), _judge(), _evaluate(), _compare(), _report())
@@ -49,32 +43,6 @@ def _pdfs(workspace: Workspace) -> list[Path]:
     from ragassay.synth.documents.doc_ids import find_documents
 
     return [workspace.corpus / doc for doc in find_documents(workspace.corpus, workspace.results)]
-
-
-def _settings(experiment: Experiment, *tables: str, models: tuple[str, ...] = ()) -> dict[str, Any]:
-    values: dict[str, Any] = {"ragassay": __version__}
-    for table in tables:
-        for key, value in getattr(experiment, table).model_dump(mode="json").items():
-            values[f"{table}.{key}"] = value
-    for model in models:
-        shaping = {"base_url", "temperature", "max_tokens", "prices_usd_per_million"}
-        settings = experiment.settings_of(model).model_dump(mode="json", include=shaping, exclude_none=True)
-        values[f"models.{model}"] = settings
-    return values
-
-
-def _prompts(package: str, *names: str) -> list[Path]:
-    folder = _inside(package) / "prompts"
-    return [folder / name for name in names] if names else sorted(folder.glob("*.md"))
-
-
-def _inside(folder: str) -> Path:
-    """A folder of the package; it is installed as plain files."""
-    return Path(str(files("ragassay"))) / folder
-
-
-def _own(workspace: Workspace, *names: str | None) -> list[Path]:
-    return [workspace.corpus / name for name in names if name]
 
 
 def _ingest() -> Stage:
@@ -88,7 +56,7 @@ def _ingest() -> Stage:
         "ingest",
         needs=lambda w: [],
         uses=_pdfs,
-        settings=lambda e: _settings(e, "ingest") | {"corpus.exclude_pages": e.corpus.exclude_pages},
+        settings=synth.ingest_settings,
         makes=lambda w: [w.pages, w.sections, w.passages, w.unreadable],
         run=run,
     )
@@ -103,19 +71,8 @@ def _questions() -> Stage:
     return Stage(
         "questions",
         needs=lambda w: [w.sections],
-        uses=lambda w: [
-            w.expert_questions,
-            w.own_queries,
-            *_prompts(
-                "synth/questions",
-                "questions.md",
-                *(["golden_answers.md"] if w.experiment.questions.golden_answers else []),
-            ),
-            *_own(w, w.experiment.questions.prompt),
-        ],
-        settings=lambda e: (
-            _settings(e, "questions", models=tuple(sorted(e.questions.quota))) | {"corpus.language": e.corpus.language}
-        ),
+        uses=lambda w: [w.expert_questions, w.own_queries, *synth.questions_prompts(w)],
+        settings=synth.questions_settings,
         makes=lambda w: [w.pool, w.rejected, w.queries, w.ledger],
         run=run,
     )
@@ -131,24 +88,11 @@ def _retrieve() -> Stage:
     return Stage(
         "retrieve",
         needs=lambda w: [w.passages, w.queries],
-        uses=lambda w: [*_prompts("retrieval/agents", "rewrite.md"), *_own(w, w.experiment.answer.fusion_prompt)],
-        settings=lambda e: (
-            _retrieval_settings(e)
-            | {f"answer.{key}": getattr(e.answer, key) for key in ("model", "agents", "fusion_queries")}
-            | {"corpus.language": e.corpus.language}
-        ),
+        uses=retrieval.retrieve_prompts,
+        settings=retrieval.retrieve_settings,
         makes=lambda w: [w.rewrites, *(w.rankings(name) for name, _, _ in w.experiment.built_in_agents())],
         run=run,
     )
-
-
-def _retrieval_settings(experiment: Experiment) -> dict[str, Any]:
-    """Those that shape rankings; how a server is reached does not, nor do its settings where none is used."""
-    served = experiment.retrieval.engine == "opensearch"
-    values = _settings(experiment, "retrieval", *(["opensearch"] if served else []), models=(experiment.answer.model,))
-    reached = ("alias", "replicas", "timeout_s", "retries", "verify_certificates", "aws_region", "aws_service")
-    left_out = {"retrieval.url", *(f"opensearch.{key}" for key in reached)}
-    return {key: value for key, value in values.items() if key not in left_out}
 
 
 def _answer() -> Stage:
@@ -164,13 +108,8 @@ def _answer() -> Stage:
             w.queries,
             *(w.rankings(name) for name, _, _ in w.experiment.built_in_agents()),
         ],
-        uses=lambda w: [
-            w.rewrites,
-            *_prompts("retrieval/agents", "answer.md"),
-            *_own(w, w.experiment.answer.prompt, *(agent.path for agent in w.experiment.agent)),
-            *_agent_modules(w),
-        ],
-        settings=lambda e: _answer_settings(e) | {"agent": [agent.model_dump() for agent in e.agent]},
+        uses=lambda w: [w.rewrites, *retrieval.answer_prompts(w), *retrieval.own_agents(w)],
+        settings=retrieval.answer_settings,
         makes=lambda w: [
             *(w.answers(name) for name in w.experiment.agent_names()),
             *_answer_runs(w),
@@ -180,30 +119,10 @@ def _answer() -> Stage:
     )
 
 
-def _answer_settings(experiment: Experiment) -> dict[str, Any]:
-    values = _settings(experiment, "answer", models=(experiment.answer.model,))
-    if experiment.answer.repeats == 1:
-        del values["answer.repeats"]
-    return values
-
-
 def _answer_runs(workspace: Workspace) -> list[Path]:
     if workspace.experiment.answer.repeats == 1:
         return []
     return [workspace.answer_runs(name) for name, _, _ in workspace.experiment.built_in_agents()]
-
-
-def _agent_modules(workspace: Workspace) -> list[Path]:
-    names = [agent.callable for agent in workspace.experiment.agent if agent.callable]
-    return [path for name in names for path in _module_files(workspace, name)]
-
-
-def _module_files(workspace: Workspace, name: str) -> list[Path]:
-    """The user's code that `module:attribute` names: a file, or all files of a package in the corpus folder."""
-    path = workspace.corpus / name.partition(":")[0].replace(".", "/")
-    package = workspace.corpus / name.partition(":")[0].partition(".")[0]
-    inside = sorted(package.rglob("*.py")) if package.is_dir() else []
-    return inside or [path.with_name(f"{path.name}.py")]
 
 
 def _judge() -> Stage:
@@ -215,16 +134,8 @@ def _judge() -> Stage:
     return Stage(
         "judge",
         needs=lambda w: [w.passages, w.queries, *(w.answers(name) for name in w.experiment.agent_names())],
-        uses=lambda w: [
-            *_prompts("evaluate/judging/judges", *_JUDGE_PROMPTS),
-            *_own(
-                w,
-                w.experiment.judge.relevance_prompt,
-                w.experiment.judge.pointwise_prompt,
-                w.experiment.judge.games_prompt,
-            ),
-        ],
-        settings=lambda e: _settings(e, "judge", models=(e.judge.model,)),
+        uses=evaluate.judge_prompts,
+        settings=evaluate.judge_settings,
         makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.repeats],
         run=run,
     )
@@ -239,21 +150,11 @@ def _evaluate() -> Stage:
     return Stage(
         "evaluate",
         needs=lambda w: [w.passages, w.queries, *_answers(w), *(_answer_runs(w) if w.experiment.judges_runs else [])],
-        uses=lambda w: [*_prompts("evaluate/judging/judges"), *_evaluating_files(w)] if w.experiment.evaluates else [],
-        settings=lambda e: (
-            _settings(e, "evaluate", models=(e.evaluating_model,) if e.evaluates else ())
-            | ({"judge.model": e.evaluating_model, "retrieval.embedding": e.retrieval.embedding} if e.evaluates else {})
-        ),
+        uses=evaluate.evaluate_prompts,
+        settings=evaluate.evaluate_settings,
         makes=lambda w: [w.judgments, *([w.judgment_runs] if w.experiment.judges_runs else [])],
         run=run,
     )
-
-
-def _evaluating_files(workspace: Workspace) -> list[Path]:
-    """The user's own prompts and modules that `[evaluate]` names."""
-    settings = workspace.experiment.evaluate
-    modules = [path for name in settings.judges if ":" in name for path in _module_files(workspace, name)]
-    return [*_own(workspace, *settings.own_prompts()), *modules]
 
 
 def _compare() -> Stage:
@@ -280,12 +181,7 @@ def _compare() -> Stage:
                 for name in ("ingest", "questions", "retrieve", "answer", "judge", "evaluate")
             ),
         ],
-        settings=lambda e: (
-            _settings(e, "compare")
-            | {"retrieval.k": e.retrieval.k, "judge.criteria": e.judge.criteria, "judge.mode": e.judge.mode}
-            | ({"evaluate": e.evaluate.model_dump(mode="json")} if e.evaluates else {})
-            | {"corpus.note": e.corpus.note, "agent.writer": {a.name: a.writer for a in e.agent}}
-        ),
+        settings=evaluate.compare_settings,
         makes=lambda w: [w.figures],
         run=run,
     )
@@ -305,12 +201,8 @@ def _report() -> Stage:
     return Stage(
         "report",
         needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
-        uses=lambda w: [w.rewrites, w.unreadable, *_templates()],
-        settings=lambda e: {"ragassay": __version__, "retrieval.k": e.retrieval.k},
+        uses=lambda w: [w.rewrites, w.unreadable, *report_templates()],
+        settings=report_settings,
         makes=lambda w: [w.report],
         run=run,
     )
-
-
-def _templates() -> list[Path]:
-    return sorted(path for path in (_inside("evaluate/report") / "templates").rglob("*") if path.is_file())

@@ -9,8 +9,30 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ragassay.errors import InputError
 
+from ..options import Verbs, add_corpus, add_verb, path_of
 
-def export(options: argparse.Namespace) -> int:
+
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "export", "write what evaluators gave as CSV, in another tool's columns", run)
+    add_corpus(verb)
+    verb.add_argument("--format", choices=["agent-evaluation", "open-rag-eval"], required=True, help="whose columns")
+    verb.add_argument(
+        "--out",
+        type=path_of,
+        required=True,
+        metavar="CSV",
+        help="the file to write; what a spreadsheet would take for a formula gets an apostrophe before it",
+    )
+    verb.add_argument(
+        "--metrics",
+        type=path_of,
+        metavar="JSON",
+        help="write the run's figures too, each with n, n_failed and its interval (agent-evaluation only)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
     """Write a CSV file, and with --metrics a JSON file of the run's figures."""
     from ragassay.evaluate.from_files import export_agent_evaluation, export_open_rag_eval
     from ragassay.files import write_json, write_text

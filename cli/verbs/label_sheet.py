@@ -4,15 +4,39 @@ from __future__ import annotations
 
 import argparse
 import datetime
+from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
-from ragassay.experiment.workspace import Workspace
 
-from ..pipeline.opening import locked, open_workspace
+from ..options import Verbs, add_corpus, add_verb, path_of
+
+if TYPE_CHECKING:
+    from ragassay.experiment.workspace import Workspace
 
 
-def label_sheet(options: argparse.Namespace) -> int:
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "draw what people should label, blind to agent and judge, or take a filled sheet into labels.csv"
+    verb = add_verb(verbs, "label-sheet", help_text, run)
+    add_corpus(verb)
+    verb.add_argument("--n", type=int, default=100, metavar="N", help="about how many labels; default: 100")
+    verb.add_argument("--seed", type=int, default=7, metavar="N", help="of the draw; default: 7")
+    verb.add_argument("--out", type=path_of, metavar="CSV", help="the sheet (default: in CORPUS)")
+    verb.add_argument(
+        "--kind",
+        action="append",
+        choices=["passages", "answers", "games"],
+        help="draw only these, may be repeated (passages come by whole queries, which MRR needs); default: all",
+    )
+    verb.add_argument("--criterion", action="append", metavar="NAME", help="of answers, may be repeated; default: all")
+    verb.add_argument("--take", type=path_of, metavar="FILE", help="take the labels of a filled sheet into labels.csv")
+    verb.add_argument("--who", metavar="NAME", help="with --take: who labelled it")
+
+
+def run(options: argparse.Namespace) -> int:
     """Draw, or with --take take in."""
+    from ..pipeline.opening import locked, open_workspace
+
     workspace = open_workspace(options)
     with locked(workspace):
         return _take(workspace, options) if options.take else _draw(workspace, options)

@@ -7,14 +7,13 @@ import json
 import os
 import shlex
 import shutil
-import urllib.request
 from pathlib import Path
 from string import Template
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import RetrievalSettings
-from ragassay.files import write_text
 from ragassay.text import plain
+
+from ..options import Verbs, add_verb, path_of
 
 _SMALLEST, _WITHOUT_NETWORK = "local:smollm2-135m", "all-MiniLM-L6-v2"
 _OLLAMA = "http://127.0.0.1:11434"
@@ -25,8 +24,17 @@ _QUESTIONS = """\
 """
 
 
-def new(options: argparse.Namespace) -> int:
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "new", "make a corpus folder from PDFs, with a commented experiment.toml", run)
+    verb.add_argument("corpus", type=path_of, metavar="CORPUS", help="the folder to make, such as corpora/mine")
+    verb.add_argument("pdfs", type=path_of, nargs="*", metavar="PDF", help="documents to copy into it")
+
+
+def run(options: argparse.Namespace) -> int:
     """Make the folder; status 2, and nothing made, where it exists or a PDF cannot be copied."""
+    from ragassay.files import write_text
+
     corpus: Path = options.corpus
     if corpus.exists() and any(corpus.iterdir() if corpus.is_dir() else [corpus]):
         raise InputError("is there already", file=corpus, remedy="name a new folder")
@@ -84,6 +92,8 @@ def _models_in_reach() -> tuple[dict[str, str], str]:
 
 
 def _ollama_models() -> list[str]:
+    import urllib.request
+
     try:
         with urllib.request.urlopen(f"{_OLLAMA}/api/tags", timeout=0.5) as response:  # noqa: S310
             return sorted(str(model["name"]) for model in json.load(response)["models"])
@@ -92,6 +102,8 @@ def _ollama_models() -> list[str]:
 
 
 def _experiment(models: dict[str, str], remark: str) -> str:
+    from ragassay.experiment.settings import RetrievalSettings
+
     quota = {models["first"]: 100}
     quota.setdefault(models["second"], 100)
     writers = ", ".join(f"{json.dumps(name)} = {number}" for name, number in quota.items())

@@ -5,18 +5,31 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ragassay.calls.reply_cache import Stored, read_replies
-from ragassay.digests import digest_file
 from ragassay.errors import InputError
-from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_objects, write_bytes
 
-from ..pipeline.opening import locked, open_workspace
+from ..options import Verbs, add_corpus, add_verb, path_of
+
+if TYPE_CHECKING:
+    from ragassay.calls.reply_cache import Stored
+    from ragassay.experiment.workspace import Workspace
 
 
-def take(options: argparse.Namespace) -> int:
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "take in replies to a file: model's requests (OpenAI's Batch output)"
+    verb = add_verb(verbs, "replies", help_text, run)
+    verb.add_argument("file", type=path_of, metavar="FILE", help="replies, .jsonl or .jsonl.gz")
+    add_corpus(verb)
+
+
+def run(options: argparse.Namespace) -> int:
     """Check FILE and put it among the results' replies; status 2, and nothing taken, where a line is not a reply."""
+    from ragassay.calls.reply_cache import read_replies
+
+    from ..pipeline.opening import locked, open_workspace
+
     workspace = open_workspace(options)
     source: Path = options.file
     if not source.is_file():
@@ -38,6 +51,9 @@ def take(options: argparse.Namespace) -> int:
 
 def _keep(source: Path, folder: Path) -> None:
     """Put a copy beside what was taken in before, under a number of its own: no file of replies is ever replaced."""
+    from ragassay.digests import digest_file
+    from ragassay.files import write_bytes
+
     taken = sorted(folder.glob("taken-[0-9][0-9][0-9][0-9]-*"))
     if any(digest_file(path) == digest_file(source) for path in taken):
         return
@@ -51,6 +67,8 @@ def _name(source: Path) -> str:
 
 
 def _waiting(workspace: Workspace) -> set[str]:
+    from ragassay.files import read_objects
+
     return {
         str(request["custom_id"])
         for path in sorted(workspace.requests.glob("*.jsonl"))

@@ -18,7 +18,8 @@ from ragassay.records import Figure
 from ragassay.text import one_line, plain
 
 from ..results import Box, Results
-from .page import TEMPLATES, read_results
+from . import TEMPLATES
+from .page import read_results
 from .plots import COLOURS, Scale, axis_labels, scale
 from .wording import Kind, kind_of, measure_help, measure_name, number, shown
 

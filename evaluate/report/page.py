@@ -19,7 +19,7 @@ from ragassay.files import first_problem, read_json, write_text
 from ragassay.text import one_line, untrusted
 
 from ..results import Results
-from . import plots
+from . import TEMPLATES, plots
 from .audit import audit_rows, length_plots, pool_columns
 from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
@@ -39,8 +39,6 @@ from .tables import (
 )
 from .verdict_matrix import verdict_matrices
 from .wording import confidence, interval, measure_help, measure_name, number, shown
-
-TEMPLATES = Path(__file__).with_name("templates")
 
 
 def report(workspace: Workspace) -> StageOutcome:

@@ -1,0 +1,7 @@
+"""The agents, and the prompts of those that come with ragassay."""
+
+from pathlib import Path
+
+PROMPTS = Path(__file__).with_name("prompts")
+ANSWER_PROMPT = PROMPTS / "answer.md"
+REWRITE_PROMPT = PROMPTS / "rewrite.md"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from langchain_core.documents import Document
@@ -20,7 +19,7 @@ from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Answer, Passage, Query, Usage
 
-ANSWER_PROMPT = Path(__file__).with_name("prompts") / "answer.md"
+from . import ANSWER_PROMPT
 
 Ask = Callable[[Request], Reply]
 """What answers one request: `ask_with(model)` for a LangChain chat model."""

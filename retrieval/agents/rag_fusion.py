@@ -7,7 +7,6 @@ The fused score of a passage is the sum over the rankings of 1/(k + rank), ranks
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Self
 
 from langchain_core.retrievers import BaseRetriever
@@ -19,9 +18,8 @@ from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Record, Usage
 
 from ..rankers.rrf import rrf
+from . import REWRITE_PROMPT
 from .rag import Ask, Found, RagAgent, as_passages
-
-REWRITE_PROMPT = Path(__file__).with_name("prompts") / "rewrite.md"
 
 
 class Rewritten(BaseModel):

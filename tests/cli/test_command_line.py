@@ -17,7 +17,7 @@ from ragassay.cli.parser import build_parser
 
 VERBS = ["new", "run", "plan", "ingest", "questions", "retrieve", "answer", "judge", "compare", "report"]
 VERBS += ["replies", "label-sheet", "model", "search", "score", "rate", "agree", "agree-systems", "gate"]
-VERBS += ["evaluate", "judges", "export", "plot", "consistency", "meta-eval", "opensearch"]
+VERBS += ["evaluate", "judges", "export", "plot", "consistency", "meta-eval", "opensearch", "demo", "completion"]
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def test_no_verb_is_without_a_test_of_its_help():
 def test_help_loads_nothing_heavy():
     code = "import sys; from ragassay.cli import build_parser; build_parser('0').format_help(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    assert not {"torch", "numpy", "pydantic", "langchain_core", "openai", "anthropic"} & set(loaded)
+    assert not {"torch", "numpy", "pydantic", "langchain_core", "openai", "anthropic", "rich", "shtab"} & set(loaded)
 
 
 def broken(corpus: Path) -> None:

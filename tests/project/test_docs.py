@@ -105,6 +105,11 @@ def test_every_verb_is_documented(verb: str):
     assert re.search(rf"^\| `ragassay {verb}\b", PAGES["docs/command-line.md"], re.MULTILINE)
 
 
+def test_every_extra_is_documented():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert set(re.findall(r"`ragassay\[(\w+)\]`", PAGES["docs/command-line.md"])) == set(extras) - {"dev"}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_every_verb_and_option_named_in_the_text_exists(page: str):
     known = verbs()

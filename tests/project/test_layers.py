@@ -32,7 +32,7 @@ EVALUATE = (
     {"figures"},
     {"human_labels", "agreement"},
     {"audit"},
-    {"compare", "make_judgments", "evaluate_answers"},
+    {"compare", "make_judgments", "evaluate_answers", "dependencies"},
 )
 """Each may import those of earlier rows; rooms of one row do not know each other."""
 
@@ -133,3 +133,4 @@ def test_no_module_has_a_name_that_says_nothing():
 def test_the_folders_are_part_of_the_package_by_relative_links():
     for folder in (*STAGES, "cli"):
         assert (ROOT / "ragassay" / folder).readlink() == Path("..") / folder
+    assert (ROOT / "ragassay" / "corpora" / "avr-libc").readlink() == Path("../../corpora/avr-libc")

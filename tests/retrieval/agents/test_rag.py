@@ -18,9 +18,9 @@ from ragassay.errors import InputError
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Usage
-from ragassay.retrieval.agents.rag import ANSWER_PROMPT, RagAgent, answer_request, ask_with
+from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
+from ragassay.retrieval.agents.rag import RagAgent, answer_request, ask_with
 from ragassay.retrieval.agents.rag_fusion import (
-    REWRITE_PROMPT,
     RagFusionAgent,
     Rewritten,
     fuse,

@@ -3,22 +3,40 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
-from ragassay.records import Figure
 from ragassay.text import plain
+
+from ..options import Verbs, add_corpus, add_json, add_verb, path_of
+from ..printing import interval_of, print_json, value_of
 
 if TYPE_CHECKING:
     from ragassay.evaluate.figures.answer_consistency import Consistency
 
 
-def consistency(options: argparse.Namespace) -> int:
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "say how far the answers of several runs agree: BERTScore, ROUGE, and the spread of every measure"
+    verb = add_verb(verbs, "consistency", help_text, run)
+    add_corpus(verb, needed=False)
+    verb.add_argument(
+        "--answers", action="append", type=path_of, metavar="JSONL", help="instead of CORPUS: answers, a run a file"
+    )
+    verb.add_argument(
+        "--embedding",
+        default="all-MiniLM-L6-v2",
+        metavar="MODEL",
+        help="of BERTScore, with --answers; default: all-MiniLM-L6-v2",
+    )
+    add_json(verb)
+
+
+def run(options: argparse.Namespace) -> int:
     """Print the spread of every measure over CORPUS's runs, or over those in --answers."""
     found = _found(options)
     if options.json:
-        print(json.dumps(found.dump(), indent=1, ensure_ascii=False, allow_nan=False))
+        print_json(found.dump())
         return 0
     _print(found)
     return 0
@@ -47,12 +65,8 @@ def _print(found: Consistency) -> None:
     for agent, measures in found.agents.items():
         for measure, spread in measures.items():
             mean, failed = spread.mean, f"{spread.n_values_failed} of {spread.n_values + spread.n_values_failed}"
-            interval = "–" if mean.ci_low is None else f"{mean.ci_low:.3f} to {mean.ci_high:.3f}"
-            numbers = [_shown(mean), interval, _shown(spread.variance), _shown(spread.cv)]
+            spreads = [value_of(spread.variance, ".4g"), value_of(spread.cv, ".4g")]
+            numbers = [value_of(mean, ".4g"), interval_of(mean, ".3f"), *spreads]
             table.add_row(Text(plain(agent)), measure, *numbers, str(mean.n), str(mean.n_failed), failed)
     Console().print(table)
     print(f"{found.n_runs} runs; BERTScore by {plain(found.embedding)}; variance and cv are within queries")
-
-
-def _shown(figure: Figure) -> str:
-    return "–" if figure.value is None else f"{figure.value:.4g}"

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import argparse
 
-from pydantic import ValidationError
-
 from ragassay.errors import InputError
-from ragassay.experiment.settings import OpenSearchSettings
-from ragassay.files import first_problem
 from ragassay.text import plain
 
+from ..options import Verbs, add_verb
+from .server import add_server, server_settings
 
-def opensearch(options: argparse.Namespace) -> int:
+
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "list the indexes that ragassay made on an OpenSearch server, or remove some"
+    verb = add_verb(verbs, "opensearch", help_text, run)
+    verb.add_argument("action", choices=["list", "remove"], help="what to do")
+    verb.add_argument("--index", action="append", default=[], metavar="NAME", help="with remove: which; repeatable")
+    verb.add_argument("--old", action="store_true", help="with remove: each that another index took the alias from")
+    add_server(verb)
+
+
+def run(options: argparse.Namespace) -> int:
     """List the indexes of ours on a server, or remove those named and, with --old, those without an alias."""
     from ragassay.retrieval.opensearch.client import connect
     from ragassay.retrieval.opensearch.keep import kept_indexes, remove_indexes
@@ -29,29 +38,6 @@ def opensearch(options: argparse.Namespace) -> int:
     for name in remove_indexes(server, options.index, old=options.old):
         print(f"removed {plain(name)}")
     return 0
-
-
-def server_settings(options: argparse.Namespace) -> OpenSearchSettings:
-    """The settings that the options of a verb give, the rest by default."""
-    given = {
-        "hybrid": getattr(options, "hybrid", None),
-        "knn_engine": getattr(options, "knn_engine", None),
-        "ef_search": getattr(options, "ef_search", None),
-        "index": getattr(options, "index_name", None),
-        "aws_region": options.aws_region,
-        "filter": _filter(getattr(options, "filter", None) or []),
-    }
-    try:
-        return OpenSearchSettings.model_validate({key: value for key, value in given.items() if value is not None})
-    except ValidationError as error:
-        raise InputError(first_problem(error).replace("_", "-"), remedy="correct the option of that name") from None
-
-
-def _filter(pairs: list[str]) -> dict[str, str]:
-    for pair in pairs:
-        if not pair.partition("=")[1]:
-            raise InputError(f"--filter '{plain(pair)}' is not KEY=VALUE")
-    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
 
 
 def _line(index: str, about: object, aliases: tuple[str, ...], size_bytes: int | None) -> str:

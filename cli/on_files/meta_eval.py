@@ -3,28 +3,86 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError
-from ragassay.experiment.workspace import Workspace
-from ragassay.records import Figure
 from ragassay.text import plain
+
+from ..options import Verbs, add_draws, add_json, add_verb, check_least, path_of
+from ..printing import print_figures, print_json, print_undefined
 
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.labelled_sets import LabelledSet
     from ragassay.evaluate.agreement.meta_eval import CrossTable, MetaEvaluation
     from ragassay.evaluate.judging.engine.evaluator import Evaluator
+    from ragassay.experiment.workspace import Workspace
     from ragassay.records import Assessment
 
 _DEFAULT_WORK = Path("results") / "meta-eval"
 
 
-def meta_eval(options: argparse.Namespace) -> int:
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "hold an evaluator against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …"
+    verb = add_verb(verbs, "meta-eval", help_text, run)
+    verb.add_argument("--judge", required=True, metavar="NAME", help="an evaluator: see `ragassay judges`")
+    verb.add_argument(
+        "--labelled",
+        type=path_of,
+        required=True,
+        metavar="FILE",
+        help="rows (JSON Lines, CSV, TSV) of claim, document, label; of question, answer, expected, label; or of "
+        "question, answer; or qrels (TREC, BEIR) with --passages and --queries",
+    )
+    verb.add_argument(
+        "--kind", choices=["relevance", "claims", "answers", "correctness"], help="default: by the fields"
+    )
+    verb.add_argument("--passages", type=path_of, metavar="JSONL", help="what the qrels label (BEIR)")
+    verb.add_argument("--queries", type=path_of, metavar="JSONL", help="what they label it for (BEIR)")
+    verb.add_argument(
+        "--negatives", type=path_of, metavar="RUN", help="a TREC run: its first passages without a label count as 0"
+    )
+    verb.add_argument("--depth", type=int, default=10, metavar="K", help="how many of --negatives' first; default: 10")
+    verb.add_argument(
+        "--relevant",
+        action="append",
+        default=[],
+        metavar="LABEL",
+        help="people's label that counts: the lowest number, or a word (may be repeated)",
+    )
+    verb.add_argument(
+        "--binary-at",
+        type=float,
+        metavar="X",
+        help="the judge's lowest label that counts; default: 2 of 0 to 3, else the middle of the scale",
+    )
+    verb.add_argument("--criterion", metavar="NAME", help="which figure of a judge that gives several")
+    verb.add_argument("--n", type=int, metavar="N", help="rows drawn at random; default: all")
+    verb.add_argument("--balance", action="store_true", help="draw half of them from the labels that count")
+    verb.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the judge, as in [evaluate.settings]; may be repeated",
+    )
+    verb.add_argument("--model", metavar="MODEL", help="provider:name")
+    verb.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
+    verb.add_argument("--mode", choices=["auto", "label", "probability"], help="how the model is asked")
+    verb.add_argument(
+        "--config", type=path_of, metavar="TOML", help="an experiment.toml for models, settings, own judges"
+    )
+    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before spending more than this")
+    verb.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
+    verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: results/meta-eval)")
+    add_draws(verb)
+    add_json(verb)
+
+
+def run(options: argparse.Namespace) -> int:
     """Judge the labelled rows, or what is drawn of them, and print how well."""
     from ragassay.evaluate.agreement.labelled_sets import sample
     from ragassay.evaluate.agreement.meta_eval import (
@@ -57,16 +115,14 @@ def meta_eval(options: argparse.Namespace) -> int:
         seed=options.seed,
     )
     if options.json:
-        print(json.dumps(found.dump(), indent=1, ensure_ascii=False, allow_nan=False))
+        print_json(found.dump())
     else:
         _print(found)
     return 0
 
 
 def _check(options: argparse.Namespace) -> None:
-    for name, least in (("bootstrap", 100), ("seed", 0), ("depth", 1)):
-        if getattr(options, name) < least:
-            raise InputError(f"--{name} is {getattr(options, name)}, it must be at least {least}")
+    check_least(options, bootstrap=100, seed=0, depth=1)
     if options.n is not None and options.n < 2:
         raise InputError(f"--n is {options.n}, it must be at least 2")
     if options.balance and options.n is None:
@@ -94,7 +150,7 @@ def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Work
     """The evaluator with its settings and the workspace it asks in; what is one claim is not split into claims."""
     from ragassay.evaluate.judging.catalog import experiment_evaluators
 
-    from .judge import files_workspace
+    from .evaluators import files_workspace
 
     options.with_ = options.judge
     options.work = options.work or (None if options.out else _DEFAULT_WORK)
@@ -117,6 +173,8 @@ def _one(evaluators: list[Evaluator], name: str) -> list[Evaluator]:
 
 def _with(workspace: Workspace, judge: str, given: Mapping[str, Any]) -> Workspace:
     """The workspace with settings of the evaluator put over those that it has."""
+    from ragassay.experiment.workspace import Workspace
+
     evaluate = workspace.experiment.evaluate
     name = judge if ":" not in judge else next(iter(evaluate.settings), judge)
     settings = {**evaluate.settings, name: {**evaluate.settings.get(name, {}), **given}} if given else evaluate.settings
@@ -127,6 +185,8 @@ def _with(workspace: Workspace, judge: str, given: Mapping[str, Any]) -> Workspa
 
 def _setting(text: str) -> tuple[str, Any]:
     """KEY=VALUE, the value as TOML has it; what is no TOML value is a text. Raises InputError."""
+    import tomllib
+
     key, sign, value = text.partition("=")
     if not sign or not key.strip():
         raise InputError(f"--set is '{plain(text)}'", remedy="write KEY=VALUE")
@@ -159,31 +219,17 @@ def _print(found: MetaEvaluation) -> None:
     scale = f"{found.lowest:g} to {found.highest:g}"
     counted = f"people's yes: {found.relevant} ({found.n_relevant} of {found.n_rows})"
     print(plain(f"{counted}; the judge's: from {found.threshold:g} on its scale of {scale}"))
-    _print_figures("yes and no", found.binary)
+    print_figures(found.binary, "yes and no")
     if found.graded:
-        _print_figures("grades as they are", found.graded)
+        print_figures(found.graded, "grades as they are")
     if found.confusion is not None:
         _print_confusion(found.confusion)
-    for reason in dict.fromkeys(found.undefined.values()):
-        names = ", ".join(name for name, why in found.undefined.items() if why == reason)
-        print(plain(f"undefined: {names}: {reason}"))
+    print_undefined(found.undefined)
     for error, count in found.errors.items():
         said = error if len(error) <= 200 else f"{error[:200]}…"
         print(plain(f"note: {count} of {found.n_rows} rows could not be judged: {said}"), file=sys.stderr)
     for note in found.notes:
         print(plain(f"note: {note}"), file=sys.stderr)
-
-
-def _print_figures(title: str, figures: Mapping[str, Figure]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title, "value", "95% interval", "n", "failed")
-    for name, figure in figures.items():
-        value = "–" if figure.value is None else f"{figure.value:.4f}"
-        interval = "–" if figure.ci_low is None else f"{figure.ci_low:.4f} to {figure.ci_high:.4f}"
-        table.add_row(name, value, interval, str(figure.n), str(figure.n_failed))
-    Console().print(table)
 
 
 def _print_confusion(confusion: CrossTable) -> None:

@@ -1,0 +1,64 @@
+"""What evaluators run in where there is no CORPUS: an experiment made of the options and of --config."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ragassay.errors import InputError
+from ragassay.evaluate.judging.catalog import FAMILIES
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import Experiment, ModelSettings
+from ragassay.experiment.workspace import Workspace
+from ragassay.text import plain
+
+
+def files_workspace(options: argparse.Namespace) -> Workspace:
+    """An experiment of evaluators only: --config's, with what the options say."""
+    base = _experiment(options)
+    names = tuple(name.strip() for name in options.with_.split(",") if name.strip())
+    custom = tuple(one for one in base.evaluate.custom if one.name in names)
+    evaluate = base.evaluate.model_copy(
+        update={"judges": names, "custom": custom, "settings": _settings_of(names, base)}
+        | ({"mode": options.mode} if options.mode else {})
+        | ({"model": options.model} if options.model else {})
+    )
+    folder = Path() if options.config is None else options.config.parent
+    if options.max_cost is not None and not options.max_cost > 0:
+        raise InputError(f"--max-cost is {options.max_cost:g}", remedy="it must be more than 0")
+    run = base.run.model_copy(update={"max_cost_usd": options.max_cost}) if options.max_cost else base.run
+    work = options.work or options.out.with_name(f"{options.out.name}.work")
+    return Workspace(folder, work, base.model_copy(update={"evaluate": evaluate, "run": run}))
+
+
+def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str, Any]]:
+    """The settings of the evaluators named; the file may hold those of others."""
+    wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
+    return {name: table for name, table in base.evaluate.settings.items() if name in wanted or ":" in "".join(names)}
+
+
+def _experiment(options: argparse.Namespace) -> Experiment:
+    """--config's, or one that has nothing but --model; --base-url is the address of --model in either."""
+    if options.config is None and options.model is None:
+        raise InputError("--model is missing", remedy="name the judge, such as openai:gpt-4o, or give --config")
+    try:
+        if options.config is not None:
+            base = load_experiment(options.config)
+        else:
+            model = {"model": options.model}
+            base = Experiment.model_validate({"questions": {"source": "own"}, "answer": model, "judge": model})
+        return _at(base, options.model, options.base_url)
+    except ValidationError as error:
+        problem = str(error.errors(include_url=False)[0]["msg"]).removeprefix("Value error, ")
+        raise InputError(plain(problem), remedy="see --model and --base-url") from None
+
+
+def _at(base: Experiment, model: str | None, base_url: str | None) -> Experiment:
+    """The experiment with the address of `model`, where one is given."""
+    if model is None or not base_url:
+        return base
+    changed = ModelSettings.model_validate(base.settings_of(model).model_dump() | {"base_url": base_url})
+    return base.model_copy(update={"models": {**base.models, model: changed}})

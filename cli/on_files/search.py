@@ -1,0 +1,84 @@
+"""`ragassay search`: rank the passages of any BEIR folder."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ragassay.errors import InputError
+
+from ..options import Verbs, add_verb, path_of
+from .server import add_server, server_settings
+
+if TYPE_CHECKING:
+    from ragassay.retrieval.opensearch.engine import Engine
+
+
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "search", "rank the passages of any BEIR folder for its queries, into a TREC run", run)
+    verb.add_argument("--corpus", type=path_of, required=True, metavar="JSONL", help="corpus.jsonl (BEIR)")
+    verb.add_argument("--queries", type=path_of, required=True, metavar="JSONL", help="queries.jsonl (BEIR)")
+    verb.add_argument("--retriever", choices=["bm25", "knn", "hybrid"], default="bm25", help="default: bm25")
+    verb.add_argument("--embedding", default="all-MiniLM-L6-v2", metavar="MODEL", help="default: all-MiniLM-L6-v2")
+    verb.add_argument("--bm25", choices=["bm25s", "rank-bm25"], default="bm25s", help="default: bm25s")
+    verb.add_argument("--language", default="en", help="of stop words and stemming; default: en")
+    verb.add_argument("--rrf-k", type=int, default=60, metavar="N", help="of the hybrid's fusion; default: 60")
+    verb.add_argument("--k", type=int, default=100, metavar="N", help="passages a query; default: 100")
+    verb.add_argument("--cache", type=path_of, metavar="DIR", help="keep embeddings here for the next time")
+    verb.add_argument("--out", type=path_of, required=True, metavar="RUN", help="the TREC run to write")
+    verb.add_argument("--engine", choices=["embedded", "opensearch"], default="embedded", help="default: embedded")
+    server = verb.add_argument_group("with --engine opensearch")
+    add_server(server)
+    server.add_argument("--index", dest="index_name", metavar="NAME", help="search this one; nothing is indexed")
+    server.add_argument("--hybrid", choices=["ours", "server"], help="who fuses; default: ours")
+    server.add_argument("--knn-engine", choices=["lucene", "faiss"], help="of a new index; default: lucene")
+    server.add_argument("--ef-search", type=int, metavar="N", help="candidates of HNSW; default: 100")
+    server.add_argument(
+        "--filter", action="append", metavar="KEY=VALUE", help="only passages with this metadata; may be repeated"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Rank a BEIR folder's passages for its queries into a TREC run."""
+    from ragassay.progress import StderrProgress, counter
+    from ragassay.retrieval.search import search_files
+
+    engine = _engine(options)
+    if options.k < 1:
+        raise InputError(f"--k is {options.k}, it must be at least 1")
+    n_queries = search_files(
+        options.corpus,
+        options.queries,
+        options.retriever,
+        embedding=options.embedding,
+        k=options.k,
+        out=options.out,
+        language=options.language,
+        bm25=options.bm25,
+        rrf_k=options.rrf_k,
+        cache=options.cache,
+        progress=counter(StderrProgress(), "texts embedded" if engine is None else "passages indexed"),
+        engine=engine,
+    )
+    print(f"{options.out}: {n_queries} queries")
+    return 0
+
+
+def _engine(options: argparse.Namespace) -> Engine | None:
+    """The OpenSearch server that the options name; None for the embedded engine. Raises InputError."""
+    from ragassay.retrieval.opensearch.engine import Engine
+
+    if options.engine == "opensearch":
+        _refuse(options, "--bm25 rank-bm25 is", options.bm25 == "rank-bm25", "embedded")
+        rejected = options.out.with_name(f"{options.out.name}.rejected.jsonl")
+        return Engine(options.url, server_settings(options), options.corpus.resolve().parent.name, rejected)
+    for name in ("url", "index_name", "hybrid", "knn_engine", "ef_search", "filter", "aws_region"):
+        option = "--" + name.removesuffix("_name").replace("_", "-")
+        _refuse(options, f"{option} is", getattr(options, name) is not None, "opensearch")
+    return None
+
+
+def _refuse(options: argparse.Namespace, what: str, given: bool, engine: str) -> None:
+    if given:
+        raise InputError(f"{what} for --engine {engine}, and the engine is {options.engine}")

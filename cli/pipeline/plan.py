@@ -1,0 +1,146 @@
+"""What each stage will ask of each model, before anything is paid.
+
+Stages whose inputs are there, or follow from replies at hand, are played through with a caller that only counts: those
+figures are exact but for the length of the replies. What comes after is estimated from the corpus and the settings.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ragassay.calls.caller import Caller
+from ragassay.calls.reply_cache import ReplyCache
+from ragassay.errors import BudgetSpent, InputError, RagassayError
+from ragassay.experiment.workspace import Workspace
+from ragassay.models.prices import cost_usd
+from ragassay.models.requests import Batch, Reply
+from ragassay.tokens import count_tokens, reply_tokens
+
+from .loads import STAGES_THAT_ASK, Load, estimate
+from .stages import Stage, stages
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one stage takes of one model; `cost_usd` is of what is not in the cache, None where a price is not known.
+
+    `estimated` says that the calls are not counted but foreseen.
+    """
+
+    stage: str
+    model: str
+    calls: int
+    from_cache: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    estimated: bool
+
+
+class _StopsHere(RagassayError):
+    """The stage needs replies that are not there."""
+
+
+class _CountingCaller(Caller):
+    """Answers from the cache, counts the rest, and stops the stage after the first ask that is not all cached."""
+
+    def __init__(self, workspace: Workspace, stage: str, cache: ReplyCache) -> None:
+        super().__init__(workspace, stage, cache)
+        self.loads: list[Load] = []
+        self.complete = True
+
+    def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
+        open_keys = self.missing(batches)
+        seen: set[str] = set()
+        for batch in batches:
+            for key, request in self.keyed(batch):
+                if key in seen:
+                    continue
+                seen.add(key)
+                tokens = sum(count_tokens(message.content) for message in request.messages)
+                self.loads.append(
+                    Load(batch.label, batch.model, 1, int(key not in open_keys), tokens, reply_tokens(batch.label))
+                )
+        if open_keys:
+            self.complete = False
+            raise _StopsHere("replies are missing")
+        return super().ask(batches)
+
+
+def make_plan(workspace: Workspace, cache: ReplyCache) -> list[Row]:
+    """A row for each stage and model that will be asked. Works on a copy: no result is touched."""
+    rows: list[Row] = []
+    exact = True
+    with tempfile.TemporaryDirectory() as folder:
+        copy = replace(workspace, results=Path(folder) / "results")
+        shutil.copytree(
+            workspace.results, copy.results, ignore=shutil.ignore_patterns("embeddings", "replies", "batches", ".lock")
+        )
+        (workspace.embeddings).mkdir(parents=True, exist_ok=True)
+        copy.embeddings.symlink_to(workspace.embeddings.resolve())
+        for stage in stages():
+            if stage.name not in STAGES_THAT_ASK:
+                continue
+            loads: list[Load] = []
+            if exact:
+                caller = _CountingCaller(copy, stage.name, cache)
+                exact = _played(stage, copy, caller)
+                loads = caller.loads
+            foreseen = [] if exact else _foreseen(stage.name, loads, copy)
+            replaced = {load.kind for load in foreseen}
+            rows += _rows(stage.name, [load for load in loads if load.kind not in replaced], workspace, estimated=False)
+            rows += _rows(stage.name, foreseen, workspace, estimated=True)
+    return rows
+
+
+def _foreseen(stage: str, counted: Sequence[Load], workspace: Workspace) -> list[Load]:
+    """What is still to come: the kinds not counted, and evaluators of which only the first round could be."""
+    calls = Counter[str]()
+    for load in counted:
+        calls[load.kind] += load.calls
+    estimated = estimate(stage, workspace)
+    if stage == "evaluate":
+        return [load for load in estimated if load.calls > calls[load.kind]]
+    return [load for load in estimated if not calls[load.kind]]
+
+
+def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool:
+    """Play a stage through; whether all that the next one reads is there then."""
+    own = workspace.experiment.agent
+    try:
+        stage.run(_without_absent(workspace) if stage.name == "answer" else workspace, caller)
+    except (_StopsHere, BudgetSpent):
+        return False
+    except InputError:
+        if stage.name == "judge" and own:
+            return False  # answers of the user's systems are there, but to other queries
+        raise
+    answered = all(workspace.answers(agent.name).exists() for agent in own)
+    return caller.complete and (answered or stage.name != "answer")
+
+
+def _without_absent(workspace: Workspace) -> Workspace:
+    """Without the user's systems that a plan cannot ask: a callable, and a file that is not there yet."""
+    own = workspace.experiment.agent
+    kept = tuple(agent for agent in own if agent.kind == "file" and (workspace.corpus / str(agent.path)).exists())
+    return replace(workspace, experiment=workspace.experiment.model_copy(update={"agent": kept}))
+
+
+def _rows(stage: str, loads: Sequence[Load], workspace: Workspace, *, estimated: bool) -> list[Row]:
+    rows = []
+    for model in sorted({load.model for load in loads}):
+        own = [load for load in loads if load.model == model]
+        inputs = sum(load.input_tokens for load in own)
+        outputs = sum(load.output_tokens for load in own)
+        to_pay = [load for load in own if not load.from_cache]
+        tokens = sum(load.input_tokens for load in to_pay), sum(load.output_tokens for load in to_pay)
+        settings = workspace.experiment.settings_of(model)
+        cost = cost_usd(model, settings, *tokens, batch=settings.mode == "batch") if to_pay else 0.0
+        calls, cached = sum(load.calls for load in own), sum(load.from_cache for load in own)
+        rows.append(Row(stage, model, calls, cached, inputs, outputs, cost, estimated))
+    return rows

@@ -1,0 +1,83 @@
+"""What several verbs print: figures in tables, notes, JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragassay.text import plain
+
+if TYPE_CHECKING:
+    from ragassay.records import Figure
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """One object; what is not finite has no place in it."""
+    print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def value_of(figure: Figure, digits: str = ".4f") -> str:
+    """The value, or a dash where there is none."""
+    return "–" if figure.value is None else f"{figure.value:{digits}}"
+
+
+def interval_of(figure: Figure, digits: str = ".4f") -> str:
+    """The 95% interval, or a dash where there is none."""
+    return "–" if figure.ci_low is None else f"{figure.ci_low:{digits}} to {figure.ci_high:{digits}}"
+
+
+def print_figures(
+    figures: Mapping[str, Figure],
+    title: str = "",
+    more: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    interval_digits: str = ".4f",
+) -> None:
+    """A table with n and n_failed of each figure, and the columns `more` by the figures' names."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = more or {}
+    table = Table(title, "value", "95% interval", "n", "failed", *columns)
+    for name, figure in figures.items():
+        shown = [value_of(figure), interval_of(figure, interval_digits), str(figure.n), str(figure.n_failed)]
+        table.add_row(Text(plain(name)), *shown, *(column.get(name, "–") for column in columns.values()))
+    Console().print(table)
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table under a line of its own; names as long as they are."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    print(plain(title))
+    table = Table()
+    for name in header:
+        table.add_column(Text(plain(name)), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    Console().print(table)
+
+
+def print_agreement(title: str, figures: Mapping[str, Figure], undefined: Mapping[str, str]) -> None:
+    """A table of the figures that have a value, and why the others have none."""
+    defined = {name: figure for name, figure in figures.items() if figure.value is not None}
+    rows = [(name, value_of(figure), interval_of(figure), str(figure.n)) for name, figure in defined.items()]
+    print_table(title, ("", "value", "95% interval", "n"), rows)
+    print_undefined(undefined)
+
+
+def print_undefined(undefined: Mapping[str, str]) -> None:
+    """A line for each reason, with the names of the figures that it holds for."""
+    for reason in dict.fromkeys(undefined.values()):
+        names = ", ".join(name for name, why in undefined.items() if why == reason)
+        print(plain(f"undefined: {names}: {reason}"))
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """A line a note."""
+    for note in notes:
+        print(plain(f"note: {note}"))

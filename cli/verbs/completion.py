@@ -1,0 +1,37 @@
+"""`ragassay completion SHELL`: verbs, options and file names at the Tab key."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+
+from ..options import Verbs, add_verb, folder_of, path_of
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def add(verbs: Verbs, whole: argparse.ArgumentParser) -> None:
+    """The verb and its options; `whole` is the command line that is completed."""
+    verb = add_verb(verbs, "completion", "print what makes a shell complete verbs, options and file names", run)
+    verb.add_argument("shell", choices=SHELLS, help="whose; see docs/command-line.md for where it goes")
+    verb.set_defaults(whole=whole)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the shell's script. It is made once: completing a word starts no program."""
+    import shtab
+
+    for action in _actions(options.whole):
+        if action.type in (path_of, folder_of):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+    print(shtab.complete(options.whole, options.shell), end="")
+    return 0
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Every option and argument, those of the verbs included."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for verb in action.choices.values():
+                yield from _actions(verb)

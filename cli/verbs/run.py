@@ -1,0 +1,20 @@
+"""`ragassay run CORPUS`: every stage that is not up to date."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..options import Verbs, add_experiment, add_verb
+
+
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "run every stage whose inputs or settings changed, and print the ranked table"
+    add_experiment(add_verb(verbs, "run", help_text, run))
+
+
+def run(options: argparse.Namespace) -> int:
+    """The gravest exit status of the stages."""
+    from ..pipeline.runner import run_all
+
+    return run_all(options)

@@ -1,0 +1,66 @@
+"""What the stages `judge`, `evaluate` and `compare` depend on besides files of stages before them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ragassay.experiment.dependencies import own_files, own_modules, tables
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+
+from .judging.judges import PROMPTS, pairwise, pointwise, relevance
+
+JUDGE_PROMPTS = (
+    pairwise.DEFAULT_PROMPT,
+    pairwise.TOKEN_PROMPT,
+    pointwise.DEFAULT_PROMPT,
+    pointwise.TOKEN_PROMPT,
+    relevance.DEFAULT_PROMPT,
+    relevance.TOKEN_PROMPT,
+    relevance.YES_NO_PROMPT,
+)
+
+
+def judge_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape the judgments and games."""
+    return tables(experiment, "judge", models=(experiment.judge.model,))
+
+
+def judge_prompts(workspace: Workspace) -> list[Path]:
+    """Ours, and the user's own."""
+    judge = workspace.experiment.judge
+    return [*JUDGE_PROMPTS, *own_files(workspace, judge.relevance_prompt, judge.pointwise_prompt, judge.games_prompt)]
+
+
+def evaluate_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape what evaluators give, of which there may be none."""
+    if not experiment.evaluates:
+        return tables(experiment, "evaluate")
+    values = tables(experiment, "evaluate", models=(experiment.evaluating_model,))
+    return values | {
+        "judge.model": experiment.evaluating_model,
+        "retrieval.embedding": experiment.retrieval.embedding,
+    }
+
+
+def evaluate_prompts(workspace: Workspace) -> list[Path]:
+    """Ours, and the user's own prompts and code; none where no evaluator is named."""
+    settings = workspace.experiment.evaluate
+    if not workspace.experiment.evaluates:
+        return []
+    code = own_modules(workspace, *(name for name in settings.judges if ":" in name))
+    return [*sorted(PROMPTS.glob("*.md")), *own_files(workspace, *settings.own_prompts()), *code]
+
+
+def compare_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape the figures."""
+    judge = experiment.judge
+    values = tables(experiment, "compare")
+    values |= {"retrieval.k": experiment.retrieval.k, "judge.criteria": judge.criteria, "judge.mode": judge.mode}
+    if experiment.evaluates:
+        values["evaluate"] = experiment.evaluate.model_dump(mode="json")
+    return values | {
+        "corpus.note": experiment.corpus.note,
+        "agent.writer": {agent.name: agent.writer for agent in experiment.agent},
+    }

@@ -1,0 +1,50 @@
+"""What the stages `retrieve` and `answer` depend on besides files of stages before them. No model library is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ragassay.experiment.dependencies import own_files, own_modules, tables
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+
+from .agents import ANSWER_PROMPT, REWRITE_PROMPT
+
+REACHED = ("alias", "replicas", "timeout_s", "retries", "verify_certificates", "aws_region", "aws_service")
+"""How an OpenSearch server is reached, which shapes no ranking."""
+
+
+def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape rankings; the settings of a server do not where none is used."""
+    served = ["opensearch"] if experiment.retrieval.engine == "opensearch" else []
+    values = tables(experiment, "retrieval", *served, models=(experiment.answer.model,))
+    values |= {f"answer.{key}": getattr(experiment.answer, key) for key in ("model", "agents", "fusion_queries")}
+    values["corpus.language"] = experiment.corpus.language
+    left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}
+    return {key: value for key, value in values.items() if key not in left_out}
+
+
+def retrieve_prompts(workspace: Workspace) -> list[Path]:
+    """Ours, and the user's own."""
+    return [REWRITE_PROMPT, *own_files(workspace, workspace.experiment.answer.fusion_prompt)]
+
+
+def answer_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape answers; one run of the agents is what there was before there could be several."""
+    values = tables(experiment, "answer", models=(experiment.answer.model,))
+    if experiment.answer.repeats == 1:
+        del values["answer.repeats"]
+    return values | {"agent": [agent.model_dump() for agent in experiment.agent]}
+
+
+def answer_prompts(workspace: Workspace) -> list[Path]:
+    """Ours, and the user's own."""
+    return [ANSWER_PROMPT, *own_files(workspace, workspace.experiment.answer.prompt)]
+
+
+def own_agents(workspace: Workspace) -> list[Path]:
+    """What the user's own systems are: files of answers, and code."""
+    agents = workspace.experiment.agent
+    code = own_modules(workspace, *(agent.callable for agent in agents if agent.callable))
+    return [*own_files(workspace, *(agent.path for agent in agents)), *code]

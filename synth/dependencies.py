@@ -1,0 +1,30 @@
+"""What the stages `ingest` and `questions` depend on besides files of stages before them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ragassay.experiment.dependencies import own_files, tables
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+
+from .questions.write import DEFAULT_PROMPT, GOLDEN_PROMPT
+
+
+def ingest_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape pages, sections and passages."""
+    return tables(experiment, "ingest") | {"corpus.exclude_pages": experiment.corpus.exclude_pages}
+
+
+def questions_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape the test set."""
+    values = tables(experiment, "questions", models=tuple(sorted(experiment.questions.quota)))
+    return values | {"corpus.language": experiment.corpus.language}
+
+
+def questions_prompts(workspace: Workspace) -> list[Path]:
+    """Ours, and the user's own."""
+    settings = workspace.experiment.questions
+    golden = [GOLDEN_PROMPT] if settings.golden_answers else []
+    return [DEFAULT_PROMPT, *golden, *own_files(workspace, settings.prompt)]
