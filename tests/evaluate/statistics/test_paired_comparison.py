@@ -67,8 +67,9 @@ def test_without_sections_the_tests_are_the_textbooks():
 def test_with_sections_of_one_size_the_tests_are_of_their_means():
     """CR3 around the whole mean: s / sqrt(G - 1) of G section means; detectable: the power of that t-test."""
     gaps = np.round(np.random.default_rng(4).normal(0.2, 0.4, size=24), 3)
-    one, sections = named(gaps.tolist()), {f"q{n:03d}": f"s{n // 3}" for n in range(24)}
-    (found,) = compare_all("m", {"a": one, "b": named([0.0] * 24)}, sections)
+    one = named(gaps.tolist())
+    sections = Clusters.named(list(one), [f"s{n // 3}" for n in range(24)])
+    (found,) = compare_pairs("m", {"a": one, "b": named([0.0] * 24)}, sections)
     means = gaps.reshape(8, 3).mean(axis=1)
     error = means.std(ddof=1) / np.sqrt(7)
     assert found.n_sections == 8
