@@ -126,6 +126,11 @@ def test_no_room_is_a_hall():
     assert max(rooms.values()) <= LARGEST_ROOM, rooms.most_common(3)
 
 
+def test_every_room_has_its_tests():
+    rooms = {path.parent.relative_to(ROOT) for path in MODULES if path.name != "__init__.py"}
+    assert {str(room) for room in rooms if not list((ROOT / "tests" / room).glob("test_*.py"))} == set()
+
+
 def test_no_module_has_a_name_that_says_nothing():
     assert not {"utils", "helpers", "common", "misc"} & {path.stem for path in MODULES}
 
