@@ -44,7 +44,8 @@ class MissingExtra(InputError):
     """An optional package is needed and not installed."""
 
     def __init__(self, need: str, extra: str) -> None:
-        super().__init__(f"{need} needs the extra '{extra}'", remedy=f'`pip install "ragassay[{extra}]"` brings it')
+        command = f'pip install "ragassay[{extra}]"'
+        super().__init__(f"{need} needs the extra '{extra}'", remedy=f"install it with `{command}`")
 
 
 class ProviderError(RagassayError):

