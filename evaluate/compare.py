@@ -14,7 +14,7 @@ from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
 from ragassay.records import Assessment, Figure
 
-from .audit.judge_audit import audit_judge, warnings
+from .audit.judge_audit import audit_judge, guessing, warnings
 from .figures import query_values
 from .figures.boxes import boxes_of
 from .figures.compared_measures import compare_agents, measures_of_evaluators, measures_of_findings
@@ -86,11 +86,12 @@ def results_of(
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     basis = _basis(findings, experiment, evaluated or Evaluations())
     audit, corrected = _audit(basis), _corrected(basis, labelled)
+    guess = guessing(audit)
     notices = (*findings.unusable, *basis.strengths.notices, *warnings(audit), *(corrected.notes if corrected else ()))
     results = Results(
         corpus=corpus,
         note=experiment.corpus.note,
-        notices=tuple(dict.fromkeys((*findings.notices, *notices))),
+        notices=tuple(dict.fromkeys((*guess, *findings.notices, *notices))),
         settings=_settings(basis),
         agents=basis.order,
         n_queries=len(findings.queries),
@@ -107,7 +108,7 @@ def results_of(
         audit=audit,
         corrected=corrected,
     )
-    return results, notices
+    return results, tuple(dict.fromkeys((*guess, *notices)))
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,7 @@ def _ranking(basis: _Basis) -> _Ranking:
 class _Answers(TypedDict):
     pointwise: Figures
     pointwise_labels: dict[str, dict[str, dict[str, int]]]
+    refusals: dict[str, Figure]
     answers: Figures
 
 
@@ -198,6 +200,7 @@ def _answers(basis: _Basis) -> _Answers:
     return {
         "pointwise": basis.in_order(query_values.figures(basis.pointwise, basis.draws, HIGHEST)),
         "pointwise_labels": basis.in_order(query_values.pointwise_labels(basis.findings, basis.criteria)),
+        "refusals": basis.in_order(query_values.refusals(basis.findings, basis.draws)),
         "answers": basis.in_order(query_values.answer_figures(basis.findings, basis.draws)),
     }
 

@@ -1,7 +1,8 @@
 """The judge stage: relevance of the pooled passages, each answer by itself, and games between the agents.
 
-Every record owed is listed first, as an error; a judgment takes its place. Two rounds of calls: relevance and pointwise
-together, then the games, which are given the passages judged very relevant. Files are written when all is there.
+Every record owed is listed first, as an error; a judgment takes its place. Two rounds of calls: relevance, and then, by
+the passages judged relevant, pointwise and the games together. A pointwise prompt that does not show these is asked in
+the first round. Files are written when all is there.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from ragassay.trec import write_qrels
 
 from .inputs.material import Material, read_material
 from .judging.asked_again import NO_REPEATS, judge_again, write_repeats
-from .judging.engine.cases import QueryCase, cases_of
+from .judging.engine.cases import AnswerCase, QueryCase, cases_of
 from .judging.engine.evaluator import unjudged
 from .judging.engine.judge import NOT_JUDGED
 from .judging.engine.rounds import complete, judged, units
+from .judging.evidence import known_relevant, with_evidence
 from .judging.games.played import asked_of, game_cases, play_games
 from .judging.judges.relevance import qrels_of
 from .judging.notices import outcome_of
@@ -38,9 +40,12 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     """
     settings, material, panel = workspace.experiment.judge, read_material(workspace), panel_of(workspace)
     cases = cases_of(material)
-    relevance, pointwise = _judge_passages_and_answers(cases, material, panel, caller)
-    orders = list(game_cases(material, relevance))
-    games = play_games(orders, material, panel, settings, caller)
+    relevance, graded = _judge_passages(cases, material, panel, caller)
+    relevant = known_relevant(material, relevance, settings.relevant_from)
+    cases, orders = with_evidence(cases, relevant), list(game_cases(material, relevant))
+    late = [(judge, _answers(cases)) for judge in panel.pointwise if judge.needs_evidence]
+    games, more = play_games(orders, material, panel, settings, caller, late)
+    pointwise = [row.judgment() for row in complete(_owed_pointwise(cases, material, panel), [*graded, *more])]
     repeats = judge_again(panel, settings, cases, asked_of(panel, orders, games), caller)
     write_records(workspace.relevance, relevance)
     write_qrels(workspace.qrels, qrels_of(relevance))
@@ -52,14 +57,18 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     return outcome_of(rows, *_notes(panel, settings))
 
 
-def _judge_passages_and_answers(
+def _judge_passages(
     cases: Sequence[QueryCase], material: Material, panel: Panel, caller: Caller
-) -> tuple[list[Judgment], list[Judgment]]:
-    judges = (panel.relevance, *panel.pointwise)
+) -> tuple[list[Judgment], list[Assessment]]:
+    """The relevance of every passage, and what the judges give that grade an answer without it."""
+    judges = (panel.relevance, *(judge for judge in panel.pointwise if not judge.needs_evidence))
     passages, *answers = judged([(judge, units(judge, cases)) for judge in judges], caller)
     relevance = complete(_owed_relevance(cases, material, panel), passages)
-    pointwise = complete(_owed_pointwise(cases, material, panel), [row for rows in answers for row in rows])
-    return [row.judgment() for row in relevance], [row.judgment() for row in pointwise]
+    return [row.judgment() for row in relevance], [row for rows in answers for row in rows]
+
+
+def _answers(cases: Sequence[QueryCase]) -> list[AnswerCase]:
+    return [answer for case in cases for answer in case.answers]
 
 
 def _owed_relevance(cases: Sequence[QueryCase], material: Material, panel: Panel) -> list[Assessment]:

@@ -257,6 +257,7 @@ class Results(Record):
     `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them.
     boxes: the spread of every measure over queries.
     pointwise_labels: agent to criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise.
+    refusals: agent to the share of its answers that decline; empty where that was not asked.
     """
 
     format: int = 1
@@ -273,6 +274,7 @@ class Results(Record):
     n_relevance_failed: int
     pointwise: Figures
     pointwise_labels: dict[str, dict[str, dict[str, int]]]
+    refusals: dict[str, Figure] = Field(default_factory=dict)
     evaluations: Figures = Field(default_factory=dict)
     evaluation_scales: dict[str, tuple[float, float]] = Field(default_factory=dict)
     evaluators: dict[str, str] = Field(default_factory=dict)

@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, Undefined
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, Undefined, meta
 from jinja2.sandbox import SandboxedEnvironment
 
 from .digests import digest_bytes
@@ -94,6 +94,12 @@ class Prompt:
                 line = error.lineno + text.count("\n", 0, text.index(part))
                 raise InputError(f"is not a Jinja2 template ({error.message})", file=path, line=line) from None
         return cls(path, parts[0].strip(), parts[1].strip(), digest_bytes(text.encode()))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all values that it may show, whatever they are."""
+        parts = (_environment.parse(part) for part in (self.system, self.user))
+        return frozenset(name for part in parts for name in meta.find_undeclared_variables(part))
 
     def render(self, values: Mapping[str, Any]) -> tuple[Message, ...]:
         """The messages with `values` in their places. Raises InputError where the prompt names a value not given."""

@@ -28,9 +28,17 @@ def _tokens_of(piece: str) -> int:
     return -(-len(piece) // 6) if piece[0].isalpha() else 1
 
 
-_REPLY_TOKENS = {"questions": 290, "rewrites": 113, "answers": 115, "relevance": 55, "pointwise": 180, "games": 62}
+_REPLY_TOKENS = {
+    "questions": 290,
+    "rewrites": 113,
+    "answers": 115,
+    "relevance": 55,
+    "pointwise": 180,
+    "pointwise-answer_correctness": 55,
+    "games": 62,
+}
 
 
 def reply_tokens(label: str) -> int:
     """About how many tokens a reply to a request with this label has."""
-    return _REPLY_TOKENS.get(label.split("-")[0], 100)
+    return _REPLY_TOKENS.get(label) or _REPLY_TOKENS.get(label.split("-")[0], 100)

@@ -14,6 +14,7 @@ from ragassay.evaluate.judging.judges import pairwise, pointwise, relevance
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
+from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query
 from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
 from ragassay.tokens import count_tokens, reply_tokens
@@ -31,8 +32,8 @@ _DISTINCT_PAIRS = 0.9
 """The share of games whose two answers are not word for word the same, which is a tie without a call."""
 _EVALUATOR_TOKENS = 600
 """An evaluator's instructions with question and answer."""
-_VERY_RELEVANT = 1.4
-"""Passages of a query that are judged very relevant."""
+_RELEVANT = {1: 3.3, 2: 1.4}
+"""Passages of a query with this label or a higher one, by the strict prompts of that run."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,10 @@ class Load:
 
     @property
     def kind(self) -> str:
-        """The label up to its first hyphen (`questions`, `games`, …), or whole for an evaluator."""
-        return self.label if self.label.startswith("evaluate-") else self.label.split("-")[0]
+        """What it asks, whichever time: the label up to its first hyphen (`questions`, `games`, …), or whole for an
+        evaluator and a judge of answers."""
+        label = self.label.split("-repeat-")[0]
+        return label if label.startswith(("evaluate-", "pointwise-")) else label.split("-")[0]
 
 
 def estimate(stage: str, workspace: Workspace) -> list[Load]:
@@ -65,12 +68,7 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
         return _answers(experiment, n_queries, passage)
     if stage == "evaluate":
         return _evaluations(workspace, n_queries, passage)
-    again = 1 + experiment.judge.repeats * experiment.judge.repeat_share
-    return [
-        _relevance(experiment, n_queries * again, passage),
-        _pointwise(experiment, n_queries * again, passage),
-        _games(experiment, n_queries * again, passage),
-    ]
+    return _judgments(workspace, n_queries, passage)
 
 
 def _evaluations(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
@@ -134,23 +132,38 @@ def _pool_size(experiment: Experiment) -> float:
     return experiment.retrieval.k * (1 + _NEW_PASSAGES_PER_AGENT * (len(experiment.agent_names()) - 1))
 
 
-def _relevance(experiment: Experiment, n_queries: float, passage: float) -> Load:
-    pool = _pool_size(experiment)
-    tokens = _template(relevance.DEFAULT_PROMPT) + passage + _QUESTION_TOKENS
-    return _load("relevance", experiment.judge.model, n_queries * pool, tokens)
+def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
+    """A load for relevance, one for each judge of answers, and one for the games."""
+    from ragassay.evaluate.judging.panel import panel_of
+
+    panel, experiment = panel_of(workspace), workspace.experiment
+    again = n_queries * (1 + experiment.judge.repeats * experiment.judge.repeat_share)
+    answers = _distinct(experiment, again) + len(experiment.agent) * again
+    loads = [(panel.relevance.batch_label, again * _pool_size(experiment), _filled(panel.relevance.template) + passage)]
+    for judge in panel.pointwise:
+        tokens = _filled(judge.template) + _ANSWER_TOKENS
+        tokens += _evidence(experiment, passage) if judge.needs_evidence else 0
+        tokens += experiment.retrieval.k * passage if "passages" in judge.template.names else 0
+        loads.append((judge.batch_label, answers, tokens))
+    shown = experiment.judge
+    evidence = _evidence(experiment, passage * shown.games_passages, _REASON_TOKENS * shown.games_notes)
+    loads.append(("games", _games(experiment, again), _filled(panel.games["a"].template) + evidence + 2 * _ANSWER_TOKENS))
+    return [_load(label, shown.model, calls, tokens) for label, calls, tokens in loads]
 
 
-def _pointwise(experiment: Experiment, n_queries: float, passage: float) -> Load:
-    tokens = _template(pointwise.DEFAULT_PROMPT) + experiment.retrieval.k * passage + _QUESTION_TOKENS
-    own = len(experiment.agent) * n_queries
-    return _load("pointwise", experiment.judge.model, _distinct(experiment, n_queries) + own, tokens + _ANSWER_TOKENS)
+def _filled(prompt: Prompt) -> float:
+    """The tokens of a prompt with the question in it."""
+    return count_tokens(prompt.system) + count_tokens(prompt.user) + _QUESTION_TOKENS
 
 
-def _games(experiment: Experiment, n_queries: float, passage: float) -> Load:
+def _evidence(experiment: Experiment, passage: float, note: float = _REASON_TOKENS) -> float:
+    return _RELEVANT[experiment.judge.relevant_from] * (passage + note)
+
+
+def _games(experiment: Experiment, n_queries: float) -> float:
+    """How many orders of games are put to the judge."""
     names: Sequence[str] = experiment.agent_names()
     pairs = len(names) * (len(names) - 1) / 2
     if experiment.judge.games == "adaptive":
         pairs *= experiment.judge.adaptive_max_games
-    evidence = _VERY_RELEVANT * (passage + _REASON_TOKENS)
-    tokens = _template(pairwise.DEFAULT_PROMPT) + evidence + _QUESTION_TOKENS + 2 * _ANSWER_TOKENS
-    return _load("games", experiment.judge.model, n_queries * pairs * 2 * _DISTINCT_PAIRS, tokens)
+    return n_queries * pairs * 2 * _DISTINCT_PAIRS

@@ -36,6 +36,11 @@ def audit_judge(
     )
 
 
+def guessing(audit: Audit) -> tuple[str, ...]:
+    """That the judge may be guessing, where it may: it goes before everything else that a reader is told."""
+    return tuple(finding.warning for finding in audit.findings if finding.key == "flip_rate" and finding.warning)
+
+
 def warnings(audit: Audit) -> tuple[str, ...]:
     """What could have changed the winner, for the head of the report."""
     return tuple(finding.warning for finding in audit.findings if finding.warning)

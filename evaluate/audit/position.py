@@ -2,6 +2,10 @@
 
 Judges favour a position (Zheng et al. 2023, arXiv:2306.05685, section 3.4). Every pair is judged in both orders and a
 winner that flips is a tie, so such a preference moves no agent above another; it costs games that decide nothing.
+
+A judge that does not look at the answers flips too, and how often follows from what it says: with f, s and t the shares
+of its verdicts for the answer shown first, the one shown second, and neither, two verdicts that know nothing of each
+other name different winners in 1 - 2fs - t^2 of the pairs. That is 50% of coin tosses, 66.7% where ties are as likely.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from collections.abc import Sequence
 
 from ragassay.records import Figure, Game
 
+from ..judging.judges.pairwise import IDENTICAL
 from ..ratings.leader import leaders, named
 from ..ratings.verdicts import verdicts
 from ..ratings.win_table import flip_rate
@@ -22,7 +27,8 @@ from ..statistics.sign_flip import flip_p_of_rows
 def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resamples) -> tuple[AuditFinding, ...]:
     """The flip rate, and the share of flips towards the answer shown first (0.5 is fair).
 
-    The flips of a cluster are tested together. A warning is set where the judge favours a place (p below 5%) and
+    The flips of a cluster are tested together. A warning is set where the flip rate of the pairs that were put to the
+    judge reaches what guessing would give, and where it favours a place (p below 5%) and
     judging in one order only would have put others first.
     """
     found = verdicts(games)
@@ -40,6 +46,7 @@ def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resample
             figure=rate,
             fair=0.0,
             sentence=_of_rate(rate, by_mean=any(v.probability is not None for v in found)),
+            warning=_guessing(games, draws),
         ),
         AuditFinding(
             key="first_favoured",
@@ -49,6 +56,31 @@ def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resample
             sentence=_of_place(place, favoured) + (_of_orders(single, both) if found else ""),
             warning=_warning(place, favoured, single, both) if place and differs else None,
         ),
+    )
+
+
+def flips_by_guessing(games: Sequence[Game]) -> float | None:
+    """The share of pairs (0 to 1) whose winner would change with the order, were each verdict drawn from all that the
+    judge gave in a place, whatever the answers. None without verdicts."""
+    given = [game for game in games if game.winner is not None]
+    if not given:
+        return None
+    first = sum(game.winner == game.first for game in given) / len(given)
+    tie = sum(game.winner == "tie" for game in given) / len(given)
+    return 1 - 2 * first * (1 - first - tie) - tie**2
+
+
+def _guessing(games: Sequence[Game], draws: Resamples) -> str | None:
+    """The warning where the interval of the flip rate reaches what guessing gives; equal answers need no judge."""
+    asked = [game for game in games if game.reason != IDENTICAL]
+    rate, chance = flip_rate(verdicts(asked), draws), flips_by_guessing(asked)
+    if not rate.value or rate.ci_high is None or chance is None or rate.ci_high < chance:
+        return None
+    ends = f"[{100 * (rate.ci_low or 0.0):.1f}, {100 * rate.ci_high:.1f}]"
+    return (
+        f"The judge may be guessing: {round(rate.value * rate.n):,} of {rate.n:,} winners changed with the order "
+        f"({100 * rate.value:.1f}% {ends}), and {100 * chance:.1f}% would if it did not look at the answers. If so, "
+        "the ratings say nothing."
     )
 
 

@@ -10,6 +10,7 @@ from ragassay.trec import Qrels
 
 from ..inputs.findings import Findings, Ranked
 from ..inputs.labels import HIGHEST
+from ..judging.judges.answer_correctness import REFUSAL
 from ..results import Figures
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.resamples import Resamples, rounded
@@ -75,6 +76,17 @@ def pointwise_by_query(findings: Findings, criteria: Sequence[str]) -> dict[str,
         agent: {criterion: {q: value(agent, criterion, q) for q in findings.queries} for criterion in criteria}
         for agent in findings.material.agents
     }
+
+
+def refusals(findings: Findings, draws: Resamples) -> dict[str, Figure]:
+    """Agent to the share of its answers that the judge calls refusals; empty where it was not asked.
+
+    n_failed: answers that failed, or of which the judge failed to say it.
+    """
+    if not any(row.criterion == REFUSAL for row in findings.pointwise):
+        return {}
+    shares = pointwise_by_query(findings, (REFUSAL,))
+    return {agent: draws.figure(row[REFUSAL], (0.0, 1.0)) for agent, row in shares.items()}
 
 
 def figures(values: ByAgent, draws: Resamples, highest: float = 1.0) -> Figures:

@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragassay.experiment.settings import JudgeSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.prompts import Prompt
 
 from .engine.cases import ORDERS, Order
-from .engine.evaluator import Evaluator
 from .engine.judge import Setup
 from .engine.question import Mode
-from .judges import pairwise, pointwise, relevance
-from .judges.pairwise import Pairwise, PairwiseByToken
-from .judges.pointwise import Pointwise, PointwiseByToken
+from .judges import answer_correctness, pairwise, pointwise, relevance
+from .judges.answer_correctness import CORRECTNESS, AnswerCorrectness, CorrectnessByToken, RefusalByToken
+from .judges.pairwise import Pairwise, PairwiseByToken, Shown
+from .judges.pointwise import AnswerJudge, Pointwise, PointwiseByToken
 from .judges.relevance import Relevance, RelevanceByToken, RelevanceByYes
 from .mode import mode_of
 
@@ -26,7 +27,7 @@ class Panel:
 
     mode: Mode
     relevance: Relevance
-    pointwise: tuple[Evaluator, ...]
+    pointwise: tuple[AnswerJudge, ...]
     games: Mapping[Order, Pairwise]
 
 
@@ -39,36 +40,74 @@ def panel_of(workspace: Workspace) -> Panel:
 
 def _label_panel(workspace: Workspace, setup: Setup) -> Panel:
     settings = workspace.experiment.judge
-    grades = _prompt(workspace, settings.pointwise_prompt, pointwise.DEFAULT_PROMPT)
-    games = _prompt(workspace, settings.games_prompt, pairwise.DEFAULT_PROMPT)
-    labels = _prompt(workspace, settings.relevance_prompt, relevance.DEFAULT_PROMPT)
+    labels = _prompt(workspace, settings.relevance_prompt, relevance.DEFAULT_PROMPT, relevance.STRICT_PROMPT)
+    games = _prompt(workspace, settings.games_prompt, pairwise.DEFAULT_PROMPT, pairwise.STRICT_PROMPT)
     return Panel(
         setup.mode,
         Relevance(setup, labels),
-        (Pointwise(setup, grades, settings.criteria),),
-        {first: Pairwise(setup, games, settings.factors, first) for first in ORDERS},
+        _label_pointwise(workspace, setup),
+        {first: Pairwise(setup, games, settings.factors, first, shown_in_games(settings)) for first in ORDERS},
     )
+
+
+def _label_pointwise(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, ...]:
+    """RAGElo's criteria in one request, with the intent only by its own prompt; correctness in another."""
+    settings = workspace.experiment.judge
+    judges: list[AnswerJudge] = []
+    if names := _graded(settings):
+        own = settings.pointwise_prompt
+        prompt = _prompt(workspace, own, pointwise.DEFAULT_PROMPT, pointwise.STRICT_PROMPT)
+        judges.append(Pointwise(setup, prompt, names, intent=not own and settings.prompts == "paper"))
+    if CORRECTNESS in settings.criteria:
+        prompt = _prompt(workspace, settings.correctness_prompt, answer_correctness.DEFAULT_PROMPT, None)
+        judges.append(AnswerCorrectness(setup, prompt))
+    return tuple(judges)
 
 
 def _token_panel(workspace: Workspace, setup: Setup) -> Panel:
     settings = workspace.experiment.judge
-    grades = _prompt(workspace, settings.pointwise_prompt, pointwise.TOKEN_PROMPT)
-    games = _prompt(workspace, settings.games_prompt, pairwise.TOKEN_PROMPT)
+    games = _prompt(workspace, settings.games_prompt, pairwise.TOKEN_PROMPT, pairwise.STRICT_TOKEN_PROMPT)
     return Panel(
         setup.mode,
         _token_relevance(workspace, setup),
-        tuple(PointwiseByToken(setup, grades, criterion) for criterion in settings.criteria),
-        {first: PairwiseByToken(setup, games, settings.factors, first) for first in ORDERS},
+        _token_pointwise(workspace, setup),
+        {first: PairwiseByToken(setup, games, settings.factors, first, shown_in_games(settings)) for first in ORDERS},
     )
 
 
 def _token_relevance(workspace: Workspace, setup: Setup) -> Relevance:
+    """Yes or No is asked by one prompt, whichever of the two sets the others are of."""
     settings = workspace.experiment.judge
     if settings.relevance_question == "yes-no":
-        prompt = _prompt(workspace, settings.relevance_prompt, relevance.YES_NO_PROMPT)
+        prompt = _prompt(workspace, settings.relevance_prompt, relevance.YES_NO_PROMPT, None)
         return RelevanceByYes(setup, prompt, settings.yes_threshold)
-    return RelevanceByToken(setup, _prompt(workspace, settings.relevance_prompt, relevance.TOKEN_PROMPT))
+    prompt = _prompt(workspace, settings.relevance_prompt, relevance.TOKEN_PROMPT, relevance.STRICT_TOKEN_PROMPT)
+    return RelevanceByToken(setup, prompt)
 
 
-def _prompt(workspace: Workspace, own: str | None, default: Path) -> Prompt:
+def _token_pointwise(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, ...]:
+    settings = workspace.experiment.judge
+    judges: list[AnswerJudge] = []
+    if names := _graded(settings):
+        prompt = _prompt(workspace, settings.pointwise_prompt, pointwise.TOKEN_PROMPT, pointwise.STRICT_TOKEN_PROMPT)
+        judges += [PointwiseByToken(setup, prompt, name) for name in names]
+    if CORRECTNESS in settings.criteria:
+        prompt = _prompt(workspace, settings.correctness_prompt, answer_correctness.TOKEN_PROMPT, None)
+        judges += [CorrectnessByToken(setup, prompt), RefusalByToken(setup, prompt)]
+    return tuple(judges)
+
+
+def shown_in_games(settings: JudgeSettings) -> Shown:
+    """The switches of `[judge]` on what the judge of a game sees."""
+    return Shown(settings.games_passages, settings.games_notes, settings.games_citations, settings.relevant_from)
+
+
+def _graded(settings: JudgeSettings) -> tuple[str, ...]:
+    """The criteria that are asked for together."""
+    return tuple(name for name in settings.criteria if name != CORRECTNESS)
+
+
+def _prompt(workspace: Workspace, own: str | None, paper: Path, strict: Path | None) -> Prompt:
+    """The user's own, or the one of the set that is wished for; `strict` is None where both sets have the same."""
+    default = strict if strict and workspace.experiment.judge.prompts == "ragassay" else paper
     return Prompt.load(workspace.prompt_file(own, default))

@@ -175,7 +175,7 @@ def judge_in_brief(audit: Audit | None) -> list[Brief]:
     by_key = {finding.key: finding for finding in audit.findings}
     again = found.get(("repeat_consistency", "games")) or by_key.get("repeat_consistency")
     return [
-        Brief("Winner changes with the order", _shown(by_key.get("flip_rate")), _place(by_key.get("first_favoured"))),
+        Brief("Winner changes with the order", _shown(by_key.get("flip_rate")), _order(by_key)),
         Brief("Same verdict when asked again", _shown(again), "" if again else "not asked (judge.repeats)"),
         Brief("Longer answer wins", _shown(by_key.get("longer_wins")), _length(by_key.get("length_effect"))),
         Brief("Its own model family", None, _family(by_key)),
@@ -185,6 +185,12 @@ def judge_in_brief(audit: Audit | None) -> list[Brief]:
 
 def _shown(finding: AuditFinding | None) -> Shown | None:
     return finding_shown(finding) if finding is not None and finding.figure.value is not None else None
+
+
+def _order(found: Mapping[str, AuditFinding]) -> str:
+    rate, place = found.get("flip_rate"), _place(found.get("first_favoured"))
+    guess = "as often as by guessing" if rate is not None and rate.warning else ""
+    return ", ".join(part for part in (guess, place) if part)
 
 
 def _place(finding: AuditFinding | None) -> str:

@@ -15,6 +15,7 @@ ModelName = Annotated[str, Field(pattern=MODEL_PATTERN)]
 """`provider:model`, such as `openai:gpt-4o`."""
 
 Factor = Annotated[str, Field(min_length=1)]
+AnswerCriterion = Literal["relevance", "accuracy", "completeness", "precision", "answer_correctness"]
 
 
 class Table(BaseModel):
@@ -123,11 +124,15 @@ class AgentSettings(Table):
 
 
 class JudgeSettings(Table):
+    """`[judge]`. relevant_from: the lowest label of a passage that judges of answers and of games are shown."""
+
     model: ModelName
     mode: Literal["auto", "label", "probability"] = "auto"
-    criteria: tuple[Literal["relevance", "accuracy", "completeness", "precision"], ...] = Field(
-        ("relevance", "accuracy", "completeness", "precision"), min_length=1
+    prompts: Literal["paper", "ragassay"] = "paper"
+    criteria: tuple[AnswerCriterion, ...] = Field(
+        ("relevance", "accuracy", "completeness", "precision", "answer_correctness"), min_length=1
     )
+    relevant_from: int = Field(2, ge=1, le=2)
     games: Literal["all", "adaptive"] = "all"
     adaptive_confidence: float = Field(0.95, ge=0.5, lt=1)
     adaptive_max_games: float = Field(0.5, gt=0, le=1)
@@ -135,6 +140,9 @@ class JudgeSettings(Table):
         ("comprehensiveness", "correctness", "helpfulness", "completeness", "accuracy", "depth", "level of detail"),
         min_length=1,
     )
+    games_passages: bool = True
+    games_notes: bool = True
+    games_citations: bool = True
     relevance_question: Literal["label", "yes-no"] = "label"
     yes_threshold: float = Field(0.5, gt=0, lt=1)
     seed: int = 7
@@ -142,6 +150,7 @@ class JudgeSettings(Table):
     repeat_share: float = Field(0.1, gt=0, le=1)
     relevance_prompt: str | None = None
     pointwise_prompt: str | None = None
+    correctness_prompt: str | None = None
     games_prompt: str | None = None
 
     @model_validator(mode="after")

@@ -27,11 +27,15 @@ class PassageCase:
 
 @dataclass(frozen=True)
 class AnswerCase:
-    """An agent's answer with the passages it retrieved, best first (those that the corpus has)."""
+    """An agent's answer with the passages it retrieved, best first (those that the corpus has).
+
+    evidence: what was found to be relevant to the query, by whichever agent; None before that was judged.
+    """
 
     query: Query
     answer: Answer
     passages: tuple[Passage, ...]
+    evidence: tuple[Evidence, ...] | None = None
 
     @property
     def subject(self) -> str:
@@ -68,7 +72,7 @@ ORDERS: tuple[Order, ...] = ("a", "b")
 
 
 class Evidence(NamedTuple):
-    """A passage judged very relevant, and why (None where the judge was not asked for a reason)."""
+    """A passage judged relevant, and why (None where the judge was not asked for a reason)."""
 
     passage: Passage
     reason: str | None

@@ -2,52 +2,66 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ragassay.calls.caller import Caller
 from ragassay.experiment.settings import JudgeSettings
-from ragassay.records import Game, Judgment
+from ragassay.records import Assessment, Game
 
 from ...inputs.material import Material
-from ..engine.cases import ORDERS, Evidence, GameCase
+from ..engine.cases import ORDERS, AnswerCase, GameCase
+from ..engine.evaluator import Evaluator
+from ..engine.judge import Judge
 from ..engine.rounds import complete, judged
-from ..judges.relevance import VERY_RELEVANT
+from ..evidence import KnownRelevant
 from ..panel import Panel
 from .adaptive_games import chosen
 from .pairings import all_pairs
 
 
+Beside = Sequence[tuple[Evaluator, Sequence[AnswerCase]]]
+"""Judges of answers, each with the answers it judges."""
+
+
 def play_games(
-    cases: Sequence[GameCase], material: Material, panel: Panel, settings: JudgeSettings, caller: Caller
-) -> list[Game]:
+    cases: Sequence[GameCase],
+    material: Material,
+    panel: Panel,
+    settings: JudgeSettings,
+    caller: Caller,
+    beside: Beside = (),
+) -> tuple[list[Game], list[Assessment]]:
     """A record for each of `cases`, in their order, or for those that adaptive play meets with.
 
-    Raises what the caller raises, and InputError where the prompt cannot be filled.
+    beside: what is asked in the first round together with the games; its records come second.
+    Raises what the caller raises, and InputError where a prompt cannot be filled.
     """
     rows: list[Game] = []
+    answers: list[Assessment] = []
+    waiting: list[tuple[Judge[Any], Sequence[Any]]] = list(beside)
 
     def play(some: Sequence[GameCase]) -> list[Game]:
-        by_order = [(panel.games[first], [case for case in some if case.first == first]) for first in ORDERS]
-        made = [row for part in judged(by_order, caller) for row in part]
+        asked: list[tuple[Judge[Any], Sequence[Any]]] = [*waiting]
+        asked += [(panel.games[first], [case for case in some if case.first == first]) for first in ORDERS]
+        parts = judged(asked, caller)
+        answers.extend(row for part in parts[: len(waiting)] for row in part)
+        made = [row for part in parts[len(waiting) :] for row in part]
+        waiting.clear()
         rows.extend(made)
         return made
 
     if settings.games == "adaptive":
         cases = chosen(cases, material, settings, play)
-    else:
+    if settings.games == "all" or waiting:  # a single agent plays nothing
         play(cases)
-    return complete([row for case in cases for row in panel.games[case.first].owed(case)], rows)
+    return complete([row for case in cases for row in panel.games[case.first].owed(case)], rows), answers
 
 
-def game_cases(material: Material, relevance: Sequence[Judgment]) -> Iterator[GameCase]:
+def game_cases(material: Material, relevant: KnownRelevant) -> Iterator[GameCase]:
     """Every order of every game there is: by query, pair, and whose answer is first."""
-    evidence: dict[str, list[Evidence]] = defaultdict(list)
-    for judgment in relevance:
-        if judgment.label == VERY_RELEVANT:
-            evidence[judgment.query_id].append(Evidence(material.passages[judgment.subject], judgment.reason))
     for query in material.queries:
-        known = tuple(evidence[query.id])
+        known = relevant.get(query.id, ())
         for a, b in all_pairs(material.agents):
             answers = material.answers[query.id, a], material.answers[query.id, b]
             for first in ORDERS:

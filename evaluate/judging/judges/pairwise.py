@@ -1,21 +1,23 @@
 """Pairwise games: which of two agents' answers to a query is better, judged once in each order.
 
-As in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783), the judge sees the passages judged very relevant,
-with the reasons given for them. Answers are shown as A and B, never with their agents' names. Two answers that are the
-same are a tie, and an answer that is not there is an error, without a call.
+As in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783, appendix A.2), the judge sees the passages judged
+very relevant, with the reasons given for them; `Shown` has the switches. Answers are shown as A and B, never with their
+agents' names. Two answers that are the same are a tie, and an answer that is not there is an error, without a call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from ragassay.models.requests import Request
 from ragassay.prompts import Message, Prompt
-from ragassay.records import Game, Winner
+from ragassay.records import Answer, Game, Passage, Winner
 
 from ...ratings.verdicts import winner_of
-from ..engine.cases import GameCase, Order
+from ...texts.sentences import without_citations
+from ..engine.cases import Evidence, GameCase, Order
 from ..engine.judge import NOT_JUDGED, Judge, Setup, StepsTo
 from ..engine.probability import distribution
 from ..engine.reply import Reason, Strict, read_value
@@ -23,8 +25,42 @@ from . import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "pairwise.md"
 TOKEN_PROMPT = PROMPTS / "pairwise_token.md"
+STRICT_PROMPT = PROMPTS / "pairwise_strict.md"
+STRICT_TOKEN_PROMPT = PROMPTS / "pairwise_strict_token.md"
 
 IDENTICAL = "the two answers are identical"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the judge of a game is shown: the passages' text, the notes on them, the citations in the answers.
+
+    relevant_from: the lowest label of the passages, 1 or 2.
+    """
+
+    passages: bool = True
+    notes: bool = True
+    citations: bool = True
+    relevant_from: int = 2
+
+    def answer(self, answer: Answer) -> str:
+        """The answer's text, without its citations where they are not shown."""
+        text = answer.answer or ""
+        return text if self.citations else without_citations(text)
+
+    def evidence(self, known: Sequence[Evidence]) -> tuple[tuple[Passage | None, str | None], ...]:
+        """Passages and notes, None for what is not shown or not there; where there is neither, nothing."""
+        shown = ((one.passage if self.passages else None, one.reason if self.notes else None) for one in known)
+        return tuple(pair for pair in shown if pair != (None, None))
+
+    def values(self) -> dict[str, Any]:
+        """What a prompt is told of it."""
+        return {
+            "passages_shown": self.passages,
+            "notes_shown": self.notes,
+            "citations_shown": self.citations,
+            "relevant_from": self.relevant_from,
+        }
 
 
 class PairwiseReply(Strict):
@@ -37,8 +73,15 @@ class PairwiseReply(Strict):
 class Pairwise(Judge[Game]):
     """Asks for a reason and a verdict on games of one order; `factors` are what it is told to weigh."""
 
-    def __init__(self, setup: Setup, prompt: Prompt, factors: Sequence[str], first: Order) -> None:
-        self.setup, self.template, self.factors, self.first = setup, prompt, tuple(factors), first
+    def __init__(
+        self,
+        setup: Setup,
+        prompt: Prompt,
+        factors: Sequence[str],
+        first: Order,
+        shown: Shown = Shown(),
+    ) -> None:
+        self.setup, self.template, self.factors, self.first, self.shown = setup, prompt, tuple(factors), first, shown
 
     @property
     def batch_label(self) -> str:
@@ -54,7 +97,7 @@ class Pairwise(Judge[Game]):
         errors = [f"{answer.agent}: {answer.error}" for answer in (case.a, case.b) if answer.error is not None]
         if errors:
             return self.game(case, error=f"no answer to judge: {'; '.join(errors)}")
-        if case.a.answer == case.b.answer:
+        if self.shown.answer(case.a) == self.shown.answer(case.b):
             return self.game(case, winner="tie", reason=IDENTICAL)
         return None
 
@@ -77,9 +120,10 @@ class Pairwise(Judge[Game]):
             {
                 "query": case.query,
                 "factors": self.factors,
-                "evidence": case.evidence,
-                "answer_a": answer_a.answer,
-                "answer_b": answer_b.answer,
+                "evidence": self.shown.evidence(case.evidence),
+                "answer_a": self.shown.answer(answer_a),
+                "answer_b": self.shown.answer(answer_b),
+                **self.shown.values(),
             }
         )
 

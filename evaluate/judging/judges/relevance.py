@@ -1,6 +1,8 @@
-"""Relevance: does a pooled passage help to answer the query? 0 not, 1 somewhat, 2 very.
+"""Relevance of a pooled passage to the query: 0 not, 1 somewhat, 2 very.
 
-One request for each passage. Asked for a reason and a label; for the label as one token; or for Yes or No.
+As in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783, appendix A.1), somewhat is on the topic without the
+full answer; by our strict prompts it is a part of the answer, and the topic alone is nothing. One request for each
+passage. Asked for a reason and a label; for the label as one token; or for Yes or No.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from . import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "relevance.md"
 TOKEN_PROMPT = PROMPTS / "relevance_token.md"
+STRICT_PROMPT = PROMPTS / "relevance_strict.md"
+STRICT_TOKEN_PROMPT = PROMPTS / "relevance_strict_token.md"
 YES_NO_PROMPT = PROMPTS / "relevance_yes_no.md"
 
 CRITERION = "relevance"
