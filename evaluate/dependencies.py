@@ -9,15 +9,16 @@ from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
-from .judging.judges import PROMPTS, pairwise, pointwise, relevance
+from .judging.judges import PROMPTS, answer_correctness, pairwise, pointwise, relevance
 
 JUDGE_PROMPTS = (
-    pairwise.DEFAULT_PROMPT,
-    pairwise.TOKEN_PROMPT,
-    pointwise.DEFAULT_PROMPT,
-    pointwise.TOKEN_PROMPT,
-    relevance.DEFAULT_PROMPT,
-    relevance.TOKEN_PROMPT,
+    answer_correctness.DEFAULT_PROMPT,
+    answer_correctness.TOKEN_PROMPT,
+    *(
+        path
+        for judge in (pairwise, pointwise, relevance)
+        for path in (judge.DEFAULT_PROMPT, judge.TOKEN_PROMPT, judge.STRICT_PROMPT, judge.STRICT_TOKEN_PROMPT)
+    ),
     relevance.YES_NO_PROMPT,
 )
 
@@ -30,7 +31,8 @@ def judge_settings(experiment: Experiment) -> dict[str, Any]:
 def judge_prompts(workspace: Workspace) -> list[Path]:
     """Ours, and the user's own."""
     judge = workspace.experiment.judge
-    return [*JUDGE_PROMPTS, *own_files(workspace, judge.relevance_prompt, judge.pointwise_prompt, judge.games_prompt)]
+    own = (judge.relevance_prompt, judge.pointwise_prompt, judge.correctness_prompt, judge.games_prompt)
+    return [*JUDGE_PROMPTS, *own_files(workspace, *own)]
 
 
 def evaluate_settings(experiment: Experiment) -> dict[str, Any]:

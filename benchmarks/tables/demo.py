@@ -12,6 +12,7 @@ from pathlib import Path
 
 from benchmarks.tables.readme_block import ROOT, fill
 from ragassay.evaluate.report.page import read_results
+from ragassay.evaluate.report.telling import telling_criterion
 from ragassay.evaluate.report.wording import Kind, confidence, kind_of, measure_name, shown
 from ragassay.evaluate.results import Results
 from ragassay.files import read_records
@@ -25,7 +26,8 @@ KEPT = Path(__file__).parents[1] / "results" / "tables" / "demo.md"
 def demo_table(results: Results) -> str:
     """The verdict, the agents best first (strength and win rate with intervals), and how often the judge flipped."""
     measures = [key for key in results.retrieval.get(results.agents[0], {}) if key.startswith(("RR", "R("))]
-    heads = ["Bradley–Terry", "win rate", "Elo", *map(measure_name, measures), "accuracy"]
+    told = telling_criterion(results)
+    heads = ["Bradley–Terry", "win rate", "Elo", *map(measure_name, measures), *([measure_name(told)] if told else [])]
     lines = [f"| agent | {' | '.join(heads)} | failed |", f"|---|{'--:|' * (len(heads) + 1)}"]
     for agent in results.agents:
         cells = [
@@ -33,7 +35,7 @@ def demo_table(results: Results) -> str:
             _cell(results.win_rate.get(agent), "share", with_interval=True),
             _cell(results.elo.get(agent), "rating"),
             *(_cell(results.retrieval.get(agent, {}).get(key), kind_of(key)) for key in measures),
-            _cell(results.pointwise.get(agent, {}).get("accuracy"), "mean"),
+            *([_cell(results.pointwise.get(agent, {}).get(told), "mean")] if told else []),
         ]
         lines.append(f"| `{agent}` | {' | '.join(cells)} | {_failed(results, agent)} |")
     return "\n".join([f"> {_verdict(results)}", "", *lines, "", _below(results)])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragassay.evaluate.judging.judges import pairwise, pointwise, relevance
+from ragassay.evaluate.judging.panel import panel_of
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
@@ -134,8 +134,6 @@ def _pool_size(experiment: Experiment) -> float:
 
 def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
     """A load for relevance, one for each judge of answers, and one for the games."""
-    from ragassay.evaluate.judging.panel import panel_of
-
     panel, experiment = panel_of(workspace), workspace.experiment
     again = n_queries * (1 + experiment.judge.repeats * experiment.judge.repeat_share)
     answers = _distinct(experiment, again) + len(experiment.agent) * again
@@ -147,7 +145,9 @@ def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Loa
         loads.append((judge.batch_label, answers, tokens))
     shown = experiment.judge
     evidence = _evidence(experiment, passage * shown.games_passages, _REASON_TOKENS * shown.games_notes)
-    loads.append(("games", _games(experiment, again), _filled(panel.games["a"].template) + evidence + 2 * _ANSWER_TOKENS))
+    loads.append(
+        ("games", _games(experiment, again), _filled(panel.games["a"].template) + evidence + 2 * _ANSWER_TOKENS)
+    )
     return [_load(label, shown.model, calls, tokens) for label, calls, tokens in loads]
 
 

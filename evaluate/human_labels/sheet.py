@@ -193,7 +193,7 @@ def _order(seed: int) -> Callable[[Drawn], tuple[int, float, str, str]]:
 def _row(row: Drawn, findings: Findings) -> tuple[str, ...]:
     question = next(query.text for query in findings.material.queries if query.id == row.query)
     texts = _texts(row, findings)
-    asked = ASKED[row.kind].format(criterion=row.criterion.capitalize())
+    asked = ASKED[row.kind].format(criterion=row.criterion.replace("_", " ").capitalize())
     return (row.item, question, texts[0], texts[1], asked, "")
 
 

@@ -25,6 +25,7 @@ from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .evidence import Evidence, query_views, read_evidence
 from .tables import (
+    answer_columns,
     columns,
     criteria,
     evaluator_tables,
@@ -136,7 +137,7 @@ def _details(results: Results) -> dict[str, Any]:
     return {
         "retrieval": columns(results.retrieval, results.agents),
         "people": columns(results.retrieval_people, results.agents),
-        "answer_columns": columns(results.answers, results.agents),
+        "answer_columns": answer_columns(results),
         "evaluator_tables": evaluator_tables(results),
         "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
         "corrected_tables": corrected_tables(results),

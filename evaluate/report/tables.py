@@ -113,6 +113,15 @@ def ranking_columns(results: Results) -> list[Column]:
     )
 
 
+def answer_columns(results: Results) -> list[Column]:
+    """What answering took, and where that was asked the share of the answers that are refusals."""
+    table = columns(results.answers, results.agents)
+    if not results.refusals:
+        return table
+    text = "share of the answers that decline, or say that nothing was found, and answer no part of the question"
+    return [*table, _named("Refusals", "share", results.refusals, results.agents, text)]
+
+
 _RATING_HELP = {
     "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",
     "elo": "Elo rating: the mean of many tournaments with the games in random order; only differences mean something",

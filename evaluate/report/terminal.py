@@ -16,6 +16,7 @@ from ragassay.text import one_line
 
 from ..results import Results
 from .corrected import corrected_lines
+from .telling import telling_criterion
 from .wording import Kind, confidence, kind_of, measure_name, shown
 
 _AGENT_WIDTH = 28
@@ -98,7 +99,11 @@ def _columns(results: Results) -> list[_Column]:
     for key in retrieval:
         keep = next((keep for start, keep in keeps.items() if key.startswith(start)), 10)
         table.append(_column(measure_name(key), agents, _by_agent(results.retrieval, key), kind_of(key), keep))
-    table.append(_column("accuracy", agents, _by_agent(results.pointwise, "accuracy"), "mean", 5))
+    if told := telling_criterion(results):
+        name = measure_name(told).removeprefix("answer ")
+        table.append(_column(name, agents, _by_agent(results.pointwise, told), "mean", 5))
+    if results.refusals:
+        table.append(_column("refusals", agents, results.refusals, "share", 8))
     table.append(_column("answered", agents, _by_agent(results.answers, "answered"), "share", 8))
     table.append(_Column("failed", [_failed(results, agent) for agent in agents], 2))
     return table

@@ -86,7 +86,7 @@ def kind_of(key: str) -> Kind:
         return "usd"
     if key in {"answered", "win_rate", "flip_rate"} or key.endswith(("_rate", "_share")):
         return "share"
-    if key in {"relevance", "accuracy", "completeness", "precision"}:
+    if key in {"relevance", "accuracy", "completeness", "precision", "answer_correctness"}:
         return "mean"
     return "number" if key.endswith("_tokens") else "measure"
 
@@ -120,6 +120,7 @@ _HELP = {
     "nDCG": "graded gain of the ranking over that of the best possible order of the judged passages",
     SECTION_RECALL: "share of queries whose source section is among the passages retrieved",
     "answered": "share of queries for which the agent gave an answer (failures count against it)",
+    "answer_correctness": "mean label, 0 to 2: does the user get the right answer, to the point?",
     "relevance": "mean label, 0 to 2: does the answer address the question?",
     "accuracy": "mean label, 0 to 2: is what it says right, by the passages?",
     "completeness": "mean label, 0 to 2: does it answer every part?",

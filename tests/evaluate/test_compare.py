@@ -22,7 +22,7 @@ from ragassay.evaluate.results import Results
 from ragassay.files import write_json
 from ragassay.records import Passage, Query, Section, Usage
 
-CRITERIA = ("relevance", "accuracy", "completeness", "precision")
+CRITERIA = ("relevance", "accuracy", "completeness", "precision", "answer_correctness")
 STRENGTH = {"bm25-rag-fusion": 4, "bm25-rag": 3, "knn-rag-fusion": 1, "knn-rag": 0}
 PLACE = {"doc": "d.pdf", "first_page": 1, "last_page": 2, "start": 0, "end": 1000}
 """Where the questions are from; without the name of a section each stands alone."""
@@ -371,11 +371,53 @@ def ends_of_intervals(made):
     }
 
 
+def steady(winners):
+    """Whoever wins in one order wins in the other, but for one pair in seven."""
+    turned = {key: place % 7 == 0 for place, key in enumerate(winners) if key[3] == "a"}
+    other = {"a": "b", "b": "a"}
+    again = {key: winners[*key[:3], "a"] for key in winners}
+    return {key: other[won] if key[3] == "b" and turned[*key[:3], "a"] else won for key, won in again.items()}
+
+
 def test_a_fair_run_has_an_audit_and_no_warning(tmp_path):
-    results = Made(tmp_path).compare()
+    made = Made(tmp_path)
+    made.winners = steady(made.winners)
+    made.write()
+    results = made.compare()
     assert results.notices == ()
     assert [row.key for row in results.audit.findings][:2] == ["flip_rate", "first_favoured"]
     assert results.audit.findings[0].figure == results.flip_rate
+
+
+def test_a_judge_that_guesses_is_named_before_anything_else(tmp_path):
+    made = Made(tmp_path, n=30)
+    made.winners = {key: random.Random(str(key)).choice(["a", "b", "tie"]) for key in made.winners}
+    made.write()
+    write_json(made.workspace.manifests / "questions.json", {"notices": ["fewer than asked"], "exit_status": 1})
+    results = made.compare()
+    assert results.notices[0].startswith("The judge may be guessing: ") and results.notices[1] == "fewer than asked"
+    assert made.outcome.notices[0] == results.notices[0]
+    assert len(set(results.notices)) == len(results.notices)
+
+
+def test_refusals_are_counted_and_a_judgment_that_failed_is_none(tmp_path):
+    made = Made(tmp_path, bad=lambda kind, *key: kind == "answer" and key == ("knn-rag", "q05"))
+    made.grades |= {
+        (q.id, a, "refusal"): int(a == "knn-rag" and q.id < "q03") for q in made.queries for a in made.agents
+    }
+    was = made.bad
+    made.bad = lambda kind, *key: (
+        was(kind, *key) or (kind == "pointwise" and key[:2] in {("q00", "knn-rag"), ("q05", "knn-rag")})
+    )
+    made.write()
+    results = made.compare()
+    assert list(results.refusals) == list(results.agents)
+    figure = results.refusals["knn-rag"]
+    assert (figure.value, figure.n, figure.n_failed) == (pytest.approx(2 / 10), 10, 2)
+    assert figure.ci_low <= 0.2 <= figure.ci_high
+    assert {results.refusals[a].value for a in made.agents if a != "knn-rag"} == {0.0}
+    assert not any("refusal" in row for row in results.pointwise.values()), "it is no grade"
+    assert Made(tmp_path / "old").compare().refusals == {}
 
 
 def test_people_score_the_rankings_beside_the_judge(tmp_path):

@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from support.scripted_judge import AGENTS, CRITERIA, PASSAGES, Scripted, all_answers, answer, fair, workspace
+from support.scripted_judge import (
+    AGENTS,
+    CORRECTNESS,
+    CRITERIA,
+    PASSAGES,
+    RECORDED,
+    Scripted,
+    all_answers,
+    answer,
+    fair,
+    workspace,
+)
 
 from ragassay.errors import InputError, RepliesMissing
 from ragassay.evaluate.make_judgments import make_judgments
@@ -32,7 +43,7 @@ def test_everything_owed_is_judged(tmp_path):
         ("q1", "p3", 0),
     ]
     assert [(j.query_id, j.subject, j.criterion) for j in pointwise] == [
-        (q, agent, criterion) for q in ("q1", "q2") for agent in AGENTS for criterion in CRITERIA
+        (q, agent, criterion) for q in ("q1", "q2") for agent in AGENTS for criterion in RECORDED
     ]
     assert [(g.query_id, g.agent_a, g.agent_b, g.first) for g in games[:6]] == [
         ("q1", a, b, first)
@@ -41,26 +52,46 @@ def test_everything_owed_is_judged(tmp_path):
     ]
     assert [v.winner for v in verdicts(games)][:3] == ["a", "a", "tie"]
     assert read_qrels(space.qrels) == {q: {"p1": 2, "p2": 1, "p3": 0} for q in ("q1", "q2")}
-    assert (outcome.n_records, outcome.n_failed, outcome.notices) == (6 + 24 + 12, 0, ())
+    assert (outcome.n_records, outcome.n_failed, outcome.notices) == (6 + 36 + 12, 0, ())
 
 
-def test_two_rounds_and_a_batch_for_each_order(tmp_path):
+LATE = [CORRECTNESS, "games-first-a", "games-first-b"]
+FOUR = {"criteria": CRITERIA}
+
+
+@pytest.mark.parametrize(
+    ("settings", "rounds"),
+    [
+        ({}, [["relevance"], ["pointwise", *LATE]]),
+        ({"prompts": "ragassay"}, [["relevance", "pointwise"], LATE]),
+        ({"prompts": "ragassay", **FOUR}, [["relevance", "pointwise"], LATE[1:]]),
+        (FOUR, [["relevance"], ["pointwise", *LATE[1:]]]),
+        ({"criteria": ["answer_correctness"]}, [["relevance"], LATE]),
+    ],
+    ids=str,
+)
+def test_two_rounds_and_a_batch_for_each_order(tmp_path, settings, rounds):
     caller = Scripted(fair)
-    make_judgments(workspace(tmp_path, all_answers()), caller)
-    assert [[batch.label for batch in batches] for batches in caller.rounds] == [
-        ["relevance", "pointwise"],
-        ["games-first-a", "games-first-b"],
-    ]
+    outcome = make_judgments(workspace(tmp_path, all_answers(), **settings), caller)
+    assert [[batch.label for batch in batches] for batches in caller.rounds] == rounds
+    assert outcome.n_failed == 0
     assert all(batch.model == "openai:j" for batches in caller.rounds for batch in batches)
 
 
-def test_an_answer_is_graded_against_its_own_passages_and_a_game_sees_the_very_relevant_ones(tmp_path):
+def test_by_strict_prompts_an_answer_is_graded_against_its_own_passages(tmp_path):
     caller = Scripted(fair)
-    make_judgments(workspace(tmp_path, all_answers()), caller)
+    make_judgments(workspace(tmp_path, all_answers(), prompts="ragassay"), caller)
     ours = caller.asked("pointwise")[1].messages[-1].content
     assert ours.index(PASSAGES["p3"]) < ours.index(PASSAGES["p2"]) < ours.index("Which header")
     assert PASSAGES["p1"] not in ours
-    for request in caller.asked("games-first-a") + caller.asked("games-first-b"):
+
+
+def test_answers_and_games_are_held_against_the_very_relevant_passages_with_the_notes(tmp_path):
+    caller = Scripted(fair)
+    make_judgments(workspace(tmp_path, all_answers()), caller)
+    asked = [caller.asked(label) for label in ("pointwise", *LATE)]
+    assert [len(requests) for requests in asked] == [6, 6, 6, 6]
+    for request in (request for requests in asked for request in requests):
         text = request.messages[-1].content
         assert PASSAGES["p1"] in text and "Because of what it says." in text
         assert PASSAGES["p2"] not in text and PASSAGES["p3"] not in text
@@ -72,7 +103,7 @@ def test_a_missing_answer_is_an_error_in_every_record_owed_and_costs_no_call(tmp
     space, caller = workspace(tmp_path, answers), Scripted(fair)
     outcome = make_judgments(space, caller)
     relevance, pointwise, games = records(space)
-    assert len(pointwise) == 24 and len(games) == 12 and "p2" in {j.subject for j in relevance}
+    assert len(pointwise) == 36 and len(games) == 12 and "p2" in {j.subject for j in relevance}
     failed = {(j.query_id, j.subject) for j in pointwise if j.error}
     assert failed == {("q1", "ours"), ("q2", "theirs")}
     assert all(j.error.startswith("no answer to judge: ") for j in pointwise if j.error)
@@ -80,8 +111,8 @@ def test_a_missing_answer_is_an_error_in_every_record_owed_and_costs_no_call(tmp
         ("q1", "bm25-rag", "ours"), ("q1", "ours", "theirs"), ("q2", "bm25-rag", "theirs"), ("q2", "ours", "theirs"),
     }  # fmt: skip
     assert len(caller.asked("pointwise")) == 4 and len(caller.asked("games-first-a")) == 2
-    assert outcome.n_failed == 8 + 8
-    assert "8 of 24 answer judgments failed" in outcome.notices[0]
+    assert outcome.n_failed == 12 + 8
+    assert "12 of 36 answer judgments failed" in outcome.notices[0]
     assert "8 of 12 games failed" in outcome.notices[1]
 
 
@@ -139,7 +170,7 @@ def test_a_passage_that_the_corpus_lacks_is_owed_and_failed(tmp_path):
 def test_all_failed_is_still_every_record(tmp_path):
     space = workspace(tmp_path, all_answers())
     outcome = make_judgments(space, Scripted(lambda label, text: Reply(error="the provider is down")))
-    assert outcome.n_failed == outcome.n_records == 42
+    assert outcome.n_failed == outcome.n_records == 54
     assert space.qrels.read_text() == "" and len(outcome.notices) == 3
 
 
@@ -172,6 +203,8 @@ def tokens(label, text):
     if label == "relevance":
         p = 0.8 if PASSAGES["p1"] in text else 0.1
         return Reply(probabilities={"0": 1 - p, "1": 0.0, "2": p})
+    if label == "pointwise-refusal":
+        return Reply(probabilities={"Yes": 0.5, "No": 0.5})
     if label.startswith("pointwise-"):
         return Reply(probabilities={"0": 0.25, "1": 0.5, "2": 0.25})
     return Reply(probabilities={"A": 0.7, "B": 0.3})
@@ -193,11 +226,13 @@ def test_the_mode_says_whether_tokens_are_asked_for(tmp_path, model, mode, asks_
     outcome = make_judgments(space, caller)
     requests = [r for batches in caller.rounds for batch in batches for r in batch.requests]
     assert all(bool(r.tokens) == asks_tokens and (r.schema is None) == asks_tokens for r in requests)
-    assert outcome.n_failed == 0 and outcome.n_records == 42
+    assert outcome.n_failed == 0 and outcome.n_records == 54
     if asks_tokens:
         relevance, pointwise, games = records(space)
         assert relevance[0].probability == pytest.approx(0.8) and relevance[0].expected == pytest.approx(1.6)
-        assert {j.criterion for j in pointwise} == set(CRITERIA) and {j.expected for j in pointwise} == {1.0}
+        assert {j.criterion for j in pointwise} == set(RECORDED)
+        assert {j.expected for j in pointwise if j.criterion != "refusal"} == {1.0}
+        assert {(j.label, j.expected) for j in pointwise if j.criterion == "refusal"} == {(1, 0.5)}
         assert {v.winner for v in verdicts(games)} == {"tie"} and all(v.flipped for v in verdicts(games))
 
 

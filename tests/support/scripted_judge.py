@@ -13,6 +13,12 @@ from ragassay.records import Passage, Query
 
 AGENTS = ("bm25-rag", "ours", "theirs")
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
+"""What is graded together."""
+
+CORRECTNESS = "pointwise-answer_correctness"
+RECORDED = (*CRITERIA, "answer_correctness", "refusal")
+"""The criteria in pointwise.jsonl."""
+
 PASSAGES = {
     "p1": "The header util/delay.h declares _delay_ms().",
     "p2": "A busy wait keeps the processor occupied.",
@@ -57,11 +63,21 @@ def fair(label, text):
     """A sober judge: p1 is very relevant, p2 somewhat; the answer that names the header is better."""
     if label == "relevance":
         return {"reason": "Because of what it says.", "label": 2 if PASSAGES["p1"] in text else int("busy" in text)}
+    right = "util/delay.h" in answered(text)
     if label == "pointwise":
-        return {name: {"reason": "So it is.", "label": 2 if "util/delay.h" in text else 0} for name in CRITERIA}
+        intent = {"intent": "To know the header."} if "the intent of the user" in text else {}
+        return intent | {name: {"reason": "So it is.", "label": 2 if right else 0} for name in CRITERIA}
+    if label == CORRECTNESS:
+        refused = "could not find" in answered(text)
+        return {"reason": "So it is.", "refusal": "yes" if refused else "no", "label": 2 if right else 0}
     a, b = (re.search(rf'<answer name="{name}">\n(.*?)\n</answer>', text, re.S)[1] for name in "AB")
     better = "A" if "delay.h" in a else "B" if "delay.h" in b else "C"
     return {"reason": "It names the header.", "verdict": better}
+
+
+def answered(text):
+    """The answer (of a game the second one) that a request shows."""
+    return text.rpartition("<answer")[2]
 
 
 def workspace(tmp_path, answers, *, queries=("q1", "q2"), **judge):

@@ -19,7 +19,6 @@ from ..panel import Panel
 from .adaptive_games import chosen
 from .pairings import all_pairs
 
-
 Beside = Sequence[tuple[Evaluator, Sequence[AnswerCase]]]
 """Judges of answers, each with the answers it judges."""
 

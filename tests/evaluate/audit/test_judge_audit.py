@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -16,7 +16,8 @@ from support.results_folder import findings, game
 from ragassay.evaluate.audit.failures import audit_failures, failed_replies
 from ragassay.evaluate.audit.family import audit_family, family
 from ragassay.evaluate.audit.length import audit_length
-from ragassay.evaluate.audit.position import audit_position
+from ragassay.evaluate.audit.position import audit_position, flips_by_guessing
+from ragassay.evaluate.judging.judges.pairwise import IDENTICAL
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.length_control import control_length
 from ragassay.evaluate.ratings.verdicts import verdicts
@@ -110,6 +111,75 @@ def test_a_win_against_a_tie_leans_to_its_place():
     rows = audit_position(games, AGENTS[:2], resamples(names(2), 100, 7))
     assert finding(rows, "flip_rate").figure.value == 1.0
     assert finding(rows, "first_favoured").figure.value == 0.5
+
+
+@given(st.tuples(*[st.integers(0, 6)] * 3).filter(any))
+def test_how_often_a_guess_flips_is_the_chance_that_two_draws_name_different_winners(counts):
+    kinds = [kind for kind, count in zip(("first", "second", "tie"), counts, strict=True) for _ in range(count)]
+    unlike = [won("a", one) != won("b", other) for one, other in product(kinds, kinds)]
+    games = [game(str(number), order, kind) for number, kind in enumerate(kinds) for order in "ab"]
+    assert flips_by_guessing(games) == pytest.approx(sum(unlike) / len(unlike))
+
+
+@pytest.mark.parametrize(("kinds", "chance"), [(("first", "second"), 0.5), (("first", "second", "tie"), 2 / 3)])
+def test_half_flip_by_coin_and_two_thirds_with_ties(kinds, chance):
+    games = [game(str(number), order, kind) for number in range(5) for order in "ab" for kind in kinds]
+    assert flips_by_guessing(games) == pytest.approx(chance)
+    assert flips_by_guessing([]) is None
+
+
+def won(first, kind):
+    """The winner's letter in a game whose order is `first`."""
+    return kind if kind == "tie" else first if kind == "first" else {"a": "b", "b": "a"}[first]
+
+
+def game(query, first, kind, **more):
+    return Game(query_id=query, agent_a="amber", agent_b="beryl", first=first, winner=won(first, kind), **more)
+
+
+def guessed(seed, n=60, tie=1 / 3, taste=0.5):
+    """A judge that draws its verdicts, whatever it is shown; `taste`: of the decided, the share for the first place."""
+
+    def judge(query, one, other):
+        drawn = coin(seed, query, one, other)
+        return "tie" if drawn < tie else one if drawn < tie + (1 - tie) * taste else other
+
+    return play(n, judge)
+
+
+def told(games, n=60):
+    return finding(audit_position(games, AGENTS, resamples(names(n), 200, 7)), "flip_rate").warning
+
+
+@pytest.mark.parametrize(("tie", "taste"), [(1 / 3, 0.5), (0.0, 0.5), (0.1, 0.8), (0.6, 0.3)])
+def test_a_judge_that_guesses_is_named_in_most_runs(tie, taste):
+    named_so = [told(guessed(seed, tie=tie, taste=taste)) for seed in range(12)]
+    assert sum(said is not None for said in named_so) >= 10, "the interval's upper end is missed in 2.5%"
+    assert all(said.startswith("The judge may be guessing: ") for said in named_so if said)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.2])
+def test_a_consistent_judge_is_not_said_to_guess(share):
+    """It is right but for a share of its verdicts; a fifth of the pairs are ties."""
+
+    def judge(query, a, b):
+        right = "tie" if coin(query, *sorted((a, b))) < 0.2 else min(a, b)
+        return right if coin(query, a, b, "slip") >= share else max(a, b)
+
+    assert told(play(60, judge)) is None
+
+
+def test_equal_answers_are_not_held_for_a_steady_judge():
+    """Half of the pairs need no judge; of the others it guesses, which the flip rate of all would not show."""
+    games = guessed(3, n=120, tie=0.0)
+    half = [
+        row.model_copy(update={"winner": "tie", "reason": IDENTICAL}) for row in games if int(row.query_id[1:]) < 60
+    ]
+    rest = [row for row in games if int(row.query_id[1:]) >= 60]
+    rows = audit_position([*half, *rest], AGENTS, resamples(names(120), 200, 7))
+    assert finding(rows, "flip_rate").figure.value < 0.35
+    assert " of 180 winners changed" in finding(rows, "flip_rate").warning
+    assert told(half, 120) is None, "where no judge was asked, none guessed"
 
 
 def test_without_games_nothing_is_known():

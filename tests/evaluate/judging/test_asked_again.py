@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.scripted_judge import Scripted, all_answers, fair, workspace
+from support.scripted_judge import CORRECTNESS, Scripted, all_answers, fair, workspace
 
 from ragassay.evaluate.audit.repeats import audit_repeats
 from ragassay.evaluate.inputs.clusters import ALONE
@@ -33,6 +33,7 @@ def test_nothing_is_asked_again_unless_the_settings_say_so(tmp_path):
     assert {batch.label for batches in caller.rounds for batch in batches} == {
         "relevance",
         "pointwise",
+        CORRECTNESS,
         "games-first-a",
         "games-first-b",
     }
@@ -44,9 +45,9 @@ def test_a_part_is_asked_again_word_for_word_in_batches_of_its_own(tmp_path):
     assert [batch.label for batch in caller.rounds[-1]] == [
         f"{kind}-repeat-{sample}"
         for sample in (1, 2)
-        for kind in ("relevance", "pointwise", "games-first-a", "games-first-b")
+        for kind in ("relevance", "pointwise", CORRECTNESS, "games-first-a", "games-first-b")
     ]
-    for label, n in (("relevance", 3), ("pointwise", 3), ("games-first-a", 3), ("games-first-b", 3)):
+    for label, n in (("relevance", 3), ("pointwise", 3), (CORRECTNESS, 3), ("games-first-a", 3), ("games-first-b", 3)):
         first = {request.messages for request in caller.asked(label)}
         for sample in (1, 2):
             again = caller.asked(f"{label}-repeat-{sample}")
@@ -57,8 +58,8 @@ def test_a_part_is_asked_again_word_for_word_in_batches_of_its_own(tmp_path):
         request.messages for request in caller.asked("games-first-a-repeat-2")
     }
     rows = read_records(space.repeats, Repeat)
-    assert Counter(row.sample for row in rows) == {1: 3 + 12 + 6, 2: 3 + 12 + 6}
-    assert outcome.n_records == 6 + 24 + 12 + len(rows)
+    assert Counter(row.sample for row in rows) == {1: 3 + 18 + 6, 2: 3 + 18 + 6}
+    assert outcome.n_records == 6 + 36 + 12 + len(rows)
 
 
 def test_the_same_part_is_drawn_whenever_it_is_drawn(tmp_path):
@@ -83,9 +84,9 @@ def test_a_repeat_that_failed_is_an_error_record(tmp_path):
 
 def test_probabilities_are_not_asked_for_twice(tmp_path):
     def say(label, text):
-        return Reply(
-            probabilities={"0": 0.2, "1": 0.3, "2": 0.5} if not label.startswith("games") else {"A": 0.6, "B": 0.4}
-        )
+        two = {"A": 0.6, "B": 0.4} if label.startswith("games") else {"Yes": 0.6, "No": 0.4}
+        labels = not label.startswith("games") and label != "pointwise-refusal"
+        return Reply(probabilities={"0": 0.2, "1": 0.3, "2": 0.5} if labels else two)
 
     space = workspace(tmp_path, all_answers(), repeats=2, mode="probability")
     outcome, caller = judged(space, say)

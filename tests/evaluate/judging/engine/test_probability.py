@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.scripted_judge import records_of, request_of
 
-from ragassay.evaluate.judging.engine.cases import AnswerCase, GameCase, PassageCase
+from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase
 from ragassay.evaluate.judging.engine.judge import Setup
-from ragassay.evaluate.judging.judges import pairwise, pointwise, relevance
+from ragassay.evaluate.judging.judges import answer_correctness, pairwise, pointwise, relevance
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
@@ -88,7 +88,8 @@ def test_yes_or_no_by_the_threshold_of_the_settings(p_yes, threshold, label, pro
 
 def test_criteria_are_asked_one_by_one_with_the_criterion_last():
     prompt = Prompt.load(pointwise.TOKEN_PROMPT)
-    case = AnswerCase(QUERY, Answer(query_id="q1", agent="x", answer="util/delay.h"), (CASE.passage,))
+    evidence = (Evidence(CASE.passage, None),)
+    case = AnswerCase(QUERY, Answer(query_id="q1", agent="x", answer="util/delay.h"), (), evidence)
     texts = []
     for criterion in ("accuracy", "precision"):
         judge = pointwise.PointwiseByToken(SETUP, prompt, criterion)
@@ -100,6 +101,27 @@ def test_criteria_are_asked_one_by_one_with_the_criterion_last():
     assert texts[0][0] == texts[1][0]  # what the requests share stands first
     shared = texts[0][1].content.index("Grade the accuracy")
     assert texts[0][1].content[:shared] == texts[1][1].content[:shared]
+
+
+def test_whether_it_is_a_refusal_is_asked_by_yes_or_no_behind_what_both_share():
+    prompt = Prompt.load(answer_correctness.TOKEN_PROMPT)
+    answered = Answer(query_id="q1", agent="x", answer="I could not find it.")
+    case = AnswerCase(QUERY, answered, (), (Evidence(CASE.passage, None),))
+    label, refusal = (
+        answer_correctness.CorrectnessByToken(SETUP, prompt),
+        answer_correctness.RefusalByToken(SETUP, prompt),
+    )
+    first, second = (request_of(judge, case) for judge in (label, refusal))
+    assert first.tokens == ("0", "1", "2") and second.tokens == ("Yes", "No")
+    shared = first.messages[1].content.index("Does the user get")
+    assert first.messages[0] == second.messages[0]
+    assert first.messages[1].content[:shared] == second.messages[1].content[:shared]
+    [row] = records_of(refusal, case, Reply(probabilities={"Yes": 0.8, "No": 0.2}))
+    assert (row.criterion, row.label, row.probability, row.expected) == ("refusal", 1, 0.8, 0.8)
+    [row] = records_of(refusal, case, Reply(probabilities={"Yes": 0.4, "No": 0.6}))
+    assert (row.label, row.probability, row.expected) == (0, 0.6, 0.4)
+    [row] = records_of(refusal, case, Reply(error="timed out"))
+    assert row.label is None and row.error == "timed out"
 
 
 def test_a_game_keeps_the_probability_of_agent_a_in_both_orders():

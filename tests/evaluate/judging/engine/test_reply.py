@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ from support.scripted_judge import records_of, request_of
 
 from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase
 from ragassay.evaluate.judging.engine.judge import Setup
-from ragassay.evaluate.judging.judges import PROMPTS, pairwise, pointwise, relevance
+from ragassay.evaluate.judging.judges import PROMPTS, answer_correctness, pairwise, pointwise, relevance
+from ragassay.experiment.settings import JudgeSettings
 from ragassay.models.requests import Reply, read_reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
@@ -30,15 +33,28 @@ def relevance_case():
     return judge, PassageCase(QUERY, PASSAGE)
 
 
-def pointwise_case(criteria=CRITERIA):
-    judge = pointwise.Pointwise(SETUP, Prompt.load(pointwise.DEFAULT_PROMPT), criteria)
-    return judge, AnswerCase(QUERY, answer("bm25-rag", "util/delay.h"), (PASSAGE,))
+EVIDENCE = (Evidence(PASSAGE, "It names the header."),)
+INTENT = {"intent": "To know which header to include."}
+
+
+def pointwise_case(criteria=CRITERIA, text="util/delay.h", passage=PASSAGE):
+    judge = pointwise.Pointwise(SETUP, Prompt.load(pointwise.DEFAULT_PROMPT), criteria, intent=True)
+    return judge, AnswerCase(QUERY, answer("bm25-rag", text), (), (Evidence(passage, "It names the header."),))
+
+
+def strict_pointwise_case(criteria=CRITERIA, text="util/delay.h", passage=PASSAGE):
+    judge = pointwise.Pointwise(SETUP, Prompt.load(pointwise.STRICT_PROMPT), criteria)
+    return judge, AnswerCase(QUERY, answer("bm25-rag", text), (passage,))
+
+
+def correctness_case(query=QUERY, text="util/delay.h", evidence=EVIDENCE):
+    judge = answer_correctness.AnswerCorrectness(SETUP, Prompt.load(answer_correctness.DEFAULT_PROMPT))
+    return judge, AnswerCase(query, answer("bm25-rag", text), (), evidence)
 
 
 def pairwise_case(first):
     judge = pairwise.Pairwise(SETUP, Prompt.load(pairwise.DEFAULT_PROMPT), ("correctness",), first)
-    evidence = (Evidence(PASSAGE, "It names the header."),)
-    case = GameCase(QUERY, answer("bm25-rag", "ALPHA"), answer("knn-rag", "BETA"), first, evidence)
+    case = GameCase(QUERY, answer("bm25-rag", "ALPHA"), answer("knn-rag", "BETA"), first, EVIDENCE)
     return judge, case
 
 
@@ -84,15 +100,63 @@ def test_hostile_replies_on_relevance_are_errors(content):
 
 
 @pytest.mark.parametrize("content", HOSTILE, ids=str)
-def test_one_bad_grade_fails_all_criteria_of_an_answer(content):
+@pytest.mark.parametrize(
+    ("case", "intent"), [(pointwise_case, INTENT), (strict_pointwise_case, {})], ids=["", "strict"]
+)
+def test_one_bad_grade_fails_all_criteria_of_an_answer(case, intent, content):
     try:
         bad = json.loads(content) if isinstance(content, str) else content
     except ValueError:
         bad = content
     good = {"reason": "It fits.", "label": 2}
-    rows = rows_for(pointwise_case(), dict.fromkeys(CRITERIA, good) | {"accuracy": bad})
+    assert all(row.error is None for row in rows_for(case(), intent | dict.fromkeys(CRITERIA, good)))
+    rows = rows_for(case(), intent | dict.fromkeys(CRITERIA, good) | {"accuracy": bad})
     assert [row.criterion for row in rows] == list(CRITERIA)
     assert all(row.label is None and row.error for row in rows)
+
+
+GRADES = {name: {"reason": "It fits.", "label": 2} for name in CRITERIA}
+
+
+@pytest.mark.parametrize("intent", [{}, {"intent": ""}, {"intent": " \n"}, {"intent": None}, {"intent": 2}], ids=str)
+def test_without_the_intent_there_are_no_grades(intent):
+    assert all(row.label is None and row.error for row in rows_for(pointwise_case(), intent | GRADES))
+
+
+def test_an_intent_that_was_not_asked_for_is_no_reply():
+    assert all(row.label is None and row.error for row in rows_for(strict_pointwise_case(), INTENT | GRADES))
+
+
+RIGHT = {"reason": "It names the header.", "refusal": "no", "label": 2}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *HOSTILE,
+        *({**RIGHT, "refusal": value} for value in ("Yes", "maybe", "", True, False, None, 0, ["no"], {"is": "no"})),
+        {**RIGHT, "label": 3},
+        {**RIGHT, "reason": " "},
+        {**RIGHT, "refused": "yes"},
+        {"refusal": "no", "label": 2},
+        {"reason": "It declines.", "refusal": "yes"},
+    ],
+    ids=str,
+)
+def test_hostile_replies_on_correctness_are_errors_and_no_refusals(content):
+    rows = rows_for(correctness_case(), content)
+    assert [(row.criterion, row.label) for row in rows] == [("answer_correctness", None), ("refusal", None)]
+    assert all(row.error for row in rows)
+
+
+@pytest.mark.parametrize(("said", "refused", "label"), [("no", 0, 2), ("no", 0, 0), ("yes", 1, 0)])
+def test_a_refusal_is_a_label_of_its_own(said, refused, label):
+    rows = rows_for(correctness_case(), {**RIGHT, "refusal": said, "label": label})
+    assert [(row.criterion, row.label, row.score) for row in rows] == [
+        ("answer_correctness", label, label / 2),
+        ("refusal", refused, refused),
+    ]
+    assert {(row.subject, row.reason) for row in rows} == {("bm25-rag", "It names the header.")}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +188,7 @@ def test_a_relevance_label_and_its_reason_are_kept(label):
 
 def test_every_criterion_gets_its_own_grade():
     grades = {name: {"reason": f"On {name}.", "label": i % 3} for i, name in enumerate(CRITERIA)}
-    rows = rows_for(pointwise_case(), grades)
+    rows = rows_for(pointwise_case(), INTENT | grades)
     assert [(row.subject, row.criterion, row.label, row.reason) for row in rows] == [
         ("bm25-rag", name, i % 3, f"On {name}.") for i, name in enumerate(CRITERIA)
     ]
@@ -135,10 +199,9 @@ def test_only_the_criteria_asked_for_are_graded():
     judge, case = pointwise_case(two)
     prompt = request_of(judge, case).messages[0].content
     assert "- accuracy:" in prompt and "- completeness:" not in prompt
-    assert [row.criterion for row in rows_for((judge, case), {n: {"reason": "r", "label": 1} for n in two})] == list(
-        two
-    )
-    extra = {name: {"reason": "r", "label": 1} for name in CRITERIA}
+    rows = rows_for((judge, case), INTENT | {name: {"reason": "r", "label": 1} for name in two})
+    assert [(row.criterion, row.label) for row in rows] == [(name, 1) for name in two]
+    extra = INTENT | {name: {"reason": "r", "label": 1} for name in CRITERIA}
     assert all(row.error for row in rows_for((judge, case), extra))
 
 
@@ -160,7 +223,10 @@ def test_a_game_shows_its_answers_in_its_order_without_names(first):
     assert text.index("It names the header.") < min(text.index("ALPHA"), text.index("BETA"))
 
 
-@pytest.mark.parametrize("schema", [relevance.RelevanceReply, pointwise.Grade, pairwise.PairwiseReply])
+SCHEMAS = [relevance.RelevanceReply, pointwise.Grade, pairwise.PairwiseReply, answer_correctness.CorrectnessReply]
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
 def test_the_reason_comes_before_the_label(schema):
     assert next(iter(schema.model_json_schema()["properties"])) == "reason"
 
@@ -168,10 +234,20 @@ def test_the_reason_comes_before_the_label(schema):
 @pytest.mark.parametrize(
     "reply", [Reply(error="HTTP 500"), Reply(), Reply(text="2"), Reply(probabilities={"0": 1.0}), Reply(value=QUERY)]
 )
-@pytest.mark.parametrize("case", [relevance_case(), pointwise_case(), pairwise_case("a")], ids=["rel", "point", "pair"])
-def test_whatever_comes_back_there_is_a_record_for_all_that_is_owed(case, reply):
+@pytest.mark.parametrize(
+    ("case", "n"),
+    [
+        (relevance_case(), 1),
+        (pointwise_case(), 4),
+        (strict_pointwise_case(), 4),
+        (correctness_case(), 2),
+        (pairwise_case("a"), 1),
+    ],
+    ids=["rel", "point", "strict", "right", "pair"],
+)
+def test_whatever_comes_back_there_is_a_record_for_all_that_is_owed(case, n, reply):
     rows = records_of(*case, reply)
-    assert len(rows) == (4 if isinstance(case[0], pointwise.Pointwise) else 1)
+    assert len(rows) == n
     assert all(row.error for row in rows) and all(row.judge == "openai:j" for row in rows)
 
 
@@ -184,7 +260,13 @@ INJECTION = (
     "case",
     [
         (relevance_case()[0], PassageCase(QUERY, Passage(id="p", text=INJECTION))),
-        (pointwise_case()[0], AnswerCase(QUERY, answer("x", INJECTION), (Passage(id="p", text=INJECTION),))),
+        pointwise_case(text=INJECTION, passage=Passage(id="p", text=INJECTION)),
+        strict_pointwise_case(text=INJECTION, passage=Passage(id="p", text=INJECTION)),
+        correctness_case(
+            Query(id="q", text=INJECTION, metadata={"expected_response": INJECTION}),
+            INJECTION,
+            (Evidence(Passage(id="p", text=INJECTION), INJECTION),),
+        ),
         (
             pairwise_case("a")[0],
             GameCase(
@@ -193,13 +275,13 @@ INJECTION = (
             ),
         ),
     ],
-    ids=["rel", "point", "pair"],
+    ids=["rel", "point", "strict", "right", "pair"],
 )  # fmt: skip
 def test_judged_text_can_neither_close_its_fence_nor_fill_the_template(case):
     judge, item = case
     user = request_of(judge, item).messages[1].content
     lines = user.splitlines()
-    for tag in ("passage", "question", "answer"):
+    for tag in ("passage", "question", "answer", "expected_answer"):
         opened = sum(line.startswith(f"<{tag}") and line.endswith(">") and "\u200a" not in line for line in lines)
         assert opened == lines.count(f"</{tag}>")
     assert "{{ query }}" in user
@@ -211,18 +293,111 @@ def test_every_prompt_says_that_fenced_text_is_no_instruction(path: Path):
 
 
 def test_pairwise_prompts_warn_of_position_and_length():
-    for path in (pairwise.DEFAULT_PROMPT, pairwise.TOKEN_PROMPT):
+    for path in PROMPTS.glob("pairwise*.md"):
         system = Prompt.load(path).system
         assert "shown first" in system and "longer" in system
 
 
 def test_without_passages_the_prompts_say_so():
-    judge, _ = pointwise_case()
+    judge, case = pointwise_case()
+    assert "No passage was found to be relevant" in asked_of(judge, replace(case, evidence=()))
+    judge, case = correctness_case(evidence=())
+    assert "No passage was found to be relevant" in asked_of(judge, case)
+    judge, _ = strict_pointwise_case()
     bare = AnswerCase(QUERY, answer("x", "It is in util/delay.h."), ())
     assert "No passages came with this answer" in request_of(judge, bare).messages[1].content
     judge, case = pairwise_case("a")
     none = GameCase(QUERY, case.a, case.b, "a", ())
     assert "No passage was found to be very relevant" in request_of(judge, none).messages[1].content
+
+
+def asked_of(judge, case):
+    return request_of(judge, case).messages[1].content
+
+
+def labels_of(system):
+    """What each label of a prompt says, by the line that names it."""
+    return dict(re.findall(r"^- (\d), (.*?)(?=^- |\n\n)", system, re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.parametrize("path", [relevance.DEFAULT_PROMPT, relevance.TOKEN_PROMPT], ids=lambda path: path.name)
+def test_somewhat_relevant_is_on_the_topic_without_the_full_answer(path):
+    said = {label: " ".join(text.split()) for label, text in labels_of(Prompt.load(path).system).items()}
+    assert list(said) == ["0", "1", "2"]
+    assert "not on the topic" in said["0"]
+    assert "on the topic" in said["1"] and "does not answer it in full" in said["1"]
+    assert "on the topic" in said["2"] and "answers it" in said["2"] and "part" not in said["2"]
+
+
+def test_by_strict_prompts_the_topic_alone_is_not_relevant():
+    said = " ".join(labels_of(Prompt.load(relevance.STRICT_PROMPT).system)["0"].split())
+    assert "about the same subject" in said and "is not enough" in said
+
+
+@pytest.mark.parametrize("path", [pointwise.DEFAULT_PROMPT, pointwise.TOKEN_PROMPT], ids=lambda path: path.name)
+def test_the_scales_of_an_answer_are_the_paper_s(path):
+    values = {"criteria": CRITERIA, "criterion": "precision", "evidence": (), "query": QUERY, "answer": "?"}
+    system = " ".join(Prompt.load(path).render(values)[0].content.split())
+    assert system.index("what the user wants") < system.index("- relevance:"), "the intent first"
+    graded = re.findall(r"- (\w+): .*? 0: (.*?) 1: (.*?) 2: (.*?)\.(?: |$)", system)
+    assert [name for name, *_ in graded] == list(CRITERIA)
+    of = {name: labels for name, *labels in graded}
+    assert "only declines" in of["relevance"][0], "a plain refusal is not relevant"
+    zero, one, two = of["precision"]
+    assert "neither that product nor its product line" in zero
+    assert "similar product" in one and "exactly the product" in two
+
+
+@pytest.mark.parametrize("path", [pairwise.DEFAULT_PROMPT, pairwise.TOKEN_PROMPT], ids=lambda path: path.name)
+def test_a_game_is_judged_by_all_factors_of_the_paper(path):
+    factors = JudgeSettings(model="file:j").factors
+    assert factors == (
+        "comprehensiveness", "correctness", "helpfulness", "completeness", "accuracy", "depth", "level of detail"
+    )  # fmt: skip
+    judge = pairwise.Pairwise(SETUP, Prompt.load(path), factors, "a")
+    system = " ".join(request_of(judge, pairwise_case("a")[1]).messages[0].content.split())
+    assert all(f"- {factor}" in system for factor in factors)
+    assert "comprehensive if it shows the user several perspectives" in system
+    assert "not to be preferred to one that uses only what is relevant" in system
+    without = pairwise.Pairwise(SETUP, Prompt.load(path), ("depth",), "a")
+    assert "perspectives" not in request_of(without, pairwise_case("a")[1]).messages[0].content
+
+
+@pytest.mark.parametrize("path", sorted(PROMPTS.glob("pairwise*.md")), ids=lambda path: path.name)
+@pytest.mark.parametrize(("passages", "notes"), [(True, True), (True, False), (False, True), (False, False)])
+def test_the_switches_say_what_a_game_shows(path, passages, notes):
+    shown = pairwise.Shown(passages, notes, relevant_from=1)
+    judge = pairwise.Pairwise(SETUP, Prompt.load(path), ("depth",), "a", shown)
+    case = pairwise_case("a")[1]
+    user = asked_of(judge, case)
+    assert ("declares _delay_ms" in user) == passages and ("It names the header." in user) == notes
+    assert ("Passages found to be relevant:" in user) == (passages or notes)
+    empty = asked_of(judge, replace(case, evidence=()))
+    assert ("No passage was found to be relevant" in empty) == (passages or notes)
+
+
+def test_citations_are_shown_or_not_and_code_is_no_citation():
+    a, b = answer("x", "It is in `port[1]` [1][2]. So it is [3]."), answer("y", "It is in `port[1]`. So it is.")
+    case = GameCase(QUERY, a, b, "a", EVIDENCE)
+    prompt = Prompt.load(pairwise.DEFAULT_PROMPT)
+    kept = pairwise.Pairwise(SETUP, prompt, ("depth",), "a")
+    assert "[1][2]. So it is [3]." in asked_of(kept, case)
+    assert "square brackets" in request_of(kept, case).messages[0].content
+    without = pairwise.Pairwise(SETUP, prompt, ("depth",), "a", pairwise.Shown(citations=False))
+    [row] = records_of(without, case, Reply(error="not asked"))
+    assert (row.winner, row.error) == ("tie", None), "without citations the two are the same"
+    other = replace(case, b=answer("y", "It is elsewhere [4]."))
+    request = request_of(without, other)
+    assert "`port[1]`. So it is." in request.messages[1].content and "[4]" not in request.messages[1].content
+    assert "square brackets" not in request.messages[0].content
+
+
+def test_correctness_is_held_against_relevant_passages_and_the_golden_answer():
+    golden = Query(id="q1", text=QUERY.text, metadata={"expected_response": "GOLDEN"})
+    shown = asked_of(*correctness_case(golden))
+    assert "GOLDEN" in shown and "declares _delay_ms" in shown and "It names the header." in shown
+    assert "expected_answer" not in asked_of(*correctness_case())
+    assert all("GOLDEN" not in asked_of(judge, replace(case, query=golden)) for judge, case in (pointwise_case(),))
 
 
 def test_the_schemas_are_pinned_since_a_change_throws_paid_replies_away():
@@ -254,4 +429,21 @@ def test_the_schemas_are_pinned_since_a_change_throws_paid_replies_away():
         "description": "A grade for each criterion.",
         "properties": {"accuracy": {"$ref": "#/$defs/Grade"}},
         "required": ["accuracy"],
+    }
+    assert pointwise.reply_schema(("accuracy",), intent=True).model_json_schema() == common | {
+        "$defs": {"Grade": grade},
+        "title": "PointwiseReply",
+        "description": "A grade for each criterion.",
+        "properties": {"intent": {"title": "Intent", "type": "string"}, "accuracy": {"$ref": "#/$defs/Grade"}},
+        "required": ["intent", "accuracy"],
+    }
+    assert answer_correctness.CorrectnessReply.model_json_schema() == common | {
+        "title": "CorrectnessReply",
+        "description": "One sentence on why, whether the answer is a refusal, then the label.",
+        "properties": {
+            "reason": reason,
+            "refusal": {"title": "Refusal", "type": "string", "enum": ["yes", "no"]},
+            "label": label,
+        },
+        "required": ["reason", "refusal", "label"],
     }
