@@ -442,6 +442,8 @@ def test_the_settings_that_figures_depend_on_are_told(tmp_path):
 
 def test_notices_and_usage_of_the_stages_before_are_carried_along(tmp_path):
     made = Made(tmp_path)
+    made.winners = steady(made.winners)
+    made.write()
     row = {
         "stage": "judge",
         "model": "openai:j",

@@ -10,9 +10,10 @@ from typing import Any
 from support.loopback.behaviours import Behaviour, prose, refusal, reply, truncated
 from support.schema_replies import reply_to
 
-JUDGES = ("RelevanceReply", "PointwiseReply", "PairwiseReply")
+JUDGES = ("RelevanceReply", "PointwiseReply", "CorrectnessReply", "PairwiseReply")
 
 GRADE = {"reason": "It names the register.", "label": 1}
+INTENT = {"intent": "To know the register."}
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
 """Replies that look like the schema's, and are not on its scale or say more or less than was asked."""
 OUT_OF_SCALE: dict[str, list[dict[str, Any]]] = {
@@ -25,8 +26,11 @@ OUT_OF_SCALE: dict[str, list[dict[str, Any]]] = {
         {"label": 2},
         GRADE | {"confidence": 0.4},
     ],
-    "PointwiseReply": [dict.fromkeys(CRITERIA, GRADE | {"label": label}) for label in (-1, 1.5, "very")]
-    + [dict.fromkeys(CRITERIA[:3], GRADE), dict.fromkeys(CRITERIA, GRADE) | {"overall": GRADE}],
+    "PointwiseReply": [INTENT | dict.fromkeys(CRITERIA, GRADE | {"label": label}) for label in (-1, 1.5, "very")]
+    + [INTENT | dict.fromkeys(CRITERIA[:3], GRADE), INTENT | dict.fromkeys(CRITERIA, GRADE) | {"overall": GRADE}]
+    + [dict.fromkeys(CRITERIA, GRADE), {"intent": " "} | dict.fromkeys(CRITERIA, GRADE)],
+    "CorrectnessReply": [GRADE | {"refusal": said} for said in ("Yes", "maybe", True, None)]
+    + [GRADE, GRADE | {"refusal": "no", "label": 3}, {"refusal": "yes", "label": 0}],
     "PairwiseReply": [{"reason": "A is better.", "verdict": verdict} for verdict in ("tie", "a", "A or B", "", None)]
     + [{"verdict": "A"}],
 }
@@ -39,11 +43,13 @@ def schema_name(body: dict[str, Any]) -> str:
 
 
 def asked(body: dict[str, Any]) -> dict[str, Any]:
-    """What a request asks, the same in its second try and whatever passages a game is given as evidence."""
+    """What a request asks, the same in its second try and whatever passages answers and games are held against."""
     system, user = (message["content"] for message in body["messages"][:2])
     if schema_name(body) == "PairwiseReply":
         head, evidence = user.split("</question>", 1)
         user = head + evidence[evidence.index('<answer name="A">') :]
+    elif schema_name(body) in ("PointwiseReply", "CorrectnessReply"):
+        user = user[user.index("<question>") :]
     return {"messages": [system, user], "response_format": body.get("response_format")}
 
 

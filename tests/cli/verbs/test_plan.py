@@ -12,6 +12,11 @@ from support.small_corpus import answer_everything, contents, make_corpus
 
 from benchmarks.tables.plan_accuracy import planned_and_recorded
 from ragassay.cli import main
+from ragassay.cli.pipeline.loads import Load, estimate
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import write_records
+from ragassay.records import Passage, Query
 
 
 def test_the_plan_is_within_15_percent_of_what_the_recorded_run_took():
@@ -47,6 +52,58 @@ def test_it_asks_nobody_changes_nothing_and_after_the_run_all_is_in_the_cache(
         assert len(server.requests) == n_calls and contents(tmp_path / "results") == files
     assert all(row["calls"] == row["from_cache"] and row["cost_usd"] == 0 for row in after.values())
     assert sum(row["calls"] for row in after.values()) == n_calls
+
+
+def loads_of(workspace: Workspace) -> dict[str, Load]:
+    return {load.label: load for load in estimate("judge", workspace)}
+
+
+def test_each_judge_of_answers_is_foreseen_with_the_passages_that_it_shows(tmp_path: Path):
+    corpus = make_corpus(tmp_path / "mine", "openai:m")
+    text, found = (corpus / "experiment.toml").read_text(), {}
+    settings = {
+        "paper": "",
+        "strict": 'prompts = "ragassay"\n',
+        "four": 'criteria = ["relevance", "accuracy", "completeness", "precision"]\n',
+        "bare": "games_passages = false\n",
+        "wide": "relevant_from = 1\n",
+        "tokens": 'mode = "probability"\n',
+    }
+    for name, more in settings.items():
+        (corpus / "experiment.toml").write_text(text.replace("[judge]\n", f"[judge]\n{more}"))
+        experiment = load_experiment(corpus / "experiment.toml")
+        workspace = Workspace(corpus, tmp_path / "results", experiment)
+        write_records(workspace.passages, [Passage(_id="p", text="word " * 300)])
+        write_records(workspace.queries, [Query(_id=f"q{n}", text="?") for n in range(4)])
+        found[name] = loads_of(workspace)
+    assert list(found["paper"]) == ["relevance", "pointwise", "pointwise-answer_correctness", "games"]
+    assert found["paper"]["pointwise"].calls == found["paper"]["pointwise-answer_correctness"].calls == 8
+    assert list(found["four"]) == ["relevance", "pointwise", "games"]
+    criteria = ["relevance", "accuracy", "completeness", "precision", "answer_correctness", "refusal"]
+    assert list(found["tokens"]) == ["relevance", *(f"pointwise-{name}" for name in criteria), "games"]
+    assert found["strict"]["pointwise"].input_tokens > found["paper"]["pointwise"].input_tokens, "3 passages, not 1.4"
+    assert found["bare"]["games"].input_tokens < found["paper"]["games"].input_tokens - 300
+    for label in ("pointwise", "pointwise-answer_correctness", "games"):
+        assert found["wide"][label].input_tokens > 1.3 * found["paper"][label].input_tokens
+
+
+@pytest.mark.parametrize("prompts", ["paper", "ragassay"])
+def test_what_is_asked_after_relevance_is_foreseen_where_relevance_was_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], prompts: str
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    with ScriptedServer("openai", answer_everything) as server:
+        corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", server.base_url)
+        text = (corpus / "experiment.toml").read_text()
+        (corpus / "experiment.toml").write_text(text.replace("[judge]\n", f'[judge]\nprompts = "{prompts}"\n'))
+        for stage in ("ingest", "questions", "retrieve", "answer"):
+            assert main([stage, str(corpus)]) == 0
+        capsys.readouterr()
+        assert main(["plan", str(corpus), "--json"]) == 0
+        planned = [row for row in json.loads(capsys.readouterr().out) if row["stage"] == "judge"]
+    assert [row["estimated"] for row in planned] == [False, True]
+    assert planned[1]["calls"] == {"paper": 8 + 8 + 7, "ragassay": 8 + 7}[prompts], "the strict grades were counted"
 
 
 def test_hosted_models_are_priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

@@ -117,13 +117,13 @@ def test_a_win_against_a_tie_leans_to_its_place():
 def test_how_often_a_guess_flips_is_the_chance_that_two_draws_name_different_winners(counts):
     kinds = [kind for kind, count in zip(("first", "second", "tie"), counts, strict=True) for _ in range(count)]
     unlike = [won("a", one) != won("b", other) for one, other in product(kinds, kinds)]
-    games = [game(str(number), order, kind) for number, kind in enumerate(kinds) for order in "ab"]
+    games = [said(str(number), order, kind) for number, kind in enumerate(kinds) for order in "ab"]
     assert flips_by_guessing(games) == pytest.approx(sum(unlike) / len(unlike))
 
 
 @pytest.mark.parametrize(("kinds", "chance"), [(("first", "second"), 0.5), (("first", "second", "tie"), 2 / 3)])
 def test_half_flip_by_coin_and_two_thirds_with_ties(kinds, chance):
-    games = [game(str(number), order, kind) for number in range(5) for order in "ab" for kind in kinds]
+    games = [said(str(number), order, kind) for number in range(5) for order in "ab" for kind in kinds]
     assert flips_by_guessing(games) == pytest.approx(chance)
     assert flips_by_guessing([]) is None
 
@@ -133,8 +133,8 @@ def won(first, kind):
     return kind if kind == "tie" else first if kind == "first" else {"a": "b", "b": "a"}[first]
 
 
-def game(query, first, kind, **more):
-    return Game(query_id=query, agent_a="amber", agent_b="beryl", first=first, winner=won(first, kind), **more)
+def said(query, first, kind):
+    return game(query, "amber", "beryl", won(first, kind), first)
 
 
 def guessed(seed, n=60, tie=1 / 3, taste=0.5):

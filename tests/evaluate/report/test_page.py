@@ -14,11 +14,12 @@ from support.made_up_results.workspace import make_workspace
 from support.places import ROOT
 
 from ragassay.errors import InputError
-from ragassay.evaluate.report.page import read_results, report
+from ragassay.evaluate.report.evidence import read_evidence
+from ragassay.evaluate.report.page import read_results, render, report
 from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_json, write_json
-from ragassay.records import Figure
+from ragassay.files import read_json, read_records, write_json, write_records
+from ragassay.records import Figure, Judgment
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +146,20 @@ def test_pointwise_means_and_every_label_count(page: Page, results: Results) -> 
         says(cells[1], results.answers[agent]["latency_s"], 1)
         says(cells[2], results.answers[agent]["output_tokens"], 0)
         says(cells[3], results.answers[agent]["cost_usd"], 4)
+
+
+def test_refusals_stand_with_what_answering_took_and_are_no_bad_grade(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, hostile=False)
+    rows = read_records(workspace.pointwise, Judgment)
+    asked = dict.fromkeys((row.query_id, row.subject) for row in rows if row.error is None)
+    told = [Judgment(query_id=q, subject=a, judge="j", criterion="refusal", label=0) for q, a in asked]
+    write_records(workspace.pointwise, [*rows, told[0].model_copy(update={"label": 1.0}), *told[1:]])
+    shares = {agent: Figure(value=0.25, n=8, n_failed=4, ci_low=0.1, ci_high=0.5) for agent in AGENTS}
+    results = read_results(workspace.figures).model_copy(update={"refusals": shares})
+    page = Page(render(results, read_evidence(workspace, results.agents), 5))
+    for agent in AGENTS:
+        says(row_of(page, "answers", agent, len(CRITERIA)).cells[-1], shares[agent], 1, 100, "%")
+    assert page.text.count("refusal: yes") == 1 and page.text.count("refusal: no") == len(told) - 1
 
 
 def test_the_win_matrix_and_the_position_bias(page: Page, results: Results) -> None:

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from support.made_up_results.texts import AGENTS, TOLD
+from support.made_up_results.texts import AGENTS, CRITERIA, TOLD
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.report.page import read_results
+from ragassay.evaluate.report.telling import telling_criterion
 from ragassay.evaluate.report.terminal import ranked_table
 from ragassay.evaluate.results import Results
 from ragassay.files import write_json
+from ragassay.records import Figure
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +35,49 @@ def printed(results: Results, width: int, *, color: bool = False) -> str:
 def test_at_100_columns_a_line_an_agent_with_rating_interval_and_measures(results: Results) -> None:
     lines = printed(results, 100).splitlines()
     heading = next(line for line in lines if line.startswith("Agent"))
-    for name in ("BT", "[95%]", "Elo", "win", "MRR@5 very", "MRR@5 somewhat", "accuracy", "failed"):
+    told = telling_criterion(results)
+    assert told in CRITERIA
+    for name in ("BT", "[95%]", "Elo", "win", "MRR@5 very", "MRR@5 somewhat", told, "failed"):
         assert name in heading
     for agent in AGENTS[:-1]:
         row = next(line for line in lines if line.split()[:1] == [agent] and "leads" not in line)
         bt, very = results.bradley_terry[agent], results.retrieval[agent]["RR(rel=2)@5"]
         assert f"{bt.value:.0f}" in row and f"[{bt.ci_low:.0f}, {bt.ci_high:.0f}]" in row
         assert f"{100 * (results.win_rate[agent].value or 0):.1f}%" in row
-        assert f"{very.value:.3f}" in row and f"{results.pointwise[agent]['accuracy'].value:.2f}" in row
+        assert f"{very.value:.3f}" in row and f"{results.pointwise[agent][told].value:.2f}" in row
+
+
+def graded(results: Results, **means: tuple[float | None, ...]) -> Results:
+    """The results with these means of the agents on a criterion; None is a mean that failed, and all intervals +- 0.2
+    but of what is called exact."""
+    table: dict[str, dict[str, Figure]] = {agent: {} for agent in results.agents}
+    for name, values in means.items():
+        for agent, value in zip(results.agents, values, strict=False):
+            half = 0.0 if name == "exact" else 0.2
+            ends = (None, None) if value is None else (value - half, value + half)
+            table[agent][name] = Figure(value=value, n=9, ci_low=ends[0], ci_high=ends[1])
+    return results.model_copy(update={"pointwise": table})
+
+
+def test_the_criterion_shown_is_the_one_that_tells_the_agents_apart(results: Results) -> None:
+    level, apart, none = (2.0,) * 6, (1.9, 1.8, 1.5, 1.2, 0.9, 0.4), (None,) * 6
+    assert telling_criterion(graded(results, accuracy=level, completeness=apart)) == "completeness"
+    assert telling_criterion(graded(results, relevance=apart, completeness=apart)) == "relevance", "of equals the first"
+    assert telling_criterion(graded(results, accuracy=level, exact=(1.5, 1.4) * 3, precision=level)) == "exact"
+    assert telling_criterion(graded(results, completeness=apart, answer_correctness=level)) == "answer_correctness"
+    assert telling_criterion(graded(results, completeness=apart, answer_correctness=none)) == "completeness"
+    assert telling_criterion(graded(results, accuracy=level)) == "accuracy"
+    assert telling_criterion(graded(results, accuracy=none)) is None and telling_criterion(graded(results)) is None
+    wide = printed(graded(results, accuracy=level, answer_correctness=apart), 200)
+    assert " correctness" in wide and "accuracy" not in wide and "0.40" in wide
+
+
+def test_refusals_stand_in_the_table_where_they_were_asked_for(results: Results) -> None:
+    shares = {agent: Figure(value=place / 8, n=8, n_failed=1) for place, agent in enumerate(results.agents)}
+    text = printed(results.model_copy(update={"refusals": shares}), 200)
+    heading = next(line for line in text.splitlines() if line.startswith("Agent"))
+    assert "refusals" in heading and "12.5%" in text and "62.5%" in text
+    assert "refusals" not in printed(results, 200)
 
 
 @pytest.mark.parametrize("width", [40, 80, 100, 200])

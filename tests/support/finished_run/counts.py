@@ -73,14 +73,21 @@ def _judged(run: Run, texts: dict[str, str]) -> dict[Any, bool]:
     for line in run.pointwise:
         answer = run.answers[line["subject"]][line["query_id"]]
         if answer["error"] is None:
-            key = ("answer", texts[line["query_id"]], answer["answer"], _shown(run, answer["passages"]))
-            owed[key] = line["error"] is not None
+            owed[_asked_of(run, line, answer, texts[line["query_id"]])] = line["error"] is not None
     for game in run.games:
         pair = [run.answers[game[side]][game["query_id"]]["answer"] for side in ("agent_a", "agent_b")]
         if None not in pair and pair[0] != pair[1]:
             shown = tuple(pair if game["first"] == "a" else reversed(pair))
             owed["game", texts[game["query_id"]], shown] = game["error"] is not None
     return owed
+
+
+def _asked_of(run: Run, line: Line, answer: Line, query: str) -> Any:
+    """What tells the request behind a judgment of an answer from others. What is relevant is the same of a query."""
+    if line["criterion"] in ("answer_correctness", "refusal"):
+        return "correctness", query, answer["answer"]
+    own_passages = run.setting("judge", "pointwise_prompt", None) is not None
+    return "answer", query, answer["answer"], _shown(run, answer["passages"]) if own_passages else ()
 
 
 def _shown(run: Run, passages: Iterable[str]) -> tuple[tuple[str, str], ...]:

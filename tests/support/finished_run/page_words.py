@@ -86,6 +86,9 @@ def _answers(page: Page, results: dict[str, Any], agent: str) -> None:
     else:
         assert cells[2].split()[0] == _number(tokens, 2)
     _says(cells[3], taken["cost_usd"], 4)
+    assert len(cells) == 4 + bool(results["refusals"])
+    if results["refusals"]:
+        _says(cells[4], results["refusals"][agent], 1, 100, "%")
 
 
 def _games(page: Page, results: dict[str, Any], agent: str) -> None:

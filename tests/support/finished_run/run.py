@@ -45,7 +45,8 @@ class Run:
 
     @property
     def criteria(self) -> list[str]:
-        return list(self.setting("judge", "criteria", ["relevance", "accuracy", "completeness", "precision"]))
+        default = ["relevance", "accuracy", "completeness", "precision", "answer_correctness"]
+        return list(self.setting("judge", "criteria", default))
 
     @cached_property
     def agents(self) -> list[str]:

@@ -39,6 +39,7 @@ def check_tables(run: Run) -> None:
     assert _named(figures["comparisons"]) == [
         (measure, *pair) for measure in compared for pair in combinations(agents, 2)
     ]
+    assert list(figures["refusals"]) == (agents if "answer_correctness" in run.criteria else [])
     assert figures["ledger"] == run.ledger
     assert [(row["stage"], row["model"]) for row in figures["audit"]["failures"]] == [
         (row["stage"], row["model"]) for row in figures["usage"]
@@ -79,6 +80,8 @@ def _owed(run: Run) -> Iterator[tuple[str, Line, int]]:
         for name in ("win_rate", "elo", "bradley_terry"):
             yield f"{agent} {name}", figures[name][agent], n * others
         yield f"{agent} answered", figures["answers"][agent]["answered"], n
+    for agent, figure in figures["refusals"].items():
+        yield f"refusals of {agent}", figure, n
     for row in (*figures["tests"], *figures["comparisons"]):
         yield str(row), row["difference"], n
     yield "flip_rate", figures["flip_rate"], n * comb(others + 1, 2)
