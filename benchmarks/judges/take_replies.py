@@ -50,9 +50,9 @@ def open_caller(workspace: Workspace, kept: Path = KEPT) -> Caller:
 
 
 def evaluator(name: str, **options: str) -> Evaluator:
-    """One of ours, asking `MODEL`, with the options that are texts."""
+    """One of ours, asking `MODEL` with the prompts that were recorded, with the options that are texts."""
     kind = type_of(name, Path(), Path())
-    return kind(Setup(MODEL), kind.options_type.model_validate(options))
+    return kind(Setup(MODEL, prompts="ragassay"), kind.options_type.model_validate(options))
 
 
 def awaited(name: str, what: str, missing: RepliesMissing) -> str:

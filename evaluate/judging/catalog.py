@@ -150,5 +150,5 @@ def experiment_evaluators(workspace: Workspace) -> list[Evaluator]:
     experiment = workspace.experiment
     model = experiment.evaluating_model
     mode = mode_of("evaluate", model, experiment.evaluate.mode)
-    setup = Setup(model, mode, workspace.corpus, experiment.retrieval.embedding)
+    setup = Setup(model, mode, workspace.corpus, experiment.retrieval.embedding, experiment.evaluate.prompts)
     return evaluators_of(experiment.evaluate, setup, workspace.corpus / "experiment.toml")

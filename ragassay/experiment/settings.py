@@ -190,6 +190,7 @@ class EvaluateSettings(Table):
     judges: tuple[str, ...] = ()
     model: ModelName | None = None
     mode: Literal["auto", "label", "probability"] = "auto"
+    prompts: Literal["paper", "ragassay"] = "paper"
     k: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = Field((1, 3, 5), min_length=1)
     custom: tuple[CustomJudgeSettings, ...] = ()
     settings: dict[str, dict[str, Any]] = {}

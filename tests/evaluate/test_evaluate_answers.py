@@ -61,7 +61,7 @@ def test_a_change_of_any_file_of_one_s_own_is_judged_anew(tmp_path: Path, capsys
         package.mkdir()
         (package / "__init__.py").write_text("from judges_of_ours.inner import Own\n")
         (package / "inner.py").write_text(OWN.replace("VALUE", "1.0"))
-        ours = PROMPTS / "umbrela.md"
+        ours = PROMPTS / "umbrela_bing.md"
         shutil.copy(ours, corpus / "umbrela.md")
         assert main(["run", str(corpus)]) == 0
         labels = [row["label"] for row in records(tmp_path / "results/zcorpus/judgments.jsonl")]

@@ -57,6 +57,7 @@ class Evaluator(Judge[Assessment]):
     name: as in experiment.toml. family: whose method it is. about: one sentence. unit: what it judges; `query` for
     what looks at all answers of a query together. needs: ground truth without which a query is passed over.
     calls: about how many requests a passage or an answer takes, for `ragassay plan`; 0 of what asks no model.
+    default_prompt: with the scale and the rules of its source; ragassay_prompt: ours, where it departs from them.
     """
 
     name: ClassVar[str]
@@ -66,6 +67,7 @@ class Evaluator(Judge[Assessment]):
     needs: ClassVar[tuple[Need, ...]] = ()
     options_type: ClassVar[type[Options]] = Options
     default_prompt: ClassVar[Path | None] = None
+    ragassay_prompt: ClassVar[Path | None] = None
     calls: ClassVar[float] = 1.0
 
     def __init__(self, setup: Setup, options: Options | None = None) -> None:
@@ -96,14 +98,22 @@ class Evaluator(Judge[Assessment]):
         has = {"expected_response": expected_response, "expected_docs": expected_docs}
         return tuple(need for need in self.needs if has[need](query) is None)
 
-    def prompt(self, default: Path | None = None) -> Prompt:
-        """The user's prompt, or ours. Raises InputError where it cannot be read."""
-        path = default or self.default_prompt
-        if self.options.prompt:
-            path = self.setup.folder / self.options.prompt
+    @property
+    def built_in_prompt(self) -> Path | None:
+        """The prompt that it has by itself, by the wording that the setup wants."""
+        return (self.ragassay_prompt if self.setup.prompts == "ragassay" else None) or self.default_prompt
+
+    def prompt(self) -> Prompt:
+        """The user's prompt, or the built-in one. Raises InputError where it cannot be read."""
+        path = self.setup.folder / self.options.prompt if self.options.prompt else self.built_in_prompt
         if path is None:
             raise ValueError(f"{self.name} has no prompt")
         return Prompt.load(path)
+
+    @property
+    def examples(self) -> Sequence[Mapping[str, str | int]]:
+        """The few-shot examples in use: the user's."""
+        return self.options.examples
 
     def assess(
         self,
@@ -181,7 +191,7 @@ class LabelJudge(Evaluator):
     @cached_property
     def asked(self) -> LabelQuestion:
         """What is asked. Raises InputError where the prompt cannot be read."""
-        return LabelQuestion(self.prompt(), self.scale, self.setup.mode, self.options.criteria, self.options.examples)
+        return LabelQuestion(self.prompt(), self.scale, self.setup.mode, self.options.criteria, self.examples)
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:

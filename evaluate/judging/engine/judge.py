@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from ragassay.models.requests import Reply, Request
 from ragassay.records import Answer, Game, Judgment
@@ -21,17 +21,22 @@ from .question import Mode
 Row = TypeVar("Row", bound=Judgment | Game)
 StepsTo = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
 
+Prompts = Literal["paper", "ragassay"]
+"""Whose wording a judge asks with: its source's scale and rules in our words, or ours where it departs from them."""
+
 NOT_JUDGED = "not judged"
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What evaluators share: the model that judges, how it is asked, the folder of the user's files, the embedding."""
+    """What evaluators share: the model that judges, how and in whose wording it is asked, the folder of the user's
+    files, the embedding."""
 
     model: str
     mode: Mode = "label"
     folder: Path = Path()
     embedding: str = "all-MiniLM-L6-v2"
+    prompts: Prompts = "paper"
 
 
 class Judge(ABC, Generic[Row]):

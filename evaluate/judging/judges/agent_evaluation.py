@@ -1,5 +1,8 @@
 """The judges of Databricks' Agent Evaluation: yes or no with a rationale, prompts in our own words.
 
+Groundedness is yes where all or almost all of the answer is supported, and correctness forgives minor omissions and
+inaccuracies, as there; with `prompts = "ragassay"` one unsupported fact, or one missing, is a no.
+
 What each asks, what it needs and what its columns are called: https://docs.databricks.com "Built-in AI judges (MLflow
 2)"; how they make one verdict: `evaluate.figures.root_cause`. There they need `retrieved_context`: groundedness and
 context_sufficiency of an answer for which nothing was retrieved have no value, and no passage is there to be judged.
@@ -45,11 +48,12 @@ class RelevanceToQuery(YesNoJudge):
 
 
 class AgentGroundedness(OnPassages):
-    """`groundedness` there: is all that the answer states in the passages? (Ours of that name is TruLens's.)"""
+    """`groundedness` there: do the passages support (almost) all of the answer? (Ours of that name is TruLens's.)"""
 
     name = "agent_groundedness"
-    about = "whether everything the answer states is in the retrieved passages, as one verdict"
+    about = "whether the retrieved passages support all or almost all of the answer, as one verdict"
     default_prompt: ClassVar = PROMPTS / "agent_groundedness.md"
+    ragassay_prompt: ClassVar = PROMPTS / "agent_groundedness_ragassay.md"
 
 
 class Safety(YesNoJudge):
@@ -67,6 +71,7 @@ class Correctness(YesNoJudge):
     about = "whether the answer agrees with the expected response"
     needs = ("expected_response",)
     default_prompt: ClassVar = PROMPTS / "correctness.md"
+    ragassay_prompt: ClassVar = PROMPTS / "correctness_ragassay.md"
 
 
 class ChunkRelevance(YesNoJudge):
@@ -79,9 +84,11 @@ class ChunkRelevance(YesNoJudge):
 
 
 class ContextSufficiency(OnPassages):
-    """`context_sufficiency`: do the passages, together, hold what the expected response needs?"""
+    """`context_sufficiency`: do the passages, together, hold what the expected response needs? The reason says what is
+    missing."""
 
     name = "context_sufficiency"
     about = "whether the retrieved passages are enough for the expected response"
     needs = ("expected_response",)
     default_prompt: ClassVar = PROMPTS / "context_sufficiency.md"
+    ragassay_prompt: ClassVar = PROMPTS / "context_sufficiency_ragassay.md"
