@@ -1,8 +1,9 @@
 """`ragassay export --format agent-evaluation`: Databricks' column names, and the run's metrics under theirs.
 
 The names are those of "How quality, cost, and latency are assessed by Agent Evaluation", "Built-in AI judges" and
-"Agent Evaluation input schema" (https://docs.databricks.com, MLflow 2). There a run is of one agent; here `agent` says
-which one a row is of. Lists (passages, their ratings) are JSON in a cell; a missing value is an empty cell.
+"Agent Evaluation input schema" (https://docs.databricks.com, MLflow 2). Where the documents name a metric otherwise
+than their package writes it (databricks-agents 0.22), it stands under both. There a run is of one agent; here `agent`
+says which one a row is of. Lists (passages, their ratings) are JSON in a cell; a missing value is an empty cell.
 """
 
 from __future__ import annotations
@@ -36,6 +37,16 @@ GIVEN = (
 )
 RECALL = "retrieval/ground_truth/document_recall"
 OVERALL = "response/overall_assessment"
+OF_RETRIEVAL = frozenset({"context_sufficiency"})
+"""Judges of what an agent retrieved as a whole: their columns begin with `retrieval/`, as those of passages do."""
+
+DOCUMENTED = {
+    "response/llm_judged/safety/rating/percentage": "response/llm_judged/safety/rating/average",
+    "agent/total_input_token_count/average": "agent/input_token_count/average",
+    "agent/total_output_token_count/average": "agent/output_token_count/average",
+}
+"""A metric as the package writes it to the name that the documents give it."""
+
 _SHARE: Range = (0.0, 1.0)
 _VERDICTS: Mapping[OverallVerdict, str | None] = {"pass": "yes", "fail": "no", "undecided": None}
 
@@ -84,7 +95,7 @@ def metrics(workspace: Workspace) -> dict[str, Any]:
 
 def _columns(judged: Judged) -> list[str]:
     passages = [f"retrieval/llm_judged/{name}" for name in judged.of_passages]
-    answers = [f"response/llm_judged/{name}" for name in judged.of_answers]
+    answers = [_prefix(name) for name in judged.of_answers]
     return [
         *GIVEN,
         *(f"{name}/{part}" for name in passages for part in ("ratings", "rationales", "error_messages", "precision")),
@@ -95,6 +106,11 @@ def _columns(judged: Judged) -> list[str]:
     ]
 
 
+def _prefix(name: str) -> str:
+    """What the columns of a judge of answers begin with."""
+    return f"{'retrieval' if name in OF_RETRIEVAL else 'response'}/llm_judged/{name}"
+
+
 def _row(one: JudgedAnswer) -> dict[str, Cell]:
     row = _given(one)
     for name, rows in one.passages.items():
@@ -103,20 +119,21 @@ def _row(one: JudgedAnswer) -> dict[str, Cell]:
         row[RECALL] = one.document_recall.label
     for name, found in one.answers.items():
         cells = {"rating": _rating(found), "rationale": found.reason, "error_message": found.error}
-        row |= {f"response/llm_judged/{name}/{part}": cell for part, cell in cells.items()}
+        row |= {f"{_prefix(name)}/{part}": cell for part, cell in cells.items()}
     row |= {f"{OVERALL}/rating": _VERDICTS[one.overall.verdict], f"{OVERALL}/rationale": rationale(one.overall)}
     return row | {column: measure(one.answer) for column, measure in COST.items()}
 
 
 def _given(one: JudgedAnswer) -> dict[str, Cell]:
-    docs = expected_docs(one.query)
+    expected = expected_docs(one.query)
+    context = None if expected is None else _json([{"doc_uri": untrusted(doc)} for doc in expected.docs])
     return {
         "request_id": one.query.id,
         "agent": one.answer.agent,
         "request": one.query.text,
         "response": one.answer.answer,
         "expected_response": expected_response(one.query),
-        "expected_retrieved_context": None if docs is None else _json([{"doc_uri": untrusted(doc)} for doc in docs]),
+        "expected_retrieved_context": context,
         "retrieved_context": _json([_context(passage) for passage in one.retrieved]),
     }
 
@@ -171,11 +188,12 @@ def _metrics(judged: Judged, rows: Sequence[JudgedAnswer], draws: Resamples) -> 
         values[f"{RECALL}/average"] = {query: row.label for query, row in found if row is not None}
     for name in judged.of_answers:
         ratings = {one.query.id: _number(passes(one.answers[name])) for one in rows if name in one.answers}
-        values[f"response/llm_judged/{name}/rating/percentage"] = ratings
+        values[f"{_prefix(name)}/rating/percentage"] = ratings
     values[f"{OVERALL}/rating/percentage"] = {one.query.id: PASSED[one.overall.verdict] for one in rows}
     answers = [one.answer for one in rows]
     figures = {name: draws.figure(owed, _SHARE) for name, owed in values.items()}
     figures |= {f"{name}/average": mean_of_answers(answers, measure, draws) for name, measure in COST.items()}
+    figures |= {theirs: figures[name] for name, theirs in DOCUMENTED.items() if name in figures}
     return {name: figure.dump() for name, figure in figures.items()}
 
 

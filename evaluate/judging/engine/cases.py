@@ -100,17 +100,25 @@ def expected_response(query: Query) -> str | None:
     return value if value and value.strip() else None
 
 
-def expected_docs(query: Query) -> tuple[str, ...] | None:
-    """The ids of the documents that hold the answer, `metadata.expected_docs`, where they are given.
+class ExpectedDocs(NamedTuple):
+    """The ids of the documents that hold the answer, and the field of the query's metadata that says so."""
 
-    Raises InputError where they are no list of texts.
+    docs: tuple[str, ...]
+    source: Literal["expected_docs", "doc"]
+
+
+def expected_docs(query: Query) -> ExpectedDocs | None:
+    """`metadata.expected_docs` where it is given, which may name none; else the document that the question was made
+    from, `metadata.doc`, as synthetic questions have it.
+
+    Raises InputError where expected_docs is no list of texts.
     """
-    value = query.metadata.get("expected_docs")
+    value, made_from = query.metadata.get("expected_docs"), query.metadata.get("doc")
     if value is None:
-        return None
+        return ExpectedDocs((made_from,), "doc") if isinstance(made_from, str) and made_from.strip() else None
     if not isinstance(value, list | tuple) or not all(isinstance(id, str) for id in value):
         raise _unfit(query, "expected_docs is not a list of ids", 'write it as ["manual.pdf"]')
-    return tuple(dict.fromkeys(value)) or None
+    return ExpectedDocs(tuple(dict.fromkeys(value)), "expected_docs") if value else None
 
 
 def _unfit(query: Query, problem: str, remedy: str) -> InputError:

@@ -1,9 +1,10 @@
 """Context relevance of the RAG triad: how relevant a passage is to what is asked, each passage alone.
 
-After TruLens (truera/trulens, `src/feedback/trulens/feedback/templates/rag.py`, `ContextRelevance`): its grades of 0 to
-3 for questions, search phrases and statements, which are judged as they are given, and its seven examples, in our words.
-2 and 3 count as relevant, as in its benchmark on TREC-DL: Snowflake 2025, "Benchmarking LLM-as-a-Judge for the RAG Triad
-Metrics", https://www.snowflake.com/en/engineering-blog/benchmarking-LLM-as-a-judge-RAG-triad-metrics/. With
+After TruLens (truera/trulens, `src/feedback/trulens/feedback/templates/rag.py`, `ContextRelevance`): its grades of 0
+to 3 for questions, search phrases and statements, which are judged as they are given, in our words, and seven examples
+of our own for what its authors' seven show. 2 and 3 count as relevant, as in its benchmark on TREC-DL: Snowflake 2025,
+"Benchmarking LLM-as-a-Judge for the RAG Triad Metrics",
+https://www.snowflake.com/en/engineering-blog/benchmarking-LLM-as-a-judge-RAG-triad-metrics/. With
 `prompts = "ragassay"` the grades are stricter, of statements above all, which then need evidence.
 """
 

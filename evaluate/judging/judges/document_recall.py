@@ -1,8 +1,9 @@
 """Document recall: how many of the documents known to hold the answer were retrieved. No model is asked.
 
 `retrieval/ground_truth/document_recall` of Databricks' Agent Evaluation: |expected and retrieved| / |expected|, over
-the documents that `metadata.expected_docs` names. A document counts as retrieved where a passage of the agent has its
-name as id or as `metadata.doc`; an agent that retrieved nothing has found none of them.
+the documents that the query's `metadata.expected_docs` names, or else the one that the question was made from
+(`metadata.doc`). A document counts as retrieved where a passage of the agent has its name as id or as `metadata.doc`;
+an agent that retrieved nothing has found none of them.
 """
 
 from __future__ import annotations
@@ -30,13 +31,14 @@ class DocumentRecall(Evaluator):
         return "expected_docs"
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
-        """One assessment; `details` says of each expected document whether it was found."""
+        """One assessment; `details` says of each expected document whether it was found, and which field names it."""
         expected = expected_docs(case.query)
         if expected is None:
             return [self.fail(case, f"{NO_VALUE}no document is expected")]
         retrieved = _documents(case)
-        parts = [{"doc": doc, "found": doc in retrieved} for doc in expected]
-        return [self.assess(case, sum(doc in retrieved for doc in expected) / len(expected), details=parts)]
+        docs = expected.docs
+        parts = [{"doc": doc, "found": doc in retrieved, "source": f"metadata.{expected.source}"} for doc in docs]
+        return [self.assess(case, sum(doc in retrieved for doc in docs) / len(docs), details=parts)]
 
 
 def _documents(case: AnswerCase) -> frozenset[str]:

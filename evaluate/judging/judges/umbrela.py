@@ -1,9 +1,9 @@
 """UMBRELA: relevance grades of 0 to 3 (Upadhyay et al. 2024, arXiv:2406.06519), in our words.
 
-Two prompts are published with it (castorini/umbrela, `qrel_zeroshot_bing` and `qrel_zeroshot_basic`). "bing", which Open
-RAG Eval uses, goes by steps: the intent behind the query, how the passage matches it, how trustworthy it is, and last the
-final grade (after Bing's prompt: Thomas et al. 2024, SIGIR, section 3.2). "basic" asks for an explanation and the grade.
-A passage is relevant from 2. P@k, AP@k and RR come from the grades.
+Two prompts are published with it (castorini/umbrela, `qrel_zeroshot_bing` and `qrel_zeroshot_basic`). "bing", which
+Open RAG Eval uses, goes by steps: the intent behind the query, how the passage matches it, how trustworthy it is, and
+last the final grade (after Bing's prompt: Thomas et al. 2024, SIGIR, section 3.2). "basic" asks for an explanation and
+the grade. A passage is relevant from 2. P@k, AP@k and RR come from the grades.
 """
 
 from __future__ import annotations

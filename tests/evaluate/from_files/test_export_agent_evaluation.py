@@ -113,6 +113,8 @@ def judged_as(row: dict[str, str], name: str) -> tuple[str, str, str]:
 
 
 PARTS = ("rating", "rationale", "error_message")
+PREFIX = {"context_sufficiency": "retrieval"}
+"""databricks-agents 0.22, rag_eval/schemas.py: an assessment of all that was retrieved, `is_per_chunk=False`."""
 
 
 def test_the_columns_are_the_documented_ones(folder):
@@ -130,7 +132,7 @@ def test_the_columns_are_the_documented_ones(folder):
         "retrieved_context",
         *(f"retrieval/llm_judged/{name}/{part}" for name in ("chunk_relevance", "fresh") for part in lists),
         "retrieval/ground_truth/document_recall",
-        *(f"response/llm_judged/{name}/{part}" for name in answers for part in PARTS),
+        *(f"{PREFIX.get(name, 'response')}/llm_judged/{name}/{part}" for name in answers for part in PARTS),
         "response/overall_assessment/rating",
         "response/overall_assessment/rationale",
         "agent/total_token_count",
@@ -162,6 +164,16 @@ def test_a_row_has_what_each_judge_gave(folder):
     assert row["response/overall_assessment/rationale"] == f"Root cause: correctness. {fix_of('correctness')}"
     assert (row["agent/total_token_count"], row["agent/total_input_token_count"]) == ("120", "100")
     assert (row["agent/total_output_token_count"], row["agent/latency_seconds"]) == ("20", "2.0")
+
+
+def test_the_document_a_question_was_made_from_is_the_expected_one(folder):
+    lines = [json.loads(line) for line in (folder / "results" / "queries.jsonl").read_text().splitlines()]
+    lines[0]["metadata"] = {"expected_response": "util/delay.h", "doc": "manual.pdf", "section": "manual-1"}
+    write_records(folder / "results" / "queries.jsonl", [Query.model_validate(line) for line in lines])
+    assert export(folder) == 0
+    row = table(folder)["q1", AGENTS[0]]
+    assert json.loads(row["expected_retrieved_context"]) == [{"doc_uri": "manual.pdf"}]
+    assert float(row["retrieval/ground_truth/document_recall"]) == 0.5
 
 
 def test_what_could_not_be_judged_is_missing_and_says_why(folder):
@@ -234,14 +246,18 @@ def test_the_metrics_of_a_run_have_n_failures_and_intervals(folder):
         "response/llm_judged/groundedness/rating/percentage": (1, 2, 0),
         "response/llm_judged/safety/rating/percentage": (1, 2, 0),
         "response/llm_judged/correctness/rating/percentage": (0, 1, 0),
-        "response/llm_judged/context_sufficiency/rating/percentage": (1, 1, 0),
+        "retrieval/llm_judged/context_sufficiency/rating/percentage": (1, 1, 0),
         "response/llm_judged/polite/rating/percentage": (1, 2, 0),
         "response/overall_assessment/rating/percentage": (0, 1, 1),
         "agent/total_token_count/average": (120, 1, 0),
         "agent/total_input_token_count/average": (100, 1, 0),
         "agent/total_output_token_count/average": (20, 1, 0),
         "agent/latency_seconds/average": (3, 2, 0),
+        "response/llm_judged/safety/rating/average": (1, 2, 0),
+        "agent/input_token_count/average": (100, 1, 0),
+        "agent/output_token_count/average": (20, 1, 0),
     }
+    assert rag["response/llm_judged/safety/rating/average"] == rag["response/llm_judged/safety/rating/percentage"]
     assert counted(fusion["agent/latency_seconds/average"]) == (1, 1, 1)
     assert counted(fusion["response/llm_judged/safety/rating/percentage"]) == (1, 1, 1)
     assert told["agents"][AGENTS[0]]["root_causes"] == {"correctness": 1}

@@ -92,6 +92,29 @@ def test_with_nothing_retrieved_the_judges_by_passages_have_no_value(bench):
     }
 
 
+RULES = {
+    "agent_groundedness": ("support all or almost all of what the answer states", "at least one statement of fact"),
+    "correctness": ("Minor omissions and inaccuracies are forgiven", "and none that the query\n  asks for is missing"),
+    "context_sufficiency": ("each fact that is missing or contradicted", "`reason` in one or two sentences, then"),
+}
+"""What the instructions of a judge say: the documented rule, and ours where it departs from that."""
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("prompts", [None, "paper", "ragassay"])
+def test_the_documented_rule_is_the_default_and_ours_is_named(bench, name, prompts):
+    bench.server.script = says("yes")
+    config = bench.folder / "experiment.toml"
+    wording = f'[evaluate]\nprompts = "{prompts}"\n' if prompts else ""
+    config.write_text(
+        f'[answer]\nmodel = "openai:judge"\n[judge]\nmodel = "openai:judge"\n[questions]\nsource = "own"\n{wording}'
+    )
+    bench.judge(name, "--config", str(config))
+    said = bench.server.requests[0].body["messages"][0]["content"]
+    theirs, ours = RULES[name]
+    assert (theirs in said, ours in said) == (prompts != "ragassay", prompts == "ragassay")
+
+
 def test_the_whole_family_is_named_by_one_word(bench):
     bench.server.script = says("yes")
     rows = bench.judge("agent-evaluation")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+
 import pytest
 from support.loopback.behaviours import token_probabilities
 from support.triad_bench import graded, schema, settings, system, user
@@ -61,6 +64,49 @@ def test_criteria_and_examples_of_the_users_own_are_shown(bench):
     said = system(bench.server.requests[0].body)
     assert "Heed this besides: Tables count as text." in said
     assert "<example>\nquery: Baud rate?\npassage: It is 9600.\nlabel: 3\n</example>" in said
+
+
+def shown(bench, *lines: str, evaluate: str = "") -> str:
+    """The instructions under these settings, with lines of `[evaluate]` before them."""
+    bench.server.script = lambda number, body: graded(0)
+    flag, path = settings(bench, "context_relevance", *lines)
+    if evaluate:
+        text = (bench.folder / "experiment.toml").read_text()
+        (bench.folder / "experiment.toml").write_text(
+            text.replace("[evaluate.settings", f"[evaluate]\n{evaluate}\n[evaluate.settings")
+        )
+    bench.judge("context_relevance", flag, path)
+    return system(bench.server.requests[-1].body)
+
+
+def test_seven_examples_are_shown_unless_others_or_none_are_wanted(bench):
+    assert shown(bench).count("<example>") == 7
+    assert shown(bench, "examples = []").count("<example>") == 0
+    assert shown(bench, 'examples = [{query = "Baud rate?", passage = "9600.", label = 3}]').count("<example>") == 1
+    assert shown(bench, "scale = [0, 1]").count("<example>") == 0, "their grades are of 0 to 3"
+    (bench.folder / "own.md").write_text(
+        "Grade.{% for e in examples %}{{ e }}{% endfor %}\n## User\n{{ query.text }}\n"
+    )
+    assert shown(bench, 'prompt = "own.md"').count("<example>") == 0
+
+
+def test_the_examples_have_every_grade_and_every_kind_of_query():
+    """TruLens's seven: 3, 3, 2, 1, 1, 1, 0; two questions, four search phrases, one statement."""
+    from ragassay.evaluate.judging.judges.context_relevance import EXAMPLES
+
+    rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
+    assert [row["label"] for row in rows] == [3, 3, 2, 1, 1, 1, 0]
+    assert [list(row) for row in rows] == [["query", "passage", "reason", "label"]] * 7
+    kinds = Counter(
+        "question" if r["query"].endswith("?") else "statement" if r["query"].endswith(".") else "phrase" for r in rows
+    )
+    assert kinds == {"question": 2, "phrase": 4, "statement": 1}
+
+
+def test_a_statement_is_judged_by_its_topic_and_with_our_prompt_by_evidence(bench):
+    theirs, ours = shown(bench), shown(bench, evaluate='prompts = "ragassay"')
+    assert "or is on the same topic" in theirs and "search phrase" in theirs and "a statement asks for" not in theirs
+    assert "a statement asks for what shows whether it is true" in ours and ours.count("<example>") == 0
 
 
 def test_probabilities_give_the_likeliest_grade_and_the_mean(bench):

@@ -13,7 +13,7 @@ PASSAGES = [
 ]
 
 
-def recall(bench, expected, retrieved):
+def recall(bench, expected, retrieved, metadata=None):
     from ragassay.cli import main
     from ragassay.files import read_records
     from ragassay.records import Assessment
@@ -23,6 +23,9 @@ def recall(bench, expected, retrieved):
     write_lines(answers, [answer | {"expected_docs": expected}])
     write_lines(passages, PASSAGES)
     options = ["--answers", str(answers), "--passages", str(passages), "--out", str(out), "--model", "openai:none"]
+    if metadata is not None:
+        (bench.folder / "q.jsonl").write_text(json.dumps({"_id": "q", "text": "Which?", "metadata": metadata}) + "\n")
+        options += ["--queries", str(bench.folder / "q.jsonl")]
     assert main(["judge", *options, "--with", "document_recall"]) == 0
     return read_records(out, Assessment)
 
@@ -43,7 +46,28 @@ def test_the_share_of_expected_documents_that_were_retrieved(bench, expected, re
     assert (row.label, row.judge) == (pytest.approx(share), "expected_docs")
     assert [part["doc"] for part in row.details] == list(dict.fromkeys(expected))
     assert sum(part["found"] for part in row.details) == pytest.approx(share * len(row.details))
+    assert {part["source"] for part in row.details} == {"metadata.expected_docs"}
     assert not bench.server.requests
+
+
+@pytest.mark.parametrize(
+    ("metadata", "share", "source"),
+    [
+        ({"doc": "a.pdf", "section": "a-1"}, 1, "metadata.doc"),
+        ({"doc": "b.pdf"}, 0, "metadata.doc"),
+        ({"doc": "a.pdf", "expected_docs": ["b.pdf"]}, 0, "metadata.expected_docs"),
+        ({"doc": "b.pdf", "expected_docs": ["a.pdf", "b.pdf"]}, 1 / 2, "metadata.expected_docs"),
+    ],
+)
+def test_without_expected_docs_it_is_the_document_that_the_question_was_made_from(bench, metadata, share, source):
+    (row,) = recall(bench, None, ["a-1", "a-2"], metadata)
+    assert row.label == pytest.approx(share)
+    assert {part["source"] for part in row.details} == {source}
+
+
+@pytest.mark.parametrize("metadata", [{"doc": 7}, {"doc": " "}, {"doc": None}, {"doc": "a.pdf", "expected_docs": []}])
+def test_what_names_no_document_owes_nothing(bench, metadata):
+    assert recall(bench, None, ["a-1"], metadata) == []
 
 
 def test_without_expected_documents_nothing_is_owed(bench):
