@@ -124,16 +124,23 @@ _SHUFFLED = "half of the questions were given the answer of another, which count
 
 
 def sample(
-    labelled: LabelledSet, n: int | None, seed: int, halves: Collection[Label] | None = None, *, apart: bool = False
+    labelled: LabelledSet,
+    n: int | None,
+    seed: int,
+    halves: Collection[Label] | None = None,
+    *,
+    evenly: bool = False,
+    apart: bool = False,
 ) -> LabelledSet:
     """`n` rows at random (all where there are fewer), in the order of the file; the same for the same seed.
 
     halves: labels of which half of the rows shall be (as far as there are), evenly of each, the other half evenly of
-    the other labels. apart: of a cluster one row at most.
+    the other labels. evenly, without halves: as many of each label, as far as there are. apart: of a cluster one row at
+    most.
     """
     chance, used = random.Random(seed), set[str]()
     wanted = len(labelled.rows) if n is None else n
-    names = ["" if halves is None else spelt(row.label) for row in labelled.rows]
+    names = [spelt(row.label) if evenly or halves is not None else "" for row in labelled.rows]
     inside = [halves is not None and row.label in halves for row in labelled.rows]
     places = _draw(
         labelled, names, [place for place, flag in enumerate(inside) if flag], wanted // 2, chance, used, apart

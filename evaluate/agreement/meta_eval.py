@@ -46,11 +46,13 @@ class MetaEvaluation(Record):
 
     binary, graded: figures by name, n the rows with both labels, n_failed those that the evaluator could not judge.
     undefined: why a figure has no value. relevant: what of people's labels counts; threshold: the evaluator's lowest
-    label that does, on its scale from `lowest` to `highest`. errors: each error with how often it occurred.
+    label that does, on its scale from `lowest` to `highest`. errors: each error with how often it occurred. prompts: in
+    whose wording the evaluator asked.
     """
 
     judge: str
     model: str
+    prompts: str = "paper"
     criterion: str
     lowest: float
     highest: float
@@ -168,6 +170,7 @@ def meta_evaluate(
     return MetaEvaluation(
         judge=evaluator.name,
         model=evaluator.judge,
+        prompts=evaluator.setup.prompts,
         criterion=scale.name,
         lowest=scale.lowest,
         highest=scale.highest,

@@ -272,6 +272,63 @@ def test_a_balanced_draw_takes_half_of_what_counts_and_evenly_of_the_rest(tmp_pa
     assert counts == {"completely-support": 20, "irrelevant": 8, "partially-support": 7, "refute": 5}
 
 
+def test_a_draw_over_all_grades_takes_as_many_of_each_and_is_the_same_again(tmp_path):
+    grades = [0] * 60 + [1] * 25 + [2] * 10 + [3] * 5
+    rows = [{"claim": f"Claim {n}", "document": "D", "label": grade} for n, grade in enumerate(grades)]
+    labelled = read_rows(write(tmp_path / "claims.jsonl", rows))
+    for n, expected in ((20, [5, 5, 5, 5]), (22, [6, 6, 5, 5]), (40, [13, 12, 10, 5]), (200, [60, 25, 10, 5])):
+        drawn = sample(labelled, n, 7, evenly=True)
+        assert [sum(row.label == grade for row in drawn.rows) for grade in range(4)] == expected
+        assert sample(labelled, n, 7, evenly=True) == drawn
+    assert sample(labelled, 20, 8, evenly=True) != sample(labelled, 20, 7, evenly=True)
+
+
+def test_several_judges_stand_in_one_table_each_with_its_own_failures(bench, passages_set, capsys):  # noqa: F811
+    def script(number, body):
+        steps = "intent" in body["response_format"]["json_schema"]["schema"]["properties"]
+        return by_number(JUDGE)(number, body) if steps else by_number({**PEOPLE, "p4": None}, label)(number, body)
+
+    bench.server.script = script
+    both = ["--judge", "umbrela, context_relevance", *passages_set]
+    out = bench.folder / "judgments.jsonl"
+    assert meta_eval(bench, *both, "--json", "--out", str(out)) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["judge"] for one in found] == ["umbrela", "context_relevance"]
+    assert [one["binary"]["kappa"]["value"] for one in found] == pytest.approx([1 / 6, 1], abs=1e-4)
+    assert [(one["binary"]["f1"]["n"], one["binary"]["f1"]["n_failed"]) for one in found] == [(5, 0), (4, 1)]
+    assert len(read_records(out, Assessment)) == 10
+    asked = len(bench.server.requests)
+    assert meta_eval(bench, *both) == 0
+    printed = capsys.readouterr()
+    assert len(bench.server.requests) == asked, "every reply is there"
+    lines = [[cell.strip() for cell in line.split("│")] for line in printed.out.splitlines() if "│" in line]
+    rows = {line[1]: line for line in lines if line[1]}
+    assert rows["umbrela"][2:7] == ["2", "0.667", "0.667", "0.667", "0.167"] and rows["umbrela"][7:9] == ["5", "0"]
+    assert rows["context_relevance"][7:9] == ["4", "1"]
+    assert "context_relevance: 1 of 5 rows could not be judged" in printed.err
+
+
+def test_models_and_wordings_stand_side_by_side_too(bench, passages_set, capsys):  # noqa: F811
+    bench.server.script = by_number(PEOPLE, label)
+    both = ["--judge", "context_relevance", *passages_set, "--prompts", "paper", "--prompts", "ragassay"]
+    assert meta_eval(bench, *both, "--model", "openai:other", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(one["model"], one["prompts"]) for one in found] == [
+        (model, prompts) for model in ("openai:judge", "openai:other") for prompts in ("paper", "ragassay")
+    ]
+    assert len(bench.server.requests) == 4 * 5
+    assert meta_eval(bench, *both) == 0
+    assert "context_relevance, ragassay" in " ".join(capsys.readouterr().out.split())
+
+
+def test_requests_of_several_judges_are_written_at_once_and_of_two_models_in_turn(tmp_path, passages_set):
+    options = ["--judge", "umbrela,context_relevance", *passages_set, "--work", str(tmp_path / "work")]
+    assert main(["meta-eval", *options, "--model", "file:a", "--model", "file:b"]) == 3
+    files = sorted((tmp_path / "work" / "requests").iterdir())
+    assert [file.name for file in files] == ["evaluate-context_relevance-0001.jsonl", "evaluate-umbrela-0001.jsonl"]
+    assert all(json.loads(file.read_text().splitlines()[0])["body"]["model"] == "a" for file in files)
+
+
 def test_a_draw_may_keep_rows_of_one_claim_apart(tmp_path):
     rows = [{"claim": f"Claim {n % 4}", "document": f"D{n}", "label": n % 2} for n in range(40)]
     drawn = sample(read_rows(write_lines(tmp_path / "claims.jsonl", rows)), 40, 7, apart=True)
