@@ -1,10 +1,11 @@
 """`ragassay export --format open-rag-eval`: a row for each query, in the columns of Open RAG Eval's CSV files.
 
 The names are those of vectara/open-rag-eval (evaluators/trec_evaluator.py, golden_answer_evaluator.py and
-consistency_evaluator.py): `run_1_retrieval_score_…`, `run_1_generation_score_…`, `consistency_…`, tables as JSON.
-There a file is of one system; here `agent` says which one a row is of. An empty cell is a missing value, where Open RAG
-Eval would write 0. AP is trec_eval's, over the relevant passages that any agent found, where theirs is over the
-system's own. What it has no name for goes by our criterion's: `run_1_generation_score_groundedness`.
+consistency_evaluator.py): `retrieval_score_…`, `generation_score_…`, `consistency_…`, tables as JSON. Where there are
+several runs, the columns of each begin with `run_1_`, `run_2_`, …; what reads these files there takes both forms. There
+a file is of one system; here `agent` says which one a row is of. An empty cell is a missing value, where Open RAG Eval
+would write 0. AP is trec_eval's, over the relevant passages that any agent found, where theirs is over the system's
+own. What it has no name for goes by our criterion's: `generation_score_groundedness`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from ..inputs.material import Material, read_material
 from ..judging.catalog import experiment_evaluators
 from ..judging.engine.cases import expected_response
 from ..judging.further_runs import further_runs
+from ..judging.judges.no_answer import RAW
 from ..judging.judges.nugget_scores import SUPPORT
 from ..texts.sentences import cited, sentences
 from .consistency import inputs_of
@@ -37,7 +39,7 @@ NAMES = {
     "nuggets_all": "mean_nugget_assignment_score",
     "nuggets_vital": "vital_nuggetizer_score",
     "hallucination": "hallucination_score",
-    "citation_f1": "citation_f1_score",
+    "weighted_f1": "citation_f1_score",
     "golden_similarity": "semantic_similarity",
     "factual_precision": "factual_correctness_precision",
     "factual_recall": "factual_correctness_recall",
@@ -54,7 +56,7 @@ NUGGETS = {
     "Weighted": "nuggets_weighted",
     "Weighted Strict": "nuggets_strict_weighted",
 }
-WEIGHED = {"weighted_precision": "citation_precision", "weighted_recall": "citation_recall", "f1": "citation_f1"}
+WEIGHED = {"weighted_precision": "weighted_precision", "weighted_recall": "weighted_recall", "f1": "weighted_f1"}
 
 Cell = str | float | int | None
 Row = dict[str, Cell]
@@ -162,7 +164,7 @@ def _ranking(answer: Answer) -> list[tuple[str, float]] | None:
 def _row(query: Query, agent: str, runs: Sequence[_Run], grades: _Grades, spreads: Sequence[Spread]) -> Row:
     row: Row = {"query_id": query.id, "query": query.text, "agent": agent}
     for run in runs:
-        answer, start = run.material.answers[query.id, agent], f"run_{run.number}_"
+        answer, start = run.material.answers[query.id, agent], f"run_{run.number}_" if len(runs) > 1 else ""
         texts = {passage.id: passage.text for passage in run.material.known(answer.passages)}
         row[f"{start}retrieved_passages"] = _cell(texts)
         row[f"{start}generated_answer"] = _cell(_generated(answer)) if answer.answer is not None else None
@@ -200,10 +202,10 @@ def _generation(got: Labels) -> Iterator[tuple[str, Cell]]:
     labels = {criterion: row.label for criterion, row in got.items()}
     if "nuggets_all" in got:
         yield "autonugget_scores", _cell(_nuggets(got["nuggets_all"], labels))
-    if "citation_f1" in got:
+    if "weighted_f1" in got:
         yield "citation_scores", _cell({theirs: labels.get(ours) for theirs, ours in WEIGHED.items()})
     for criterion, label in labels.items():
-        if criterion == "answered":
+        if criterion == RAW:
             said = None if label is None else {"query_answered": "yes" if label else "no"}
             yield "no_answer_score", _cell(said)
         else:

@@ -23,6 +23,7 @@ def input_line(key: str, model: str, settings: ModelSettings, request: Request) 
     }
     if settings.temperature is not None:
         body["temperature"] = settings.temperature
+    body |= settings.sampling(request.sample)
     if settings.max_tokens is not None:
         body["max_tokens"] = settings.max_tokens
     if request.schema:

@@ -232,6 +232,9 @@ class ModelSettings(Table):
 
     base_url: str | None = None
     temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = Field(None, ge=0)
+    presence_penalty: float | None = Field(None, ge=-2, le=2)
     max_tokens: int | None = Field(None, ge=1)
     timeout_s: float = Field(120.0, gt=0)
     requests_per_minute: float | None = Field(None, gt=0)
@@ -252,9 +255,21 @@ class ModelSettings(Table):
             raise ValueError("an address with a login would be shown in records and errors; write it without")
         return value
 
+    def sampling(self, sample: int = 0) -> dict[str, float | int]:
+        """What is set of how tokens are drawn beside the temperature, as OpenAI names it; each repeat has its seed."""
+        given = {"top_p": self.top_p, "seed": self.seed, "presence_penalty": self.presence_penalty}
+        known = {name: value for name, value in given.items() if value is not None}
+        return known | ({"seed": self.seed + sample} if self.seed is not None else {})
+
 
 def _has_batches(model: str) -> bool:
     return model.split(":")[0] in {"openai", "anthropic"}
+
+
+def _not_taken(model: str, settings: ModelSettings) -> str | None:
+    """The first parameter that is set and that the model's provider does not have: Anthropic has no seed."""
+    unknown = ("seed", "presence_penalty") if model.startswith("anthropic:") else ()
+    return next((name for name in unknown if getattr(settings, name) is not None), None)
 
 
 class Experiment(Table):
@@ -282,6 +297,9 @@ class Experiment(Table):
             raise ValueError(f'[models."{unused[0]}"] is a model that no table uses')
         if wrong := sorted(name for name, own in self.models.items() if own.mode == "batch" and not _has_batches(name)):
             raise ValueError(f'[models."{wrong[0]}"] mode = "batch" is for models of openai: and anthropic:')
+        for name, own in self.models.items():
+            if wrong_one := _not_taken(name, own):
+                raise ValueError(f'[models."{name}"] models of anthropic: take no {wrong_one}; leave it out')
         if self.retrieval.engine != "opensearch" and (self.opensearch.filter or self.opensearch.index):
             raise ValueError('opensearch.filter and opensearch.index go with retrieval.engine = "opensearch"')
         if self.retrieval.engine != "opensearch" and self.retrieval.url:

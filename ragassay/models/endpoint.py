@@ -127,7 +127,9 @@ class Endpoint:
         if request.tokens:
             options = {"logprobs": True, "top_logprobs": TOP_LOGPROBS, "max_tokens": 1}
         if self.provider == "local":
-            return options | _local_options(request)
+            return options | _local_options(request) | self.settings.sampling(request.sample)
+        if self.provider == "openai":
+            options |= self.settings.sampling(request.sample)
         return options | ({"extra_body": {"response_format": response_format(request)}} if request.schema else {})
 
 
@@ -219,6 +221,7 @@ def _anthropic(name: str, settings: ModelSettings, base_url: str | None) -> Base
         api_key=SecretStr(os.environ.get("ANTHROPIC_API_KEY") or "none"),
         base_url=base_url,
         temperature=settings.temperature,
+        top_p=settings.top_p,
         timeout=settings.timeout_s,
         max_retries=0,
         rate_limiter=_limiter(settings),

@@ -64,8 +64,8 @@ class Reply:
 def request_key(model: str, base_url: str | None, settings: ModelSettings, request: Request) -> str:
     """SHA-256 over everything that shapes the reply, by name, and nothing else.
 
-    In: model, address, temperature, max_tokens, messages, schema, tokens, sample. Out: retries, time-outs, rate
-    limits, concurrency, threads, file sizes, prices.
+    In: model, address, temperature, max_tokens, messages, schema, tokens, sample, and where they are set top_p, seed
+    and presence_penalty. Out: retries, time-outs, rate limits, concurrency, threads, file sizes, prices.
     """
     return digest_json(
         {
@@ -79,6 +79,7 @@ def request_key(model: str, base_url: str | None, settings: ModelSettings, reque
             "tokens": list(request.tokens),
             "sample": request.sample,
         }
+        | settings.sampling()
     )
 
 

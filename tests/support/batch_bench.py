@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -33,9 +34,10 @@ def make_caller(
     mode: str = "batch",
     progress: Progress | None = None,
     prices: dict[str, float] | None = None,
+    more: Mapping[str, object] | None = None,
     **run: object,
 ) -> Caller:
-    """A stage's caller on `folder`; 1,000 dollars for a million tokens."""
+    """A stage's caller on `folder`; 1,000 dollars for a million tokens. more: other settings of the model."""
     settings = {
         "base_url": base_url,
         "timeout_s": 2.0,
@@ -43,6 +45,7 @@ def make_caller(
         "mode": mode,
         "poll_s": 0.01,
         "max_tokens": 500,
+        **(more or {}),
     }
     run = {"retries": 2, "max_cost_usd": None, **run}
     workspace = results_folder(folder, experiment(model, run=run, models={model: settings}))

@@ -89,6 +89,11 @@ class Evaluator(Judge[Assessment]):
             return unjudged(self, case, [answer.answer for answer in case.answers])
         return [self.fail(case, NOT_JUDGED, criterion=criterion.name) for criterion in self.criteria]
 
+    def unanswered(self, case: QueryCase, answer: Answer) -> list[Assessment]:
+        """The records of an answer that its agent failed to give: errors, unless a judge counts that by definition."""
+        error = why_unjudged(answer)
+        return [self.fail(case, error, subject=answer.agent, criterion=each.name) for each in self.criteria]
+
     @abstractmethod
     def steps(self, case: Any) -> Steps | Sequence[Assessment]:
         """The assessments of one case. Raises JudgeFailed, or anything, where it cannot be judged."""
@@ -229,8 +234,12 @@ def check_passages(case: AnswerCase) -> None:
 
 def unjudged(evaluator: Evaluator, case: QueryCase, answers: Sequence[Answer]) -> list[Assessment]:
     """The records that the answers to a query owe, by answer and criterion; those of a failed one say what failed."""
-    return [
-        evaluator.fail(case, why_unjudged(answer), subject=answer.agent, criterion=criterion.name)
-        for answer in answers
-        for criterion in evaluator.criteria
-    ]
+    rows: list[Assessment] = []
+    for answer in answers:
+        if answer.error is not None:
+            rows += evaluator.unanswered(case, answer)
+        else:
+            rows += [
+                evaluator.fail(case, NOT_JUDGED, subject=answer.agent, criterion=c.name) for c in evaluator.criteria
+            ]
+    return rows

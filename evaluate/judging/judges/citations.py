@@ -7,11 +7,18 @@ The support evaluation of the TREC 2024 RAG track (Thakur et al. 2025, arXiv:250
 - citation_recall: the mean weight of the sentences that state something, each against all that it cites together;
 - citation_f1: their harmonic mean.
 
-There a sentence has its first citation judged alone, and then the two definitions are the same. Here all are, and what
-two cited passages support only together counts for the sentence. Sentences that state nothing ("I could not find it.")
-count in neither; which these are, the model says. [1] is the first of the passages that the answer's record names; a
-number beyond them is a citation that supports nothing. An answer that states nothing has no value; one without
-citations has no precision, and recall and F1 are 0.
+All citations are judged, and what two cited passages support only together counts for the sentence. Sentences that
+state nothing ("I could not find it.") count in neither; which these are, the model says. [1] is the first of the
+passages that the answer's record names; a number beyond them is a citation that supports nothing. An answer that states
+nothing has no value; one without citations has no precision, and recall and F1 are 0.
+
+Beside them stands what Open RAG Eval computes, under its names. There the first citation of each sentence is judged
+alone, whether the sentence states something or not, and a passage that is the first citation of several has the weight
+that the last of them gives it; one that is not there has none:
+
+- weighted_precision: the mean of these weights over passages, 0 without any;
+- weighted_recall: their sum, divided by the number of all sentences;
+- weighted_f1: their harmonic mean (`f1` there).
 """
 
 from __future__ import annotations
@@ -34,6 +41,8 @@ from ..engine.question import LabelQuestion
 from ..engine.reply import JudgeFailed
 from . import PROMPTS
 
+OURS = ("citation_precision", "citation_recall", "citation_f1")
+THEIRS = ("weighted_precision", "weighted_recall", "weighted_f1")
 LABELS = ("none", "partial", "full")
 TOKENS = ("0", "1", "2")
 
@@ -46,14 +55,19 @@ class CitationOptions(Options):
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence that states something, without its citations, and the numbers that it cites."""
+    """A sentence without its citations, the numbers that it cites, and whether it states something."""
 
     text: str
     numbers: tuple[int, ...]
+    states: bool
 
     def within(self, n: int) -> tuple[int, ...]:
         """The numbers that are one of 1 to n."""
         return tuple(number for number in self.numbers if 1 <= number <= n)
+
+    def first(self, n: int) -> tuple[int, ...]:
+        """The first number alone; none where there is no such passage."""
+        return tuple(number for number in self.numbers[:1] if 1 <= number <= n)
 
 
 class Question(NamedTuple):
@@ -76,8 +90,8 @@ class Citations(Evaluator):
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
-        """Precision, recall and F1, from 0 to 1."""
-        return Criterion("citation_precision"), Criterion("citation_recall"), Criterion("citation_f1")
+        """Ours and theirs: precision, recall and F1, from 0 to 1."""
+        return tuple(Criterion(name) for name in (*OURS, *THEIRS))
 
     def steps(self, case: AnswerCase) -> Steps:
         """Which sentences state something, then what their citations are worth."""
@@ -89,12 +103,9 @@ class Citations(Evaluator):
         replies = yield which.requests({"query": case.query}, shown)
         verdicts = which.read(replies, shown)
         said = [
-            Statement(clean, cited(text))
+            Statement(clean, cited(text), verdict.label == "yes")
             for text, clean, verdict in zip(texts, shown, verdicts, strict=True)
-            if verdict.label == "yes"
         ]
-        if not said:
-            return self._nothing(case, "the answer states nothing")
         questions = _questions(said, len(case.answer.passages))
         passages = _passages(case, questions)
         replies = (yield [self._request(case, said, passages, one) for one in questions]) if questions else []
@@ -133,12 +144,14 @@ class Citations(Evaluator):
 
     def _rows(self, case: AnswerCase, said: Sequence[Statement], grades: Mapping[Question, Graded]) -> list[Assessment]:
         n = len(case.answer.passages)
-        each = [_weight(grades, Question(i, (number,))) for i, one in enumerate(said) for number in one.numbers]
-        whole = [_weight(grades, Question(i, one.within(n))) for i, one in enumerate(said)]
+        stated = [(place, one) for place, one in enumerate(said) if one.states]
+        each = [_weight(grades, Question(i, (number,))) for i, one in stated for number in one.numbers]
+        whole = [_weight(grades, Question(i, one.within(n))) for i, one in stated]
         precision, recall = (sum(weights) / len(weights) if weights else None for weights in (each, whole))
-        values = {"citation_precision": precision, "citation_recall": recall, "citation_f1": f1(precision, recall)}
-        details = [_detail(i, one, one.within(n), grades) for i, one in enumerate(said)]
-        return records(self, case, values, {"citation_precision": "the answer cites nothing"}, details=details)
+        values = dict(zip(OURS, (precision, recall, f1(precision, recall)), strict=True)) | _theirs(case, said, grades)
+        nothing = "the answer cites nothing" if stated else "the answer states nothing"
+        details = [_detail(i, one, one.within(n), grades) for i, one in stated]
+        return records(self, case, values, dict.fromkeys(OURS, nothing), details=details)
 
     def _nothing(self, case: AnswerCase, why: str) -> list[Assessment]:
         names = [criterion.name for criterion in self.criteria]
@@ -146,10 +159,13 @@ class Citations(Evaluator):
 
 
 def _questions(said: Sequence[Statement], n: int) -> list[Question]:
-    """Each citation within 1 to n by itself, and all of a statement together where there are several."""
+    """Each citation within 1 to n by itself, and all of a statement together where there are several.
+
+    Of what states nothing only the first citation, which `THEIRS` count.
+    """
     found = []
     for place, one in enumerate(said):
-        numbers = one.within(n)
+        numbers = one.within(n) if one.states else one.first(n)
         found += [Question(place, (number,)) for number in numbers]
         found += [Question(place, numbers)] if len(numbers) > 1 else []
     return found
@@ -167,6 +183,19 @@ def _passages(case: AnswerCase, questions: Sequence[Question]) -> dict[int, Pass
 def _weight(grades: Mapping[Question, Graded], question: Question) -> float:
     """0, 0.5 or 1; 0 for what was not asked because no such passage is there."""
     return grades[question].label / 2 if question in grades else 0.0
+
+
+def _theirs(case: AnswerCase, said: Sequence[Statement], grades: Mapping[Question, Graded]) -> dict[str, float]:
+    """Open RAG Eval's figures, from the first citation of each sentence."""
+    ids = case.answer.passages
+    weights = {
+        ids[number - 1]: _weight(grades, Question(place, (number,)))
+        for place, one in enumerate(said)
+        for number in one.first(len(ids))
+    }
+    total = sum(weights.values())
+    precision, recall = total / len(weights) if weights else 0.0, total / len(said)
+    return dict(zip(THEIRS, (precision, recall, f1(precision, recall) or 0.0), strict=True))
 
 
 def _detail(

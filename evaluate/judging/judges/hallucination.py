@@ -33,6 +33,9 @@ from ..engine.evaluator import NO_VALUE, Evaluator, Options, check_passages
 HYPOTHESIS_SHARE = 0.25
 """The part of a window that is kept for the hypothesis; a longer sentence is cut into pieces."""
 
+MOST_CHARACTERS = 8192
+"""Where the passages are cut off for one pass over the whole text."""
+
 OVERLAP_SHARE = 0.25
 """The part of a premise's window that the next one has too."""
 
@@ -52,7 +55,7 @@ class HallucinationOptions(Options):
     trust_remote_code: bool = False
     entailment: int | None = Field(None, ge=0)
     window_tokens: int = Field(512, ge=32)
-    hypothesis: Literal["sentence", "answer"] = "sentence"
+    hypothesis: Literal["sentence", "answer", "whole"] = "sentence"
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,16 @@ class Hallucination(Evaluator):
         return {"hypothesis": piece, "score": scores[best], "window": best + 1, "windows": len(scores)}
 
     def _cut(self, case: AnswerCase) -> _Cut:
+        return self._uncut(case) if self.options.hypothesis == "whole" else self._in_windows(case)
+
+    @staticmethod
+    def _uncut(case: AnswerCase) -> _Cut:
+        """One pair, as Open RAG Eval makes it; none where one side holds no words."""
+        premise = " ".join(passage.text for passage in case.passages)[:MOST_CHARACTERS]
+        hypothesis = " ".join(sentences(case.text))
+        return _Cut(*((text,) if text.strip() else () for text in (hypothesis, premise)))
+
+    def _in_windows(self, case: AnswerCase) -> _Cut:
         hypothesis, premise = self._sizes
         text = "\n\n".join(passage.text for passage in case.passages)
         whole = sentences(case.text) if self.options.hypothesis == "sentence" else (case.text.strip(),)

@@ -77,6 +77,8 @@ class AnthropicBatches:
             params["system"] = system[0]
         if self._settings.temperature is not None:
             params["temperature"] = self._settings.temperature
+        if self._settings.top_p is not None:
+            params["top_p"] = self._settings.top_p
         if request.schema:
             tool = anthropic_tool(request)
             params |= {"tools": [tool], "tool_choice": {"type": "tool", "name": tool["name"]}}

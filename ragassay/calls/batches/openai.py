@@ -55,6 +55,7 @@ class OpenAIBatches:
         }
         if self._settings.temperature is not None:
             body["temperature"] = self._settings.temperature
+        body |= self._settings.sampling(request.sample)
         longest = 1 if request.tokens else self._settings.max_tokens
         if longest is not None:
             body["max_completion_tokens"] = longest

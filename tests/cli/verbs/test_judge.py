@@ -158,7 +158,7 @@ def own(judge, bench, monkeypatch, name, body):
 @pytest.mark.parametrize(
     ("table", "names", "said"),
     [
-        ('name = "answered"', "answered,no_answer", "two judges give the criterion 'answered'"),
+        ('name = "query_answered"', "query_answered,no_answer", "two judges give the criterion 'query_answered'"),
         ('name = "umbrela"', "umbrela", "'umbrela' is the name of a judge of ours"),
         ('name = "triad"', "triad", "'triad' is the name of a judge of ours"),
         ('name = "own"\nlabels = ["only"]', "own", "labels names at least two labels"),

@@ -70,8 +70,12 @@ def test_a_grade_that_failed_opens_what_it_might_change() -> None:
 
 
 def test_what_judges_answers_is_its_label_and_none_where_it_failed() -> None:
-    rows = [row("a", "answered", 1.0), row("a", "answered", 0.0, "q2"), row("a", "answered", None, "q3")]
-    assert values(NoAnswer(SETUP), rows) == {"answered": {"q1": 1.0, "q2": 0.0, "q3": None}}
+    rows = [
+        row("a", "query_answered", 1.0),
+        row("a", "query_answered", 0.0, "q2"),
+        row("a", "query_answered", None, "q3"),
+    ]
+    assert values(NoAnswer(SETUP), rows) == {"query_answered": {"q1": 1.0, "q2": 0.0, "q3": None}}
 
 
 def test_a_query_without_the_ground_truth_owes_nothing() -> None:

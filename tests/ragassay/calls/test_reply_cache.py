@@ -51,6 +51,9 @@ def body(text: str) -> dict[str, object]:
         key(url="http://127.0.0.1/v1"),
         key(settings=SETTINGS.model_copy(update={"temperature": 0.0})),
         key(settings=SETTINGS.model_copy(update={"max_tokens": 5})),
+        key(settings=SETTINGS.model_copy(update={"top_p": 1.0})),
+        key(settings=SETTINGS.model_copy(update={"seed": 0})),
+        key(settings=SETTINGS.model_copy(update={"presence_penalty": 0.0})),
     ],
 )
 def test_what_shapes_the_reply_changes_the_key(changed: str):
@@ -77,6 +80,19 @@ def test_what_does_not_shape_the_reply_does_not_change_the_key(update: dict[str,
 def test_the_key_is_pinned_since_a_new_one_throws_paid_replies_away():
     pinned = "d62eee271ff9c73ad6bdf3d1bad22ddcecf1f6ce928723315885c38ee17de43f"
     assert request_key("openai:m", None, SETTINGS, Request((Message("user", "hällo"),))) == pinned
+
+
+@pytest.mark.parametrize(
+    ("update", "pinned"),
+    [
+        ({"temperature": 0.0}, "5e116b2a"),
+        ({"top_p": None, "seed": None, "presence_penalty": None}, "d62eee27"),
+        ({"temperature": 0.0, "top_p": 1.0, "seed": 42, "presence_penalty": 0.5}, "2762420c"),
+    ],
+)
+def test_what_is_not_set_of_the_sampling_is_not_in_the_key(update: dict[str, object], pinned: str):
+    settings = ModelSettings.model_validate(update)
+    assert request_key("openai:m", None, settings, Request((Message("user", "hällo"),))).startswith(pinned)
 
 
 def test_a_torn_last_line_is_dropped_and_written_over(tmp_path: Path):

@@ -57,6 +57,11 @@ def test_a_sound_file_with_bom_and_crlf_reads_the_same(tmp_path: Path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
+        ("temperature = 0", "top_p = 0", 26, "top_p"),
+        ("temperature = 0", "top_p = 1.1", 26, "top_p"),
+        ("temperature = 0", "seed = -1", 26, "seed"),
+        ("temperature = 0", "seed = 4.0", 26, "seed"),
+        ("temperature = 0", "presence_penalty = 2.5", 26, "presence_penalty"),
         ("k = 3", "k = true", 9, "retrieval.k: must be a whole number"),
         ("k = 3", 'k = "3"', 9, "retrieval.k: must be a whole number"),
         ("k = 3", "k = 3.0", 9, "retrieval.k: must be a whole number"),

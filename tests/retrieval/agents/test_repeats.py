@@ -84,7 +84,9 @@ def test_consistency_of_the_experiment_and_its_export(done, monkeypatch, capsys)
     found = json.loads(capsys.readouterr().out)
     assert found == json.loads((results / "consistency.json").read_text())
     assert set(found["agents"]) == {"bm25-rag", "bm25-rag-fusion"}
-    assert {"rougeL", "bert_score", "answered", "hallucination", "nuggets_all"} <= set(found["agents"]["bm25-rag"])
+    assert {"rougeL", "bert_score", "query_answered", "hallucination", "nuggets_all"} <= set(
+        found["agents"]["bm25-rag"]
+    )
     # "Answer 1 says reset [1]." and "Answer 9 ...": 4 of 5 words, whatever the numbers are
     assert found["agents"]["bm25-rag"]["rouge1"]["mean"]["value"] == pytest.approx(0.8)
     out = corpus.parent / "out.csv"
@@ -106,11 +108,11 @@ def test_consistency_of_the_experiment_and_its_export(done, monkeypatch, capsys)
     assert json.loads(row["consistency_rouge_score"])["stats"]["mean"] == pytest.approx(0.8)
     labels = {(r["query_id"], r["subject"], r["criterion"]): r["label"] for r in records(results / "judgments.jsonl")}
     for row in rows:
-        expected = labels[row["query_id"], row["agent"], "citation_f1"]
+        expected = labels[row["query_id"], row["agent"], "weighted_f1"]
         given = row["run_1_generation_score_citation_f1_score"]
         assert (float(given) if given else None) == expected
         said = json.loads(row["run_1_generation_score_no_answer_score"])["query_answered"]
-        assert labels[row["query_id"], row["agent"], "answered"] == (said == "yes")
+        assert labels[row["query_id"], row["agent"], "query_answered"] == (said == "yes")
 
 
 def test_a_second_time_nothing_is_to_be_done_and_a_plan_counts_both(done, monkeypatch, capsys) -> None:

@@ -1,4 +1,4 @@
-"""Citations over HTTP: precision over citations, recall over sentences, worked by hand."""
+"""Citations over HTTP: precision over citations, recall over sentences, and Open RAG Eval's, worked by hand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,12 @@ def judge(bench, text, *more, passages=("p1", "p2"), label=support):
     bench.server.script = script({WHICH: which, SUPPORT: label})
     rows = bench.judge("citations", *more, answers=answer(text, passages))
     mine = [row for row in rows if row.query_id == "q1"]
-    return mine, {row.criterion.removeprefix("citation_"): row.label for row in mine}
+    ours = {row.criterion.removeprefix("citation_"): row.label for row in mine if row.criterion.startswith("citation_")}
+    return mine, ours
+
+
+def theirs(rows):
+    return [row.label for row in rows if row.criterion.startswith("weighted_")]
 
 
 def supports(bench):
@@ -47,6 +52,8 @@ def test_precision_recall_and_f1_by_hand(bench):
     p, r = 2 / 3, 2 / 3
     assert values == pytest.approx({"precision": p, "recall": r, "f1": 2 * p * r / (p + r)})
     assert len(supports(bench)) == 4
+    # four sentences; p1 is the first citation of two and has the second's weight, 0.5
+    assert theirs(rows) == pytest.approx([1 / 2, 1 / 8, 2 * (1 / 16) / (5 / 8)])
     assert rows[0].details[1] == {
         "sentence": "They wait busily and so keep the processor occupied.",
         "support": 1.0,
@@ -62,6 +69,7 @@ def test_precision_recall_and_f1_by_hand(bench):
 def test_a_number_beyond_the_passages_supports_nothing_and_is_not_asked(bench):
     rows, values = judge(bench, "It is in util/delay.h [1][7]. Or in util/delay.h [0].")
     assert values == pytest.approx({"precision": 1 / 3, "recall": 1 / 2, "f1": 2 / 5})
+    assert theirs(rows) == pytest.approx([1, 1 / 2, 2 / 3])
     assert len(supports(bench)) == 1
     assert rows[0].details[1]["citations"] == [{"number": 0, "support": 0, "reason": "there is no such passage"}]
 
@@ -69,6 +77,7 @@ def test_a_number_beyond_the_passages_supports_nothing_and_is_not_asked(bench):
 def test_without_citations_recall_is_0_and_precision_has_no_value(bench):
     rows, values = judge(bench, "It is in util/delay.h. It waits.")
     assert values == {"precision": None, "recall": 0, "f1": 0}
+    assert theirs(rows) == [0, 0, 0]
     assert rows[0].error == "no value: the answer cites nothing"
     assert not supports(bench)
 
@@ -77,7 +86,25 @@ def test_without_citations_recall_is_0_and_precision_has_no_value(bench):
 def test_an_answer_that_states_nothing_has_no_value(bench, text, why):
     rows, values = judge(bench, text)
     assert values == dict.fromkeys(("precision", "recall", "f1"))
-    assert all(row.error.startswith("no value: ") and why in row.error for row in rows)
+    assert all(row.error.startswith("no value: ") and why in row.error for row in rows[:3])
+    assert theirs(rows) == ([0.5] * 3 if "[1]" in text else [None] * 3)
+
+
+def test_theirs_is_open_rag_eval_s_own_computation(bench):
+    """vectara/open-rag-eval, citation_metric.py: scores by passage of the first citation, sum / all sentences."""
+    text = "It waits [2]. In util/delay.h [1]. I found no more [3]. Not so [9][1]. It is in util/delay.h [2]. Fine."
+    rows, _ = judge(bench, text, passages=("p1", "p2", "p3"))
+    parts = [("p2", 0.5), ("p1", 1.0), ("p3", 0.5), (None, None), ("p2", 1.0), (None, None)]
+    scores = {passage: score for passage, score in parts if passage}
+    precision, recall = sum(scores.values()) / len(scores), sum(scores.values()) / len(parts)
+    assert theirs(rows) == pytest.approx([precision, recall, 2 * precision * recall / (precision + recall)])
+    assert [detail["sentence"] for detail in rows[0].details] == [
+        "It waits.",
+        "In util/delay.h.",
+        "Not so.",
+        "It is in util/delay.h.",
+        "Fine.",
+    ]
 
 
 def test_a_citation_that_could_not_be_judged_fails_the_answer(bench):
@@ -96,5 +123,5 @@ def test_sentences_that_could_not_be_told_fail_the_answer(bench):
 def test_the_weight_of_a_citation_by_its_probability(bench):
     bench.server.script = script({WHICH: which, "": lambda text: {"0": 0.2, "1": 0.5, "2": 0.3}})
     rows = bench.judge("citations", "--mode", "probability", answers=answer("It is in util/delay.h [1]."))
-    assert [row.label for row in rows if row.query_id == "q1"] == [0.5, 0.5, 0.5]
+    assert [row.label for row in rows if row.query_id == "q1"] == [0.5] * 6
     assert rows[0].details[0]["citations"][0]["probability"] == pytest.approx(0.5)

@@ -56,6 +56,39 @@ def test_the_answer_whole_is_one_hypothesis(bench, nli) -> None:
     assert row.label == pytest.approx(expected, abs=1e-6) and len(row.details) == 1
 
 
+def test_the_whole_text_is_one_pass_over_joined_passages_and_the_answer(bench, nli) -> None:
+    first, second = bench.judge("hallucination", *settings(bench.folder, model=nli, hypothesis="whole"))
+    expected = entailment(nli, PREMISE.replace("\n\n", " "), "It is in util/delay.h [1].")
+    assert first.label == pytest.approx(expected, abs=1e-6)
+    expected = entailment(nli, "Interrupts are enabled by sei().", "By sei() [1]. It is a macro.")
+    assert second.label == pytest.approx(expected, abs=1e-6)
+    assert [(d["hypothesis"], d["window"], d["windows"]) for d in second.details] == [
+        ("By sei() [1]. It is a macro.", 1, 1)
+    ]
+
+
+def test_the_whole_text_is_cut_off_after_8192_characters(bench, tmp_path, monkeypatch) -> None:
+    from support import judge_bench
+
+    monkeypatch.setattr(judge_bench, "PASSAGES", [*judge_bench.PASSAGES, {"_id": "huge", "text": "wait " * 4000}])
+    folder = tiny_models.hhem(tmp_path / "hhem")
+    seen: list[tuple[str, str]] = []
+    from ragassay.evaluate.texts import cross_encoder
+
+    scores = cross_encoder._Hhem.scores
+    monkeypatch.setattr(cross_encoder._Hhem, "scores", lambda self, pairs: seen.extend(pairs) or scores(self, pairs))
+    answer = {"query_id": "q1", "agent": "ours", "answer": "It waits.\n\nIt is sei.", "passages": ["p3", "huge"]}
+    (row,) = [
+        r
+        for r in bench.judge(
+            "hallucination", *settings(bench.folder, model=folder, hypothesis="whole"), answers=[answer]
+        )
+        if r.query_id == "q1"
+    ]
+    premise = ("Interrupts are enabled by sei(). " + "wait " * 4000)[:8192]
+    assert seen == [(premise, "It waits. It is sei.")] and row.error is None
+
+
 def test_long_passages_are_read_to_their_end_in_windows(bench, nli) -> None:
     # 64 tokens, 3 of them special, 4 spare: 14 for the hypothesis, 43 for the premise, of which 10 overlap
     rows = bench.judge("hallucination", *settings(bench, model=nli, window_tokens=64), answers=LONG)

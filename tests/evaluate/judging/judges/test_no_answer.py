@@ -17,8 +17,33 @@ def test_an_answer_is_1_and_an_admission_0(bench, capsys):
         {"query_id": "q2", "agent": "ours", "answer": "I could not find it.", "passages": []},
     ]
     rows = bench.judge("no_answer", answers=answers)
-    assert [(row.criterion, row.label, row.score) for row in rows] == [("answered", 1, 1), ("answered", 0, 0)]
+    assert [(row.query_id, row.criterion, row.label, row.score) for row in rows] == [
+        (query, criterion, label, label)
+        for query, label in (("q1", 1), ("q2", 0))
+        for criterion in ("query_answered", "query_answered_strict")
+    ]
     assert "0.500" in capsys.readouterr().out
+
+
+def test_an_agent_that_failed_has_strictly_not_answered_and_is_else_counted_as_failed(bench, capsys):
+    bench.server.script = script({"reason,label": lambda text: {"reason": "So it is.", "label": "yes"}})
+    answers = [
+        {"query_id": "q1", "agent": "ours", "answer": "In delay.h.", "passages": ["p1"]},
+        {"query_id": "q2", "agent": "ours", "answer": None, "error": "timed out"},
+    ]
+    rows = {(row.query_id, row.criterion): row for row in bench.judge("no_answer", answers=answers)}
+    raw, strict = rows["q2", "query_answered"], rows["q2", "query_answered_strict"]
+    assert (raw.label, raw.error) == (None, "no answer to judge: timed out")
+    assert (strict.label, strict.reason, strict.error) == (0, "the agent gave no answer: timed out", None)
+    assert len(bench.server.requests) == 1
+    printed = [line.split("│") for line in capsys.readouterr().out.splitlines() if "query_answered" in line]
+    shown = {cells[1].strip(): [cells[3].strip(), cells[5].strip(), cells[6].strip()] for cells in printed}
+    assert shown == {"query_answered": ["1.000", "1", "1"], "query_answered_strict": ["0.500", "2", "0"]}
+
+
+def test_a_judge_that_failed_is_no_verdict_on_the_agent(bench):
+    bench.server.script = script({"reason,label": lambda text: {"reason": "So it is.", "label": "perhaps"}})
+    assert all(row.label is None and row.error for row in bench.judge("no_answer"))
 
 
 def test_by_probability(bench):

@@ -97,7 +97,32 @@ def test_a_batch_asks_what_a_direct_call_asks(tmp_path: Path, provider: Provider
         [batch] = server.batches.values()
     [sent] = batch.requests.values()
     assert (sent.get("body") or sent["params"]) == body
+    assert not {"temperature", "top_p", "seed", "presence_penalty"} & body.keys(), "what is not set is not sent"
     assert (got.value, got.text, got.probabilities) == (expected.value, expected.text, expected.probabilities)
+
+
+SAMPLING = {
+    "openai": {"temperature": 0.0, "top_p": 0.9, "seed": 40, "presence_penalty": 0.5},
+    "anthropic": {"temperature": 0.0, "top_p": 0.9},
+}
+
+
+@both
+@pytest.mark.parametrize("sample", [0, 2])
+def test_how_tokens_are_drawn_is_sent_alike_and_each_repeat_has_its_seed(tmp_path: Path, provider: Provider, sample):
+    model, more = f"{provider}:m", SAMPLING[provider]
+    asked = Batch("x", model, (request("hällo", sample=sample),))
+    with ScriptedServer(provider, [reply(GOOD)]) as direct:
+        make_caller(tmp_path / "d", model, direct.base_url, mode="direct", more=more).ask([asked])
+        body = dict(direct.requests[0].body)
+    expected = {**more, **({"seed": 40 + sample} if "seed" in more else {})}
+    assert {name: body[name] for name in expected} == expected
+    body.pop("stream", None)
+    with BatchServer(provider, lambda times, body: reply(GOOD)) as server:
+        make_caller(tmp_path / "b", model, server.base_url, more=more).ask([asked])
+        [batch] = server.batches.values()
+    [sent] = batch.requests.values()
+    assert (sent.get("body") or sent["params"]) == body
 
 
 @both

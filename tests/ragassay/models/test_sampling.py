@@ -1,0 +1,70 @@
+"""How tokens are drawn: what each provider is sent, and what is refused where a provider has no such parameter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from support.loopback.behaviours import reply
+from support.loopback.server import ScriptedServer
+
+from ragassay.calls.request_files import input_line
+from ragassay.errors import InputError
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import ModelSettings
+from ragassay.models.endpoint import Endpoint
+from ragassay.models.requests import Request
+from ragassay.prompts import Message
+
+GIVEN = {"temperature": 0.0, "top_p": 0.5, "seed": 42, "presence_penalty": 0.5}
+ASKED = Request((Message("user", "hällo"),), sample=3)
+
+
+def sent_by(model: str, settings: ModelSettings, base_url: str) -> None:
+    endpoint = Endpoint(model, settings.model_copy(update={"base_url": base_url}))
+    endpoint.call(ASKED)
+
+
+@pytest.mark.parametrize("model", ["openai:m", "local:m"])
+def test_all_are_sent_and_a_repeat_has_a_seed_of_its_own(monkeypatch, model: str):
+    with ScriptedServer("openai", [reply("Yes.")]) as server:
+        started = SimpleNamespace(base_url=server.base_url, stop=lambda: None)
+        monkeypatch.setattr("ragassay.models.local.model.start", lambda name, settings: started)
+        sent_by(model, ModelSettings.model_validate(GIVEN), server.base_url)
+        body = server.requests[0].body
+    assert {name: body[name] for name in GIVEN} == {**GIVEN, "seed": 45}
+
+
+def test_without_a_seed_only_local_models_get_one(monkeypatch):
+    with ScriptedServer("openai", [reply("Yes."), reply("Yes.")]) as server:
+        started = SimpleNamespace(base_url=server.base_url, stop=lambda: None)
+        monkeypatch.setattr("ragassay.models.local.model.start", lambda name, settings: started)
+        for model in ("openai:m", "local:m"):
+            sent_by(model, ModelSettings(), server.base_url)
+        hosted, local = (request.body for request in server.requests)
+    assert not GIVEN.keys() & hosted.keys()
+    assert GIVEN.keys() & local.keys() == {"seed"} and local["seed"] == 3
+
+
+def test_request_files_hold_them():
+    body = input_line("key", "file:m", ModelSettings.model_validate(GIVEN), ASKED)["body"]
+    assert {name: body[name] for name in GIVEN} == {**GIVEN, "seed": 45}
+    assert not GIVEN.keys() & input_line("key", "file:m", ModelSettings(), ASKED)["body"].keys()
+
+
+@pytest.mark.parametrize("line", ["seed = 7", "presence_penalty = 0.5"])
+def test_anthropic_has_no_such_parameter(tmp_path: Path, line: str):
+    name = line.split()[0]
+    path = tmp_path / "experiment.toml"
+    model = json.dumps("anthropic:m")
+    tables = f'[questions]\nsource = "own"\n[answer]\nmodel = {model}\n[judge]\nmodel = {model}\n'
+    path.write_text(f"{tables}[models.{model}]\ntop_p = 0.5\n{line}\n")
+    with pytest.raises(InputError) as raised:
+        load_experiment(path)
+    said = str(raised.value)
+    assert f'[models."anthropic:m"] models of anthropic: take no {name}; leave it out' in said
+    assert "\n" not in said
+    path.write_text(f"{tables}[models.{model}]\ntop_p = 0.5\n")
+    assert load_experiment(path).settings_of("anthropic:m").top_p == 0.5
