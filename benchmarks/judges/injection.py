@@ -192,6 +192,7 @@ def main(results: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
         print(row)
     print("\nOf Claude's replies, written from request files (benchmarks/replies/SOURCES.md): a conversation in which")
     print("answers with such texts were judged met one in each request, and its judge may have been warned by that.")
+    print('The prompts are those of `prompts = "ragassay"`.')
     return 0
 
 

@@ -195,7 +195,7 @@ def page(data: Path, judged: Mapping[str, Sequence[Assessment]], tasks: Mapping[
     yield from below
     yield "\nFigures as printed are of other data: other claims, queries and people; the judge is GPT-4o, or as named."
     yield "Those in bold are of Claude's replies, written from request files (benchmarks/replies/SOURCES.md); cost and"
-    yield "latency were not measured."
+    yield 'latency were not measured. The prompts are those of `prompts = "ragassay"`.'
 
 
 def main(data: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:

@@ -7,8 +7,11 @@ into sentences, each is held against every window of the passages, and the score
 
 Our windows are longer than the paper's sentences: `window_tokens` for premise and hypothesis together, the premise's
 windows overlapping by a quarter, so that nothing is cut off and a sentence that rests on two passages finds both where
-they fit. With hypothesis = "answer" the answer is held against them whole (in pieces where it is too long), as in Open
-RAG Eval's `hhem_score` (vectara/open-rag-eval, metrics/hallucination_metric.py, which cuts the passages off instead).
+they fit. With hypothesis = "answer" the answer is held against them whole (in pieces where it is too long).
+
+With hypothesis = "whole" the score is Open RAG Eval's `hhem_score` (vectara/open-rag-eval, `hallucination_metric.py` in
+metrics): one pass over the passages, joined by spaces and cut off after 8,192 characters, and the answer's sentences,
+joined by spaces. What is longer than the model takes, the model's own tokenizer cuts.
 """
 
 from __future__ import annotations
