@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ragassay.records import Figure
 
 
-def print_json(value: Mapping[str, Any]) -> None:
-    """One object; what is not finite has no place in it."""
+def print_json(value: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+    """One object, or several; what is not finite has no place in it."""
     print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
 
 

@@ -52,7 +52,8 @@ def evaluate_prompts(workspace: Workspace) -> list[Path]:
     if not workspace.experiment.evaluates:
         return []
     code = own_modules(workspace, *(name for name in settings.judges if ":" in name))
-    return [*sorted(PROMPTS.glob("*.md")), *own_files(workspace, *settings.own_prompts()), *code]
+    built_in = sorted([*PROMPTS.glob("*.md"), *PROMPTS.glob("*.jsonl")])
+    return [*built_in, *own_files(workspace, *settings.own_prompts()), *code]
 
 
 def compare_settings(experiment: Experiment) -> dict[str, Any]:

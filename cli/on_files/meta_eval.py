@@ -1,22 +1,24 @@
-"""`ragassay meta-eval`: an evaluator against people's labels."""
+"""`ragassay meta-eval`: evaluators against people's labels, one by itself or several side by side."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragassay.errors import InputError
+from ragassay.errors import InputError, RepliesMissing
 from ragassay.text import plain
 
 from ..options import Verbs, add_draws, add_json, add_verb, check_least, path_of
 from ..printing import print_figures, print_json, print_undefined
+from .meta_eval_table import print_failures, print_side_by_side
 
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.labelled_sets import LabelledSet
-    from ragassay.evaluate.agreement.meta_eval import CrossTable, MetaEvaluation
+    from ragassay.evaluate.agreement.meta_eval import CrossTable, MetaEvaluation, Relevant
     from ragassay.evaluate.judging.engine.evaluator import Evaluator
     from ragassay.experiment.workspace import Workspace
     from ragassay.records import Assessment
@@ -26,9 +28,14 @@ _DEFAULT_WORK = Path("results") / "meta-eval"
 
 def add(verbs: Verbs) -> None:
     """The verb and its options."""
-    help_text = "hold an evaluator against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …"
+    help_text = "hold evaluators against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …"
     verb = add_verb(verbs, "meta-eval", help_text, run)
-    verb.add_argument("--judge", required=True, metavar="NAME", help="an evaluator: see `ragassay judges`")
+    verb.add_argument(
+        "--judge",
+        required=True,
+        metavar="NAME,…",
+        help="an evaluator (see `ragassay judges`), or several side by side, with a comma between them",
+    )
     verb.add_argument(
         "--labelled",
         type=path_of,
@@ -61,7 +68,13 @@ def add(verbs: Verbs) -> None:
     )
     verb.add_argument("--criterion", metavar="NAME", help="which figure of a judge that gives several")
     verb.add_argument("--n", type=int, metavar="N", help="rows drawn at random; default: all")
-    verb.add_argument("--balance", action="store_true", help="draw half of them from the labels that count")
+    verb.add_argument(
+        "--balance",
+        nargs="?",
+        const="halves",
+        choices=["halves", "grades"],
+        help="draw half of them from the labels that count, or (grades) as many of each label",
+    )
     verb.add_argument(
         "--set",
         action="append",
@@ -69,13 +82,19 @@ def add(verbs: Verbs) -> None:
         metavar="KEY=VALUE",
         help="an option of the judge, as in [evaluate.settings]; may be repeated",
     )
-    verb.add_argument("--model", metavar="MODEL", help="provider:name")
+    verb.add_argument("--model", action="append", metavar="MODEL", help="provider:name; may be repeated")
     verb.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
     verb.add_argument("--mode", choices=["auto", "label", "probability"], help="how the model is asked")
     verb.add_argument(
+        "--prompts",
+        action="append",
+        choices=["paper", "ragassay"],
+        help="in whose wording, where there are two; may be repeated (default: --config's, else paper)",
+    )
+    verb.add_argument(
         "--config", type=path_of, metavar="TOML", help="an experiment.toml for models, settings, own judges"
     )
-    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before spending more than this")
+    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop each judge before it spends more")
     verb.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
     verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: results/meta-eval)")
     add_draws(verb)
@@ -83,28 +102,52 @@ def add(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge the labelled rows, or what is drawn of them, and print how well."""
+    """Judge the labelled rows, or what is drawn of them, with each judge, model and wording, and print how well."""
     from ragassay.evaluate.agreement.labelled_sets import sample
-    from ragassay.evaluate.agreement.meta_eval import (
-        check_fits,
-        criterion_of,
-        meta_evaluate,
-        relevant_labels,
-        threshold_of,
-    )
+    from ragassay.evaluate.agreement.meta_eval import check_fits, criterion_of, relevant_labels, threshold_of
     from ragassay.files import write_records
 
     _check(options)
     labelled = _labelled(options)
     relevant = relevant_labels(labelled, options.relevant)
-    labelled = sample(labelled, options.n, options.seed, relevant.labels if options.balance else None)
-    workspace, evaluator = _evaluator(options, labelled)
-    check_fits(evaluator, labelled)
-    threshold_of(criterion_of(evaluator, options.criterion), options.binary_at)
-    judged = _judged(workspace, evaluator, labelled)
+    halves = relevant.labels if options.balance == "halves" else None
+    labelled = sample(labelled, options.n, options.seed, halves, evenly=options.balance == "grades")
+    made = [_evaluator(each, labelled) for each in _each(options)]
+    for _, evaluator in made:
+        check_fits(evaluator, labelled)
+        threshold_of(criterion_of(evaluator, options.criterion), options.binary_at)
+    judged = _all_judged(made, labelled)
     if options.out:
-        write_records(options.out, judged)
-    found = meta_evaluate(
+        write_records(options.out, [row for rows in judged for row in rows])
+    pairs = zip(made, judged, strict=True)
+    found = [_evaluated(evaluator, labelled, rows, relevant, options) for (_, evaluator), rows in pairs]
+    if options.json:
+        print_json([one.dump() for one in found] if len(found) > 1 else found[0].dump())
+    elif len(found) > 1:
+        print_side_by_side(found)
+    else:
+        _print(found[0])
+    return 0
+
+
+def _each(options: argparse.Namespace) -> Iterator[argparse.Namespace]:
+    """The options with one judge, one model and one wording, for all that are named."""
+    judges = dict.fromkeys(name.strip() for name in options.judge.split(",") if name.strip())
+    models, wordings = dict.fromkeys(options.model or [None]), dict.fromkeys(options.prompts or [None])
+    for judge, model, prompts in product(judges, models, wordings):
+        yield argparse.Namespace(**{**vars(options), "judge": judge, "model": model, "prompts": prompts})
+
+
+def _evaluated(
+    evaluator: Evaluator,
+    labelled: LabelledSet,
+    judged: Sequence[Assessment],
+    relevant: Relevant,
+    options: argparse.Namespace,
+) -> MetaEvaluation:
+    from ragassay.evaluate.agreement.meta_eval import meta_evaluate
+
+    return meta_evaluate(
         evaluator,
         labelled,
         judged,
@@ -114,11 +157,25 @@ def run(options: argparse.Namespace) -> int:
         bootstrap=options.bootstrap,
         seed=options.seed,
     )
-    if options.json:
-        print_json(found.dump())
-    else:
-        _print(found)
-    return 0
+
+
+def _all_judged(made: Sequence[tuple[Workspace, Evaluator]], labelled: LabelledSet) -> list[list[Assessment]]:
+    """What each gave. Raises the first RepliesMissing once all requests are written that can stand side by side.
+
+    Two models asked by one judge would write over each other's request files: the second waits for the next run.
+    """
+    judged: list[list[Assessment]] = []
+    missing: dict[str, RepliesMissing] = {}
+    for workspace, evaluator in made:
+        if evaluator.batch_label in missing:
+            continue
+        try:
+            judged.append(_judged(workspace, evaluator, labelled))
+        except RepliesMissing as error:
+            missing[evaluator.batch_label] = error
+    if missing:
+        raise next(iter(missing.values()))
+    return judged
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -127,8 +184,8 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError(f"--n is {options.n}, it must be at least 2")
     if options.balance and options.n is None:
         raise InputError("--balance goes with --n", remedy="say how many rows to draw")
-    if "," in options.judge:
-        raise InputError("--judge names more than one", remedy="hold one evaluator at a time against the labels")
+    if not options.judge.replace(",", "").strip():
+        raise InputError("--judge names no evaluator", remedy="see `ragassay judges`")
 
 
 def _labelled(options: argparse.Namespace) -> LabelledSet:
@@ -154,9 +211,9 @@ def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Work
 
     options.with_ = options.judge
     options.work = options.work or (None if options.out else _DEFAULT_WORK)
-    base = files_workspace(options)
     given = dict(map(_setting, options.set))
-    workspace = _with(base, options.judge, given)
+    workspace = _worded(files_workspace(options), options.prompts)
+    workspace = _with(workspace, options.judge, given)
     (evaluator,) = _one(experiment_evaluators(workspace), options.judge)
     if labelled.kind == "claims" and "split" in type(evaluator.options).model_fields and "split" not in given:
         workspace = _with(workspace, options.judge, {"split": "whole"})
@@ -169,6 +226,17 @@ def _one(evaluators: list[Evaluator], name: str) -> list[Evaluator]:
         names = ", ".join(evaluator.name for evaluator in evaluators)
         raise InputError(f"'{plain(name)}' is a family of evaluators", remedy=f"name one of {names}")
     return evaluators
+
+
+def _worded(workspace: Workspace, prompts: str | None) -> Workspace:
+    """The workspace with the wording that --prompts names, if any."""
+    from ragassay.experiment.workspace import Workspace
+
+    if prompts is None:
+        return workspace
+    evaluate = workspace.experiment.evaluate.model_copy(update={"prompts": prompts})
+    experiment = workspace.experiment.model_copy(update={"evaluate": evaluate})
+    return Workspace(workspace.corpus, workspace.results, experiment)
 
 
 def _with(workspace: Workspace, judge: str, given: Mapping[str, Any]) -> Workspace:
@@ -225,9 +293,7 @@ def _print(found: MetaEvaluation) -> None:
     if found.confusion is not None:
         _print_confusion(found.confusion)
     print_undefined(found.undefined)
-    for error, count in found.errors.items():
-        said = error if len(error) <= 200 else f"{error[:200]}…"
-        print(plain(f"note: {count} of {found.n_rows} rows could not be judged: {said}"), file=sys.stderr)
+    print_failures(found)
     for note in found.notes:
         print(plain(f"note: {note}"), file=sys.stderr)
 

@@ -13,7 +13,15 @@ from .. import __version__
 from .settings import Experiment
 from .workspace import Workspace
 
-SHAPING = {"base_url", "temperature", "max_tokens", "prices_usd_per_million"}
+SHAPING = {
+    "base_url",
+    "temperature",
+    "top_p",
+    "seed",
+    "presence_penalty",
+    "max_tokens",
+    "prices_usd_per_million",
+}
 """The settings of a model that shape a reply, or what it is said to cost; how it is reached does not."""
 
 

@@ -275,7 +275,7 @@ def test_a_balanced_draw_takes_half_of_what_counts_and_evenly_of_the_rest(tmp_pa
 def test_a_draw_over_all_grades_takes_as_many_of_each_and_is_the_same_again(tmp_path):
     grades = [0] * 60 + [1] * 25 + [2] * 10 + [3] * 5
     rows = [{"claim": f"Claim {n}", "document": "D", "label": grade} for n, grade in enumerate(grades)]
-    labelled = read_rows(write(tmp_path / "claims.jsonl", rows))
+    labelled = read_rows(write_lines(tmp_path / "claims.jsonl", rows))
     for n, expected in ((20, [5, 5, 5, 5]), (22, [6, 6, 5, 5]), (40, [13, 12, 10, 5]), (200, [60, 25, 10, 5])):
         drawn = sample(labelled, n, 7, evenly=True)
         assert [sum(row.label == grade for row in drawn.rows) for grade in range(4)] == expected

@@ -169,7 +169,7 @@ def test_a_row_has_what_each_judge_gave(folder):
 def test_the_document_a_question_was_made_from_is_the_expected_one(folder):
     lines = [json.loads(line) for line in (folder / "results" / "queries.jsonl").read_text().splitlines()]
     lines[0]["metadata"] = {"expected_response": "util/delay.h", "doc": "manual.pdf", "section": "manual-1"}
-    write_records(folder / "results" / "queries.jsonl", [Query.model_validate(line) for line in lines])
+    write_lines(folder / "results" / "queries.jsonl", lines)
     assert export(folder) == 0
     row = table(folder)["q1", AGENTS[0]]
     assert json.loads(row["expected_retrieved_context"]) == [{"doc_uri": "manual.pdf"}]

@@ -24,7 +24,7 @@ def recall(bench, expected, retrieved, metadata=None):
     write_lines(passages, PASSAGES)
     options = ["--answers", str(answers), "--passages", str(passages), "--out", str(out), "--model", "openai:none"]
     if metadata is not None:
-        (bench.folder / "q.jsonl").write_text(json.dumps({"_id": "q", "text": "Which?", "metadata": metadata}) + "\n")
+        write_lines(bench.folder / "q.jsonl", [{"_id": "q", "text": "Which?", "metadata": metadata}])
         options += ["--queries", str(bench.folder / "q.jsonl")]
     assert main(["judge", *options, "--with", "document_recall"]) == 0
     return read_records(out, Assessment)
