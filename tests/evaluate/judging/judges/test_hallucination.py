@@ -57,7 +57,7 @@ def test_the_answer_whole_is_one_hypothesis(bench, nli) -> None:
 
 
 def test_the_whole_text_is_one_pass_over_joined_passages_and_the_answer(bench, nli) -> None:
-    first, second = bench.judge("hallucination", *settings(bench.folder, model=nli, hypothesis="whole"))
+    first, second = bench.judge("hallucination", *settings(bench, model=nli, hypothesis="whole"))
     expected = entailment(nli, PREMISE.replace("\n\n", " "), "It is in util/delay.h [1].")
     assert first.label == pytest.approx(expected, abs=1e-6)
     expected = entailment(nli, "Interrupts are enabled by sei().", "By sei() [1]. It is a macro.")
@@ -81,7 +81,7 @@ def test_the_whole_text_is_cut_off_after_8192_characters(bench, tmp_path, monkey
     (row,) = [
         r
         for r in bench.judge(
-            "hallucination", *settings(bench.folder, model=folder, hypothesis="whole"), answers=[answer]
+            "hallucination", *settings(bench, model=folder, hypothesis="whole"), answers=[answer]
         )
         if r.query_id == "q1"
     ]
