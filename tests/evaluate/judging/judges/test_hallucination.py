@@ -80,9 +80,7 @@ def test_the_whole_text_is_cut_off_after_8192_characters(bench, tmp_path, monkey
     answer = {"query_id": "q1", "agent": "ours", "answer": "It waits.\n\nIt is sei.", "passages": ["p3", "huge"]}
     (row,) = [
         r
-        for r in bench.judge(
-            "hallucination", *settings(bench, model=folder, hypothesis="whole"), answers=[answer]
-        )
+        for r in bench.judge("hallucination", *settings(bench, model=folder, hypothesis="whole"), answers=[answer])
         if r.query_id == "q1"
     ]
     premise = ("Interrupts are enabled by sei(). " + "wait " * 4000)[:8192]
