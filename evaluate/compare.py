@@ -5,7 +5,7 @@ One function gives the figures of one section of the report, and `results_of` pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar
 
@@ -15,10 +15,11 @@ from ragassay.files import read_records, write_json
 from ragassay.records import Assessment, Figure
 
 from .audit.judge_audit import audit_judge, guessing, warnings
-from .figures import query_values
+from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
-from .figures.compared_measures import compare_agents, measures_of_evaluators, measures_of_findings
+from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, evaluations_by_query
+from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
 from .human_labels.corrections import Judged, People, correct_figures, read_people
@@ -27,17 +28,17 @@ from .inputs.labels import HIGHEST
 from .inputs.sections import source_clusters
 from .judging.catalog import experiment_evaluators
 from .ratings import bradley_terry, elo
-from .ratings.leader import choose, rank_agents
+from .ratings.leader import choose, rank_agents, with_equals
 from .ratings.verdicts import Verdict, verdicts
-from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate, win_rate_by_query, wins
+from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     WIN_RATE,
     AgentPool,
-    Audit,
     Boxes,
     Choice,
     Comparison,
     Corrections,
+    FailuresAtBottom,
     Figures,
     PairedTest,
     PassOrFail,
@@ -45,7 +46,7 @@ from .results import (
     Results,
 )
 from .statistics.clustered import ByAgent, Range
-from .statistics.paired_t import paired_test, rag_pairs
+from .statistics.paired_t import rag_tests
 from .statistics.resamples import Resamples, resamples
 
 V = TypeVar("V")
@@ -85,8 +86,8 @@ def results_of(
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     basis = _basis(findings, experiment, evaluated or Evaluations())
-    audit, corrected = _audit(basis), _corrected(basis, labelled)
-    guess = guessing(audit)
+    audit = audit_judge(findings, basis.found, experiment, basis.order, basis.draws)
+    corrected, guess = _corrected(basis, labelled), guessing(audit)
     notices = (*findings.unusable, *basis.strengths.notices, *warnings(audit), *(corrected.notes if corrected else ()))
     results = Results(
         corpus=corpus,
@@ -279,30 +280,32 @@ class _Comparisons(TypedDict):
     verdict: Choice
     comparisons: tuple[Comparison, ...]
     tests: tuple[PairedTest, ...]
+    failures_at_bottom: FailuresAtBottom | None
 
 
 def _comparisons(basis: _Basis) -> _Comparisons:
     """Every pair of agents on every measure, what to choose by them, and the paper's tests."""
-    measures = measures_of_findings(basis.findings, basis.k, basis.retrieval, basis.pointwise, basis.found)
-    measures |= measures_of_evaluators(basis.evaluated)
-    pairs = compare_agents(measures, basis.order, basis.draws.clusters, basis.draws.seed)
+    findings, draws, matters = basis.findings, basis.draws, basis.experiment.compare.matters
+    asked = compared_measures.of_findings(findings, basis.k, basis.retrieval, basis.pointwise, basis.found)
+    measures = asked | compared_measures.of_evaluators(basis.evaluated)
+    compared_measures.check_matters(matters, measures)
+    pairs = _pairs(basis, measures)
+    verdict = choose(basis.order, basis.strengths, basis.table, draws, asked[WIN_RATE].values)
+    low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
+    if low is not None:
+        pairs = withhold_pairs(pairs, _pairs(basis, low.measures), low.failed)
+        verdict = withhold(verdict, low, len(findings.queries))
     return {
-        "verdict": choose(basis.order, basis.strengths, basis.table, basis.draws, pairs),
+        "verdict": with_equals(verdict, pairs, matters.get(WIN_RATE)),
         "comparisons": pairs,
-        "tests": tuple(_tests(basis)),
+        "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in asked.items()}),
+        "failures_at_bottom": None if low is None else low.figures(basis.order, draws),
     }
 
 
-def _tests(basis: _Basis) -> Iterator[PairedTest]:
-    """RAG against RAG-Fusion for each retriever: on MRR at both levels, each criterion, and the win rate a query."""
-    for rag, fusion in rag_pairs(basis.experiment.built_in_agents()):
-        for measure in query_values.ranking_measures(basis.k)[:2]:
-            if rag in basis.retrieval and fusion in basis.retrieval:
-                yield paired_test(measure, rag, basis.retrieval[rag][measure], fusion, basis.retrieval[fusion][measure])
-        for name in basis.criteria:
-            yield paired_test(name, rag, basis.pointwise[rag][name], fusion, basis.pointwise[fusion][name])
-        rates = [win_rate_by_query(basis.found, agent, basis.findings.queries) for agent in (rag, fusion)]
-        yield paired_test(WIN_RATE, rag, rates[0], fusion, rates[1])
+def _pairs(basis: _Basis, measures: Mapping[str, ComparedMeasure]) -> tuple[Comparison, ...]:
+    matters = basis.experiment.compare.matters
+    return compared_measures.compare_agents(measures, basis.order, basis.draws.clusters, basis.draws.seed, matters)
 
 
 class _Pool(TypedDict):
@@ -316,11 +319,6 @@ def _pool(basis: _Basis) -> _Pool:
         "pool": basis.in_order(pool_by_judge(basis.findings, basis.draws, basis.k)),
         "pool_people": basis.in_order(pool_by_people(basis.findings, basis.draws, basis.k)),
     }
-
-
-def _audit(basis: _Basis) -> Audit:
-    """What the judge may have got wrong."""
-    return audit_judge(basis.findings, basis.found, basis.experiment, basis.order, basis.draws)
 
 
 def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:

@@ -69,8 +69,9 @@ class NeededQueries(Record):
 
 
 NOT_DISTINGUISHABLE: Final = "not distinguishable"
-PairVerdict = Literal["better", "worse", "not distinguishable"]
-"""Of one agent against another, at 5%."""
+PRACTICALLY_EQUAL: Final = "practically equal"
+PairVerdict = Literal["better", "worse", "practically equal", "not distinguishable"]
+"""Of one agent against another, at 5%. Practically equal only where it is said how large a difference matters."""
 
 
 class Comparison(Record):
@@ -236,13 +237,40 @@ class PassOrFail(Record):
 
 
 class Choice(Record):
-    """What to choose. `sure` is False where the leader cannot be told from the next agent with these queries."""
+    """What to choose. `sure` is False where the leader cannot be told from some other agent with these queries.
+
+    possible_best: the agents that may be the best, the leader first; each that is the best is among them with 95%; the
+    leader alone where `sure`. expected_regret: how much smaller a share of its games the leader is expected to win than
+    the best agent, None where that is not known.
+    """
 
     best: str | None
     runner_up: str | None
     sure: bool
     sentence: str
     p_best: dict[str, float] = Field(default_factory=dict)
+    possible_best: tuple[str, ...] = ()
+    expected_regret: float | None = None
+
+
+class FailuresAtBottom(Record):
+    """The figures with answers that failed as the worst there are, in place of being left out.
+
+    failed: agent to how many of its answers failed (the others are not named). An answer that failed loses each game
+    that it owed to one that did not, and is level with one that failed too; its labels are 0; where its retrieval
+    failed, so are the ranking measures. What the judge failed is missing here as well. leader, decided, possible_best,
+    expected_regret: as in `verdict`.
+    """
+
+    failed: dict[str, int]
+    leader: str | None
+    decided: bool
+    possible_best: tuple[str, ...]
+    expected_regret: float | None
+    win_rate: dict[str, Figure]
+    bradley_terry: dict[str, Figure]
+    pointwise: Figures
+    retrieval: Figures
 
 
 class Results(Record):
@@ -297,3 +325,4 @@ class Results(Record):
     audit: Audit | None = None
     comparisons: tuple[Comparison, ...] = ()
     corrected: Corrections | None = None
+    failures_at_bottom: FailuresAtBottom | None = None

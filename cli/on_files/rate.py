@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay.text import plain
+from ragassay.text import listed, plain
 
 from ..options import Verbs, add_draws, add_json, add_sections, add_verb, path_of
 from ..printing import print_figures, print_json
@@ -56,11 +56,25 @@ def run(options: argparse.Namespace) -> int:
         return 0
     ratings = {name: Figure.model_validate(figure) for name, figure in result["ratings"].items()}
     print_figures(ratings, more=_order(result), interval_digits=".4g")
+    if result["leader"] is not None:
+        print(plain(_who_leads(result)))
     if result.get("triples"):
         print(f"{result['intransitive_triples']:,} of {result['triples']:,} triples of agents run in a circle")
     if result.get("note"):
         print(f"note: {plain(result['note'])}")
     return 0
+
+
+def _who_leads(result: Mapping[str, Any]) -> str:
+    """Whether the leader is decided, who may be the best and what choosing it may lose."""
+    from ragassay.evaluate.report.wording import points
+
+    said = f"{result['leader']} leads: the games won tell it from each other agent"
+    if not result["decided"]:
+        said = f"{result['leader']} leads, but is not told from each other agent; the best may be "
+        said += listed(result["possible_best"])
+    regret = result["expected_regret"]
+    return said + ("" if regret is None else f"; choosing it is expected to lose {points(regret)} of win rate")
 
 
 def _order(result: Mapping[str, Any]) -> dict[str, dict[str, str]]:

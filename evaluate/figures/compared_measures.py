@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ragassay.errors import InputError
+from ragassay.text import listed, plain
+
 from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings
 from ..inputs.labels import HIGHEST
@@ -25,7 +28,7 @@ class ComparedMeasure:
     width: float
 
 
-def measures_of_findings(
+def of_findings(
     findings: Findings, k: int, retrieval: ByAgent, pointwise: ByAgent, found: Sequence[Verdict]
 ) -> dict[str, ComparedMeasure]:
     """Measure to values: MRR at both levels, each criterion, and the share of its games that an agent won a query."""
@@ -39,7 +42,7 @@ def measures_of_findings(
     return table | {WIN_RATE: ComparedMeasure(rates, 1.0)}
 
 
-def measures_of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
+def of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
     """What evaluators gave, each measure with the values of the agents that have it."""
     return {
         name: ComparedMeasure({agent: row[name] for agent, row in evaluated.values.items() if name in row}, high - low)
@@ -47,12 +50,29 @@ def measures_of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]
     }
 
 
+def check_matters(matters: Mapping[str, float], table: Mapping[str, ComparedMeasure]) -> None:
+    """Raises InputError for a measure of `matters` that is not in `table`, with those that are."""
+    for measure in matters:
+        if measure not in table:
+            raise InputError(
+                f"compare.matters names '{plain(measure)}', which is not compared here",
+                remedy=f"the measures are {listed(list(table))}",
+            )
+
+
 def compare_agents(
-    table: Mapping[str, ComparedMeasure], order: Sequence[str], clusters: Clusters, seed: int
+    table: Mapping[str, ComparedMeasure],
+    order: Sequence[str],
+    clusters: Clusters,
+    seed: int,
+    matters: Mapping[str, float],
 ) -> tuple[Comparison, ...]:
-    """Every pair of agents on every measure; the first of a pair stands earlier in `order`."""
+    """Every pair of agents on every measure; the first of a pair stands earlier in `order`.
+
+    matters: measure to the smallest difference that matters.
+    """
     rows: list[Comparison] = []
     for measure, one in table.items():
         values = {agent: one.values[agent] for agent in order if agent in one.values}
-        rows += compare_pairs(measure, values, clusters, width=one.width, seed=seed)
+        rows += compare_pairs(measure, values, clusters, width=one.width, seed=seed, matters=matters.get(measure))
     return tuple(rows)

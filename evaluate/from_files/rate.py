@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -15,11 +16,17 @@ from ragassay.records import Figure, Game
 from ..inputs.sections import read_clusters
 from ..ratings import bradley_terry, elo
 from ..ratings.bradley_terry_fit import TOLERANCE
-from ..ratings.verdicts import verdicts
-from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate
+from ..ratings.leader import level_with_first, rank_agents
+from ..ratings.standing import stand
+from ..ratings.verdicts import Verdict, verdicts
+from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate_by_query
+from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples, resamples
 
 Method = Literal["elo", "bradley-terry"]
+
+SAME_POINTS = 1e-6
+"""Elo ratings that differ by less are the same but for rounding."""
 
 
 class AnyonesGame(Game):
@@ -53,11 +60,12 @@ def rate_file(
     """The ratings of a games file, ready for JSON, with every parameter behind them.
 
     method, parameters, n_games (lines), n_failed (lines without a winner), n_verdicts (pairs of agents on a query with
-    a winner or a tie), flip_rate, first_shown_wins, ratings (agent to figure, best first) and note (why something is
-    missing, or None). Bradley-Terry adds p_best and converged; it does not use k_factor and tournaments. Intervals are
-    from resampling queries, by the sections that the queries file `sections` names (`evaluate.inputs.sections`). Raises
-    InputError for a file that cannot be read, or without a game, for a query without its line in `sections`, and for
-    parameters out of range.
+    a winner or a tie), flip_rate, first_shown_wins, leader, decided (whether the games won tell it from each other
+    agent), possible_best and expected_regret (`evaluate.ratings.standing`; empty and None below two rated agents),
+    ratings (agent to figure, best first) and note (why something is missing, or None). Bradley-Terry adds p_best and
+    converged; it does not use k_factor and tournaments. Intervals are from resampling queries, by the sections that the
+    queries file `sections` names (`evaluate.inputs.sections`). Raises InputError for a file that cannot be read, or
+    without a game, for a query without its line in `sections`, and for parameters out of range.
     """
     _check(k_factor, initial, tournaments, bootstrap, seed)
     played = read_records(games, AnyonesGame)
@@ -69,7 +77,11 @@ def rate_file(
     draws = resamples(queries, bootstrap, seed, read_clusters(sections, queries, games))
     table = contests(found, agents, draws.queries)
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
-    rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial, ties)
+    rates = _win_rates(found, table.agents, draws.queries)
+    if method == "elo":
+        rated = _elo(table, draws, settings, rates)
+    else:
+        rated = _bradley_terry(table, draws, initial, ties, rates)
     rated["parameters"] |= _drawn(draws) | ({"n_sections": len(draws.clusters.names)} if sections else {})
     return {
         "method": method,
@@ -82,19 +94,37 @@ def rate_file(
     }
 
 
-def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings) -> dict[str, Any]:
+def _win_rates(found: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str]) -> dict[str, Values]:
+    """Agent to query to the share of its games that it won."""
+    own: dict[str, list[Verdict]] = {agent: [] for agent in agents}
+    for verdict in found:
+        own[verdict.agent_a].append(verdict)
+        own[verdict.agent_b].append(verdict)
+    return {agent: win_rate_by_query(rows, agent, queries) for agent, rows in own.items()}
+
+
+def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings, rates: Mapping[str, Values]) -> dict[str, Any]:
     idle = [agent for agent in table.agents if not table.games_of(agent)]
+    ratings = elo.rate(table, draws, settings)
+    points = {agent: figure.value for agent, figure in ratings.items() if figure.value is not None}
+    order = sorted(points, key=lambda agent: (-points[agent], agent))
+    level = [agent for agent in order[1:] if abs(points[agent] - points[order[0]]) < SAME_POINTS]
     return {
         "parameters": asdict(settings),
-        "ratings": _best_first(elo.rate(table, draws, settings)),
+        **_standing(order, level, rates, draws),
+        "ratings": _best_first(ratings),
         "note": f"not rated, since no game has a verdict: {', '.join(idle)}" if idle else None,
     }
 
 
-def _bradley_terry(table: Contests, draws: Resamples, initial: float, ties: bradley_terry.Ties) -> dict[str, Any]:
+def _bradley_terry(
+    table: Contests, draws: Resamples, initial: float, ties: bradley_terry.Ties, rates: Mapping[str, Values]
+) -> dict[str, Any]:
     result = bradley_terry.rate(table, draws, initial, ties)
+    order = rank_agents(result.rated, result, result.figures)
     return {
         "parameters": {"initial": initial, "ties": result.ties, "tolerance": TOLERANCE},
+        **_standing(order, level_with_first(order, result), rates, draws),
         "ratings": _best_first(result.figures),
         "tie_parameter": result.tie_parameter,
         "p_best": result.p_best,
@@ -103,6 +133,21 @@ def _bradley_terry(table: Contests, draws: Resamples, initial: float, ties: brad
         "intransitive_triples": result.intransitive,
         "converged": result.converged,
         "note": result.note,
+    }
+
+
+def _standing(
+    order: Sequence[str], level: Sequence[str], rates: Mapping[str, Values], draws: Resamples
+) -> dict[str, Any]:
+    """Who leads and how surely; `order`: the agents that were rated, best first."""
+    if len(order) < 2:
+        return {"leader": None, "decided": False, "possible_best": [], "expected_regret": None}
+    found = stand(order, rates, draws.clusters, draws.seed, level)
+    return {
+        "leader": found.leader,
+        "decided": found.decided,
+        "possible_best": list(found.possible_best),
+        "expected_regret": found.expected_regret,
     }
 
 

@@ -10,15 +10,14 @@ import numpy as np
 from ragassay.records import Figure
 from ragassay.text import listed
 
-from ..results import NOT_DISTINGUISHABLE, WIN_RATE, Choice, Comparison
+from ..results import PRACTICALLY_EQUAL, WIN_RATE, Choice, Comparison
+from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples
 from . import bradley_terry
 from .bradley_terry import BradleyTerry
+from .standing import FEWEST_QUERIES, Standing, stand
 from .verdicts import Verdict
 from .win_table import Contests, contests
-
-FEWEST_QUERIES = 6
-"""Below six queries not even a win on each of them is significant at 5% (two-sided sign test: 2 / 2^5 = 6%)."""
 
 
 def rank_agents(agents: Sequence[str], strengths: BradleyTerry, elo: Mapping[str, Figure]) -> tuple[str, ...]:
@@ -36,59 +35,73 @@ def rank_agents(agents: Sequence[str], strengths: BradleyTerry, elo: Mapping[str
     return tuple(sorted(agents, key=place))
 
 
+def level_with_first(rated: Sequence[str], strengths: BradleyTerry) -> list[str]:
+    """Those of `rated`, agents with a verdict, best first, that the first does not stand above."""
+    at = {agent: position for position, agent in enumerate(strengths.rated)}
+    return [agent for agent in rated[1:] if not strengths.above[at[rated[0]], at[agent]]]
+
+
 def choose(
     order: Sequence[str],
     strengths: BradleyTerry,
     table: Contests,
     draws: Resamples,
-    comparisons: Sequence[Comparison] = (),
+    rates: Mapping[str, Values],
 ) -> Choice:
-    """The first of `order`, and how sure that is.
+    """The first of `order`, and how sure that is. rates: agent to query to the share of its games that it won.
 
-    Sure where, against each other agent that was rated, it stands above in so large a share of the resamples that the
-    95% interval of the difference excludes 0, at least `FEWEST_QUERIES` queries, of as many sections, have a verdict,
-    and the corrected tests of `comparisons` tell the two apart by the games won.
+    Sure where at least `FEWEST_QUERIES` queries, of as many sections, have a verdict, and the games won tell it from
+    each other agent that was rated (`standing`).
     """
     rated = [agent for agent in order if agent in strengths.rated]
     if len(rated) < 2:
         return Choice(best=None, runner_up=None, sure=False, sentence=_nothing(order, table))
-    best, others = rated[0], rated[1:]
-    n = len(np.unique(table.query))
-    index = {agent: position for position, agent in enumerate(strengths.rated)}
-    shares = {agent: float(strengths.above_share[index[best], index[agent]]) for agent in others}
-    needed = 1 - draws.tail(n)
-    untold = _untold(best, comparisons)
-    rivals = [agent for agent in others if shares[agent] < needed or agent in untold]
-    level = [agent for agent in others if not strengths.above[index[best], index[agent]]]
+    best = rated[0]
+    level = level_with_first(rated, strengths)
+    found = stand(rated, rates, draws.clusters, draws.seed, level)
     return Choice(
         best=best,
-        runner_up=others[0],
-        sure=not rivals and draws.units(n) >= FEWEST_QUERIES,
-        sentence=_sentence(best, rivals, level, min(shares.values()), n, draws.units(n)) + _unrated(order, rated),
+        runner_up=rated[1],
+        sure=found.decided,
+        sentence=_sentence(found, level) + _unrated(order, rated),
         p_best=strengths.p_best,
+        possible_best=found.possible_best,
+        expected_regret=found.expected_regret,
     )
 
 
-def _untold(best: str, comparisons: Sequence[Comparison]) -> set[str]:
-    """The agents that the tests of the games won do not tell from `best`."""
-    untold = [row for row in comparisons if row.measure == WIN_RATE and row.verdict == NOT_DISTINGUISHABLE]
-    pairs = [{row.agent_a, row.agent_b} for row in untold]
-    return {agent for pair in pairs if best in pair for agent in pair - {best}}
+def with_equals(choice: Choice, pairs: Sequence[Comparison], matters: float | None) -> Choice:
+    """The choice, its sentence naming the agents that are practically equal to the leader by the games won.
+
+    matters: the smallest difference of win rate that matters, None where it is not said.
+    """
+    if matters is None or choice.best is None:
+        return choice
+    equal = [
+        row.agent_b if row.agent_a == choice.best else row.agent_a
+        for row in pairs
+        if row.measure == WIN_RATE and row.verdict == PRACTICALLY_EQUAL and choice.best in (row.agent_a, row.agent_b)
+    ]
+    if not equal:
+        return choice
+    which = "they differ" if len(equal) == 1 else "each differs from the first"
+    said = f" {named([choice.best, *equal])} are practically equal: {which} by less than {100 * matters:g} points."
+    return choice.model_copy(update={"sentence": choice.sentence + said})
 
 
-def _sentence(best: str, rivals: list[str], level: list[str], least: float, n: int, units: int) -> str:
+def _sentence(found: Standing, level: Sequence[str]) -> str:
+    best, n, sections = found.leader, found.n_queries, found.n_sections
     queries = "this 1 query" if n == 1 else f"these {n} queries"
     if level:
         return f"{named([best, *level])} are level on {queries}."
     if n < FEWEST_QUERIES:
         return f"{best} leads, but {queries} are too few to be sure." if n > 1 else f"{best} leads, but on one query."
-    if units < FEWEST_QUERIES:
-        sections = f"{units} sections" if units > 1 else "one section"
-        return f"{best} leads, but {queries} come from {sections}, too few to be sure."
-    if rivals:
-        return f"{best} leads, but cannot be told from {named(rivals)} with {queries}."
-    share = "all" if least >= 1 else f"{100 * least:.1f}% or more"
-    return f"Choose {best}: it stands above each other agent in {share} of the resamples of {queries}."
+    if sections < FEWEST_QUERIES:
+        few = f"{sections} sections" if sections > 1 else "one section"
+        return f"{best} leads, but {queries} come from {few}, too few to be sure."
+    if found.untold:
+        return f"{best} leads, but cannot be told from {named(found.untold)} with {queries}."
+    return f"Choose {best}: the games won tell it from each other agent with {queries}."
 
 
 def _unrated(order: Sequence[str], rated: Sequence[str]) -> str:

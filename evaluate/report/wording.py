@@ -45,6 +45,14 @@ def number(value: float, kind: Kind) -> str:
     return f"−{text}" if scaled < 0 else text
 
 
+def points(share: float) -> str:
+    """A share as points in a hundred: `1.2 points`; `less than 0.1 points`."""
+    hundredths = round(100 * share, 1)
+    if share > 0 and hundredths < 0.1:
+        return "less than 0.1 points"
+    return f"{hundredths:g} {'point' if hundredths == 1 else 'points'}"
+
+
 def interval(figure: Figure, kind: Kind) -> str:
     """`[0.35, 0.47]`, without units, or '' where the figure has none."""
     if figure.value is None or figure.ci_low is None or figure.ci_high is None:

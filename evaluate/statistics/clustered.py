@@ -109,7 +109,7 @@ def alike_interval(value: Floats, sizes: Floats, limits: Range, confidence: floa
 
 
 def one_way_interval(
-    found: Estimate, values: Floats, limits: Range, low: Floats, high: Floats
+    found: Estimate, values: Floats, limits: Range, low: Floats, high: Floats, confidence: float = 0.95
 ) -> tuple[Floats, Floats]:
     """`low` and `high` of a difference, the end away from 0 moved where no query's value (..., queries) points back.
 
@@ -117,8 +117,8 @@ def one_way_interval(
     scale is taken where it is farther. The end towards 0 stays Student's: one query that differs does not rule out 0.
     """
     ahead, behind = values.min(axis=-1) > -NO_SPREAD, values.max(axis=-1) < NO_SPREAD
-    above = logit_interval(found, (0.0, limits[1]))[1]
-    below = logit_interval(found, (limits[0], 0.0))[0]
+    above = logit_interval(found, (0.0, limits[1]), confidence)[1]
+    below = logit_interval(found, (limits[0], 0.0), confidence)[0]
     return np.where(behind & (below < low), below, low), np.where(ahead & (above > high), above, high)
 
 
@@ -132,21 +132,35 @@ def effective_queries(sizes: Floats) -> float:
 
 
 def interval(
-    values: Floats, counts: Floats, clusters: Clusters, limits: Range | None, *, difference: bool = False
+    values: Floats,
+    counts: Floats,
+    clusters: Clusters,
+    limits: Range | None,
+    *,
+    difference: bool = False,
+    confidence: float = 0.95,
 ) -> tuple[float, float | None, float | None]:
     """(value, low, high) of the ratio of the sums of `values` and `counts`, both (queries,); see `intervals`.
 
     The ends are None below two queries or clusters, and where nothing varies and no limits are known.
     """
     known = counts > 0
-    value, low, high = intervals(values[known], counts[known], clusters.where(known), limits, difference=difference)
+    value, low, high = intervals(
+        values[known], counts[known], clusters.where(known), limits, difference=difference, confidence=confidence
+    )
     if np.isnan(low) or np.isnan(high):
         return float(value), None, None
     return float(value), float(low), float(high)
 
 
 def intervals(
-    values: Floats, counts: Floats, clusters: Clusters, limits: Range | None, *, difference: bool = False
+    values: Floats,
+    counts: Floats,
+    clusters: Clusters,
+    limits: Range | None,
+    *,
+    difference: bool = False,
+    confidence: float = 0.95,
 ) -> tuple[Floats, Floats, Floats]:
     """(value, low, high) of the ratio of the sums of values (..., queries) and counts (queries,), all above 0.
 
@@ -158,9 +172,12 @@ def intervals(
     flat = found.error < NO_SPREAD * np.maximum(1.0, np.abs(found.value))
     if np.any(flat):
         found = _where(flat, estimate(values, counts), found)
-    low, high = t_interval(found) if difference or limits is None else logit_interval(found, limits)
+    if difference or limits is None:
+        low, high = t_interval(found, confidence)
+    else:
+        low, high = logit_interval(found, limits, confidence)
     if difference and limits is not None and len(counts):
-        low, high = one_way_interval(found, values / counts, limits, low, high)
+        low, high = one_way_interval(found, values / counts, limits, low, high, confidence)
     if limits is None:
         varies = found.error > NO_SPREAD
         return found.value, np.where(varies, low, np.nan), np.where(varies, high, np.nan)
@@ -168,7 +185,7 @@ def intervals(
     alike = np.ptp(values / counts, axis=-1) < NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)
     if np.any(alike):
         sizes = clusters.sizes
-        ends = alike_interval(found.value, sizes[sizes > 0], limits)
+        ends = alike_interval(found.value, sizes[sizes > 0], limits, confidence)
         alike = alike & (found.n_clusters > 1)
         low, high = np.where(alike, ends[0], low), np.where(alike, ends[1], high)
     return found.value, low, high

@@ -20,7 +20,7 @@ from ragassay.arrays import Floats
 from ragassay.records import Figure
 
 from ..inputs.clusters import ALONE, Clusters
-from ..results import NOT_DISTINGUISHABLE, Comparison, NeededQueries, PairVerdict
+from ..results import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, NeededQueries, PairVerdict
 from .clustered import NO_SPREAD, Estimate, Values, estimate, interval
 from .holm import holm
 from .power import MOST, detectable, needed_interval
@@ -63,9 +63,24 @@ class Paired:
         """The mean with its interval; `width` is that of the measure's range, if it has one."""
         if not len(self.gaps):
             return Figure(value=None, n=0, n_failed=self.lacking)
-        limits = (-width, width) if width is not None else None
-        value, low, high = interval(self.gaps, np.ones(len(self.gaps)), self.clusters, limits, difference=True)
+        value, low, high = self._interval(width, 0.95)
         return rounded(value, len(self.gaps), self.lacking, low, high)
+
+    def is_within(self, matters: float, width: float | None) -> bool:
+        """Whether the agents are practically equal: two one-sided tests at `LEVEL` say that they differ by less.
+
+        That is, the 90% interval of the difference lies within -matters and matters (Schuirmann, Journal of
+        Pharmacokinetics and Biopharmaceutics 15(6), 1987).
+        """
+        if not len(self.gaps):
+            return False
+        _, low, high = self._interval(width, 1 - 2 * LEVEL)
+        return low is not None and high is not None and -matters < low and high < matters
+
+    def _interval(self, width: float | None, confidence: float) -> tuple[float, float | None, float | None]:
+        limits = (-width, width) if width is not None else None
+        counts = np.ones(len(self.gaps))
+        return interval(self.gaps, counts, self.clusters, limits, difference=True, confidence=confidence)
 
 
 def pair_by_query(a: Values, b: Values, clusters: Clusters = ALONE) -> Paired:
@@ -102,10 +117,13 @@ def compare_pairs(
     *,
     width: float | None = 1.0,
     seed: int = 7,
+    matters: float | None = None,
 ) -> tuple[Comparison, ...]:
     """Every pair of `values` (agent to query to value), Holm-corrected over all of them, in the order of `values`.
 
     clusters: of the queries, by section; one that it does not have is its own. width: how far apart two values can be.
+    matters: the smallest difference that matters; agents that differ by less are practically equal, also where the
+    difference itself is beyond chance.
     """
     names = list(combinations(values, 2))
     matched = [pair_by_query(values[a], values[b], clusters) for a, b in names]
@@ -117,7 +135,7 @@ def compare_pairs(
     # Without spread t is not defined: every query says the same, and the permutation can still tell how surely.
     adjusted = holm([one if one is not None else flip for one, flip in zip(p, flips, strict=True)])
     return tuple(
-        _comparison(measure, *name, pair, one, (p[i], flips[i], adjusted[i]), LEVEL / len(names), width)
+        _comparison(measure, *name, pair, one, (p[i], flips[i], adjusted[i]), LEVEL / len(names), width, matters)
         for i, (name, pair, one) in enumerate(zip(names, matched, found, strict=True))
     )
 
@@ -131,10 +149,12 @@ def _comparison(
     p: tuple[float | None, float | None, float | None],
     level: float,
     width: float | None,
+    matters: float | None,
 ) -> Comparison:
     """`p`: of the t-test, of the sign flips, and Holm's. `level`: two-sided, of one pair among all."""
     figure = pair.difference(width)
-    verdict = pair_verdict(figure.value, p[2])
+    equal = matters is not None and pair.is_within(matters, width)
+    verdict = PRACTICALLY_EQUAL if equal else pair_verdict(figure.value, p[2])
     least = _detectable(found, len(pair.gaps), level)
     needed = _needed(found, len(pair.gaps), level) if verdict == NOT_DISTINGUISHABLE else None
     return Comparison(
@@ -149,7 +169,7 @@ def _comparison(
         p_sign_flip=p[1],
         p_holm=p[2],
         verdict=verdict,
-        sentence=_sentence((a, b, measure), pair, figure, verdict, least, needed),
+        sentence=_sentence((a, b, measure), pair, figure, verdict, least, needed, matters),
         detectable=least,
         needed=needed,
         lacking_a=pair.lacking_a,
@@ -214,11 +234,14 @@ def _sentence(
     verdict: PairVerdict,
     least: float | None,
     needed: NeededQueries | None,
+    matters: float | None,
 ) -> str:
     a, b, measure = names
     if figure.value is None:
         return f"{a} and {b} have no query in common on {measure}."
     queries = "this 1 query" if figure.n == 1 else f"these {figure.n} queries"
+    if verdict == PRACTICALLY_EQUAL:
+        return f"{a} and {b} are practically equal on {measure}: they differ by less than {matters:g} with {queries}."
     if verdict != NOT_DISTINGUISHABLE:
         return f"{a} is {verdict} than {b} on {measure}, by {abs(figure.value):.3f} with {queries}."
     said = f"{a} and {b} are not distinguishable with {queries} on {measure}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from ragassay.records import Figure
@@ -43,3 +43,15 @@ def rag_pairs(agents: Sequence[tuple[str, str, str]]) -> list[tuple[str, str]]:
         for (retriever, kind), agent in named.items()
         if kind == "rag" and (retriever, "rag-fusion") in named
     ]
+
+
+def rag_tests(
+    agents: Sequence[tuple[str, str, str]], measures: Mapping[str, Mapping[str, Values]]
+) -> tuple[PairedTest, ...]:
+    """RAG against RAG-Fusion for each retriever on each measure that both have; measures: to agent to values."""
+    return tuple(
+        paired_test(name, rag, values[rag], fusion, values[fusion])
+        for rag, fusion in rag_pairs(agents)
+        for name, values in measures.items()
+        if rag in values and fusion in values
+    )

@@ -274,7 +274,7 @@ def two(tmp_path, winner, n, sections=0):
         (
             lambda i: "a",
             12,
-            "Choose bm25-rag: it stands above each other agent in all of the resamples of these 12 queries.",
+            "Choose bm25-rag: the games won tell it from each other agent with these 12 queries.",
         ),
         (lambda i: "a", 5, "bm25-rag leads, but these 5 queries are too few to be sure."),
         (lambda i: "aab"[i % 3], 12, "bm25-rag leads, but cannot be told from bm25-rag-fusion with these 12 queries."),
