@@ -292,14 +292,15 @@ def _comparisons(basis: _Basis) -> _Comparisons:
     pairs = _pairs(basis, measures)
     verdict = choose(basis.order, basis.strengths, basis.table, draws, asked[WIN_RATE].values)
     low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
-    if low is not None:
+    failing = low and low.figures(verdict, basis.order, draws)
+    if low:
         pairs = withhold_pairs(pairs, _pairs(basis, low.measures), low.failed)
         verdict = withhold(verdict, low, len(findings.queries))
     return {
         "verdict": with_equals(verdict, pairs, matters.get(WIN_RATE)),
         "comparisons": pairs,
         "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in asked.items()}),
-        "failures_at_bottom": None if low is None else low.figures(basis.order, draws),
+        "failures_at_bottom": failing,
     }
 
 

@@ -258,11 +258,13 @@ class FailuresAtBottom(Record):
 
     failed: agent to how many of its answers failed (the others are not named). An answer that failed loses each game
     that it owed to one that did not, and is level with one that failed too; its labels are 0; where its retrieval
-    failed, so are the ranking measures. What the judge failed is missing here as well. leader, decided, possible_best,
-    expected_regret: as in `verdict`.
+    failed, so are the ranking measures. What the judge failed is missing here as well. agrees: whether the same agent
+    leads, as surely told from each other, as where failures are left out; if not, the verdict is withheld. leader,
+    decided, possible_best, expected_regret: as in `verdict`.
     """
 
     failed: dict[str, int]
+    agrees: bool
     leader: str | None
     decided: bool
     possible_best: tuple[str, ...]

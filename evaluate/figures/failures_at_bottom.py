@@ -38,11 +38,17 @@ class Bottom:
     strengths: bradley_terry.BradleyTerry
     choice: Choice
 
-    def figures(self, order: Sequence[str], draws: Resamples) -> FailuresAtBottom:
-        """For `results.json`, agents in `order`."""
+    def agrees(self, choice: Choice) -> bool:
+        """Whether `choice`, made without what failed, has the same leader, as surely told from each other."""
+        low = self.choice
+        return None in (choice.best, low.best) or (choice.best, choice.sure) == (low.best, low.sure)
+
+    def figures(self, choice: Choice, order: Sequence[str], draws: Resamples) -> FailuresAtBottom:
+        """For `results.json`, agents in `order`; `choice` is the one made without what failed."""
         pointwise, retrieval = figures(self.pointwise, draws, HIGHEST), figures(self.retrieval, draws)
         return FailuresAtBottom(
             failed={agent: len(self.failed[agent]) for agent in order if agent in self.failed},
+            agrees=self.agrees(choice),
             leader=self.choice.best,
             decided=self.choice.sure,
             possible_best=self.choice.possible_best,
@@ -119,7 +125,7 @@ def withhold(choice: Choice, bottom: Bottom, n_queries: int) -> Choice:
     low = bottom.choice
     if choice.best is None or low.best is None:
         return choice
-    differ = choice.best != low.best or choice.sure != low.sure
+    differ = not bottom.agrees(choice)
     either = dict.fromkeys((*choice.possible_best, *low.possible_best))
     regrets = [one for one in (choice.expected_regret, low.expected_regret) if one is not None]
     return choice.model_copy(

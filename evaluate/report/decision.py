@@ -120,9 +120,14 @@ class Open:
 
 
 def undecided(results: Results) -> list[Open]:
-    """The pairs that cannot be told apart, those of the leader first, each with the better placed agent first."""
+    """The pairs that cannot be told apart, those of the leader first, each with the better placed agent first.
+
+    A leader that is a sure choice is told from each other, though the correction over all pairs may not say so.
+    """
     measures = {row.measure for row in results.comparisons}
     found = [row for row in results.comparisons if row.measure == WIN_RATE and row.verdict == "not distinguishable"]
+    if results.verdict.sure:
+        found = [row for row in found if results.verdict.best not in (row.agent_a, row.agent_b)]
     if WIN_RATE not in measures:
         verdict = results.verdict
         return [] if verdict.sure or not verdict.runner_up else [Open((str(verdict.best), verdict.runner_up), "", None)]
@@ -149,6 +154,8 @@ def to_decide(results: Results, pairs: Sequence[Open]) -> str:
     if verdict.best is None:
         return "Get games that have a verdict: see what failed, mend it, and run again."
     leader = [open_pair for open_pair in pairs if verdict.best in open_pair.pair]
+    if results.failures_at_bottom is not None and not results.failures_at_bottom.agrees:
+        return "Find out why answers failed, mend that and run again: what failing counts for decides the first place."
     if verdict.sure and not leader:
         rest = " What else is level matters only where the first cannot be used." if pairs else ""
         return f"The first place is settled; nothing more is needed to choose it.{rest}"

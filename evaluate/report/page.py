@@ -26,6 +26,7 @@ from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .evidence import Evidence, query_views, read_evidence
 from .tables import (
     answer_columns,
+    bottom_columns,
     columns,
     criteria,
     evaluator_tables,
@@ -39,7 +40,7 @@ from .tables import (
     usage_total,
 )
 from .verdict_matrix import verdict_matrices
-from .wording import confidence, interval, measure_help, measure_name, number, shown
+from .wording import beside_the_verdict, confidence, interval, measure_help, measure_name, number, shown
 
 
 def report(workspace: Workspace) -> StageOutcome:
@@ -120,6 +121,7 @@ def _overview(results: Results) -> dict[str, Any]:
         "front": front(results),
         "open_pairs": foremost(results, open_pairs),
         "n_open_pairs": len(open_pairs),
+        "beside": beside_the_verdict(results.verdict),
         "to_decide": to_decide(results, open_pairs),
         "judge_brief": judge_in_brief(results.audit),
         "corrected_verdicts": corrected_verdicts(results),
@@ -135,6 +137,7 @@ def _overview(results: Results) -> dict[str, Any]:
 
 def _details(results: Results) -> dict[str, Any]:
     return {
+        "bottom": bottom_columns(results),
         "retrieval": columns(results.retrieval, results.agents),
         "people": columns(results.retrieval_people, results.agents),
         "answer_columns": answer_columns(results),

@@ -122,6 +122,21 @@ def answer_columns(results: Results) -> list[Column]:
     return [*table, _named("Refusals", "share", results.refusals, results.agents, text)]
 
 
+def bottom_columns(results: Results) -> list[Column]:
+    """With answers that failed as the worst there are: how many, then the figures of games, answers and retrieval."""
+    low, agents = results.failures_at_bottom, results.agents
+    if low is None:
+        return []
+    failed = {agent: Shown(f"{low.failed.get(agent, 0):,}", "", "", "") for agent in agents}
+    return [
+        Column("Failed", "answers that failed, counted here as the worst", failed),
+        _named("Bradley–Terry", "rating", low.bradley_terry, agents, _RATING_HELP["bt"]),
+        _named("Games won", "share", low.win_rate, agents, "a failed answer loses to each that did not fail"),
+        *columns(low.pointwise, agents),
+        *columns(low.retrieval, agents),
+    ]
+
+
 _RATING_HELP = {
     "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",
     "elo": "Elo rating: the mean of many tournaments with the games in random order; only differences mean something",

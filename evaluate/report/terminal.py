@@ -12,12 +12,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ragassay.records import Figure
-from ragassay.text import one_line
+from ragassay.text import listed, one_line
 
-from ..results import Results
+from ..results import FailuresAtBottom, Results
 from .corrected import corrected_lines
 from .telling import telling_criterion
-from .wording import Kind, confidence, kind_of, measure_name, shown
+from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 
 _AGENT_WIDTH = 28
 _GAP = 3
@@ -45,6 +45,8 @@ class RankedTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from (Text(f"! {one_line(notice)}", style="yellow") for notice in self.results.notices)
         yield Text(one_line(self.results.verdict.sentence), style="bold")
+        if beside := beside_the_verdict(self.results.verdict):
+            yield Text(one_line(beside))
         yield Text(_how_sure(self.results))
         yield _table(self.results, options.max_width)
         yield from (Text(line, style="dim") for line in _below(self.results))
@@ -121,6 +123,12 @@ def _by_agent(figures: Mapping[str, Mapping[str, Figure]], key: str) -> dict[str
     return {agent: row[key] for agent, row in figures.items() if key in row}
 
 
+def _lead(low: FailuresAtBottom) -> str:
+    if low.leader is None:
+        return "no agent leads"
+    return f"{one_line(low.leader)} {'is told from each other agent' if low.decided else 'leads'}"
+
+
 def _failed(results: Results, agent: str) -> str:
     """How many of the agent's answers, pointwise judgments and games failed."""
     answered = results.answers.get(agent, {}).get("answered")
@@ -136,6 +144,9 @@ def _below(results: Results) -> list[str]:
     for name, figure in (("flip rate", results.flip_rate), ("first shown wins", results.first_shown_wins)):
         words = shown(figure, "share")
         lines.append(" ".join(part for part in (name, words.value, words.interval, words.n, words.failed) if part))
+    if low := results.failures_at_bottom:
+        counts = listed([f"{one_line(agent)} {n:,}" for agent, n in low.failed.items()])
+        lines.append(f"answers that failed: {counts}; counted as the worst, {_lead(low)}")
     if results.n_relevance_failed:
         lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
     return [*lines, *corrected_lines(results)]

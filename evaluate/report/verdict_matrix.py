@@ -9,7 +9,7 @@ from ragassay.records import Figure
 from ..results import Comparison, Results
 from .wording import kind_of, measure_name, number, shown
 
-SIGNS = {"better": "▲", "worse": "▼", "not distinguishable": "="}
+SIGNS = {"better": "▲", "worse": "▼", "practically equal": "≈", "not distinguishable": "="}
 _OTHER = {"better": "worse", "worse": "better"}
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.records import Figure
-from ragassay.text import one_line
+from ragassay.text import listed, one_line
 
-from ..results import Results
+from ..results import Choice, Results
 
 Kind = Literal["share", "measure", "mean", "rating", "seconds", "usd", "number"]
 """share: 0 to 1, shown in percent; measure: 0 to 1; mean: of labels 0 to 2; rating: Elo points, which
@@ -51,6 +51,22 @@ def points(share: float) -> str:
     if share > 0 and hundredths < 0.1:
         return "less than 0.1 points"
     return f"{hundredths:g} {'point' if hundredths == 1 else 'points'}"
+
+
+def beside_the_verdict(verdict: Choice) -> str:
+    """In a sentence or two, who may be the best and what choosing the leader is expected to lose; '' where none leads.
+
+    Names stand as they are.
+    """
+    said = []
+    possible = verdict.possible_best
+    if not verdict.sure and len(possible) > 1:
+        said.append(f"Any of {len(possible)} may be the best (95%): {listed(possible)}.")
+    if verdict.best is not None and verdict.expected_regret is not None:
+        anyway = "" if verdict.sure else " anyway"
+        lost = points(verdict.expected_regret)
+        said.append(f"Choosing {verdict.best}{anyway} is expected to lose {lost} of win rate against the best.")
+    return " ".join(said)
 
 
 def interval(figure: Figure, kind: Kind) -> str:
