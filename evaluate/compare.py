@@ -292,7 +292,7 @@ def _comparisons(basis: _Basis) -> _Comparisons:
     pairs = _pairs(basis, measures)
     verdict = choose(basis.order, basis.strengths, basis.table, draws, asked[WIN_RATE].values)
     low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
-    failing = low and low.figures(verdict, basis.order, draws)
+    failing = low.figures(verdict, basis.order, draws) if low else None
     if low:
         pairs = withhold_pairs(pairs, _pairs(basis, low.measures), low.failed)
         verdict = withhold(verdict, low, len(findings.queries))
