@@ -2,10 +2,10 @@
 
     python -m benchmarks.coverage.verdict [EXPERIMENTS]
 
-Games are drawn from shares of wins, ties being what is left: those of Table 5 of the RAGElo paper, and worlds whose best
-agents are equal. Each pair's games follow a standard normal a query; correlated, the normals of a section share half of
-their variance. Then two equal agents of which one fails where it would do badly, and two agents that differ by less
-than matters, by as much, and not at all.
+Games are drawn from shares of wins, ties being what is left: those of Table 5 of the RAGElo paper, and worlds whose
+best agents are equal. Each pair's games follow a standard normal a query; correlated, the normals of a section share
+half of their variance. Then two equal agents of which one fails where it would do badly, and two agents that differ by
+less than matters, by as much, and not at all.
 """
 
 from __future__ import annotations
@@ -294,7 +294,7 @@ def _rated(scores: Floats, world: World) -> Standing:
 
 def equal_cells(experiments: int, matters: float = 0.05) -> Iterator[str]:
     """Two agents and games of which a fifth are ties: how often they are called practically equal, within 5 points."""
-    for n, (each, correlation) in ((200, ALONE), (800, ALONE), (1600, ALONE), (1600, TOGETHER)):
+    for n, (each, correlation) in ((800, ALONE), (1600, ALONE), (3200, ALONE), (3200, TOGETHER)):
         shares = []
         for difference in (0.0, matters / 2, matters):
             generator, clusters = np.random.default_rng([15, n, each, round(1000 * difference)]), sections(n, each)
@@ -315,33 +315,31 @@ def _won(normal: Floats, first: float, second: float) -> Floats:
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the tables; a line of the slower ones stands for a fifth of the experiments, a false best for four times."""
     experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
-    few = experiments // 4
-    print(f"The verdict, {few:,} experiments a line; regrets in points of win rate.\n")
-    print(
-        "| world | queries | a section | correlation | decided with Holm over all pairs | decided | a wrong best",
-        end="",
-    )
-    print(" | leader right | true bests among the possible | how many possible | regret: said | true |")
+    few, many = experiments // 5, 4 * experiments
+    print("| world | queries | a section | correlation | decided with Holm over all pairs | decided | wrong ", end="")
+    print("| leader right | true bests among the possible | how many possible | regret: said | true |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
     _print(table_cells(few))
     print(
-        f"\nTwo equal best agents, one of them called the best, {2 * experiments:,} experiments a cell (bar: 5%); ",
+        f"\n{few:,} experiments a line; regrets in points of win rate. How often one of two equal best agents is ",
         end="",
     )
-    print("by queries, and queries a section correlated by .5.\n")
+    print(
+        f"called the best, {many:,} experiments a cell (bar: 5%), by queries, and queries a section correlated by .5:\n"
+    )
     print("| world | 12 | 30 | 60 | 200 | 400 | 30, by 5 | 60, by 5 | 200, by 5 | 400, by 5 | 60, by 6 |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-    _print(worst_cells(2 * experiments))
-    print(f"\nTwo equal agents, one fails on half of the queries where it would score 0, {few:,} experiments a line.\n")
+    _print(worst_cells(many))
+    print(f"\nTwo equal agents, one fails on half of the queries where it would score 0, {few:,} experiments a line:\n")
     print("| measure | queries | a section | correlation | failing one better, left out | as it is said now | worse |")
     print("|---|--:|--:|--:|--:|--:|--:|")
     _print(failing_cells(few))
-    print(f"\nTwo equal best of six, one fails on half of the queries where it wins no game, {few:,} experiments.\n")
+    print(f"\nTwo equal best of six, one fails on half of the queries where it wins no game, {few:,} experiments:\n")
     print("| queries | failing one called the best, left out | as it is said now |\n|--:|--:|--:|")
     _print(failing_leader_cells(few))
-    print(f"\nCalled practically equal, 5 points matter, {few:,} experiments a cell; at 5 points at most 5%.\n")
+    print(f"\nCalled practically equal, 5 points matter, {few:,} experiments a cell; at 5 points at most 5%:\n")
     print("| queries | a section | correlation | no difference | 2.5 points | 5 points |\n|--:|--:|--:|--:|--:|--:|")
     _print(equal_cells(few))
 
