@@ -124,3 +124,41 @@ def test_the_one_query_that_is_lacking_is_named(capsys: pytest.CaptureFixture[st
     write_queries({f"q{n:02}": "s" for n in range(12) if n != 7})
     assert score("--sections", "queries.jsonl") == 2
     assert "queries.jsonl: lacks 1 query of qrels: 'q07'; add" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("method", ["bradley-terry", "elo"])
+def test_rate_says_who_leads_whether_that_is_decided_who_may_be_the_best_and_what_it_may_lose(
+    method: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """9 of 12 won is too little for two agents, 27 of 36 is enough, and it is not where threes go together."""
+    won = ["a"] * 9 + ["b"] * 3
+    game = {"agent_a": "A", "agent_b": "B", "first": "a", "judge": "j"}
+
+    def told(copies: int, *options: str) -> dict[str, Any]:
+        names = {f"q{n:02}-{copy}": n for n in range(12) for copy in range(copies)}
+        write_lines("games", [json.dumps(game | {"query_id": name, "winner": won[n]}) for name, n in names.items()])
+        write_queries({name: f"s{n}" for name, n in names.items()})
+        assert rate("--method", method, "--tournaments", "50", *options) == 0
+        out: dict[str, Any] = json.loads(capsys.readouterr().out)
+        assert out["leader"] == "A" and 0 < out["expected_regret"] < 0.5
+        return out
+
+    few, many, together = told(1), told(3), told(3, "--sections", "queries.jsonl")
+    assert [run["decided"] for run in (few, many, together)] == [False, True, False]
+    assert [run["possible_best"] for run in (few, many, together)] == [["A", "B"], ["A"], ["A", "B"]]
+    assert few["expected_regret"] == together["expected_regret"] > many["expected_regret"]
+
+
+def test_rate_of_games_without_a_verdict_has_no_leader(capsys: pytest.CaptureFixture[str]) -> None:
+    game = {"query_id": "q", "agent_a": "A", "agent_b": "B", "first": "a", "judge": "j", "winner": None, "error": "x"}
+    write_lines("games", [json.dumps(game)])
+    assert rate() == 0
+    out = json.loads(capsys.readouterr().out)
+    assert (out["leader"], out["decided"], out["possible_best"], out["expected_regret"]) == (None, False, [], None)
+
+
+def test_rate_prints_who_may_be_the_best(capsys: pytest.CaptureFixture[str]) -> None:
+    write_games()
+    assert main(["rate", "--games", "games", "--bootstrap", "300"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "A leads, but is not told from each other agent; the best may be A and B; choosing it is expected to" in out

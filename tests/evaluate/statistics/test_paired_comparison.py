@@ -193,3 +193,34 @@ def test_where_the_effect_may_be_none_no_number_is_enough():
     value, low, high = needed_interval(np.array([0.5, 6.0]), np.array(19.0), np.array(20.0), 0.05)
     assert np.isinf(high[0]) and np.isfinite(high[1])
     assert (low <= value).all() and (value <= high).all()
+
+
+GAPS = (0.1, -0.2, 0.3, 0.0, -0.1, 0.1, 0.2, -0.3, 0.0, 0.1)
+"""Mean 0.02, standard deviation 0.1814, so the 90% interval (t with 9 degrees: 1.8331) is -0.0851 to 0.1251."""
+
+
+@pytest.mark.parametrize(("matters", "equal"), [(0.126, True), (0.125, False), (0.09, False), (0.5, True)])
+def test_practically_equal_is_a_90_percent_interval_within_what_matters(matters, equal):
+    spread = np.std(GAPS, ddof=1)
+    ends = [0.02 + side * 1.8331129 * spread / np.sqrt(10) for side in (-1, 1)]
+    assert ends == pytest.approx([-0.0851, 0.1251], abs=2e-4)
+    values = {"a": named([0.5 + gap for gap in GAPS]), "b": named([0.5] * 10)}
+    for order in (("a", "b"), ("b", "a")):
+        row = compare_pairs("m", {name: values[name] for name in order}, matters=matters)[0]
+        assert row.verdict == ("practically equal" if equal else "not distinguishable")
+        assert (f"they differ by less than {matters:g}" in row.sentence) == equal
+    assert compare_pairs("m", values)[0].verdict == "not distinguishable"
+
+
+def test_a_difference_beyond_chance_may_still_be_one_that_does_not_matter():
+    values = {"a": named([0.52, 0.53] * 20), "b": named([0.5] * 40)}
+    assert compare_pairs("m", values)[0].verdict == "better"
+    assert compare_pairs("m", values, matters=0.05)[0].verdict == "practically equal"
+    assert compare_pairs("m", values, matters=0.02)[0].verdict == "better"
+
+
+def test_few_queries_are_never_practically_equal_by_being_all_alike():
+    values = {"a": named([1.0] * 6), "b": named([1.0] * 6)}
+    assert compare_pairs("m", values, matters=0.05)[0].verdict == "not distinguishable"
+    many = {"a": named([1.0] * 200), "b": named([1.0] * 200)}
+    assert compare_pairs("m", many, matters=0.05)[0].verdict == "practically equal"
