@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.tables.readme_block import ROOT, fill
 from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.telling import telling_criterion
-from ragassay.evaluate.report.wording import Kind, confidence, kind_of, measure_name, shown
+from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 from ragassay.evaluate.results import Results
 from ragassay.files import read_records
 from ragassay.records import Answer, Figure, Game
@@ -48,7 +48,7 @@ def _cell(figure: Figure | None, kind: Kind, *, with_interval: bool = False) -> 
 
 def _verdict(results: Results) -> str:
     notices = "".join(f"{one_line(notice)} " for notice in results.notices)
-    return notices + one_line(results.verdict.sentence)
+    return notices + one_line(f"{results.verdict.sentence} {beside_the_verdict(results.verdict)}".strip())
 
 
 def _failed(results: Results, agent: str) -> int:

@@ -89,6 +89,12 @@ def test_a_run_a_rerun_and_what_makes_a_stage_stale(tmp_path: Path, capfd: pytes
         assert main(["run", str(corpus)]) == 0
         assert "compare: running (compare.bootstrap: 100 is now 120)" in capfd.readouterr().err
         assert len(server.requests) == n_calls
+
+        changed = text.replace("bootstrap = 100", "bootstrap = 120\nmatters = { wins = 0.1 }")
+        (corpus / "experiment.toml").write_text(changed)
+        assert main(["compare", str(corpus)]) == 2
+        said = capfd.readouterr().err
+        assert "compare.matters names 'wins', which is not compared here" in said and "accuracy" in said
     assert b"sk-test" not in b"".join(contents(tmp_path).values()), "the key was written somewhere"
 
 
