@@ -67,7 +67,7 @@ def rate_file(
     agents = [name for game in played for name in (game.agent_a, game.agent_b)]
     queries = [game.query_id for game in played]
     draws = resamples(queries, bootstrap, seed, read_clusters(sections, queries, games))
-    table = contests(found, agents, draws.queries)
+    table = contests(found, agents, draws.queries, weigh="games")
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
     rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial, ties)
     rated["parameters"] |= _drawn(draws) | ({"n_sections": len(draws.clusters.names)} if sections else {})
