@@ -8,8 +8,10 @@ in the running plays a batch against each that is not, and those that are not pl
 two in the running says most about who is better (it moves both scores), their games against the others say the rest,
 and the others' own games nothing. An agent may come back into the running, since its games against those in it go on.
 
-Play ends when the leader is decided to be the best, when no pair with an agent in the running has a query left, or when
-the budget is spent. It is decided where the leader is ahead of each other agent beyond a limit shared out over the
+Play ends a round after the leader was decided to be the best, when no pair with an agent in the running has a query
+left, or when the budget is spent. That last round is for the estimates: luck helps to be decided, and more games take
+some of it back (Bramley and Vitello, Assessment in Education 26(1), 2019, found the like of adaptive designs). It is
+decided where the leader is ahead of each other agent beyond a limit shared out over the
 looks (Bonferroni), so that the decision is right with the asked confidence although the data are looked at often. No
 correction is due over the agents: to be the best is to be ahead of each (Hung and Fithian, Annals of Statistics 47(2),
 2019). Dropping the worst step by step spends a given budget nearly as well as can be (Audibert, Bubeck and Munos,
@@ -86,7 +88,7 @@ class Design:
 @dataclass(frozen=True)
 class Played:
     """scores: (tables, queries, pairs), NaN where not played or without a verdict. met: (tables, pairs), on how many
-    queries. best: as `decide` gives it, after the last round. rounds: (tables,), how many each took."""
+    queries. best: (tables,), the agent decided to be the best, or -1. rounds: (tables,), how many each took."""
 
     scores: Floats
     met: Ints
@@ -138,9 +140,9 @@ def play_out(design: Design, cluster: Ints, place: Ints, reveal: Callable[[Truth
         new = (place >= met[:, None]) & (place < (met + more)[:, None])
         scores = np.where(new, reveal(new), scores)
         met, rounds = met + more, rounds + more.any(axis=1)
-        found = standing(scores, cluster, design.n_agents)
-        best = decide(found, design)
-        more = choose(running(found), best, design.n_queries - met, design.budget - met.sum(axis=1), design)
+        found, ended = standing(scores, cluster, design.n_agents), best >= 0
+        best = np.where(ended, best, decide(found, design))
+        more = choose(running(found), ended, design.n_queries - met, design.budget - met.sum(axis=1), design)
     return Played(scores, met, best, rounds)
 
 
@@ -187,15 +189,15 @@ def decide(found: Standing, design: Design) -> Ints:
     return np.where(sure, found.leader, -1)
 
 
-def choose(candidates: Truths, best: Ints, left: Ints, room: Ints, design: Design) -> Ints:
+def choose(candidates: Truths, ended: Truths, left: Ints, room: Ints, design: Design) -> Ints:
     """(tables, pairs): how many more games each pair plays; all pairs the same part of it where `room` is short.
 
     candidates: (tables, agents), who is in the running. left: (tables, pairs), on how many queries a pair has not met.
-    room: (tables,), games still in the budget; fewer than there are pairs may stay there. None where `best` is known.
+    room: (tables,), games still in the budget; fewer than there are pairs may stay there. None where play has `ended`.
     """
     first, second = _ends(design.n_agents)
     batches = candidates[:, first].astype(np.intp) + candidates[:, second]
-    wanted = np.minimum(batches * design.batch, left) * (best < 0)[:, None]
+    wanted = np.minimum(batches * design.batch, left) * ~ended[:, None]
     total = np.maximum(wanted.sum(axis=1), 1)
     chosen: Ints = wanted * np.minimum(room, total)[:, None] // total[:, None]
     return chosen

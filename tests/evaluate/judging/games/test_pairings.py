@@ -148,17 +148,17 @@ def test_a_round_decides_nothing_that_chance_alone_would_show():
 
 
 def test_two_in_the_running_play_two_batches_and_one_a_batch_against_each_other_agent():
-    candidates, left, still_open = np.array([[True, True, False, False]]), np.full((1, 6), 50), np.array([-1])
+    candidates, left, still_open = np.array([[True, True, False, False]]), np.full((1, 6), 50), np.array([False])
     design = Design(4, 100)
     assert choose(candidates, still_open, left, np.array([100]), design).tolist() == [[20, 10, 10, 10, 10, 0]]
     assert choose(candidates, still_open, left, np.array([30]), design).tolist() == [[10, 5, 5, 5, 5, 0]]
     assert choose(candidates, still_open, left - 45, np.array([100]), design).tolist() == [[5, 5, 5, 5, 5, 0]]
-    assert not choose(candidates, np.array([0]), left, np.array([100]), design).any(), "the best is known"
+    assert not choose(candidates, np.array([True]), left, np.array([100]), design).any(), "the best is known"
 
 
 def test_sections_are_those_of_the_queries():
-    """Thirty queries of one section stand for one: nothing is decided, though one agent wins each game."""
+    """Sixty queries of one section stand for one: nothing is decided, though one agent wins each game."""
     one = Clusters.named(QUERIES, ["s"] * 60)
     win = judge({"a": 99.0, "b": 0.0})
     assert len(adaptive_meetings(("a", "b"), QUERIES, one, win, 7, 0.95, 1.0)) == 60
-    assert len(adaptive_meetings(("a", "b"), QUERIES, ALONE, win, 7, 0.95, 1.0)) < 20
+    assert len(adaptive_meetings(("a", "b"), QUERIES, ALONE, win, 7, 0.95, 1.0)) < 40
