@@ -279,9 +279,10 @@ class Results(Record):
     """The whole file. Agents are keys, best first by Bradley-Terry (by Elo where it has no finite rating).
 
     wins: row agent to column agent to the share of their verdicts that the row agent won (ties are neither's win).
-    win_rate: the share of all an agent's verdicts that it won. flip_rate: the share of the pairs judged in both orders
-    whose winner changed with the order. first_shown_wins: the share of single decided games won by the answer shown
-    first. elo and bradley_terry: ratings from one initial rating, 400 points to a factor of ten in the odds.
+    win_rate: the share of all an agent's verdicts that it won, each pair weighing the same (`win_table`). flip_rate:
+    the share of the pairs judged in both orders whose winner changed with the order. first_shown_wins: the share of
+    single decided games won by the answer shown first. elo and bradley_terry: ratings from one initial rating, 400
+    points to a factor of ten in the odds.
     answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
     evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
     `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them.

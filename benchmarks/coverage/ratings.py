@@ -9,6 +9,7 @@ that the same fit gives for endlessly many queries.
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from ragassay.arrays import Floats
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.games.adaptive import Design, Ints, Played, play_out
+from ragassay.evaluate.judging.games.adaptive import Design, Ints, Played, places, play_out
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 from ragassay.evaluate.ratings.win_table import Contests
@@ -110,10 +111,16 @@ def true_log(world: World, ties: bradley_terry.Ties) -> Floats:
 
 def contests_of(world: World, scores: Floats) -> Contests:
     """The verdicts of one experiment, (queries, pairs), NaN where not played."""
-    query, pair = np.nonzero(~np.isnan(scores))
+    known = ~np.isnan(scores)
+    query, pair = np.nonzero(known)
     names = tuple(f"agent-{index:02d}" for index in range(len(world.strengths)))
+    met = np.zeros((len(scores), len(names), len(names)), dtype=bool)
+    for one, other in (world.pairs.T, world.pairs.T[::-1]):
+        met[:, one, other] = known
     first, second = world.pairs[pair].T
-    return Contests(names, query_names(world), first, second, query, scores[query, pair])
+    return Contests(
+        names, query_names(world), first, second, query, scores[query, pair], (), None if known.all() else met
+    )
 
 
 def query_names(world: World) -> tuple[str, ...]:
@@ -154,7 +161,8 @@ def rated(world: World, scores: Floats, ties: bradley_terry.Ties = "davidson") -
 def played(world: World, scores: Floats, generator: np.random.Generator, max_share: float = 0.5) -> Played:
     """Adaptive play of each experiment."""
     design = Design(len(world.strengths), world.n_queries, max_share=max_share)
-    place = np.argsort(generator.random(scores.shape), axis=1)
+    seeds = generator.integers(2**31, size=len(scores)).tolist()
+    place = np.stack([places(world.cluster, design.n_agents, random.Random(seed)) for seed in seeds])
     return play_out(design, world.cluster, place, lambda new: np.where(new, scores, np.nan))
 
 
@@ -232,7 +240,7 @@ ADAPTIVE = (
 
 
 def adaptive_cells(experiments: int) -> Iterator[str]:
-    """Adaptive play: games played, wrong decisions, coverage, first-listed less last."""
+    """Adaptive play: games played, wrong decisions on the best, coverage, first-listed less last."""
     for name, strengths, max_share, n_queries, per_section in ADAPTIVE:
         world = World(strengths, n_queries, per_section, by_section=0.5 * (per_section > 1))
         if "85%" in name:
@@ -244,19 +252,18 @@ def adaptive_cells(experiments: int) -> Iterator[str]:
 
 
 def _adaptive(world: World, done: Played) -> str:
-    first, second = world.pairs.T
-    level = np.asarray(world.strengths)
-    wrong = ((done.decided != 0) & (done.decided != np.sign(level[first] - level[second]))).any(axis=1).mean()
+    best = np.flatnonzero(np.asarray(world.strengths) == max(world.strengths))
+    wrong = ((done.best >= 0) & ((len(best) > 1) | (done.best != best[0]))).mean()
     rating = rated(world, done.scores)
     share, none = coverage(rating, true_log(world, "davidson"))
     gap = (rating.log[:, 0] - rating.log[:, -1])[~np.isnan(rating.log[:, 0])]
     error = gap.std(ddof=1) / np.sqrt(len(gap))
     truth = true_log(world, "davidson")
     off = gap.mean() - (truth[0] - truth[-1])
-    games = done.met.sum(axis=1).mean() / (world.n_queries * len(first))
-    all_decided = (done.decided != 0).all(axis=1).mean()
+    games = done.met.sum(axis=1).mean() / (world.n_queries * len(world.pairs))
+    decided = (done.best >= 0).mean()
     return (
-        f"{games:.2f} | {done.rounds.mean():.1f} | {all_decided:.3f} | {wrong:.3f} | {share:.3f} | {none:.3f} | "
+        f"{games:.2f} | {done.rounds.mean():.1f} | {decided:.3f} | {wrong:.3f} | {share:.3f} | {none:.3f} | "
         f"{off / error:+.1f} SE | {off / gap.std(ddof=1):+.2f} SD"
     )
 

@@ -1,139 +1,213 @@
-"""How many games adaptive play needs for the order that all games give: simulated, and recorded games replayed.
+"""Does adaptive play find the best agent with half of the games, and do intervals hold after it? Simulated.
 
-    python -m benchmarks.ratings.adaptive_play [llmfao.csv]
+    python -m benchmarks.ratings.adaptive_play [EXPERIMENTS [OF_STRENGTHS]]
 
-Simulated: six agents, 100 queries, 500 tournaments a line. Replayed: evalica's llmfao.csv (59 models, 8,931 votes by
-people, of one order each, so that orders cannot be played together), each pair's votes spread over 100 rows as if these
-were queries, in five drawings; a line a round. Beside each: as many games drawn at random. tau is Kendall's, with the
-order by all games.
+Two worlds of six agents, 200 and 400 queries, alone or five a section. "Table 5" has the win shares of the RAGElo
+paper's Table 5, the rest ties, which no strengths give (not even the order of the agents is transitive); the pairs of a
+query share each agent's luck there, a quarter of the variance, and sections are correlated by .5. "close" has
+strengths with steps of .08, of which a section shares half of the luck. The best agent is that with the highest score
+(a tie half a win) against the others in endlessly many queries. Beside each other: all games, half of the queries of
+each pair, and adaptive play. tau is Kendall's, of the whole order with the true one. Covered are the differences of win
+rates (mean over the fifteen pairs, and the worst) and the strengths, by what `compare` computes.
 """
 
 from __future__ import annotations
 
 import csv
+import random
 import sys
-from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from scipy.special import ndtri
 from scipy.stats import kendalltau
 
-from benchmarks.coverage.ratings import WORLDS, World, simulate
-from ragassay.arrays import Floats, Truths
-from ragassay.evaluate.judging.games.adaptive import Design, play_out
+from benchmarks.coverage.ratings import World, query_names, rated, simulate, verdict_shares
+from ragassay.arrays import Floats, Ints
+from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.judging.games.adaptive import Design, places, play_out
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.verdicts import Verdict
+from ragassay.evaluate.ratings.win_table import win_rate_by_query
+from ragassay.evaluate.statistics.clustered import intervals
 
-SHARES = (0.2, 1 / 3, 0.5, 0.75, 1.0)
-EXPERIMENTS = 500
-SCORE = {"left": 1.0, "tie": 0.5, "right": 0.0}
-DRAWINGS = 5
-"""How often the recorded votes are replayed, in other orders."""
+PAPER = Path(__file__).parents[2] / "tests" / "data" / "paper_tables" / "ragelo_table5_wins.csv"
+CLOSE = (0.2, 0.12, 0.04, -0.04, -0.12, -0.2)
+SIZES = ((200, 1), (200, 5), (400, 1), (400, 5))
+"""Queries, and how many a section."""
 
-ROWS = 100
-"""Over which the recorded votes of a pair are spread, as if they were queries."""
+PAIRS = tuple(combinations(range(6), 2))
+SHARED_LUCK = 0.25
+CORRELATION = 0.5
+AT_ONCE = 250
 
-_PRIOR = 0.25
-"""A quarter of a win each way a pair, so that a part of the games has finite ratings as well."""
-
-
-def logs(scores: Floats, n_agents: int) -> Floats:
-    """(tables, agents): log strengths of the games that are not NaN."""
-    known = ~np.isnan(scores)
-    won = np.where(known, scores, 0).sum(axis=1) + _PRIOR
-    lost = np.where(known, 1 - scores, 0).sum(axis=1) + _PRIOR
-    table = np.zeros((len(scores), n_agents, n_agents))
-    first, second = np.array(list(combinations(range(n_agents), 2))).T
-    table[:, first, second], table[:, second, first] = won, lost
-    log: Floats = log_strengths(table).log
-    return log
+Play = Callable[[Floats, Ints, Ints], Floats]
+"""Scores of all games (tables, queries, pairs), clusters and places to the scores of the games played."""
 
 
-def likeness(some: Floats, whole: Floats) -> str:
-    """How often the order, and the first, are those of all games; and the mean tau."""
-    order, wanted = np.argsort(-some, axis=1), np.argsort(-whole, axis=1)
-    same, first = (order == wanted).all(axis=1).mean(), (order[:, 0] == wanted[:, 0]).mean()
-    tau = np.mean([kendalltau(one, other).statistic for one, other in zip(some, whole, strict=True)])
-    return f"{same:.2f} | {first:.2f} | {tau:.3f}"
+@dataclass(frozen=True)
+class Truth:
+    """Of endlessly many queries: (agents,) scores and win rates, and log strengths by Davidson."""
+
+    scores: Floats
+    win_rates: Floats
+    log: Floats
 
 
-def at_random(scores: Floats, n_games: Floats, generator: np.random.Generator) -> Floats:
-    """`n_games` (tables,) of the recorded games of each table."""
-    luck = np.where(np.isnan(scores), 2.0, generator.random(scores.shape)).reshape(len(scores), -1)
-    chosen = np.argsort(np.argsort(luck, axis=1), axis=1) < n_games[:, None]
-    return np.where(chosen.reshape(scores.shape), scores, np.nan)
+def truth_of(won: Floats, lost: Floats) -> Truth:
+    """From the pairs' shares."""
+    first, second = np.array(PAIRS).T
+    wins, ties = np.zeros((1, 6, 6)), np.zeros((1, 6, 6))
+    wins[0, first, second], wins[0, second, first] = won, lost
+    ties[0, first, second] = ties[0, second, first] = 1 - won - lost
+    return Truth((wins + ties / 2)[0].sum(axis=1) / 5, wins[0].sum(axis=1) / 5, log_strengths(wins, ties).log[0])
 
 
-def simulated() -> None:
-    """A line for each world and budget."""
-    worlds = {"near": (0.2, 0.12, 0.04, -0.04, -0.12, -0.2), "spread": WORLDS["6 agents"]}
-    worlds |= {name: tuple(gap * (2.5 - n) for n in range(6)) for name, gap in (("clear", 0.6), ("very clear", 1.2))}
-    for name, strengths in worlds.items():
-        world, generator = World(strengths, 100), np.random.default_rng(7)
-        scores = simulate(world, EXPERIMENTS, generator)
-        whole = logs(scores, 6)
-        place = np.argsort(generator.random(scores.shape), axis=1)
-        for share in SHARES:
-            design = Design(6, 100, max_share=share)
-            done = play_out(design, world.cluster, place, lambda new, s=scores: np.where(new, s, np.nan))  # type: ignore[misc]
-            games = done.met.sum(axis=1)
-            decided = (done.decided != 0).all(axis=1).mean()
-            even = likeness(logs(at_random(scores, games, generator), 6), whole)
-            mine = likeness(logs(done.scores, 6), whole)
-            print(f"| {name} | {share:.2f} | {games.mean() / 1500:.2f} | {decided:.2f} | {mine} | {even} |", flush=True)
+def paper_shares() -> tuple[Floats, Floats]:
+    """(pairs,): how often the first of a pair won, and the second."""
+    with PAPER.open(encoding="utf-8") as stream:
+        table = np.array([[float(cell or 0) / 100 for cell in row[1:]] for row in list(csv.reader(stream))[1:]])
+    first, second = np.array(PAIRS).T
+    return table[first, second], table[second, first]
 
 
-def votes_of(path: Path) -> tuple[int, Floats]:
-    """Agents, and (DRAWINGS, ROWS, pairs) scores: each pair's votes in rows drawn for it, NaN in the others."""
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = [row for row in csv.DictReader(stream) if row["winner"] in SCORE]
-    names = sorted({row[side] for row in rows for side in ("left", "right")})
-    votes: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows:
-        swap, score = row["left"] > row["right"], SCORE[row["winner"]]
-        votes[min(row["left"], row["right"]), max(row["left"], row["right"])].append(1 - score if swap else score)
-    pairs, generator = list(combinations(names, 2)), np.random.default_rng(7)
-    scores = np.full((DRAWINGS, ROWS, len(pairs)), np.nan)
-    for one in scores:
-        for index, pair in enumerate(pairs):
-            own = votes[pair]
-            one[generator.choice(ROWS, len(own), replace=False), index] = own
-    return len(names), scores
+def close_truth(world: World) -> Truth:
+    """By many draws of the agents' luck, each with its opposite."""
+    luck = np.hypot(world.by_query, world.by_section) * np.random.default_rng(99).standard_normal((200_000, 6))
+    won, tied = (part.mean(axis=0) for part in verdict_shares(world, np.concatenate([luck, -luck])))
+    return truth_of(won, 1 - won - tied)
 
 
-def rounds_of(scores: Floats, n_agents: int) -> list[Floats]:
-    """What is known after each round of adaptive play with all games to spend, (1, ROWS, pairs); a row is a cluster."""
-    place = np.broadcast_to(np.arange(ROWS)[:, None], scores.shape[1:])[None]
-    seen = [np.full(scores.shape, np.nan)]
+def paper_games(world: World, experiments: int, generator: np.random.Generator) -> Floats:
+    """Scores, (experiments, queries, pairs): a normal variable each, cut where the shares are the table's."""
+    first, second = np.array(PAIRS).T
+    rho, sections = CORRELATION if world.per_section > 1 else 0.0, int(world.cluster.max()) + 1
 
-    def reveal(new: Truths) -> Floats:
-        seen.append(np.where(new, scores, seen[-1]))
-        return np.where(new, scores, np.nan)
+    def drawn(size: int) -> Floats:
+        own = generator.standard_normal((experiments, world.n_queries, size))
+        return (
+            np.sqrt(1 - rho) * own
+            + np.sqrt(rho) * generator.standard_normal((experiments, sections, size))[:, world.cluster]
+        )
 
-    play_out(Design(n_agents, ROWS, max_share=1.0), np.arange(ROWS), place, reveal)
-    return seen[1:]
+    luck, noise = drawn(6), drawn(15)
+    place = np.sqrt(SHARED_LUCK / 2) * (luck[..., first] - luck[..., second]) + np.sqrt(1 - SHARED_LUCK) * noise
+    won, lost = paper_shares()
+    return np.where(place > -ndtri(won), 1.0, np.where(place < ndtri(lost), 0.0, 0.5))
 
 
-def replayed(path: Path) -> None:
-    """A line a round."""
-    n_agents, scores = votes_of(path)
-    whole, n_votes = logs(scores, n_agents), int((~np.isnan(scores[0])).sum())
-    plays, generator = [rounds_of(one[None], n_agents) for one in scores], np.random.default_rng(8)
-    for number, parts in enumerate(zip(*plays, strict=True), 1):
-        some = np.concatenate(parts)
-        games = (~np.isnan(some)).sum(axis=(1, 2))
-        even = likeness(logs(at_random(scores, games, generator), n_agents), whole)
-        mine = likeness(logs(some, n_agents), whole)
-        print(f"| llmfao, round {number} | 1.00 | {games.mean() / n_votes:.2f} | – | {mine} | {even} |", flush=True)
+def all_games(scores: Floats, cluster: Ints, place: Ints) -> Floats:
+    """Every pair on every query."""
+    return scores
+
+
+def half(scores: Floats, cluster: Ints, place: Ints) -> Floats:
+    """Every pair on half of the queries, the first of its order."""
+    return np.where(place < scores.shape[1] // 2, scores, np.nan)
+
+
+def adaptive(scores: Floats, cluster: Ints, place: Ints) -> Floats:
+    """As `games = "adaptive"` plays them."""
+    design = Design(6, scores.shape[1])
+    return play_out(design, cluster, place, lambda new: np.where(new, scores, np.nan)).scores
+
+
+METHODS: dict[str, Play] = {"all games": all_games, "half of each pair's": half, "adaptive": adaptive}
+
+
+def points(scores: Floats) -> Floats:
+    """(tables, agents): the mean of an agent's shares of the score against each other."""
+    share, (first, second) = np.nanmean(scores, axis=1), np.array(PAIRS).T
+    found = np.zeros((len(scores), 6))
+    for pair, (one, other) in enumerate(zip(first, second, strict=True)):
+        found[:, one] += share[:, pair] / 5
+        found[:, other] += (1 - share[:, pair]) / 5
+    return found
+
+
+def contributions(scores: Floats) -> Floats:
+    """(tables, queries, agents): what `win_rate_by_query` gives, for all experiments at once."""
+    n, known, found = scores.shape[1], ~np.isnan(scores), np.zeros((*scores.shape[:2], 6))
+    m = known.sum(axis=1)
+    few = np.sqrt(m / (m - 1) * (n - 1) / n) * n / m
+    for pair, ends in enumerate(PAIRS):
+        for agent, win in zip(ends, (1.0, 0.0), strict=True):
+            won = scores[:, :, pair] == win
+            share = (won.sum(axis=1) / m[:, pair])[:, None]
+            part = np.where(known[:, :, pair], won - share, 0.0) * few[:, pair, None]
+            found[:, :, agent] += (share + part) / 5
+    return found
+
+
+def check(world: World, scores: Floats) -> None:
+    """That one experiment's `contributions` are those of `win_rate_by_query`."""
+    names, queries, said = "abcdef", query_names(world), {1.0: "a", 0.5: "tie", 0.0: "b"}
+    found = [
+        Verdict(queries[q], names[PAIRS[p][0]], names[PAIRS[p][1]], "m", said[scores[q, p]], None, None, 2)  # type: ignore[arg-type]
+        for q, p in np.argwhere(~np.isnan(scores)).tolist()
+    ]
+    mine = contributions(scores[None])[0].T
+    for name, values in zip(names, mine, strict=True):
+        theirs = list(win_rate_by_query(found, name, queries).values())
+        np.testing.assert_allclose(np.array(theirs, dtype=np.float64), values, atol=1e-12)
+
+
+def win_rates_cover(world: World, scores: Floats, truth: Truth) -> Floats:
+    """(pairs,): how often the interval of the difference of win rates holds the truth."""
+    check(world, scores[0])
+    sections = Clusters.named(query_names(world), [str(number) for number in world.cluster])
+    values, ones = contributions(scores), np.ones(world.n_queries)
+    held = []
+    for a, b in PAIRS:
+        gap = truth.win_rates[a] - truth.win_rates[b]
+        _, low, high = intervals(values[..., a] - values[..., b], ones, sections, (-1.0, 1.0), difference=True)
+        held.append(((low <= gap) & (gap <= high)).mean())
+    return np.array(held)
+
+
+def line(world: World, found: Floats, truth: Truth, n_strengths: int) -> str:
+    """The share of the games, the best first, tau, and what intervals hold."""
+    order = points(found)
+    first = (order.argmax(axis=1) == truth.scores.argmax()).mean()
+    tau = np.mean([kendalltau(one, truth.scores).statistic for one in order])
+    games = (~np.isnan(found)).mean()
+    rates = win_rates_cover(world, found, truth)
+    rating = rated(world, found[:n_strengths])
+    strengths = np.nanmean(
+        np.where(np.isnan(rating.low), np.nan, (rating.low <= truth.log) & (truth.log <= rating.high))
+    )
+    return f"{games:.2f} | {first:.1%} | {tau:.3f} | {rates.mean():.3f} | {rates.min():.3f} | {strengths:.3f}"
+
+
+def played(play: Play, scores: Floats, world: World) -> Floats:
+    """Some at once, so that memory stays small; the orders of the queries are the same for all methods."""
+    parts = []
+    for start in range(0, len(scores), AT_ONCE):
+        part = scores[start : start + AT_ONCE]
+        orders = [places(world.cluster, 6, random.Random(start + index)) for index in range(len(part))]
+        parts.append(play(part, world.cluster, np.stack(orders)))
+    return np.concatenate(parts)
 
 
 def main() -> None:
     """Print one table."""
-    print("| games | at most | played | decided | same order | same first | tau | random: order | first | tau |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    simulated()
-    if len(sys.argv) > 1:
-        replayed(Path(sys.argv[1]))
+    experiments, n_strengths = (int(sys.argv[at]) if len(sys.argv) > at else n for at, n in ((1, 2000), (2, 200)))
+    print("| world | queries | a section | | games | best first | tau | differences cover | worst pair | strengths |")
+    print("|---|--:|--:|---|--:|--:|--:|--:|--:|--:|")
+    for name in ("Table 5", "close"):
+        for n_queries, per_section in SIZES:
+            luck = {"by_query": 0.5, "by_section": 0.5} if per_section > 1 else {}
+            world, generator = World(CLOSE, n_queries, per_section, **luck), np.random.default_rng([5, n_queries])
+            make, truth = (
+                (paper_games, truth_of(*paper_shares())) if name == "Table 5" else (simulate, close_truth(world))
+            )
+            scores = make(world, experiments, generator)
+            for method, play in METHODS.items():
+                found = line(world, played(play, scores, world), truth, n_strengths)
+                print(f"| {name} | {n_queries} | {per_section} | {method} | {found} |", flush=True)
 
 
 if __name__ == "__main__":

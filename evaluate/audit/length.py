@@ -42,7 +42,7 @@ def audit_length(
     without both lengths has no part in it.
     """
     found = [v for v in verdicts if {(v.query_id, v.agent_a), (v.query_id, v.agent_b)} <= lengths.keys()]
-    table = contests(found, agents, draws.queries)
+    table = contests(found, agents, draws.queries, planned=verdicts)
     share, p = _longer_wins(found, lengths, draws)
     fitted = control_length(table, _differences(table, lengths), draws)
     plain, held = _first(fitted.plain, agents), _first(fitted.controlled, agents)

@@ -75,7 +75,7 @@ def rate_file(
     agents = [name for game in played for name in (game.agent_a, game.agent_b)]
     queries = [game.query_id for game in played]
     draws = resamples(queries, bootstrap, seed, read_clusters(sections, queries, games))
-    table = contests(found, agents, draws.queries)
+    table = contests(found, agents, draws.queries, weigh="games")
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
     rates = _win_rates(found, table.agents, draws.queries)
     if method == "elo":

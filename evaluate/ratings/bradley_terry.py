@@ -16,6 +16,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragassay.arrays import Floats, Truths
 from ragassay.records import Figure
@@ -75,12 +76,15 @@ class BradleyTerry:
 def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Ties = "davidson") -> BradleyTerry:
     """Ratings with intervals from resampling queries. value = initial + 400 / ln 10 · (log strength - their mean).
 
+    Games count as `Contests.pair_weights` says: each pair as much as another, also where they met on different queries.
+
     An agent without a verdict is left out, and the others are rated without it. Resamples without finite ratings are
     left out of the intervals; above 5% of them there are no intervals.
     """
     held = contests.with_verdicts()
     wins, tied = _by_query(held)
-    totals, tied_totals, drawn_wins, drawn_ties = wins.sum(axis=0), tied.sum(axis=0), *_drawn(draws, wins, tied)
+    totals, tied_totals = _weighed(held, np.ones((1, len(wins))), wins.sum(axis=0)[None], tied.sum(axis=0)[None])[:, 0]
+    drawn_wins, drawn_ties = _weighed(held, draws.weights, *_drawn(draws, wins, tied))
     used = _model(ties, totals, tied_totals, drawn_wins, drawn_ties)
     whole = _order(totals[None], tied_totals[None], used)
     drawn = _order(drawn_wins, drawn_ties, used)
@@ -150,6 +154,12 @@ def _drawn(draws: Resamples, *tables: Floats) -> tuple[Floats, ...]:
     n, size = len(draws.weights), tables[0].shape[1]
     weights = draws.weights.astype(np.float64)
     return tuple((weights @ table.reshape(len(table), size * size)).reshape(n, size, size) for table in tables)
+
+
+def _weighed(held: Contests, weights: Floats | NDArray[np.int64], *tables: Floats) -> Floats:
+    """The tables (draws, agents, agents) with each pair's games at what they count in each draw."""
+    of_pair = held.pair_weights(weights)
+    return np.stack(tables if of_pair is None else [table * of_pair for table in tables])
 
 
 def _model(asked: Ties, wins: Floats, ties: Floats, drawn_wins: Floats, drawn_ties: Floats) -> Ties:
@@ -249,6 +259,9 @@ def _note(contests: Contests, held: Contests, whole: _Order, drawn: _Order, half
         said.append("no intervals: every resample of the queries says the same")
     if half_instead and whole.bounded.all():
         said.append(HALF_INSTEAD if (held.score != 0.5).any() else ALL_TIED)
+    if strangers := held.strangers():
+        pairs = listed([f"{a} and {b}" for a, b in strangers])
+        said.append(f"no verdict compares {pairs} directly, so that all games might give other ratings")
     if idle := sorted(set(contests.agents) - set(held.agents)):
         said.append(f"not rated, since no game has a verdict: {listed(idle)}")
     return "; ".join(said) or None

@@ -9,6 +9,7 @@ Rackauckas, Câmara and Zavrel 2024); the tournaments are played side by side, o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import repeat
 from math import log
 
 import numpy as np
@@ -54,24 +55,28 @@ class EloSettings:
 def play(contests: Contests, orders: Orders, k_factor: float, initial: float) -> Floats:
     """Ratings (tournaments, agents) after playing the games in the order of each row of `orders`.
 
-    orders: (tournaments, games) indices into `contests`; an index equal to the number of games is no game.
+    orders: (tournaments, games) indices into `contests`; an index equal to the number of games is no game. A game
+    counts as `Contests.game_weights` says, in so many K.
     """
     n, agents = len(orders), len(contests.agents)
     rows = np.arange(n) * (agents + 2)
     a, b = np.append(contests.a, agents), np.append(contests.b, agents + 1)
     # In units of 2 · SCALE / ln 10 points the expectation is 1/2 - tanh(R_b - R_a) / 2, and the gain so many units:
     # K ln 10 / (4 SCALE) · (2 (score - 1/2) + tanh(R_b - R_a)).
+    weights = np.append(contests.game_weights(), 1.0)
     step = k_factor * log(10) / (4 * SCALE)
-    beyond_half = 2 * step * (np.append(contests.score, 0.5) - 0.5)
+    steps, even = step * weights, bool((weights == 1).all())
+    beyond_half = 2 * steps * (np.append(contests.score, 0.5) - 0.5)
     ratings, gain, both = np.zeros(n * (agents + 2)), np.empty(n), np.empty((2, n))
     one, other = both
     for start in range(0, orders.shape[1], _STEPS):
         games = np.ascontiguousarray(orders[:, start : start + _STEPS].T)
         places = np.stack([np.take(a, games) + rows, np.take(b, games) + rows], axis=1)
-        for place, won in zip(places, np.take(beyond_half, games), strict=True):
+        sizes = repeat(step, len(games)) if even else np.take(steps, games)
+        for place, won, size in zip(places, np.take(beyond_half, games), sizes, strict=True):
             np.take(ratings, place, out=both, mode="clip")
             np.tanh(np.subtract(other, one, out=gain), out=gain)
-            gain *= step
+            gain *= size
             gain += won
             one += gain
             other -= gain

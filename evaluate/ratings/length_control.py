@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.arrays import Floats, Ints, Truths
+from ragassay.arrays import Floats, Truths
 from ragassay.records import Figure
 
 from ..statistics.resamples import Resamples, rounded
@@ -56,8 +56,8 @@ def control_length(contests: Contests, difference: Floats, draws: Resamples, ini
         return _nothing(contests, n, "in every game the two answers are equally longer or shorter")
     signs, term = _signs(held), np.tanh(difference / spread)[:, None]
     weights = np.vstack([np.ones(len(draws.queries), dtype=np.int64), draws.weights])
-    with_term, found = _fit(np.hstack([signs, term]), held.score, weights, held.query)
-    without, found_plain = _fit(signs, held.score, weights, held.query)
+    with_term, found = _fit(np.hstack([signs, term]), held, weights)
+    without, found_plain = _fit(signs, held, weights)
     if not (found[0] and found_plain[0]):
         return _nothing(contests, n, "the games are too one-sided for finite ratings under length control")
     size = len(np.unique(held.query))
@@ -106,16 +106,23 @@ def _figure(values: Floats, found: Truths, draws: Resamples, n: int, queries: in
     return rounded(values[0], n, n_failed, *ends)
 
 
-def _fit(rows: Floats, score: Floats, weights: NDArray[np.int64], query: Ints) -> tuple[Floats, Truths]:
-    """Logistic regression of score (0 to 1) on rows (games, terms) under each of weights (fits, queries), by Newton.
+def _fit(rows: Floats, held: Contests, weights: NDArray[np.int64]) -> tuple[Floats, Truths]:
+    """Logistic regression of the score (0 to 1) on rows (games, terms) under weights (fits, queries), by Newton.
 
-    Returns the terms (fits, terms) and whether each fit has a finite maximum that was found.
+    Games count as `Contests.pair_weights` says. Returns the terms (fits, terms) and whether each fit has a finite
+    maximum that was found.
     """
     parts = []
     step = max(1, _AT_ONCE // max(1, len(rows)))
     for start in range(0, len(weights), step):
-        parts.append(_newton(rows, score, weights[start : start + step][:, query].astype(np.float64)))
+        parts.append(_newton(rows, held.score, _weight(held, weights[start : start + step])))
     return np.concatenate([terms for terms, _ in parts]), np.concatenate([found for _, found in parts])
+
+
+def _weight(held: Contests, weights: NDArray[np.int64]) -> Floats:
+    """(fits, games)."""
+    of_pair, of_game = held.pair_weights(weights), weights[:, held.query].astype(np.float64)
+    return of_game if of_pair is None else np.asarray(of_game * of_pair[:, held.a, held.b])
 
 
 def _newton(rows: Floats, score: Floats, weight: Floats) -> tuple[Floats, Truths]:

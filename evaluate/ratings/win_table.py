@@ -1,11 +1,23 @@
-"""Who won against whom: verdicts as arrays, and the win percentages (Table 5), flips and position bias from them."""
+"""Who won against whom: verdicts as arrays, and the win percentages (Table 5), flips and position bias from them.
+
+What is estimated is what all games would give: every pair on every query. Where pairs have met on different queries, as
+in adaptive play, close pairs have played more, and would weigh more in ratings and win rates for nothing but that. So
+each pair weighs the same: a game of a pair that has met on m of n queries counts n / m. Meeting counts, whether the
+judge gave a verdict or failed, so that a failed game is a missing verdict and not a reason to count another one more.
+Where every pair has met on the same queries all weights are 1. A pair that never met weighs nothing.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from math import sqrt
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.records import Figure, Game
@@ -14,13 +26,17 @@ from ..results import Figures
 from ..statistics.resamples import Resamples
 from .verdicts import SCORES, Verdict
 
+Weigh = Literal["pairs", "games"]
+"""Whether each pair counts the same, or each game: the latter where nobody planned who meets whom, as in a league."""
+
 
 @dataclass(frozen=True)
 class Contests:
     """The verdicts there are, one row each, in an order that the order of the file does not change.
 
     a, b, query: indices into `agents` and `queries`; score: a's, 1 won, 0.5 tied, 0 lost. `failed` are the verdicts
-    that are missing, which no array holds.
+    that are missing, which no array holds. met: (queries, agents, agents), who has met on which query, verdict or not,
+    where pairs are to count the same and have not all met on the same queries; else None, and each game counts 1.
     """
 
     agents: tuple[str, ...]
@@ -30,6 +46,33 @@ class Contests:
     query: Ints
     score: Floats
     failed: tuple[Verdict, ...] = ()
+    met: Truths | None = None
+
+    def pair_weights(self, weights: Floats | NDArray[np.int64]) -> Floats | None:
+        """(draws, agents, agents): what a game of a pair counts, n / m of the queries of each draw; None: 1.
+
+        weights: (draws, queries), how often each query was drawn.
+        """
+        if self.met is None:
+            return None
+        size, used = len(self.agents), self.met.any(axis=(1, 2))
+        drawn = weights.astype(np.float64)
+        m = (drawn @ self.met.reshape(len(self.met), size * size)).reshape(-1, size, size)
+        n = (drawn @ used)[:, None, None]
+        return np.divide(n, m, out=np.zeros_like(m), where=m > 0)
+
+    def game_weights(self) -> Floats:
+        """(games,): what each counts."""
+        of_pair = self.pair_weights(np.ones((1, len(self.queries))))
+        return np.ones(len(self.a)) if of_pair is None else np.asarray(of_pair[0, self.a, self.b])
+
+    def strangers(self) -> list[tuple[str, str]]:
+        """The pairs without a verdict on each other, where pairs are weighed."""
+        if self.met is None:
+            return []
+        known = {frozenset(pair) for pair in zip(self.a.tolist(), self.b.tolist(), strict=True)}
+        every = combinations(range(len(self.agents)), 2)
+        return [(self.agents[a], self.agents[b]) for a, b in every if frozenset((a, b)) not in known]
 
     def games_of(self, agent: str) -> int:
         """How many verdicts the agent has."""
@@ -48,7 +91,8 @@ class Contests:
         active = np.unique(np.concatenate([self.a, self.b]))
         names = tuple(self.agents[index] for index in active)
         a, b = np.searchsorted(active, self.a), np.searchsorted(active, self.b)
-        return replace(self, agents=names, a=a, b=b)
+        met = None if self.met is None else self.met[:, active][:, :, active]
+        return replace(self, agents=names, a=a, b=b, met=met)
 
     def wins_by_query(self) -> Floats:
         """(queries, agents, agents): row agent's wins against column agent, a tie half a win for each."""
@@ -64,8 +108,17 @@ class Contests:
         return found
 
 
-def contests(verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str]) -> Contests:
-    """The verdicts as arrays. `agents` and `queries` name all that take part, also those without a verdict."""
+def contests(
+    verdicts: Sequence[Verdict],
+    agents: Sequence[str],
+    queries: Sequence[str],
+    weigh: Weigh = "pairs",
+    planned: Sequence[Verdict] | None = None,
+) -> Contests:
+    """The verdicts as arrays. `agents` and `queries` name all that take part, also those without a verdict.
+
+    planned: those of all games that were met, where `verdicts` are only some of them.
+    """
     names, asked = tuple(sorted(set(agents))), tuple(sorted(set(queries)))
     agent_at = {name: index for index, name in enumerate(names)}
     query_at = {name: index for index, name in enumerate(asked)}
@@ -76,7 +129,32 @@ def contests(verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequen
     )
     columns = np.array(rows, dtype=np.float64).reshape(-1, 4)
     query, a, b = (columns[:, index].astype(np.intp) for index in range(3))
-    return Contests(names, asked, a, b, query, columns[:, 3], tuple(v for v in verdicts if v.winner is None))
+    failed = tuple(v for v in verdicts if v.winner is None)
+    met = _met(_meetings(verdicts if planned is None else planned), agent_at, query_at) if weigh == "pairs" else None
+    return Contests(names, asked, a, b, query, columns[:, 3], failed, met)
+
+
+_Meetings = set[tuple[str, str, str]]
+"""Query, and the two agents."""
+
+
+def _meetings(verdicts: Sequence[Verdict]) -> _Meetings:
+    return {(v.query_id, v.agent_a, v.agent_b) for v in verdicts}
+
+
+def _alike(meetings: _Meetings) -> bool:
+    """Whether every pair of those that have met with anybody has met on the same queries."""
+    agents = {agent for _, *pair in meetings for agent in pair}
+    return len(meetings) == len({query for query, _, _ in meetings}) * (len(agents) * (len(agents) - 1) // 2)
+
+
+def _met(meetings: _Meetings, agent_at: dict[str, int], query_at: dict[str, int]) -> Truths | None:
+    if _alike(meetings):
+        return None
+    met = np.zeros((len(query_at), len(agent_at), len(agent_at)), dtype=bool)
+    for query, one, other in meetings:
+        met[query_at[query], agent_at[one], agent_at[other]] = met[query_at[query], agent_at[other], agent_at[one]] = 1
+    return met
 
 
 def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> Figures:
@@ -92,18 +170,67 @@ def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -
 
 
 def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> dict[str, Figure]:
-    """The share of all an agent's verdicts that it won."""
+    """The share of all an agent's verdicts that it won, each pair weighing the same."""
     own = {name: [v for v in verdicts if name in (v.agent_a, v.agent_b)] for name in agents}
-    return {name: share(rows, _won_by(name), draws) for name, rows in own.items()}
+    meetings = _meetings(verdicts)
+    if _alike(meetings):
+        return {name: share(rows, _won_by(name), draws) for name, rows in own.items()}
+    return {name: _weighed_share(rows, name, meetings, draws) for name, rows in own.items()}
 
 
 def win_rate_by_query(verdicts: Sequence[Verdict], agent: str, queries: Sequence[str]) -> dict[str, float | None]:
-    """For each query, the share of the agent's verdicts there that it won; None where it has none."""
+    """For each query, the share of the agent's verdicts there that it won; None where it has none.
+
+    Where pairs have met on different queries such shares would be against other opponents on each. Each query on which
+    anybody has met then has the win rate plus what the query adds to it (`_contributions`), which may be below 0 or
+    above 1: its mean is the win rate, and differences of two agents have the spread of the difference of theirs.
+    """
+    meetings = _meetings(verdicts)
+    if not _alike(meetings):
+        return {**dict.fromkeys(queries), **_contributions(verdicts, agent, meetings)}
     scores: dict[str, list[bool]] = {query: [] for query in queries}
     for verdict in verdicts:
         if verdict.winner is not None and agent in (verdict.agent_a, verdict.agent_b):
             scores[verdict.query_id].append(_won_by(agent)(verdict))
     return {query: sum(won) / len(won) if won else None for query, won in scores.items()}
+
+
+def _weighed_share(rows: Sequence[Verdict], agent: str, meetings: _Meetings, draws: Resamples) -> Figure:
+    held = sum(v.winner is not None for v in rows)
+    values = {query: value for query, value in _contributions(rows, agent, meetings).items() if value is not None}
+    ones = dict.fromkeys(values, 1.0)
+    return draws.ratio(values, ones, n=held, n_failed=len(rows) - held, limits=(0.0, 1.0))
+
+
+def _contributions(verdicts: Sequence[Verdict], agent: str, meetings: _Meetings) -> dict[str, float | None]:
+    """The linearised win rate: for each of the n queries met on, W + n sum_o w_o f_o (won - s_o) / sum_o w_o N_o.
+
+    W = sum_o w_o won_o / sum_o w_o N_o over opponents o, N_o the verdicts against o, s_o the share of them that was
+    won, w_o = n / m_o the weight of the pair, (won - s_o) summed over its verdicts on the query (Binder, International
+    Statistical Review 51, 1983, has such estimates). f_o is sqrt(m / (m - 1) (n - 1) / n), since against o there are
+    only m queries to learn s_o from. With all pairs on all queries this is the share won there. All None without any
+    verdict.
+    """
+    queries, won = sorted({query for query, _, _ in meetings}), _won_by(agent)
+    m: dict[str, int] = defaultdict(int)
+    for _, *pair in meetings:
+        if agent in pair:
+            m[pair[pair[0] == agent]] += 1
+    results: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+    for v in verdicts:
+        if v.winner is not None and agent in (v.agent_a, v.agent_b):
+            results[v.agent_b if v.agent_a == agent else v.agent_a].append((v.query_id, won(v)))
+    n, total = len(queries), sum(len(queries) / m[other] * len(rows) for other, rows in results.items())
+    if not total:
+        return dict.fromkeys(queries)
+    rate = sum(n / m[other] * sum(won for _, won in rows) for other, rows in results.items()) / total
+    values = dict.fromkeys(queries, rate)
+    for other, rows in results.items():
+        share, known = sum(won for _, won in rows) / len(rows), len({query for query, _ in rows})
+        few = sqrt(known / (known - 1) * (n - 1) / n) if known > 1 else 1.0
+        for query, has_won in rows:
+            values[query] += n / total * n / m[other] * few * (has_won - share)
+    return {**values}
 
 
 def flip_rate(verdicts: Sequence[Verdict], draws: Resamples) -> Figure:

@@ -8,10 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from ragassay.arrays import Floats, Ints, Truths
+from ragassay.arrays import Floats, Truths
 
 from ...inputs.clusters import Clusters
-from .adaptive import Design, play_out
+from .adaptive import Design, places, play_out
 
 Pair = tuple[str, str]
 Meeting = tuple[str, Pair]
@@ -35,30 +35,26 @@ def adaptive_meetings(
     confidence: float,
     max_share: float,
 ) -> set[Meeting]:
-    """The meetings played until each pair is decided at `confidence` or has no query left, or `max_share` is played.
+    """The meetings played until the best agent is decided at `confidence`, or `max_share` is played.
 
     The path depends on the seed, the agents' and queries' names and the scores alone, so that a run that was stopped
     goes the same way again. clusters: of the queries.
     """
-    pairs, names = all_pairs(agents), sorted(queries)
+    given = set(all_pairs(agents))
+    in_order, names = all_pairs(sorted(agents)), sorted(queries)
+    pairs = [next(pair for pair in (two, two[::-1]) if pair in given) for two in in_order]
     if not pairs or not names:
         return set()
-    place = np.stack([_places(names, pair, seed) for pair in pairs], axis=1)[None]
+    cluster = clusters.of(names).numbers
+    place = places(cluster, len(agents), random.Random(f"{seed}"))[None]
 
     def reveal(new: Truths) -> Floats:
         cells = np.argwhere(new[0]).tolist()
         found, scores = play([(names[query], pairs[pair]) for query, pair in cells]), np.full(new.shape, np.nan)
         for (query, pair), score in zip(cells, found, strict=True):
-            scores[0, query, pair] = np.nan if score is None else score
+            scores[0, query, pair] = np.nan if score is None else score if pairs[pair] == in_order[pair] else 1 - score
         return scores
 
     design = Design(len(agents), len(names), confidence, max_share)
-    played = play_out(design, clusters.of(names).numbers, place, reveal)
+    played = play_out(design, cluster, place, reveal)
     return {(names[query], pairs[pair]) for query, pair in np.argwhere(place[0] < played.met[0])}
-
-
-def _places(names: Sequence[str], pair: Pair, seed: int) -> Ints:
-    """(queries,): where each query stands in the pair's own order, the same whichever of the two is named first."""
-    order = list(range(len(names)))
-    random.Random(f"{seed}:{min(pair)}:{max(pair)}").shuffle(order)
-    return np.argsort(order)

@@ -152,7 +152,7 @@ def test_strengths_agree_with_evalica(n, seed):
 
 def test_elo_of_one_order_agrees_with_evalica():
     games = cyclic()
-    arrays = contests(verdicts(games), "abc", [row.query_id for row in games])
+    arrays = contests(verdicts(games), "abc", [row.query_id for row in games], weigh="games")
     names = np.array(arrays.agents)
     winner = {1.0: evalica.Winner.X, 0.5: evalica.Winner.Draw, 0.0: evalica.Winner.Y}
     won = [winner[score] for score in arrays.score]
