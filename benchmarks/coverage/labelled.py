@@ -61,7 +61,7 @@ def sample_of(verdicts: Floats, truth: Floats, chosen: NDArray[np.intp], weight:
 
 def together(share: float, correlation: float, section: NDArray[np.intp], generator: np.random.Generator) -> Floats:
     """Zeros and ones with mean `share`, and this correlation within a section (beta-binomial)."""
-    if correlation == 0:
+    if correlation == 0 or share in (0, 1):
         return (generator.random(len(section)) < share).astype(np.float64)
     scale = 1 / correlation - 1
     rates: Floats = generator.beta(share * scale, (1 - share) * scale, int(section.max()) + 1)

@@ -6,7 +6,8 @@ stands for one value these are the textbook s / sqrt(n) and n - 1.
 
 Scores lie between two limits and are often at one of them, where the mean is skewed and a symmetric interval misses.
 So a mean's interval is Student's t on the logit scale (as Korn and Graubard, Survey Methodology 24(2), 1998, discuss
-for proportions); a difference's is Student's t as it is, but where all that differs differs the same way
+for proportions), its ends moved out by what the few values seen far from a limit may leave unseen (`mean_interval`); a
+difference's is Student's t as it is, but where all that differs differs the same way
 (`one_way_interval`). `benchmarks/coverage/comparisons.py` tells how often both hold.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -32,6 +34,9 @@ Range = tuple[float, float]
 
 ASSUMED_CORRELATION = 0.5
 """Within a section, where the values are all alike and tell nothing about it."""
+
+PSEUDO_QUERIES = 0.1
+"""At either limit, of a mean."""
 
 NO_SPREAD = 1e-12
 """Below this, figures that differ are the same but for rounding."""
@@ -98,6 +103,26 @@ def logit_interval(found: Estimate, limits: Range, confidence: float = 0.95) -> 
     return np.where(inside, ends[0], np.nan), np.where(inside, ends[1], np.nan)
 
 
+def mean_interval(found: Estimate, limits: Range, queries: float, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """`logit_interval`, or where they lie farther out its ends with `PSEUDO_QUERIES` added at either limit.
+
+    Near a limit the mean and its error both hang on the few values away from it, and where these happen to be scarce
+    both are too small. Pseudo-queries (Agresti and Coull, American Statistician 52(2), 1998, add whole ones) pull the
+    mean in and add to its variance; their part is known, so that it has the normal quantile and not Student's.
+    queries: how many independent ones were seen (`effective_queries`).
+    """
+    low, high = logit_interval(found, limits, confidence)
+    width, total = limits[1] - limits[0], queries + 2 * PSEUDO_QUERIES
+    with np.errstate(invalid="ignore", divide="ignore"):
+        place = ((found.value - limits[0]) / width * queries + PSEUDO_QUERIES) / total
+        seen = _quantile(found.df, confidence) * found.error / width * queries / total
+        added = NormalDist().inv_cdf((1 + confidence) / 2) ** 2 * PSEUDO_QUERIES * (place**2 + (1 - place) ** 2)
+        reach = np.sqrt(seen**2 + added / total**2) / (place * (1 - place))
+        at = np.log(place / (1 - place))
+        ends = [limits[0] + width * _expit(at + side * reach) for side in (-1, 1)]
+    return np.minimum(low, ends[0]), np.maximum(high, ends[1])
+
+
 def alike_interval(value: Floats, sizes: Floats, limits: Range, confidence: float = 0.95) -> tuple[Floats, Floats]:
     """The interval where every value seen is `value`: what lies elsewhere has a share of at most 1 - (a/2)^(1/n).
 
@@ -158,7 +183,11 @@ def intervals(
     flat = found.error < NO_SPREAD * np.maximum(1.0, np.abs(found.value))
     if np.any(flat):
         found = _where(flat, estimate(values, counts), found)
-    low, high = t_interval(found) if difference or limits is None else logit_interval(found, limits)
+    sizes = clusters.sizes
+    if difference or limits is None:
+        low, high = t_interval(found)
+    else:
+        low, high = mean_interval(found, limits, effective_queries(sizes[sizes > 0]) if sizes.any() else 0.0)
     if difference and limits is not None and len(counts):
         low, high = one_way_interval(found, values / counts, limits, low, high)
     if limits is None:
@@ -167,7 +196,6 @@ def intervals(
     low, high = np.clip(low, *limits), np.clip(high, *limits)
     alike = np.ptp(values / counts, axis=-1) < NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)
     if np.any(alike):
-        sizes = clusters.sizes
         ends = alike_interval(found.value, sizes[sizes > 0], limits)
         alike = alike & (found.n_clusters > 1)
         low, high = np.where(alike, ends[0], low), np.where(alike, ends[1], high)
