@@ -35,8 +35,8 @@ Range = tuple[float, float]
 ASSUMED_CORRELATION = 0.5
 """Within a section, where the values are all alike and tell nothing about it."""
 
-PSEUDO_QUERIES = 0.1
-"""At either limit, of a mean."""
+PSEUDO_CLUSTERS = 0.06
+"""At either limit, of a mean that lies at one; none of a mean in the middle half."""
 
 NO_SPREAD = 1e-12
 """Below this, figures that differ are the same but for rounding."""
@@ -103,21 +103,25 @@ def logit_interval(found: Estimate, limits: Range, confidence: float = 0.95) -> 
     return np.where(inside, ends[0], np.nan), np.where(inside, ends[1], np.nan)
 
 
-def mean_interval(found: Estimate, limits: Range, queries: float, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """`logit_interval`, or where they lie farther out its ends with `PSEUDO_QUERIES` added at either limit.
+def mean_interval(found: Estimate, limits: Range, clusters: float, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """`logit_interval`, or where they lie farther out its ends with pseudo-clusters added at both limits.
 
     Near a limit the mean and its error both hang on the few values away from it, and where these happen to be scarce
-    both are too small. Pseudo-queries (Agresti and Coull, American Statistician 52(2), 1998, add whole ones) pull the
-    mean in and add to its variance; their part is known, so that it has the normal quantile and not Student's.
-    queries: how many independent ones were seen (`effective_queries`).
+    both are too small. Parts of a cluster at the limits (Agresti and Coull, American Statistician 52(2), 1998, add two)
+    pull the mean in and add to its variance: none in the middle half of the scale, then more the nearer a limit is, to
+    `PSEUDO_CLUSTERS`. Their part of the variance is known: it has the normal quantile and not Student's.
+    clusters: how many of one size there were (Kish).
     """
     low, high = logit_interval(found, limits, confidence)
-    width, total = limits[1] - limits[0], queries + 2 * PSEUDO_QUERIES
+    width, normal = limits[1] - limits[0], NormalDist().inv_cdf((1 + confidence) / 2)
     with np.errstate(invalid="ignore", divide="ignore"):
-        place = ((found.value - limits[0]) / width * queries + PSEUDO_QUERIES) / total
-        seen = _quantile(found.df, confidence) * found.error / width * queries / total
-        added = NormalDist().inv_cdf((1 + confidence) / 2) ** 2 * PSEUDO_QUERIES * (place**2 + (1 - place) ** 2)
-        reach = np.sqrt(seen**2 + added / total**2) / (place * (1 - place))
+        place = (found.value - limits[0]) / width
+        pseudo = PSEUDO_CLUSTERS * np.maximum(0.0, 4 * np.abs(place - 0.5) - 1)
+        total = clusters + 2 * pseudo
+        place = (place * clusters + pseudo) / total
+        seen = _quantile(found.df, confidence) * found.error / width * clusters
+        added = normal**2 * pseudo * (place**2 + (1 - place) ** 2)
+        reach = np.sqrt(seen**2 + added) / total / (place * (1 - place))
         at = np.log(place / (1 - place))
         ends = [limits[0] + width * _expit(at + side * reach) for side in (-1, 1)]
     return np.minimum(low, ends[0]), np.maximum(high, ends[1])
@@ -187,7 +191,7 @@ def intervals(
     if difference or limits is None:
         low, high = t_interval(found)
     else:
-        low, high = mean_interval(found, limits, effective_queries(sizes[sizes > 0]) if sizes.any() else 0.0)
+        low, high = mean_interval(found, limits, sizes.sum() ** 2 / max(1.0, float(sizes @ sizes)))
     if difference and limits is not None and len(counts):
         low, high = one_way_interval(found, values / counts, limits, low, high)
     if limits is None:
