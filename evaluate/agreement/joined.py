@@ -7,15 +7,16 @@ from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.files import read_records
-from ragassay.records import Figure, Judgment
+from ragassay.records import Judgment
 from ragassay.text import plain
 
+from ..inputs.clusters import Clusters
 from ..inputs.labels import GAME, Key, by_item, read_labels
+from ..results import JudgeAgreement
 from .agree import PairAgreement, agree
 from .label_tables import Ratings
 
 SCALE = ("0", "1", "2")
-SHOWN = ("kappa", "kappa(linear)", "krippendorff_alpha(ordinal)", "tau_b", "rho", "bias", "limit_low", "limit_high")
 
 
 def joined(said: Mapping[Key, float], judged: Iterable[Judgment], file: str) -> dict[str, Ratings]:
@@ -50,18 +51,26 @@ def joined_files(labels: Path, judgments: Sequence[Path]) -> dict[str, Ratings]:
 
 
 def agreement_by_criterion(
-    ratings: Mapping[str, Ratings], clusters: Mapping[str, str], *, bootstrap: int, seed: int
-) -> dict[str, PairAgreement]:
-    """`agree` for each criterion on which the judge gave a label. clusters: query to its section, for the intervals."""
-    found = {}
-    for criterion, each in ratings.items():
-        together = tuple(clusters.get(query, query) for query in each.clusters)
-        known = Ratings(each.file, each.raters, each.labels, together, True, "section")
+    said: Mapping[Key, float], judged: Iterable[Judgment], clusters: Clusters, *, bootstrap: int, seed: int
+) -> tuple[JudgeAgreement, ...]:
+    """For each criterion on which the judge labelled what people did; intervals by `clusters` of the queries."""
+    found = []
+    for criterion, each in joined(said, judged, "labels.csv").items():
         if any(label is not None for label in each.labels[1]):
-            found[criterion] = agree(known, scale=SCALE, bootstrap=bootstrap, seed=seed).pairs[0]
-    return found
+            known = clusters.of(each.clusters)
+            together = tuple(known.names[number] for number in known.numbers)
+            ratings = Ratings(each.file, each.raters, each.labels, together, True, "section")
+            found.append(_of(criterion, agree(ratings, scale=SCALE, bootstrap=bootstrap, seed=seed).pairs[0]))
+    return tuple(found)
 
 
-def shown_figures(found: PairAgreement) -> dict[str, Figure]:
-    """The figures that the report shows."""
-    return {name: found.figures[name] for name in SHOWN}
+def _of(criterion: str, pair: PairAgreement) -> JudgeAgreement:
+    return JudgeAgreement(
+        criterion=criterion,
+        n_pairs=pair.n_pairs,
+        n_missing=pair.n_missing,
+        n_clusters=pair.n_clusters,
+        figures=pair.figures,
+        undefined=pair.undefined,
+        p=pair.p,
+    )

@@ -15,6 +15,7 @@ from ragassay.records import Figure
 from ragassay.text import one_line
 
 from ..results import Results
+from .agreement import agreement_lines
 from .corrected import corrected_lines
 from .telling import telling_criterion
 from .wording import Kind, confidence, kind_of, measure_name, shown
@@ -138,4 +139,4 @@ def _below(results: Results) -> list[str]:
         lines.append(" ".join(part for part in (name, words.value, words.interval, words.n, words.failed) if part))
     if results.n_relevance_failed:
         lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
-    return [*lines, *corrected_lines(results)]
+    return [*lines, *agreement_lines(results), *corrected_lines(results)]
