@@ -70,6 +70,15 @@ def print_agreement(title: str, figures: Mapping[str, Figure], undefined: Mappin
     print_undefined(undefined)
 
 
+def print_p(p: Mapping[str, float], assuming: str) -> None:
+    """A line with the p-values of the rank correlations, under what is assumed, and of the t-test of the bias."""
+    ranks = ", ".join(f"{name} {p[name]:.2g}" for name in ("tau_b", "rho") if name in p)
+    if ranks:
+        print(f"p ({assuming}): {ranks}")
+    if "bias" in p:
+        print(f"p of the bias (paired t-test, by query): {p['bias']:.2g}")
+
+
 def print_undefined(undefined: Mapping[str, str]) -> None:
     """A line for each reason, with the names of the figures that it holds for."""
     for reason in dict.fromkeys(undefined.values()):

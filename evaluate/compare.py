@@ -14,6 +14,7 @@ from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
 from ragassay.records import Assessment, Figure
 
+from .agreement.joined import agreement_by_criterion
 from .audit.judge_audit import audit_judge, guessing, warnings
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
@@ -24,7 +25,7 @@ from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
 from .human_labels.corrections import Judged, People, correct_figures, read_people
 from .inputs.findings import Findings, read_findings
-from .inputs.labels import HIGHEST
+from .inputs.labels import HIGHEST, by_item
 from .inputs.sections import source_clusters
 from .judging.catalog import experiment_evaluators
 from .ratings import bradley_terry, elo
@@ -323,11 +324,15 @@ def _pool(basis: _Basis) -> _Pool:
 
 
 def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
-    """The figures as people's labels correct them."""
+    """The figures as people's labels correct them, and how far the judge agrees with these."""
     if labelled is None:
         return None
+    findings, draws, replicates = basis.findings, basis.draws, basis.experiment.compare.bootstrap
     judged = Judged(basis.retrieval, basis.pointwise, basis.found)
-    return correct_figures(basis.findings, judged, labelled, basis.order, basis.criteria, basis.k, basis.draws)
+    made = correct_figures(findings, judged, labelled, basis.order, basis.criteria, basis.k, draws)
+    said, rows = by_item(labelled.labels), (*findings.relevance, *findings.pointwise)
+    agreement = agreement_by_criterion(said, rows, draws.clusters, bootstrap=replicates, seed=draws.seed)
+    return made.model_copy(update={"agreement": agreement})
 
 
 def _settings(basis: _Basis) -> dict[str, str | int | float | None]:

@@ -188,6 +188,23 @@ class RatingDetail(Record):
     intransitive: int
 
 
+class JudgeAgreement(Record):
+    """How far the judge agrees with people's labels on one criterion, over the things that both labelled.
+
+    figures: `kappa`, `krippendorff_alpha(ordinal)`, `tau_b`, `rho`, `bias` (judge - people), `limit_low`, `limit_high`
+    (Bland and Altman) and what else `ragassay agree` says, n the things, n_failed those that the judge could not label.
+    undefined: why a figure has no value. p: two-sided, of tau_b, rho and bias.
+    """
+
+    criterion: str
+    n_pairs: int
+    n_missing: int
+    n_clusters: int
+    figures: dict[str, Figure]
+    undefined: dict[str, str]
+    p: dict[str, float]
+
+
 class CorrectedFigure(Record):
     """A mean of `agent`, or its difference from `other`, as judged and as people's labels correct it (PPI++).
 
@@ -215,13 +232,17 @@ class CorrectedFigure(Record):
 
 
 class Corrections(Record):
-    """What `labels.csv` says about the figures. notes: sentences on the labels as a whole, the gravest first."""
+    """What `labels.csv` says about the figures. notes: sentences on the labels as a whole, the gravest first.
+
+    agreement: of the judge with the people, criterion by criterion.
+    """
 
     figures: tuple[CorrectedFigure, ...]
     n_labels: int
     n_people: int
     n_unused: int
     notes: tuple[str, ...] = ()
+    agreement: tuple[JudgeAgreement, ...] = ()
 
 
 class PassOrFail(Record):

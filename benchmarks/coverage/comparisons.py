@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 
@@ -72,8 +72,14 @@ SKEWED = (
 )
 """Beyond the bar: near-perfect agents, of which few queries say anything."""
 
+CEILING = (
+    Scores("nDCG@5, mean .90", GAINS, (0.03, 0.01, 0.01, 0.02, 0.06, 0.17, 0.7), (0.0, 1.0)),
+    Scores("nDCG@5, mean .95", GAINS, (0.01, 0.005, 0.005, 0.01, 0.03, 0.1, 0.84), (0.0, 1.0)),
+)
+"""Nearly all that is not perfect is nearly so: what is far off is easily not seen at all."""
 
 MEAN, SKEWED_MEAN, STRONG_MEAN = "mean", "mean of a near-perfect agent", "mean, correlation 0.8"
+CEILING_MEAN = "mean near the ceiling"
 DIFFERENCE, ONE_WAY = "difference", "difference, few queries differ, the same way"
 FALSE_VERDICT, NEEDED = "false verdict, 6 equal agents", "number of queries needed"
 
@@ -86,14 +92,13 @@ MET = {
         "With up to 50 queries of an agent that is nearly always right: wider than need be. Only the end away from the "
         "limit can miss there, and each end is held to 2.5%."
     ),
+    (CEILING_MEAN, ABOVE): "With few queries or sections of an agent that is nearly always right: wider than need be.",
     (SKEWED_MEAN, SHORT): "With an agent that is nearly always right and few sections that hold all of its failures.",
     (STRONG_MEAN, ABOVE): "With six or ten sections whose questions nearly stand or fall together: wider than need be.",
     (STRONG_MEAN, SHORT): (
         "With ten or twenty sections whose questions nearly stand or fall together, and an agent that is nearly always "
         "right: the few sections that fail are easily all missed, and the interval is then too near the top."
     ),
-    (DIFFERENCE, ABOVE): "The interval is wider than need be.",
-    (DIFFERENCE, SHORT): "The interval is too narrow.",
     (ONE_WAY, ABOVE): (
         "With agents that answer nearly all queries alike, one never worse: wider than need be, since one or two "
         "queries that differ neither rule out 0 nor tell how many more there are."
@@ -106,6 +111,9 @@ MET = {
     (NEEDED, SHORT): "The number of queries said to be needed is surer than it should be.",
 }
 """When a user meets the cells of a kind that are out of their bar."""
+
+ELSE = {ABOVE: "The interval is wider than need be.", SHORT: "The interval is too narrow."}
+"""Of the other kinds."""
 
 
 @dataclass(frozen=True)
@@ -143,10 +151,36 @@ def means(experiments: int, seed: int = 1) -> Iterator[Cell]:
         for n, (each, correlation) in layouts((*LAYOUTS, *STRONG)):
             generator = np.random.default_rng([seed, number, n, each, round(10 * correlation)])
             values = scores.of(drawn((experiments, n), each, correlation, generator))
-            _, low, high = intervals(values, np.ones(n), sections(n, each), scores.limits)
-            covered = float(((low <= scores.mean) & (scores.mean <= high)).mean())
             kind = STRONG_MEAN if (each, correlation) in STRONG else SKEWED_MEAN if scores in SKEWED else MEAN
-            yield _between(kind, scores.name, n, each, correlation, covered, experiments)
+            yield _mean(kind, values, scores.name, scores.mean, scores.limits, each, correlation)
+
+
+def means_near_the_ceiling(experiments: int, seed: int = 6) -> Iterator[Cell]:
+    """The same where nearly all is right: yes and no in sections that stand or fall together, and nDCG of few queries.
+
+    The correlation of yes and no is their own (beta-binomial), and not an underlying normal's.
+    """
+    for n, rate, correlation in product((50, 100, 200, 400), (0.9, 0.96, 0.98), (0.2, 0.6)):
+        generator = np.random.default_rng([seed, n, round(100 * rate), round(10 * correlation)])
+        rates = generator.beta(*(np.array([rate, 1 - rate]) * (1 / correlation - 1)), (experiments, n // 5))
+        values = (generator.random((experiments, n)) < np.repeat(rates, 5, axis=1)).astype(np.float64)
+        yield _mean(CEILING_MEAN, values, f"yes or no, mean {rate:g}", rate, (0.0, 1.0), 5, correlation)
+    for number, scores in enumerate(CEILING):
+        for n, (each, correlation) in product((12, 20, 30, 50, 100, 200), ((1, 0.0), (5, 0.2), (5, 0.5), (5, 0.8))):
+            if n % each == 0:
+                generator = np.random.default_rng([seed, number, n, each, round(10 * correlation)])
+                values = scores.of(drawn((experiments, n), each, correlation, generator))
+                yield _mean(CEILING_MEAN, values, scores.name, scores.mean, scores.limits, each, correlation)
+
+
+def _mean(
+    kind: str, values: Floats, what: str, truth: float, limits: tuple[float, float], each: int, correlation: float
+) -> Cell:
+    """How often the interval of the mean of values (experiments, queries) holds the truth."""
+    experiments, n = values.shape
+    _, low, high = intervals(values, np.ones(n), sections(n, each), limits)
+    covered = float(((low <= truth + 1e-12) & (truth - 1e-12 <= high)).mean())
+    return _between(kind, what, n, each, correlation, covered, experiments)
 
 
 def differences(experiments: int, seed: int = 2) -> Iterator[Cell]:
@@ -240,6 +274,7 @@ def layouts(of: Sequence[tuple[int, float]] = LAYOUTS) -> Iterator[tuple[int, tu
 def cells(experiments: int = EXPERIMENTS) -> Iterator[Cell]:
     """Every row of the table."""
     yield from means(experiments)
+    yield from means_near_the_ceiling(experiments)
     yield from differences(experiments)
     yield from one_way_differences(experiments)
     yield from false_verdicts(experiments)
@@ -271,7 +306,7 @@ def missed(rows: Sequence[Cell]) -> Iterator[str]:
             (SHORT, [row for row in out if not _above(row)]),
         ):
             if own:
-                yield f"\n{kind[0].upper()}{kind[1:]}, {side}. {MET[kind, side]}\n"
+                yield f"\n{kind[0].upper()}{kind[1:]}, {side}. {MET.get((kind, side), ELSE[side])}\n"
                 yield from _named(own)
 
 

@@ -7,7 +7,7 @@ import argparse
 from ragassay.errors import InputError
 
 from ..options import Verbs, add_draws, add_json, add_verb, check_least, path_of, two_qrels
-from ..printing import print_agreement, print_json, print_notes, print_table
+from ..printing import print_agreement, print_json, print_notes, print_p, print_table
 
 
 def add(verbs: Verbs) -> None:
@@ -44,5 +44,6 @@ def run(options: argparse.Namespace) -> int:
     rows = [(name, f"{a:.4f}", f"{b:.4f}") for name, (a, b) in found.scores.items()]
     print_table(found.measure or "scores", ("", found.first, found.second), rows)
     print_agreement("order of the systems", found.figures, found.undefined)
+    print_p(found.p, "systems taken as drawn one by one")
     print_notes(found.notes)
     return 0

@@ -23,6 +23,7 @@ from .estimates import Found, Sample, Statistic
 from .kappa import Weighting, kappa
 from .krippendorff import Level, alpha, coincidences
 from .label_tables import Ratings
+from .p_values import bias_p, rank_p
 from .rank_correlation import spearman_rho, tau_b
 from .scale import NO_NUMBERS, NO_ORDER, Scale, make_scale
 
@@ -37,6 +38,7 @@ class PairAgreement(Record):
 
     figures: by spelling (`kappa`, `kappa(linear)`, `accuracy(rel=2)`, …), n the rows with both labels, n_failed those
     with a label missing. undefined: the reason for each figure whose value is None. bias is of judge - human.
+    p: two-sided, of tau_b and rho (pairs taken as independent) and of bias (paired t-test, by query): see `p_values`.
     """
 
     human: str
@@ -47,6 +49,7 @@ class PairAgreement(Record):
     figures: dict[str, Figure]
     undefined: dict[str, str]
     confusion: Confusion | None
+    p: dict[str, float] = Field(default_factory=dict)
 
 
 class Agreement(Record):
@@ -125,7 +128,13 @@ def _pair(ratings: Ratings, known: Scale, judge: int, bootstrap: int, seed: int)
         figures=found.figures,
         undefined=found.undefined,
         confusion=confusion(table, scale.labels) if len(scale.labels) <= LARGEST else None,
+        p=_p(scale, x, y, clusters),
     )
+
+
+def _p(scale: Scale, x: Ints, y: Ints, clusters: Clusters) -> dict[str, float]:
+    one, other = scale.values[x], scale.values[y]
+    return (rank_p(one, other) if scale.ordered else {}) | (bias_p(other - one, clusters) if scale.numeric else {})
 
 
 def _shares(found: Found, scale: Scale, x: Ints, y: Ints, clusters: Clusters) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from pydantic import Field
 
 from ragassay.arrays import Floats
 from ragassay.errors import InputError
@@ -18,6 +19,7 @@ from ..statistics.resamples import rounded
 from .crosstab import crosstab
 from .interval import bootstrap_interval, draws
 from .label_tables import read_labels
+from .p_values import rank_p
 from .rank_correlation import spearman_rho, tau_b
 
 DIGITS = 12
@@ -27,7 +29,8 @@ _STATISTICS = {"tau_b": tau_b, "rho": spearman_rho}
 class SystemsAgreement(Record):
     """`scores`: system to its two scores, best first by the first. `figures`: `tau_b`, `rho`, n the systems.
 
-    Intervals are from resampling the queries, the systems held fixed; from a table of scores there are none.
+    Intervals are from resampling the queries, the systems held fixed; from a table of scores there are none. p:
+    two-sided, the systems taken as drawn one by one (`p_values`).
     """
 
     first: str
@@ -37,6 +40,7 @@ class SystemsAgreement(Record):
     n_queries: int | None
     figures: dict[str, Figure]
     undefined: dict[str, str]
+    p: dict[str, float] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -165,6 +169,7 @@ def _result(
         n_queries=n_queries,
         figures=figures,
         undefined=undefined,
+        p=rank_p(*sides),
         notes=tuple(notes),
     )
 

@@ -132,7 +132,7 @@ def _differences(
         values_a, values_b = _by_query(rows_a), _by_query(rows_b)
         judged = draws.figure({query: values_a[query] - values_b[query] for query in values_a}, (-high, high))
         pair = (sample_of(rows_a, draws.clusters, high), sample_of(rows_b, draws.clusters, high))
-        found = correct_difference(*pair, _seed(draws, measure, a, b)) if _enough(*pair) else None
+        found = correct_difference(*pair) if _enough(*pair) else None
         figures.append(_figure(measure, a, b, judged, found, pair))
     return figures
 

@@ -20,6 +20,7 @@ from ragassay.text import one_line, untrusted
 
 from ..results import Results
 from . import TEMPLATES, plots
+from .agreement import SHOWN, agreement_rows
 from .audit import audit_rows, length_plots, pool_columns
 from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
@@ -144,6 +145,8 @@ def _details(results: Results) -> dict[str, Any]:
         "evaluator_tables": evaluator_tables(results),
         "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
         "corrected_tables": corrected_tables(results),
+        "agreement_rows": agreement_rows(results),
+        "agreement_names": list(SHOWN.values()),
         "audit_rows": audit_rows(results.audit),
         "length_plots": length_plots(results),
         "pools": [

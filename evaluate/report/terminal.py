@@ -15,6 +15,7 @@ from ragassay.records import Figure
 from ragassay.text import listed, one_line
 
 from ..results import FailuresAtBottom, Results
+from .agreement import agreement_lines
 from .corrected import corrected_lines
 from .telling import telling_criterion
 from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
@@ -149,4 +150,4 @@ def _below(results: Results) -> list[str]:
         lines.append(f"answers that failed: {counts}; counted as the worst, {_lead(low)}")
     if results.n_relevance_failed:
         lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
-    return [*lines, *corrected_lines(results)]
+    return [*lines, *agreement_lines(results), *corrected_lines(results)]

@@ -6,7 +6,8 @@ stands for one value these are the textbook s / sqrt(n) and n - 1.
 
 Scores lie between two limits and are often at one of them, where the mean is skewed and a symmetric interval misses.
 So a mean's interval is Student's t on the logit scale (as Korn and Graubard, Survey Methodology 24(2), 1998, discuss
-for proportions); a difference's is Student's t as it is, but where all that differs differs the same way
+for proportions), its ends moved out by what the few values seen far from a limit may leave unseen (`mean_interval`); a
+difference's is Student's t as it is, but where all that differs differs the same way
 (`one_way_interval`). `benchmarks/coverage/comparisons.py` tells how often both hold.
 """
 
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -32,6 +34,9 @@ Range = tuple[float, float]
 
 ASSUMED_CORRELATION = 0.5
 """Within a section, where the values are all alike and tell nothing about it."""
+
+PSEUDO_CLUSTERS = 0.06
+"""At either limit, of a mean that lies at one; none of a mean in the middle half."""
 
 NO_SPREAD = 1e-12
 """Below this, figures that differ are the same but for rounding."""
@@ -96,6 +101,30 @@ def logit_interval(found: Estimate, limits: Range, confidence: float = 0.95) -> 
         ends = [low + width * _expit(at + side * reach) for side in (-1, 1)]
     inside = (place > 0) & (place < 1)
     return np.where(inside, ends[0], np.nan), np.where(inside, ends[1], np.nan)
+
+
+def mean_interval(found: Estimate, limits: Range, clusters: float, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """`logit_interval`, or where they lie farther out its ends with pseudo-clusters added at both limits.
+
+    Near a limit the mean and its error both hang on the few values away from it, and where these happen to be scarce
+    both are too small. Parts of a cluster at the limits (Agresti and Coull, American Statistician 52(2), 1998, add two)
+    pull the mean in and add to its variance: none in the middle half of the scale, then more the nearer a limit is, to
+    `PSEUDO_CLUSTERS`. Their part of the variance is known: it has the normal quantile and not Student's.
+    clusters: how many of one size there were (Kish).
+    """
+    low, high = logit_interval(found, limits, confidence)
+    width, normal = limits[1] - limits[0], NormalDist().inv_cdf((1 + confidence) / 2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        place = (found.value - limits[0]) / width
+        pseudo = PSEUDO_CLUSTERS * np.maximum(0.0, 4 * np.abs(place - 0.5) - 1)
+        total = clusters + 2 * pseudo
+        place = (place * clusters + pseudo) / total
+        seen = _quantile(found.df, confidence) * found.error / width * clusters
+        added = normal**2 * pseudo * (place**2 + (1 - place) ** 2)
+        reach = np.sqrt(seen**2 + added) / total / (place * (1 - place))
+        at = np.log(place / (1 - place))
+        ends = [limits[0] + width * _expit(at + side * reach) for side in (-1, 1)]
+    return np.minimum(low, ends[0]), np.maximum(high, ends[1])
 
 
 def alike_interval(value: Floats, sizes: Floats, limits: Range, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -172,10 +201,12 @@ def intervals(
     flat = found.error < NO_SPREAD * np.maximum(1.0, np.abs(found.value))
     if np.any(flat):
         found = _where(flat, estimate(values, counts), found)
+    sizes = clusters.sizes
     if difference or limits is None:
         low, high = t_interval(found, confidence)
     else:
-        low, high = logit_interval(found, limits, confidence)
+        n_clusters = sizes.sum() ** 2 / max(1.0, float(sizes @ sizes))
+        low, high = mean_interval(found, limits, n_clusters, confidence)
     if difference and limits is not None and len(counts):
         low, high = one_way_interval(found, values / counts, limits, low, high, confidence)
     if limits is None:
@@ -184,7 +215,6 @@ def intervals(
     low, high = np.clip(low, *limits), np.clip(high, *limits)
     alike = np.ptp(values / counts, axis=-1) < NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)
     if np.any(alike):
-        sizes = clusters.sizes
         ends = alike_interval(found.value, sizes[sizes > 0], limits, confidence)
         alike = alike & (found.n_clusters > 1)
         low, high = np.where(alike, ends[0], low), np.where(alike, ends[1], high)

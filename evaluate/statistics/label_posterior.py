@@ -5,7 +5,7 @@ spread. So each stratum of the judge's value (its low end, its high end, between
 pseudo-label at either end of the scale is added to the labels there, and a mean is drawn; for labels of 0 and 1 that is
 the Beta posterior under Jeffreys' prior (Brown, Cai and DasGupta, Statistical Science 16(2), 2001). A stratum counts by
 its share of all items, drawn too. All draws are one Bayesian bootstrap (Rubin, Annals of Statistics 9(1), 1981) with a
-weight for each cluster: what one section or query has in common stays together, within an agent and between two.
+weight for each cluster: what one section or query has in common stays together.
 
 Where all labels of a stratum lie at one end of the scale, Jeffreys' far limit is too near; that paper's modified
 interval (section 4.1.2) takes (alpha / 2)^(1 / n) there, which is Clopper and Pearson's. So draws for an interval's
@@ -14,7 +14,6 @@ lower and upper end are kept apart: for the end away from the labels, such a str
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,15 +74,12 @@ class Posterior:
         return whole
 
 
-def posterior(samples: Sequence[Sample], replicates: int, seed: int) -> tuple[Posterior, ...]:
-    """Joint draws for `samples`, whose clusters have the same indices; the same seed gives the same draws."""
+def posterior(sample: Sample, replicates: int, seed: int) -> Posterior:
+    """Draws for one sample; the same seed gives the same draws."""
     generator = np.random.default_rng(seed)
-    size = 1 + max(int(sample.cluster.max()) for sample in samples)
-    profile = np.concatenate([_profile(sample, size) for sample in samples], axis=1)
-    rows, counts = _distinct(profile.round(9))
+    rows, counts = _distinct(_profile(sample, 1 + int(sample.cluster.max())).round(9))
     sums = generator.gamma(counts, size=(replicates, len(rows))) @ rows
-    parts = sums.reshape(replicates, len(samples), 4, STRATA)
-    return tuple(_drawn(parts[:, index], sample, generator) for index, sample in enumerate(samples))
+    return _drawn(sums.reshape(replicates, 4, STRATA), sample, generator)
 
 
 def _distinct(table: Floats) -> tuple[Floats, Ints]:

@@ -47,7 +47,7 @@ def labels_needed(
     """
     if not half_width > 0:
         raise ValueError("half_width must be above 0")
-    drawn = posterior((sample,), replicates, seed)[0]
+    drawn = posterior(sample, replicates, seed)
     needed = np.sort(_needed(drawn.within, drawn.spread, len(sample.judged), half_width, confidence))
     tail = expanded_tail(max(2, sample.n_clusters), confidence)
     ends = (_shortest(needed, confidence), np.quantile(needed, [tail, 1 - tail], method="nearest"))

@@ -7,6 +7,11 @@ inclusion, so lambda = 0 is the weighted mean of the labels, and labels on every
 lambda. (The paper's N counts the unlabelled alone; its lambda is ours times the unlabelled share.) Standard errors sum
 the influence of a cluster's items before squaring, so that items of one query, or queries of one section, need not be
 independent.
+
+Labels on which people and judge agree have no residuals, and a standard error made of residuals alone is then too small
+by far. So a difference has pseudo-residuals, as the plus-four interval has pseudo-labels (Agresti and Caffo, American
+Statistician 54(4), 2000): for each agent one of an effective label, half of it at plus the range of the values and half
+at minus. They move no value; `benchmarks/coverage/corrected.py` tells how often the interval then holds.
 """
 
 from __future__ import annotations
@@ -17,6 +22,11 @@ from math import sqrt
 import numpy as np
 
 from ragassay.arrays import Floats, Ints, Truths
+
+from .clustered import ASSUMED_CORRELATION
+
+PSEUDO_RESIDUALS = 1.0
+"""Of each agent in a difference."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +64,18 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A PPI++ estimate with its cluster-robust standard error and Student's t interval (None below two clusters)."""
+    """A PPI++ estimate with its cluster-robust standard error, degrees of freedom and Student's t interval.
+
+    Error and interval are None below two clusters; so is the p, two-sided, that the value is 0, also where all is 0.
+    """
 
     value: float
     lambdas: tuple[float, ...]
     standard_error: float | None
+    df: int
     ci_low: float | None
     ci_high: float | None
+    p: float | None
     n_labels: int
 
 
@@ -96,8 +111,14 @@ def ppi_mean(sample: Sample, lam: float | None = None, confidence: float = 0.95)
     return _estimate(value, influence, (used,), (sample,), confidence)
 
 
-def ppi_difference(a: Sample, b: Sample, lams: tuple[float, float] | None = None, confidence: float = 0.95) -> Estimate:
-    """The mean of `a` less that of `b`, each with a rectifier and a lambda of its own.
+def ppi_difference(
+    a: Sample,
+    b: Sample,
+    lams: tuple[float, float] | None = None,
+    confidence: float = 0.95,
+    pseudo_residuals: float = PSEUDO_RESIDUALS,
+) -> Estimate:
+    """The mean of `a` less that of `b`, each with a rectifier, a lambda and pseudo-residuals of its own.
 
     The judge may so err differently on the two; items of one cluster are paired. Raises ValueError as `ppi_mean`.
     """
@@ -105,16 +126,40 @@ def ppi_difference(a: Sample, b: Sample, lams: tuple[float, float] | None = None
     value_b, influence_b, lam_b = _mean(b, lams[1] if lams else None)
     size = max(len(influence_a), len(influence_b))
     influence = np.pad(influence_a, (0, size - len(influence_a))) - np.pad(influence_b, (0, size - len(influence_b)))
-    return _estimate(value_a - value_b, influence, (lam_a, lam_b), (a, b), confidence)
+    unseen = pseudo_residuals * (_pseudo_variance(a) + _pseudo_variance(b))
+    return _estimate(value_a - value_b, influence, (lam_a, lam_b), (a, b), confidence, unseen)
+
+
+def effective_labels(sample: Sample) -> float:
+    """How many independent labels of one weight a sample's are worth (Kish, Survey Sampling, 1965).
+
+    Labels of a cluster are taken as correlated by `ASSUMED_CORRELATION`: where no error was seen, none tells by how
+    much errors are.
+    """
+    weight = _weights(sample)
+    by_cluster = np.bincount(sample.cluster[sample.labelled], weight)
+    alone, together = float(weight @ weight), float(by_cluster @ by_cluster)
+    return 1 / (ASSUMED_CORRELATION * together + (1 - ASSUMED_CORRELATION) * alone)
+
+
+def _pseudo_variance(sample: Sample) -> float:
+    """What one pseudo-residual adds to the variance."""
+    return ((sample.high - sample.low) / effective_labels(sample)) ** 2
+
+
+def _weights(sample: Sample) -> Floats:
+    """(labels,): the labels' weights, which sum to 1. Raises ValueError where no item has a label."""
+    weight = sample.weight[sample.labelled]
+    if not len(weight):
+        raise ValueError("no item has a label")
+    shares: Floats = weight / weight.sum()
+    return shares
 
 
 def _mean(sample: Sample, lam: float | None) -> tuple[float, Floats, float]:
     """theta(lambda), the influence of each cluster on it, and lambda."""
-    known = sample.labelled
-    if not known.any():
-        raise ValueError("no item has a label")
+    known, weight = sample.labelled, _weights(sample)
     lam = tuned_lambda(sample) if lam is None else lam
-    weight = sample.weight[known] / sample.weight[known].sum()
     residual = sample.human[known] - lam * sample.judged[known]
     rectifier, judged = float(weight @ residual), float(sample.judged.mean())
     influence = lam * (sample.judged - judged) / len(sample.judged)
@@ -124,13 +169,20 @@ def _mean(sample: Sample, lam: float | None) -> tuple[float, Floats, float]:
 
 
 def _estimate(
-    value: float, influence: Floats, lams: tuple[float, ...], samples: tuple[Sample, ...], confidence: float
+    value: float,
+    influence: Floats,
+    lams: tuple[float, ...],
+    samples: tuple[Sample, ...],
+    confidence: float,
+    unseen: float = 0.0,
 ) -> Estimate:
-    from scipy.special import stdtrit
+    """`unseen`: the variance to be added for errors of the judge that no label has shown."""
+    from scipy.special import stdtr, stdtrit
 
     n, clusters = sum(sample.n_labels for sample in samples), min(sample.n_clusters for sample in samples)
     if clusters < 2:
-        return Estimate(value, lams, None, None, None, n)
-    error = sqrt(float(influence @ influence) * clusters / (clusters - 1))
+        return Estimate(value, lams, None, clusters - 1, None, None, None, n)
+    error = sqrt(float(influence @ influence) * clusters / (clusters - 1) + unseen)
     reach = float(stdtrit(clusters - 1, (1 + confidence) / 2)) * error
-    return Estimate(value, lams, error, value - reach, value + reach, n)
+    p = 2 * float(stdtr(clusters - 1, -abs(value) / error)) if error > 0 else None
+    return Estimate(value, lams, error, clusters - 1, value - reach, value + reach, p, n)

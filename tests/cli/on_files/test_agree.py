@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scipy.stats import kendalltau
+from scipy.stats import kendalltau, spearmanr, ttest_rel
 from sklearn.metrics import cohen_kappa_score
 
 from ragassay.cli import main
@@ -227,3 +227,60 @@ def test_systems_that_cannot_be_compared(tmp_path: Path, run: Run):
     ):
         status, _, err = run(*arguments)
         assert status == 2 and says in err and err.count("\n") == 1
+
+
+LABELS = "who,when,query,subject,criterion,label\n"
+
+
+def sheet(folder: Path) -> None:
+    """Labels as `label-sheet --take` writes them, and what the judge said of the same answers."""
+    said = zip(HUMAN, JUDGE, strict=True)
+    labels, judged = [], []
+    for i, (human, judge) in enumerate(said):
+        labels.append(f"ann,,q{i},bm25-rag,accuracy,{human}\n")
+        row = {"query_id": f"q{i}", "subject": "bm25-rag", "judge": "j", "criterion": "accuracy", "label": judge}
+        judged.append(json.dumps(row | {"reason": "", "error": None}))
+    (folder / "labels.csv").write_text(LABELS + "".join(labels))
+    (folder / "pointwise.jsonl").write_text("\n".join(judged) + "\n")
+
+
+def test_the_labels_of_our_own_sheet_meet_the_judges_files(tmp_path: Path, run: Run):
+    sheet(tmp_path)
+    status, out, err = run("agree", "--labels", "labels.csv", "--judgments", "pointwise.jsonl", "--json")
+    (pair,) = json.loads(out)["accuracy"]["pairs"]
+    assert status == 0 and not err
+    assert pair["figures"]["tau_b"]["value"] == pytest.approx(kendalltau(HUMAN, JUDGE).statistic)
+    assert pair["p"]["tau_b"] == pytest.approx(kendalltau(HUMAN, JUDGE).pvalue, rel=1e-5)
+    assert pair["p"]["rho"] == pytest.approx(spearmanr(HUMAN, JUDGE).pvalue, rel=1e-5)
+    assert pair["p"]["bias"] == pytest.approx(ttest_rel(JUDGE, HUMAN).pvalue, rel=1e-5)
+    status, out, err = run("agree", "--labels", "labels.csv", "--judgments", "pointwise.jsonl", "--plot", "plot.html")
+    assert status == 0 and "accuracy: judge against people" in out and "paired t-test" in out
+    assert "accuracy: judge against people" in (tmp_path / "plot.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("label", "options", "says"),
+    [
+        ("q0,bm25-rag,accuracy,7", ["--judgments", "pointwise.jsonl"], "labels.csv:2"),
+        ("other,bm25-rag,accuracy,1", ["--judgments", "pointwise.jsonl"], "labels nothing that is judged in"),
+        ("q0,bm25-rag,accuracy,1", ["--judgments", "nowhere.jsonl"], "nowhere.jsonl"),
+        ("q0,bm25-rag,accuracy,1", ["--judgments", "pointwise.jsonl", "--human", "x"], "--judgments goes with"),
+        ("q0,bm25-rag,accuracy,1", [], "--judgments FILE"),
+    ],
+)
+def test_a_sheet_that_cannot_be_joined_is_one_sentence(
+    tmp_path: Path, run: Run, label: str, options: list[str], says: str
+):
+    sheet(tmp_path)
+    (tmp_path / "labels.csv").write_text(f"{LABELS}ann,,{label}\n")
+    status, out, err = run("agree", "--labels", "labels.csv", *options)
+    assert (status, out) == (2, "") and says in err and err.count("\n") == 1
+
+
+def test_agree_systems_has_scipys_p(tmp_path: Path, run: Run):
+    scores = [(0.1, 0.2), (0.3, 0.1), (0.5, 0.6), (0.7, 0.5), (0.9, 0.8), (0.95, 0.7)]
+    rows = "".join(f"s{i},{a},{b}\n" for i, (a, b) in enumerate(scores))
+    (tmp_path / "scores.csv").write_text("system,one,other\n" + rows)
+    status, out, _ = run("agree-systems", "--scores", "scores.csv", "--json")
+    expected = kendalltau(*zip(*scores, strict=True)).pvalue
+    assert status == 0 and json.loads(out)["p"]["tau_b"] == pytest.approx(expected, rel=1e-5)

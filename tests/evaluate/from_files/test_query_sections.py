@@ -62,9 +62,13 @@ def test_score_has_students_interval_of_section_means_on_the_logit_scale(capsys:
     found = json.loads(capsys.readouterr().out)["RR(rel=1)@5"]
     means = [sum(1 / rank for rank in RELEVANT_AT[n : n + 3]) / 3 for n in range(0, 12, 3)]
     mean = sum(means) / 4
-    reach = t.ppf(0.975, 3) * stdev(means) / sqrt(4) / (mean * (1 - mean))
-    ends = [1 / (1 + exp(-(log(mean / (1 - mean)) + side * reach))) for side in (-1, 1)]
-    assert (found["value"], found["ci_low"], found["ci_high"]) == pytest.approx((mean, *ends), abs=1e-8)
+    error = t.ppf(0.975, 3) * stdev(means) / sqrt(4)
+    ends = [1 / (1 + exp(-(log(mean / (1 - mean)) + side * error / (mean * (1 - mean))))) for side in (-1, 1)]
+    part = 0.06 * max(0.0, 4 * abs(mean - 0.5) - 1)
+    pulled, n = (4 * mean + part) / (4 + 2 * part), 4 + 2 * part
+    reach = sqrt((4 * error) ** 2 + 1.959964**2 * part * (pulled**2 + (1 - pulled) ** 2)) / n / (pulled * (1 - pulled))
+    ends[0] = min(ends[0], 1 / (1 + exp(reach - log(pulled / (1 - pulled)))))
+    assert (found["value"], found["ci_low"], found["ci_high"]) == pytest.approx((mean, *ends), abs=1e-7)
     assert found["n"] == 12
 
 

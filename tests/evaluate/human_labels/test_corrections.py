@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 
+import numpy as np
 import pytest
 from rich.console import Console
+from scipy.stats import kendalltau, spearmanr
+from sklearn.metrics import cohen_kappa_score
 from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.compare import compare
+from ragassay.evaluate.inputs.labels import read_labels
 from ragassay.evaluate.report.corrected import corrected_verdicts
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.report.terminal import ranked_table
@@ -84,3 +88,36 @@ def test_few_pairs_are_named_with_the_better_agent_first(workspace: Workspace) -
     alone = results.corrected.model_copy(update={"figures": (one,)})
     assert corrected_verdicts(results.model_copy(update={"corrected": alone})) == [("accuracy", "b better than a")]
     assert corrected_verdicts(results.model_copy(update={"corrected": None})) == []
+
+
+def test_judge_and_people_agree_as_scikit_learn_and_scipy_say(workspace: Workspace) -> None:
+    results = read_results(workspace.figures)
+    assert results.corrected is not None
+    (found,) = results.corrected.agreement
+    judged = {
+        (row.query_id, row.subject): row.label
+        for row in read_records(workspace.pointwise, Judgment)
+        if row.criterion == "accuracy"
+    }
+    said = {label.key[:2]: label.label for label in read_labels(workspace.own_labels)}
+    keys = sorted(said)
+    people, judge = [said[key] for key in keys], [judged[key] for key in keys]
+    assert (found.criterion, found.n_pairs, found.n_missing) == ("accuracy", len(keys), 0)
+    figures = {name: figure.value for name, figure in found.figures.items()}
+    assert figures["kappa(quadratic)"] == pytest.approx(cohen_kappa_score(people, judge, weights="quadratic"))
+    assert figures["tau_b"] == pytest.approx(kendalltau(people, judge).statistic)
+    assert found.p["tau_b"] == pytest.approx(kendalltau(people, judge).pvalue, rel=1e-5)
+    assert found.p["rho"] == pytest.approx(spearmanr(people, judge).pvalue, rel=1e-5)
+    gaps = np.subtract(judge, people)
+    assert figures["bias"] == pytest.approx(gaps.mean())
+    assert figures["limit_high"] == pytest.approx(gaps.mean() + 1.96 * gaps.std(ddof=1))
+    for figure in found.figures.values():
+        assert figure.value is None or figure.ci_low is None or figure.ci_low <= figure.value <= (figure.ci_high or 9)
+
+
+def test_page_and_terminal_say_how_judge_and_people_agree(workspace: Workspace) -> None:
+    page = workspace.report.read_text(encoding="utf-8")
+    assert 'id="agreement"' in page and "Krippendorff" in page and "judge − people" in page
+    stream = io.StringIO()
+    Console(file=stream, width=200).print(ranked_table(read_results(workspace.figures)))
+    assert "judge and people, accuracy: kappa (quadratic)" in stream.getvalue()

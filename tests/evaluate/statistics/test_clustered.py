@@ -144,3 +144,31 @@ def test_a_query_without_a_section_is_its_own():
     some = found.of(["q1", "x", "q0"])
     assert some.queries == ("q1", "x", "q0") and some.sizes.tolist() in ([2, 1], [1, 2])
     assert some.numbers[0] == some.numbers[2] != some.numbers[1]
+
+
+def test_in_the_middle_a_means_interval_is_students_on_the_logit_scale():
+    """Half of forty are right: p = .5 with s / sqrt(n), by the delta method."""
+    values = np.tile([0.0, 1.0], 20)
+    _, low, high = intervals(values, np.ones(40), together(np.arange(40)), (0.0, 1.0))
+    reach = t.ppf(0.975, 39) * values.std(ddof=1) / np.sqrt(40) / 0.25
+    assert (float(low), float(high)) == pytest.approx((1 / (1 + np.exp(reach)), 1 / (1 + np.exp(-reach))))
+
+
+@pytest.mark.parametrize("wrong", [2, 3, 6])
+def test_near_a_limit_the_far_end_lies_farther_but_not_by_much(wrong):
+    """Beyond Student's on the logit scale, by at most half of what Student's end lies from the mean."""
+    values = np.array([0.0] * wrong + [1.0] * (60 - wrong))
+    _, low, high = intervals(values, np.ones(60), together(np.arange(60)), (0.0, 1.0))
+    p = 1 - wrong / 60
+    reach = t.ppf(0.975, 59) * values.std(ddof=1) / np.sqrt(60) / (p * (1 - p))
+    logit = 1 / (1 + (1 - p) / p * np.exp(reach))
+    assert logit - (p - logit) / 2 < float(low) < logit - 1e-4
+    assert p < float(high) < 1
+
+
+@given(st.lists(st.floats(0, 1), min_size=3, max_size=20))
+def test_scores_turned_round_have_the_interval_turned_round(values):
+    scores, clusters = np.array(values), together(np.arange(len(values)) // 2)
+    _, low, high = intervals(scores, np.ones(len(values)), clusters, (0.0, 1.0))
+    _, other_low, other_high = intervals(1 - scores, np.ones(len(values)), clusters, (0.0, 1.0))
+    assert (float(low), float(high)) == pytest.approx((1 - float(other_high), 1 - float(other_low)), abs=1e-6)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from ragassay.evaluate.statistics.corrected_mean import correct_difference, correct_mean, helps
 from ragassay.evaluate.statistics.label_posterior import posterior
-from ragassay.evaluate.statistics.ppi import Sample, ppi_difference, ppi_mean, tuned_lambda
+from ragassay.evaluate.statistics.ppi import Sample, effective_labels, ppi_difference, ppi_mean, tuned_lambda
 from ragassay.evaluate.statistics.resamples import expanded_tail
 
 
@@ -90,7 +90,7 @@ def test_a_judge_who_is_always_right_is_left_alone_with_an_interval() -> None:
 
 def test_all_right_is_jeffreys_upper_and_lower_end() -> None:
     """One stratum and 30 of 30 right: the Beta(30.5, 0.5) of Jeffreys' prior."""
-    drawn = posterior((_sample([1.0] * 30, [1.0] * 30),), 200_000, 3)[0].value
+    drawn = posterior(_sample([1.0] * 30, [1.0] * 30), 200_000, 3).value
     assert np.quantile(drawn, [0.025, 0.5]) == pytest.approx(stats.beta.ppf([0.025, 0.5], 30.5, 0.5), abs=3e-3)
 
 
@@ -102,7 +102,7 @@ def test_a_judge_harsher_on_one_agent_is_not_that_agents_fault() -> None:
         np.where(generator.random(2000) < share, row, 0.0) for row, share in zip(truth, (0.95, 0.85), strict=True)
     ]
     pair = [_sample(list(f), [*y[:300], *[None] * 1700]) for f, y in zip(judged, truth, strict=True)]
-    found = correct_difference(pair[0], pair[1], 3)
+    found = correct_difference(pair[0], pair[1])
     assert judged[0].mean() - judged[1].mean() > 0.05
     assert found.low < 0 < found.high
 
@@ -136,27 +136,57 @@ def test_the_interval_is_within_the_scale_holds_the_value_and_has_a_width(
 
 
 @pytest.mark.parametrize("gap", [0.0, 0.05, 0.1, 0.2])
-def test_the_p_of_a_difference_is_that_of_the_paired_t_test_where_all_is_labelled(gap: float) -> None:
+def test_a_difference_where_all_is_labelled_is_scipys_paired_t_test(gap: float) -> None:
+    """Without pseudo-residuals exactly; with them, of 400 labels, hardly wider."""
     generator = np.random.default_rng(11)
     a = (generator.random(400) < 0.6 + gap).astype(float)
     b = (generator.random(400) < 0.6).astype(float)
-    found = correct_difference(_sample(list(a), list(a)), _sample(list(b), list(b)), 5)
-    expected = float(stats.ttest_rel(a, b).pvalue)
-    assert found.p is not None and found.p == pytest.approx(expected, rel=0.4, abs=0.02)
+    pair = _sample(list(a), list(a)), _sample(list(b), list(b))
+    theirs = stats.ttest_rel(a, b)
+    found = ppi_difference(*pair, pseudo_residuals=0.0)
+    assert found.p == pytest.approx(float(theirs.pvalue))
+    ends = theirs.confidence_interval(0.95)
+    assert (found.ci_low, found.ci_high) == pytest.approx((ends.low, ends.high))
+    ours = correct_difference(*pair)
+    assert ours.p is not None and theirs.pvalue < ours.p < theirs.pvalue + 0.02
+    assert ends.high - ends.low < ours.high - ours.low < 1.02 * (ends.high - ends.low)
 
 
 def test_p_is_below_5_percent_exactly_where_the_interval_leaves_out_0() -> None:
-    for seed in range(20):
+    for seed in range(40):
         a, b = _made(200, 60, 0.85, seed), _made(200, 60, 0.75, seed + 1000)
-        found = correct_difference(a, b, seed)
+        found = correct_difference(a, b)
         assert found.p is not None and 0 < found.p <= 1
-        if abs(found.p - 0.05) > 0.005:
-            assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+        assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+
+
+def test_pseudo_residuals_widen_by_the_range_over_the_effective_labels_of_each_agent() -> None:
+    """Closed form: two agents' variance of 1 / n^2 each, on a scale of 0 to 1; four times that on 0 to 2."""
+    for high in (1.0, 2.0):
+        a, b = (_sample([0.0, high] * 50, [0.0, high] * 20 + [None] * 60, high=high) for _ in range(2))
+        found = ppi_difference(a, b)
+        assert ppi_difference(a, b, pseudo_residuals=0.0).standard_error == 0
+        assert found.standard_error == pytest.approx(np.sqrt(2) * high / 40)
+        assert found.ci_high == pytest.approx(stats.t.ppf(0.975, 39) * np.sqrt(2) * high / 40)
+
+
+def test_effective_labels_are_fewer_with_unequal_weights_and_in_clusters() -> None:
+    """Kish 1965: (sum w)^2 / sum w^2, and m labels of a cluster worth m / (1 + (m - 1) / 2)."""
+    assert effective_labels(_sample([1.0] * 6, [1.0] * 4 + [None] * 2)) == pytest.approx(4)
+    assert effective_labels(_sample([1.0] * 3, [1.0] * 3, [1.0, 2.0, 3.0])) == pytest.approx(36 / 14)
+    alone = _sample([1.0] * 20, [1.0] * 20)
+    fives = Sample(np.arange(20) // 5, alone.judged, alone.human, alone.weight, 0.0, 1.0)
+    assert effective_labels(fives) == pytest.approx(20 / (1 + 4 * 0.5))
+
+
+def test_labels_on_one_cluster_give_no_difference() -> None:
+    with pytest.raises(ValueError, match="fewer than two clusters"):
+        correct_difference(_sample([1.0, 0.0], [1.0, None]), _sample([1.0, 0.0], [1.0, None]))
 
 
 def test_equal_agents_have_p_1_and_a_mean_has_none() -> None:
     sample = _made(100, 40, 0.9)
-    assert correct_difference(sample, sample, 3).p == 1.0
+    assert correct_difference(sample, sample).p == 1.0
     assert correct_mean(sample, 3).p is None
 
 

@@ -1,0 +1,58 @@
+"""The report's table of how far judge and people agree, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ragassay.text import one_line
+
+from ..results import JudgeAgreement, Results
+from .wording import Shown, measure_name, shown
+
+SHOWN = {
+    "kappa": "κ",
+    "kappa(quadratic)": "κ, quadratic weights",
+    "krippendorff_alpha(ordinal)": "Krippendorff’s α",
+    "tau_b": "τ-b",
+    "rho": "ρ",
+    "bias": "judge − people",
+    "limit_low": "lower limit",
+    "limit_high": "upper limit",
+}
+
+
+@dataclass(frozen=True)
+class AgreementRow:
+    """One criterion; `figures` in the order of `SHOWN`, each with its p in words, "" where it has none."""
+
+    criterion: str
+    figures: list[tuple[Shown, str]]
+    n: str
+
+
+def agreement_rows(results: Results) -> list[AgreementRow]:
+    """A row a criterion; none where people labelled nothing that the judge did."""
+    return [_row(found) for found in (results.corrected.agreement if results.corrected else ())]
+
+
+def agreement_lines(results: Results) -> list[str]:
+    """Lines of plain text, for the terminal."""
+    lines = []
+    for found in results.corrected.agreement if results.corrected else ():
+        words = shown(found.figures["kappa(quadratic)"], "mean", found.undefined.get("kappa(quadratic)", ""))
+        value = f"{words.value} {words.interval}".strip()
+        name = one_line(measure_name(found.criterion))
+        lines.append(f"judge and people, {name}: kappa (quadratic) {value}, {found.n_pairs:,} labels")
+    return lines
+
+
+def _row(found: JudgeAgreement) -> AgreementRow:
+    figures = [
+        (shown(found.figures[name], "mean", found.undefined.get(name, "")), _p(found.p.get(name))) for name in SHOWN
+    ]
+    missing = f", {found.n_missing:,} failed" if found.n_missing else ""
+    return AgreementRow(found.criterion, figures, f"{found.n_pairs:,}{missing}")
+
+
+def _p(p: float | None) -> str:
+    return "" if p is None else "below 0.001" if p < 0.001 else f"{p:.3f}"
