@@ -100,6 +100,15 @@ def test_a_round_decides_nothing_that_chance_alone_would_show():
     assert decide(np.full((1, 15), 3.60), still_open, design).all()
 
 
+def test_looking_often_does_not_part_equal_agents():
+    """Without a limit shared out over the looks, every sixth run would stop with an order of two equal agents."""
+    runs, stopped = 120, 0
+    for seed in range(runs):
+        met = meet(judge(dict.fromkeys("ab", 0.0), seed), ("a", "b"), QUERIES[:40], seed, max_share=1.0)
+        stopped += len(met) < 40
+    assert stopped <= 0.05 * runs
+
+
 def test_an_open_pair_plays_a_batch_and_a_decided_one_a_quarter():
     decided, left = np.array([[1, 0, 0]]), np.array([[50, 50, 4]])
     assert choose(decided, left, np.array([100]), Design(3, 100)).tolist() == [[3, 10, 4]]
