@@ -10,7 +10,7 @@ import sys
 
 from benchmarks.runner import Benchmark, run
 
-TABLES = ("comparisons", "corrected", "ratings", "verdict", "agreement")
+TABLES = ("comparisons", "corrected", "ratings", "verdict", "agreement", "gate")
 
 
 def main(experiments: str = "2000") -> int:

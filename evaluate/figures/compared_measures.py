@@ -12,7 +12,7 @@ from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings
 from ..inputs.labels import HIGHEST
 from ..ratings.verdicts import Verdict
-from ..ratings.win_table import win_rate_by_query
+from ..ratings.win_table import win_rates_by_query
 from ..results import WIN_RATE, Comparison
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.paired_comparison import compare_pairs
@@ -38,7 +38,7 @@ def of_findings(
         for measure in query_values.ranking_measures(k)[:2]
     }
     table |= {name: ComparedMeasure({agent: row[name] for agent, row in pointwise.items()}, HIGHEST) for name in names}
-    rates = {agent: win_rate_by_query(found, agent, findings.queries) for agent in findings.material.agents}
+    rates = win_rates_by_query(found, findings.material.agents, findings.queries)
     return table | {WIN_RATE: ComparedMeasure(rates, 1.0)}
 
 

@@ -18,8 +18,8 @@ from ..ratings import bradley_terry, elo
 from ..ratings.bradley_terry_fit import TOLERANCE
 from ..ratings.leader import level_with_first, rank_agents
 from ..ratings.standing import stand
-from ..ratings.verdicts import Verdict, verdicts
-from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate_by_query
+from ..ratings.verdicts import verdicts
+from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rates_by_query
 from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples, resamples
 
@@ -77,7 +77,7 @@ def rate_file(
     draws = resamples(queries, bootstrap, seed, read_clusters(sections, queries, games))
     table = contests(found, agents, draws.queries, weigh="games")
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
-    rates = _win_rates(found, table.agents, draws.queries)
+    rates = win_rates_by_query(found, table.agents, draws.queries)
     if method == "elo":
         rated = _elo(table, draws, settings, rates)
     else:
@@ -92,15 +92,6 @@ def rate_file(
         "first_shown_wins": first_shown_wins(played, draws).dump(),
         **rated,
     }
-
-
-def _win_rates(found: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str]) -> dict[str, Values]:
-    """Agent to query to the share of its games that it won."""
-    own: dict[str, list[Verdict]] = {agent: [] for agent in agents}
-    for verdict in found:
-        own[verdict.agent_a].append(verdict)
-        own[verdict.agent_b].append(verdict)
-    return {agent: win_rate_by_query(rows, agent, queries) for agent, rows in own.items()}
 
 
 def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings, rates: Mapping[str, Values]) -> dict[str, Any]:

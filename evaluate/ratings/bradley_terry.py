@@ -82,8 +82,9 @@ def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Tie
     left out of the intervals; above 5% of them there are no intervals.
     """
     held = contests.with_verdicts()
-    wins, tied = _by_query(held)
-    totals, tied_totals = _weighed(held, np.ones((1, len(wins))), wins.sum(axis=0)[None], tied.sum(axis=0)[None])[:, 0]
+    wins, tied = _by_cluster(held, draws)
+    once = np.ones((1, len(held.queries)))
+    totals, tied_totals = _weighed(held, once, wins.sum(axis=0)[None], tied.sum(axis=0)[None])[:, 0]
     drawn_wins, drawn_ties = _weighed(held, draws.weights, *_drawn(draws, wins, tied))
     used = _model(ties, totals, tied_totals, drawn_wins, drawn_ties)
     whole = _order(totals[None], tied_totals[None], used)
@@ -139,20 +140,20 @@ class _Order:
     converged: bool
 
 
-def _by_query(held: Contests) -> tuple[Floats, Floats]:
-    """(queries, agents, agents) twice: row's wins against column, and ties."""
-    n, tied = len(held.agents), held.score == 0.5
-    wins, ties = np.zeros((len(held.queries), n, n)), np.zeros((len(held.queries), n, n))
-    np.add.at(wins, (held.query, held.a, held.b), held.score == 1)
-    np.add.at(wins, (held.query, held.b, held.a), held.score == 0)
-    np.add.at(ties, (held.query[tied], held.a[tied], held.b[tied]), 1)
+def _by_cluster(held: Contests, draws: Resamples) -> tuple[Floats, Floats]:
+    """(clusters, agents, agents) twice: row's wins against column, and ties."""
+    n, tied, cluster = len(held.agents), held.score == 0.5, draws.clusters.numbers[held.query]
+    wins, ties = (np.zeros((len(draws.clusters.names), n, n)) for _ in range(2))
+    np.add.at(wins, (cluster, held.a, held.b), held.score == 1)
+    np.add.at(wins, (cluster, held.b, held.a), held.score == 0)
+    np.add.at(ties, (cluster[tied], held.a[tied], held.b[tied]), 1)
     return wins, ties + ties.transpose(0, 2, 1)
 
 
 def _drawn(draws: Resamples, *tables: Floats) -> tuple[Floats, ...]:
-    """Each table (queries, agents, agents) summed over the queries of every draw."""
+    """Each table (clusters, agents, agents) summed over the clusters of every draw; each is drawn whole."""
     n, size = len(draws.weights), tables[0].shape[1]
-    weights = draws.weights.astype(np.float64)
+    weights = draws.weights[:, np.unique(draws.clusters.numbers, return_index=True)[1]].astype(np.float64)
     return tuple((weights @ table.reshape(len(table), size * size)).reshape(n, size, size) for table in tables)
 
 

@@ -159,9 +159,12 @@ def _met(meetings: _Meetings, agent_at: dict[str, int], query_at: dict[str, int]
 
 def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> Figures:
     """Row agent to column agent to the share of their verdicts that the row agent won. A tie is neither's win."""
+    between: dict[frozenset[str], list[Verdict]] = {}
+    for one in verdicts:
+        between.setdefault(frozenset((one.agent_a, one.agent_b)), []).append(one)
     return {
         row: {
-            column: share([v for v in verdicts if {v.agent_a, v.agent_b} == {row, column}], _won_by(row), draws)
+            column: share(between.get(frozenset((row, column)), ()), _won_by(row), draws)
             for column in agents
             if column != row
         }
@@ -171,11 +174,19 @@ def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -
 
 def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> dict[str, Figure]:
     """The share of all an agent's verdicts that it won, each pair weighing the same."""
-    own = {name: [v for v in verdicts if name in (v.agent_a, v.agent_b)] for name in agents}
-    meetings = _meetings(verdicts)
+    own, meetings = _own(verdicts, agents), _meetings(verdicts)
     if _alike(meetings):
         return {name: share(rows, _won_by(name), draws) for name, rows in own.items()}
     return {name: _weighed_share(rows, name, meetings, draws) for name, rows in own.items()}
+
+
+def _own(verdicts: Sequence[Verdict], agents: Sequence[str]) -> dict[str, list[Verdict]]:
+    """Each agent's."""
+    own: dict[str, list[Verdict]] = {name: [] for name in agents}
+    for one in verdicts:
+        for name in {one.agent_a, one.agent_b} & own.keys():
+            own[name].append(one)
+    return own
 
 
 def win_rate_by_query(verdicts: Sequence[Verdict], agent: str, queries: Sequence[str]) -> dict[str, float | None]:
@@ -185,14 +196,25 @@ def win_rate_by_query(verdicts: Sequence[Verdict], agent: str, queries: Sequence
     anybody has met then has the win rate plus what the query adds to it (`_contributions`), which may be below 0 or
     above 1: its mean is the win rate, and differences of two agents have the spread of the difference of theirs.
     """
-    meetings = _meetings(verdicts)
+    return win_rates_by_query(verdicts, [agent], queries)[agent]
+
+
+def win_rates_by_query(
+    verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str]
+) -> dict[str, dict[str, float | None]]:
+    """`win_rate_by_query` of each agent, by its name."""
+    own, meetings = _own(verdicts, agents), _meetings(verdicts)
     if not _alike(meetings):
-        return {**dict.fromkeys(queries), **_contributions(verdicts, agent, meetings)}
+        return {name: {**dict.fromkeys(queries), **_contributions(own[name], name, meetings)} for name in agents}
+    return {name: _shares(own[name], _won_by(name), queries) for name in agents}
+
+
+def _shares(rows: Sequence[Verdict], won: Callable[[Verdict], bool], queries: Sequence[str]) -> dict[str, float | None]:
     scores: dict[str, list[bool]] = {query: [] for query in queries}
-    for verdict in verdicts:
-        if verdict.winner is not None and agent in (verdict.agent_a, verdict.agent_b):
-            scores[verdict.query_id].append(_won_by(agent)(verdict))
-    return {query: sum(won) / len(won) if won else None for query, won in scores.items()}
+    for verdict in rows:
+        if verdict.winner is not None:
+            scores[verdict.query_id].append(won(verdict))
+    return {query: sum(has_won) / len(has_won) if has_won else None for query, has_won in scores.items()}
 
 
 def _weighed_share(rows: Sequence[Verdict], agent: str, meetings: _Meetings, draws: Resamples) -> Figure:
