@@ -7,6 +7,7 @@ was answered, its tokens counted by the same offline counter.
 from __future__ import annotations
 
 import argparse
+import shutil
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -46,19 +47,27 @@ class _Counting(Caller):
         return replies
 
 
-def planned_and_recorded(corpus: Path) -> tuple[Totals, Totals]:
-    """What the plan foresees for each stage, and what the recorded run took."""
+def planned_and_recorded(corpus: Path, ingested: Path | None = None) -> tuple[Totals, Totals]:
+    """What the plan foresees for each stage, and what the recorded run took.
+
+    ingested: a results folder for which the PDFs have been read before; what `ingest` left there is taken.
+    """
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(corpus, Path(folder) / "results", load_experiment(corpus / "experiment.toml"))
         nothing = ReplyCache(workspace.replies)
-        stages()[0].run(workspace, Caller(workspace, "ingest", nothing))
+        if ingested is None:
+            stages()[0].run(workspace, Caller(workspace, "ingest", nothing))
+        else:
+            workspace.results.mkdir()
+            for path in stages()[0].makes(workspace):
+                shutil.copy(ingested / path.relative_to(workspace.results), path)
         planned: Totals = {}
         for row in make_plan(workspace, nothing):
             calls, inputs, outputs = planned.get(row.stage, (0, 0, 0))
             planned[row.stage] = (calls + row.calls, inputs + row.input_tokens, outputs + row.output_tokens)
         recorded: Totals = {}
         cache = ReplyCache(workspace.replies, [workspace.shipped_replies])
-        for stage in stages()[1:]:
+        for stage in stages()[1:-2]:  # compare and report ask nobody
             caller = _Counting(workspace, stage.name, cache)
             stage.run(workspace, caller)
             if caller.calls:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,14 @@ def module_of(path: Path) -> str:
 NAMES = {module_of(path) for path in MODULES + BENCHMARKS}
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def imports(path: Path, *, only_at_import: bool = False) -> Iterator[str]:
     """The modules that a file imports, relative ones by their full names."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     package = module_of(path).split(".")[: None if path.name == "__init__.py" else -1]
     for node in tree.body if only_at_import else ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -108,7 +114,7 @@ def test_a_module_imports_only_what_its_room_may(path: Path):
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_imports_inside_a_folder_are_relative(path: Path):
     folder = place(module_of(path))[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.ImportFrom) and not node.level and (node.module or "").startswith("ragassay"):
             assert place(str(node.module))[0] != folder or node.module == "ragassay", f"line {node.lineno}"
 

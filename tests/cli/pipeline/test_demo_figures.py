@@ -20,12 +20,9 @@ from support.finished_run.run import Run
 from support.finished_run.tables import check_owed, check_tables, figures_of
 from support.loopback.server import ScriptedServer
 from support.made_up_results.page import Page
-from support.places import ROOT
 from support.small_corpus import contents, make_corpus
 
 from ragassay.cli import main
-
-DEMO = ROOT / "corpora" / "avr-libc"
 
 LARGER = {
     "per_section = 4": "per_section = 6",
@@ -48,13 +45,6 @@ def small_run(folder: Path) -> Run:
         (corpus / "experiment.toml").write_text(text)
         assert main(["run", str(corpus), "--results", str(folder / "results" / "mine")]) in (0, 1)
     return Run(corpus, folder / "results" / "mine")
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    results = tmp_path_factory.mktemp("demo") / "avr-libc"
-    assert main(["run", str(DEMO), "--results", str(results)]) == 0
-    return Run(DEMO, results)
 
 
 @pytest.fixture(scope="module", params=["demo", "a quarter bad"])
@@ -114,12 +104,12 @@ def test_the_verb_demo_gives_the_same_bytes_anywhere(demo: Run, tmp_path: Path) 
 
     Nothing is written beside the corpus: no file there, and no folder, is touched.
     """
-    before = times(DEMO)
+    before = times(demo.corpus)
     command = [sys.executable, "-m", "ragassay", "demo"]
     environment = os.environ | {"PYTHONHASHSEED": "5"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "report: results/avr-libc/report.html"
-    assert times(DEMO) == before
+    assert times(demo.corpus) == before
     first, second = contents(demo.results), contents(tmp_path / "results" / "avr-libc")
     assert list(first) == list(second)
     assert [name for name in first if first[name] != second[name]] == []

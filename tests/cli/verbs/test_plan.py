@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from support.finished_run.run import Run
 from support.loopback.server import ScriptedServer
-from support.places import ROOT
 from support.small_corpus import answer_everything, contents, make_corpus
 
 from benchmarks.tables.plan_accuracy import planned_and_recorded
@@ -19,8 +19,8 @@ from ragassay.files import write_records
 from ragassay.records import Passage, Query
 
 
-def test_the_plan_is_within_15_percent_of_what_the_recorded_run_took():
-    planned, recorded = planned_and_recorded(ROOT / "corpora" / "avr-libc")
+def test_the_plan_is_within_15_percent_of_what_the_recorded_run_took(demo: Run):
+    planned, recorded = planned_and_recorded(demo.corpus, demo.results)
     assert set(planned) == set(recorded) == {"questions", "retrieve", "answer", "judge"}
     for stage, took in recorded.items():
         assert planned[stage] == pytest.approx(took, rel=0.15), stage
