@@ -36,7 +36,8 @@ def make_workspace(root: Path, n_queries: int = 12, *, hostile: bool = True, fai
     """Write `root/corpus` and `root/results` and return where they are."""
     rng = random.Random(f"report:{n_queries}")
     quota = {WRITERS[0]: 8, WRITERS[1]: 6}
-    settings = experiment(WRITERS[0], judge={"model": JUDGE}, questions={"source": "synthetic", "quota": quota})
+    judge, questions = {"model": JUDGE, "criteria": CRITERIA}, {"source": "synthetic", "quota": quota}
+    settings = experiment(WRITERS[0], judge=judge, questions=questions)
     queries, passages = _queries(n_queries, hostile), _passages(60, hostile)
     rankings = {a: {q.id: _ranking(i, rng) for i, q in enumerate(queries)} for a in AGENTS}
     answers = {a: [_answer(a, i, q, rankings[a][q.id], failures) for i, q in enumerate(queries)] for a in AGENTS}
