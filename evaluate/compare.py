@@ -18,7 +18,6 @@ from .agreement.joined import agreement_by_criterion
 from .audit.judge_audit import audit_judge, guessing, warnings
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
-from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
@@ -289,8 +288,7 @@ def _comparisons(basis: _Basis) -> _Comparisons:
     findings, draws, matters = basis.findings, basis.draws, basis.experiment.compare.matters
     asked = compared_measures.of_findings(findings, basis.k, basis.retrieval, basis.pointwise, basis.found)
     measures = asked | compared_measures.of_evaluators(basis.evaluated)
-    compared_measures.check_matters(matters, measures)
-    pairs = _pairs(basis, measures)
+    pairs = _pairs(basis, compared_measures.with_all_that_matters(measures, matters))
     verdict = choose(basis.order, basis.strengths, basis.table, draws, asked[WIN_RATE].values)
     low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
     failing = low.figures(verdict, basis.order, draws) if low else None
@@ -305,7 +303,7 @@ def _comparisons(basis: _Basis) -> _Comparisons:
     }
 
 
-def _pairs(basis: _Basis, measures: Mapping[str, ComparedMeasure]) -> tuple[Comparison, ...]:
+def _pairs(basis: _Basis, measures: Mapping[str, compared_measures.ComparedMeasure]) -> tuple[Comparison, ...]:
     matters = basis.experiment.compare.matters
     return compared_measures.compare_agents(measures, basis.order, basis.draws.clusters, basis.draws.seed, matters)
 

@@ -50,14 +50,17 @@ def of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
     }
 
 
-def check_matters(matters: Mapping[str, float], table: Mapping[str, ComparedMeasure]) -> None:
-    """Raises InputError for a measure of `matters` that is not in `table`, with those that are."""
+def with_all_that_matters(
+    table: Mapping[str, ComparedMeasure], matters: Mapping[str, float]
+) -> Mapping[str, ComparedMeasure]:
+    """`table`. Raises InputError for a measure of `matters` that is not in it, with those that are."""
     for measure in matters:
         if measure not in table:
             raise InputError(
                 f"compare.matters names '{plain(measure)}', which is not compared here",
                 remedy=f"the measures are {listed(list(table))}",
             )
+    return table
 
 
 def compare_agents(
