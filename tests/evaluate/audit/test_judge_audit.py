@@ -244,6 +244,16 @@ def test_a_judge_without_a_taste_for_length_is_not_accused():
     assert held.mean_length["amber"].value == pytest.approx(np.mean([size[q, "amber"] for q in names(n)]))
 
 
+def test_answers_of_equal_length_say_nothing_of_a_taste_for_length():
+    """Six wins of the longer answer; of four games between answers as long as each other, none counts."""
+    size = {(query, agent): 100 for query in names(10) for agent in AGENTS[:2]}
+    size |= {(query, AGENTS[0]): 200 for query in names(10)[:6]}
+    found = verdicts(play(10, lambda query, a, b: AGENTS[0], AGENTS[:2]))
+    share = finding(audit_length(found, size, AGENTS[:2], resamples(names(10), 100, 7))[0], "longer_wins")
+    assert (share.figure.value, share.figure.n, share.figure.n_failed) == (1.0, 6, 0)
+    assert share.p == 2 / 2**6
+
+
 def test_the_regression_is_the_maximum_that_another_optimiser_finds():
     n = 30
     size = lengths(n, MEANS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.statistics.sign_flip import flip_p_of_rows, sign_flip_p
+from ragassay.evaluate.statistics.sign_flip import flip_p, flip_p_of_rows, sign_flip_p
 
 
 def by_counting(sums):
@@ -43,3 +43,17 @@ def test_rows_of_one_cluster_are_one_observation():
     clusters = Clusters.named(["q1", "q2", "q3"], ["s", "s", "t"])
     assert flip_p_of_rows([("q1", 1), ("q2", 1), ("q1", 1), ("q3", -1)], clusters) == sign_flip_p([3, -1])
     assert flip_p_of_rows([], clusters) is None
+
+
+def test_drawn_signs_count_the_data_themselves():
+    """Phipson and Smyth 2010: no p from 9,999 draws is below 1 in 10,000."""
+    assert flip_p(np.sqrt(np.arange(2.0, 42.0)), 7) == 1e-4
+
+
+def test_drawn_signs_come_near_all_choices_of_signs():
+    sums = np.sqrt(np.arange(2.0, 20.0)) * np.where(np.arange(18) % 3, 1, -1)
+    choices = np.arange(2 ** len(sums))[:, None] >> np.arange(len(sums)) & 1
+    exact = (np.abs((1 - 2.0 * choices) @ sums) >= sums.sum() - 1e-9).mean()
+    assert abs(flip_p(sums, 7) - exact) < 4 * np.sqrt(exact * (1 - exact) / 9999)
+    assert flip_p(sums[:14], 7) == flip_p(sums[:14], 8), "few enough to be counted"
+    assert flip_p(sums, 7) != flip_p(sums, 8)

@@ -38,6 +38,15 @@ def test_what_was_paid_before_does_not_make_a_call_dear():
     assert claims_until_spent(budget, 0.5, 8) == 22
 
 
+def test_what_batches_have_set_aside_is_not_spent_twice():
+    budget = Budget(5.0, 0.0, "judge")
+    budget.reserve(4.0, 100)
+    assert claims_until_spent(budget, 0.25, 1) == 4
+    budget.settle(4.0, 3.0)
+    assert claims_until_spent(budget, 0.25, 1) == 4, "the batches cost a dollar less"
+    assert budget.spent_usd == 5.0
+
+
 def test_a_first_call_that_alone_would_pass_the_limit_is_not_made():
     with pytest.raises(BudgetSpent, match=r"limit of \$1.00"):
         Budget(1.0, 0.0, "judge").claim(lambda: 1.5)

@@ -56,6 +56,14 @@ def test_it_is_the_jaccard_index_of_the_content_words() -> None:
     assert similarity(one, other) == Fraction(3, 6)
 
 
+@pytest.mark.parametrize(("shared", "more", "found"), [(4, 1, True), (12, 3, True), (3, 1, False), (15, 4, False)])
+def test_four_of_five_words_shared_are_a_duplicate_and_fewer_are_not(shared: int, more: int, found: bool) -> None:
+    letters = [f"q{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    seen = Seen("xx")
+    seen.add("first", " ".join(letters[:shared]))
+    assert seen.nearest(" ".join(letters[: shared + more])) == ("first" if found else None)
+
+
 words = st.lists(st.sampled_from(["red", "green", "blue", "black", "UART0", "UART1", "the", "你好吗"]), min_size=1)
 
 

@@ -107,6 +107,13 @@ def test_sections_in_proportion_to_length_with_one_at_least() -> None:
     assert share["half"] == 6
 
 
+def test_shares_are_those_of_sainte_lague() -> None:
+    """Seven seats for 53, 24 and 23 thousand votes are 3, 2 and 2; by D'Hondt's divisors they are 5, 1 and 1, or 4, 2
+    and 1 where each has one first."""
+    sections = _sections({"a": [100] * 530, "b": [100] * 240, "c": [100] * 230})
+    assert Counter(section.doc for section in sample_sections(sections, 7, seed=7)) == {"a": 3, "b": 2, "c": 2}
+
+
 def test_sections_are_drawn_from_all_parts_of_a_document() -> None:
     drawn = sample_sections(_sections({"a": [10] * 40}), 4, seed=7)
     assert [(section.first_page - 1) // 10 for section in drawn] == [0, 1, 2, 3]

@@ -156,6 +156,15 @@ def test_two_in_the_running_play_two_batches_and_one_a_batch_against_each_other_
     assert not choose(candidates, np.array([True]), left, np.array([100]), design).any(), "the best is known"
 
 
+def test_looking_often_does_not_part_equal_agents():
+    """Without a limit shared out over the looks, every sixth run would stop with an order of two equal agents."""
+    runs, stopped = 120, 0
+    for seed in range(runs):
+        met = meet(judge(dict.fromkeys("ab", 0.0), seed), ("a", "b"), QUERIES[:40], seed, max_share=1.0)
+        stopped += len(met) < 40
+    assert stopped <= 0.05 * runs
+
+
 def test_sections_are_those_of_the_queries():
     """Sixty queries of one section stand for one: nothing is decided, though one agent wins each game."""
     one = Clusters.named(QUERIES, ["s"] * 60)
