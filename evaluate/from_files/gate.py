@@ -1,13 +1,7 @@
 """Is a new run worse than a baseline? For use in CI, on two results folders over the same queries.
 
-Every agent and measure has a drop, baseline - new, paired by query and clustered by source section. Its verdict is
-
-    worse       the drop exceeds `max_drop` beyond noise: one-sided at 2.5%, Holm-corrected over agents and measures;
-    not worse   the 95% interval of the drop ends at or below `max_drop`, also if every query on which only the new run
-                failed scored 0 there; or no query's value changed at all;
-    undecided   neither: the interval of the drop straddles `max_drop` (or only Holm's correction keeps it undecided).
-
-The run is worse if any of them is, else undecided if any is, else not worse.
+Every agent and measure has a row with a verdict of its own (`gate_rows`). The run is worse if any row is, else
+undecided if any is, else not worse.
 """
 
 from __future__ import annotations
@@ -15,61 +9,41 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
-
-import numpy as np
 
 from ragassay.errors import InputError
 from ragassay.experiment.settings import AnswerSettings, Experiment, JudgeSettings, QuestionsSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.records import Figure, Query
+from ragassay.records import Query
 from ragassay.text import plain
 
 from ..figures import query_values
+from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings, read_findings
 from ..inputs.sections import source_clusters
 from ..report.page import read_results
 from ..results import Results
-from ..statistics.clustered import NO_SPREAD, Values, effective_queries
-from ..statistics.holm import holm
-from ..statistics.paired_comparison import LEVEL, Paired, pair_by_query
-
-GateVerdict = Literal["not worse", "worse", "undecided"]
+from ..statistics.clustered import Values
+from ..statistics.paired_comparison import pair_by_query
+from .gate_rows import Gated, GateVerdict, Matched, gate_rows, verdict_of
 
 EXIT_STATUS: dict[GateVerdict, int] = {"not worse": 0, "worse": 1, "undecided": 3}
 
 
 @dataclass(frozen=True)
-class Gated:
-    """One agent on one measure. drop: baseline - new over the queries both have; n_failed are those that are lacking.
-
-    max_drop: in the measure's own unit. unchanged: no query's value differs. p: one-sided, of a drop of at most
-    `max_drop`, Holm-corrected; None where there is nothing to test. lacking_new, lacking_baseline: the ids on
-    which a run has no value.
-    """
-
-    agent: str
-    measure: str
-    baseline: float | None
-    new: float | None
-    drop: Figure
-    max_drop: float
-    unchanged: bool
-    p: float | None
-    verdict: GateVerdict
-    lacking_new: tuple[str, ...]
-    lacking_baseline: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Gate:
-    """The verdict on a run, its rows, and the agents that only one of the runs has."""
+    """The verdict on a run, its rows, and the agents that only one of the runs has.
+
+    max_drop: the share of a measure's range that was to be tolerated; None where that was left to the queries.
+    could_pass: measure to the smallest share which, tolerated, lets an unchanged run with this scatter pass in four
+    cases of five, in all rows at once.
+    """
 
     verdict: GateVerdict
     rows: tuple[Gated, ...]
     n_queries: int
-    max_drop: float
+    max_drop: float | None
+    could_pass: Mapping[str, float]
     only_new: tuple[str, ...]
     only_baseline: tuple[str, ...]
 
@@ -90,15 +64,16 @@ def gate(
     *,
     measures: Sequence[str] = (),
     agents: Sequence[str] = (),
-    max_drop: float = 0.02,
+    max_drop: float | None = None,
 ) -> Gate:
     """Compare two results folders, for each of `agents` (all that both have) on each of `measures`.
 
     measures: as results.json spells them; by default MRR of very relevant passages and every criterion that both have.
     max_drop: what is tolerated, as a share of a measure's range (0 to 1): 0.02 is 0.02 of MRR, 0.04 of a 0-2 label.
+    None: the smallest that these queries can pass.
     Raises InputError for a folder that cannot be read, other queries, and agents or measures that not both have.
     """
-    if not 0 <= max_drop < 1:
+    if max_drop is not None and not 0 <= max_drop < 1:
         raise InputError(
             f"--max-drop is {max_drop:g}", remedy="it is a share of the measure's range, from 0 to below 1"
         )
@@ -107,88 +82,28 @@ def gate(
     named = _agents(after, before, agents, baseline)
     asked = _measures(after, before, measures, baseline)
     clusters = source_clusters(before.findings.material.queries)
-    pairs = [
-        (agent, measure, pair_by_query(before.values[measure][agent], after.values[measure][agent], clusters))
-        for agent in named
-        for measure in asked
-        if agent in before.values[measure] and agent in after.values[measure]
-    ]
-    if not pairs:
+    matched = [_match(after, before, agent, measure, clusters) for agent in named for measure in asked]
+    known = [one for one in matched if one is not None]
+    if not known:
         raise InputError("no agent that was asked for has any of the measures in both runs", file=new)
-    adjusted = holm([_p(pair, after.widths[measure], max_drop) for _, measure, pair in pairs])
-    rows = tuple(
-        _row(agent, measure, pair, p, max_drop, (before, after))
-        for (agent, measure, pair), p in zip(pairs, adjusted, strict=True)
-    )
-    found = {row.verdict for row in rows}
+    rows, could_pass = gate_rows(known, clusters, max_drop)
     return Gate(
-        verdict="worse" if "worse" in found else "undecided" if "undecided" in found else "not worse",
+        verdict=verdict_of(rows),
         rows=rows,
         n_queries=len(before.findings.queries),
         max_drop=max_drop,
+        could_pass=could_pass,
         only_new=tuple(sorted(set(after.results.agents) - set(before.results.agents))),
         only_baseline=tuple(sorted(set(before.results.agents) - set(after.results.agents))),
     )
 
 
-def _row(agent: str, measure: str, pair: Paired, p: float | None, max_drop: float, runs: tuple[_Run, _Run]) -> Gated:
-    width = runs[0].widths[measure]
-    drop = pair.difference(width)
-    before, after = (run.values[measure][agent] for run in runs)
-    return Gated(
-        agent=agent,
-        measure=measure,
-        baseline=_mean(before, pair.queries),
-        new=_mean(after, pair.queries),
-        drop=drop,
-        max_drop=max_drop * width,
-        unchanged=_unchanged(pair),
-        p=p,
-        verdict=_verdict(pair, drop, p, max_drop * width, before),
-        lacking_new=pair.lacking_b,
-        lacking_baseline=pair.lacking_a,
-    )
-
-
-def _verdict(pair: Paired, drop: Figure, p: float | None, tolerated: float, before: Values) -> GateVerdict:
-    if p is not None and p <= LEVEL / 2:
-        return "worse"
-    lost = [value for query in pair.lacking_b if (value := before.get(query)) is not None]
-    if drop.value is None or drop.ci_high is None:
-        return "undecided"
-    high = 0.0 if _unchanged(pair) else drop.ci_high
-    # The worst that the failures of the new run can hide: a score of 0 on each.
-    worst = (drop.n * high + sum(lost)) / (drop.n + len(lost))
-    return "not worse" if worst <= tolerated + 1e-9 else "undecided"
-
-
-def _unchanged(pair: Paired) -> bool:
-    return bool(len(pair.gaps)) and float(np.abs(pair.gaps).max()) < NO_SPREAD
-
-
-def _p(pair: Paired, width: float, max_drop: float) -> float | None:
-    """One-sided p of a mean drop of at most `max_drop` of the range; None without two sections."""
-    from scipy.special import stdtr
-
-    if not len(pair.gaps):
+def _match(after: _Run, before: _Run, agent: str, measure: str, clusters: Clusters) -> Matched | None:
+    """None where a run does not have the agent's values."""
+    if agent not in before.values[measure] or agent not in after.values[measure]:
         return None
-    found = pair.over_sections()
-    if found.n_clusters < 2:
-        return None
-    beyond = float(found.value) - max_drop * width
-    if np.ptp(pair.gaps) < NO_SPREAD:
-        # The largest chance of n like drops where the mean is the tolerance: the others gain all that can be gained.
-        elsewhere = max(beyond, 0.0) / (float(found.value) + width) if beyond > 0 else 0.0
-        return float((1 - elsewhere) ** effective_queries(pair.clusters.sizes))
-    error = float(found.jackknife_error)
-    if error < NO_SPREAD:
-        return None
-    return float(stdtr(found.df, -beyond / error))
-
-
-def _mean(values: Values, queries: Sequence[str]) -> float | None:
-    known = [value for query in queries if (value := values.get(query)) is not None]
-    return sum(known) / len(known) if known else None
+    values = before.values[measure][agent], after.values[measure][agent]
+    return Matched(agent, measure, *values, pair_by_query(*values, clusters), before.widths[measure])
 
 
 def _read(folder: Path) -> _Run:

@@ -7,13 +7,18 @@ import re
 from ragassay.text import one_line
 
 from ..report.wording import MISSING, measure_name
-from .gate import Gate, Gated, failures
+from .gate import Gate, failures
+from .gate_rows import MOST_TOLERATED, Gated
 
 _HEADINGS = {
     "not worse": "Not worse than the baseline",
     "worse": "Worse than the baseline",
     "undecided": "Undecided against the baseline",
 }
+_LEGEND = (
+    "Could pass: the smallest drop that, tolerated, an unchanged run passes in 4 of 5 cases on that row alone. "
+    "Would show: the smallest true drop that is called worse in 4 of 5."
+)
 _SHOWN = 20
 _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~&!]|(?<!\w)@)")
 
@@ -25,9 +30,11 @@ def markdown(gate: Gate) -> str:
         "",
         _meaning(gate),
         "",
-        "| agent | measure | baseline | new | change [95%] | tolerated | n | verdict |",
-        "|---|---|--:|--:|--:|--:|--:|---|",
-        *(_row(row) for row in gate.rows),
+        "| agent | measure | baseline | new | change [95%] | tolerated | could pass | would show | n | verdict |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|---|",
+        *(_row(row) for row in sorted(gate.rows, key=_place)),
+        "",
+        _LEGEND,
         *_lacking(gate),
     ]
     return "\n".join(lines) + "\n"
@@ -36,11 +43,30 @@ def markdown(gate: Gate) -> str:
 def _meaning(gate: Gate) -> str:
     counts = {verdict: sum(row.verdict == verdict for row in gate.rows) for verdict in _HEADINGS}
     said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
+    beyond = "the drop exceeds what is tolerated" if gate.max_drop is not None else "else, the drop is"
     return (
-        f"{gate.n_queries} queries, the same in both runs; a drop of {gate.max_drop:.1%} of a measure's range is "
-        f"tolerated. Of {len(gate.rows)} comparisons: {said}. Worse: the drop exceeds what is tolerated beyond noise "
-        "(one-sided 2.5%, Holm over all rows). Undecided: its interval straddles it; more queries would tell."
+        f"{gate.n_queries} queries, the same in both runs. Of {len(gate.rows)} comparisons: {said}. {_tolerated(gate)} "
+        f"Not worse: the drop's interval ends at or below what is tolerated. Worse: {beyond} beyond noise (one-sided "
+        "2.5%, Holm over all rows). Undecided: neither; more queries would tell."
     )
+
+
+def _tolerated(gate: Gate) -> str:
+    shares = {measure: round(100 * share) for measure, share in gate.could_pass.items()}
+    passes = ", ".join(f"{escaped(measure_name(measure))} {share}%" for measure, share in shares.items())
+    if gate.max_drop is None:
+        said = f"Without --max-drop, tolerated is what a run without any change would pass in 4 of 5 cases: {passes}."
+        more = f" More than {MOST_TOLERATED:.0%} is not tolerated unasked: take more queries, or give --max-drop."
+        return (said if passes else "") + (more if any(s > 100 * MOST_TOLERATED for s in shares.values()) else "")
+    said = f"A drop of {gate.max_drop:.1%} of a measure's range is tolerated."
+    if all(share <= 100 * gate.max_drop + 1e-9 for share in shares.values()):
+        return said
+    return f"{said} A run without any change would pass in 4 of 5 cases only where more is: {passes}."
+
+
+def _place(row: Gated) -> tuple[bool, int]:
+    """Rows that changed come first, the worse before the undecided."""
+    return row.unchanged, ("worse", "undecided", "not worse").index(row.verdict)
 
 
 def _row(row: Gated) -> str:
@@ -54,7 +80,8 @@ def _row(row: Gated) -> str:
     values = [MISSING if value is None else f"{value:.3f}" for value in (row.baseline, row.new)]
     lacking = f", {row.drop.n_failed} lacking" if row.drop.n_failed else ""
     cells = [escaped(row.agent), escaped(measure_name(row.measure)), *values, change]
-    cells += [f"−{row.max_drop:.3f}", f"{row.drop.n}{lacking}"]
+    cells += [MISSING if value is None else _signed(-value) for value in (row.max_drop, row.passes, row.shows)]
+    cells.append(f"{row.drop.n}{lacking}")
     cells.append(f"**{row.verdict}**" if row.verdict == "worse" else row.verdict)
     return f"| {' | '.join(cells)} |"
 

@@ -7,7 +7,9 @@ import random
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.stats import t as student
 from support.json_lines import records, write_lines
 from support.made_up_results.texts import AGENTS, CRITERIA
 from support.made_up_results.workspace import make_workspace
@@ -63,8 +65,117 @@ def test_a_drop_within_noise_is_undecided(runs):
     relabel(old, lambda row: {"label": 1})
     change = {f"q{n:03}": n % 3 for n in range(1, 25)}
     relabel(new, lambda row: {"label": change[row["query_id"]]})
-    assert status(new, old, "--measure", "accuracy") == 3
+    assert status(new, old, "--measure", "accuracy", "--max-drop", "0.02") == 3
     assert status(new, old, "--measure", "accuracy", "--max-drop", "0.5") == 0
+
+
+def one_row(new, old, **options):
+    """Of one agent on accuracy."""
+    (row,) = gate(new, old, measures=["accuracy"], agents=[AGENTS[0]], **options).rows
+    return row
+
+
+def in_sections(run: Path, each: int) -> None:
+    """So many queries that follow each other are made from one section."""
+    rows = records(run / "queries.jsonl")
+    made = [row | {"metadata": {"doc": "d.pdf", "section": f"s{n // each}"}} for n, row in enumerate(rows)]
+    write_lines(run / "queries.jsonl", made)
+
+
+def drops(new: Path, old: Path, by_query: dict[str, float]) -> None:
+    """The label of each query is 2 in the baseline and this much less in the new run."""
+    relabel(old, lambda row: {"label": 2})
+    relabel(new, lambda row: {"label": 2 - by_query.get(row["query_id"], 0)})
+
+
+def test_p_is_students_with_the_jackknifes_error_over_sections(runs):
+    """Of J sections of one size CR3 is s / sqrt(J - 1), s that of the section means, with J - 1 degrees of freedom."""
+    new, old = runs
+    for run in runs:
+        in_sections(run, 3)
+    fallen = {f"q{n:03}": (2, 1, 0, 0, 1, 0)[n // 4] for n in range(1, 24)}
+    drops(new, old, fallen)
+    means = np.array([fallen.get(f"q{n:03}", 0) for n in range(1, 25)]).reshape(8, 3).mean(axis=1)
+    for max_drop in (0.0, 0.1):
+        beyond = means.mean() - 2 * max_drop
+        p = student.sf(beyond / (means.std(ddof=1) / np.sqrt(7)), 7)
+        assert one_row(new, old, max_drop=max_drop).p == pytest.approx(p, rel=1e-5)
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(2, "undecided"), (3, "undecided"), (4, "worse")])
+def test_worse_is_one_sided_at_two_and_a_half_percent(runs, n, verdict):
+    new, old = runs
+    drops(new, old, {f"q{number:03}": 1 for number in range(1, n + 1)})
+    row = one_row(new, old, max_drop=0.0)
+    assert row.verdict == verdict
+    assert row.p == pytest.approx(student.sf(np.sqrt(23 * n / (24 - n) * 23 / 24), 23), rel=1e-5)
+    assert (row.p < 0.025) == (n == 4) and (row.p < 0.05) == (n > 2)
+
+
+def test_queries_of_one_section_are_one_observation(runs):
+    """Six drops in six sections are worse; the same in two sections of three are not."""
+    new, old = runs
+    drops(new, old, {f"q{number:03}": 1 for number in range(1, 7)})
+    assert one_row(new, old, max_drop=0.0).verdict == "worse"
+    alone = one_row(new, old)
+    for run in runs:
+        in_sections(run, 3)
+    together = one_row(new, old, max_drop=0.0)
+    assert together.verdict == "undecided" and together.shows > alone.shows
+    assert one_row(new, old).passes > alone.passes
+
+
+def test_max_drop_is_a_share_of_the_measures_range(runs):
+    """Of labels from 0 to 2, 0.3 of the range is 0.6, and a drop of 0.25, at most 0.5, is within it."""
+    new, old = runs
+    drops(new, old, {f"q{number:03}": 1 for number in range(1, 7)})
+    row = one_row(new, old, max_drop=0.3)
+    assert 0.3 < row.drop.ci_high < 0.6
+    assert (row.max_drop, row.verdict) == (0.6, "not worse")
+    assert one_row(new, old, max_drop=0.15).verdict == "undecided"
+
+
+def test_what_is_tolerated_unasked_is_what_an_unchanged_run_could_pass(runs, capsys):
+    new, old = runs
+    relabel(old, lambda row: {"label": 1})
+    relabel(new, lambda row: {"label": int(row["query_id"][1:]) % 3})
+    found = gate(new, old, measures=["accuracy"], agents=[AGENTS[0]])
+    (row,), share = found.rows, found.could_pass["accuracy"]
+    assert row.verdict == "not worse" and 0.01 <= share < 0.5
+    assert row.max_drop == pytest.approx(2 * share) and 0 <= row.max_drop - row.passes < 0.02
+    assert share == pytest.approx(round(share, 2), abs=1e-12)
+    assert status(new, old, "--measure", "accuracy", "--agent", AGENTS[0]) == 0
+    assert f"pass in 4 of 5 cases: accuracy {share:.0%}." in capsys.readouterr().out
+    assert status(new, old, "--measure", "accuracy", "--agent", AGENTS[0], "--max-drop", "0.02") == 3
+    said = capsys.readouterr().out
+    assert "A drop of 2.0% of a measure's range is tolerated." in said and f"more is: accuracy {share:.0%}." in said
+
+
+def test_a_drop_beyond_noise_is_worse_unasked_though_less_than_could_pass_was_lost(runs):
+    new, old = runs
+    drops(new, old, {f"q{number:03}": 1 for number in range(1, 9)})
+    row = one_row(new, old)
+    assert row.verdict == "worse" and row.drop.ci_high > row.max_drop
+    assert row.shows < 2 * row.drop.value
+
+
+def test_rows_that_changed_come_first_the_worse_before_the_others(runs):
+    new, old = runs
+    relabel(old, lambda row: {"label": 2 if row["criterion"] == "accuracy" else 1})
+    lost = {AGENTS[3]: 0, AGENTS[1]: 2}
+    relabel(new, lambda row: {"label": 2 if row["criterion"] == "accuracy" else 1})
+    relabel(
+        new,
+        lambda row: (
+            {"label": lost[row["subject"]] if int(row["query_id"][1:]) % 8 or row["subject"] == AGENTS[3] else 1}
+            if row["criterion"] == "accuracy" and row["subject"] in lost
+            else {}
+        ),
+    )
+    rows = [row.split(" | ") for row in markdown(gate(new, old, max_drop=0.02)).splitlines() if row.startswith("| ")]
+    assert [(row[0], row[1]) for row in rows[1:3]] == [(f"| {AGENTS[3]}", "accuracy"), (f"| {AGENTS[1]}", "accuracy")]
+    assert "**worse**" in rows[1][-1] and "undecided" in rows[2][-1]
+    assert {row[4] for row in rows[3:]} == {"on no query"}
 
 
 def test_beyond_noise_and_within_the_tolerance_is_not_worse(runs):
