@@ -151,6 +151,31 @@ def test_what_is_tolerated_unasked_is_what_an_unchanged_run_could_pass(runs, cap
     assert "A drop of 2.0% of a measure's range is tolerated." in said and f"more is: accuracy {share:.0%}." in said
 
 
+def test_what_would_show_has_a_power_of_four_in_five_in_the_first_step_of_holm(runs):
+    """Gaps with a known error: a true drop so large gives p below 2.5% of each of six rows in 80% (scipy's t)."""
+    new, old = runs
+    drops(new, old, {f"q{number:03}": 1 for number in range(1, 5)})
+    error = np.sqrt(4 * 20) / 24 / np.sqrt(24) * 24 / 23
+    for agents, level in (([AGENTS[0]], 0.025), (list(AGENTS), 0.025 / 6)):
+        for max_drop in (None, 0.1):
+            row = gate(new, old, measures=["accuracy"], agents=agents, max_drop=max_drop).rows[0]
+            reach = (student.isf(level, 23) + student.isf(0.2, 23)) * error
+            assert row.shows == pytest.approx(2 * (max_drop or 0.0) + reach, rel=1e-9)
+
+
+def test_more_than_half_of_the_range_is_not_tolerated_unasked(runs, capsys):
+    new, old = runs
+    for run in runs:
+        in_sections(run, 8)
+    relabel(old, lambda row: {"label": 1})
+    relabel(new, lambda row: {"label": int(row["query_id"][1:]) % 3})
+    relabel(new, lambda row: {"label": 2} if row["query_id"] < "q009" else {})
+    found = gate(new, old, measures=["accuracy"], agents=[AGENTS[0]])
+    assert found.could_pass["accuracy"] > 0.5 and found.rows[0].max_drop == 1.0
+    assert found.verdict == "undecided"
+    assert "More than 50% is not tolerated unasked: take more queries" in markdown(found)
+
+
 def test_a_drop_beyond_noise_is_worse_unasked_though_less_than_could_pass_was_lost(runs):
     new, old = runs
     drops(new, old, {f"q{number:03}": 1 for number in range(1, 9)})
@@ -173,6 +198,7 @@ def test_rows_that_changed_come_first_the_worse_before_the_others(runs):
         ),
     )
     rows = [row.split(" | ") for row in markdown(gate(new, old, max_drop=0.02)).splitlines() if row.startswith("| ")]
+    assert [row.agent for row in gate(new, old, measures=["accuracy"]).rows] == sorted(AGENTS)
     assert [(row[0], row[1]) for row in rows[1:3]] == [(f"| {AGENTS[3]}", "accuracy"), (f"| {AGENTS[1]}", "accuracy")]
     assert "**worse**" in rows[1][-1] and "undecided" in rows[2][-1]
     assert {row[4] for row in rows[3:]} == {"on no query"}
