@@ -13,11 +13,14 @@ Singles = NDArray[np.float32]
 """Vectors of texts, in single precision."""
 
 
-def sums_by_number(values: Floats, numbers: Ints, size: int) -> Floats:
-    """(..., size): `values` (..., members) summed over the members of each number; `numbers` (members,) from 0."""
+def sums_by_number(values: Floats, numbers: Ints, size: int, order: Ints | None = None) -> Floats:
+    """(..., size): `values` (..., members) summed over the members of each number; `numbers` (members,) from 0.
+
+    order: what sorts `numbers`, stably, where that is known.
+    """
     sums = np.zeros((*values.shape[:-1], size))
     if len(numbers):
-        order = np.argsort(numbers, kind="stable")
+        order = np.argsort(numbers, kind="stable") if order is None else order
         present, starts = np.unique(numbers[order], return_index=True)
         sums[..., present] = np.add.reduceat(values[..., order], starts, axis=-1)
     return sums

@@ -103,11 +103,15 @@ def _pools(
         alone = {q: [p for p, _ in (row or ()) if brought[q, p] == 1] for q, row in ranking.items()}
         without = {q: {p: v for p, v in row.items() if p not in alone.get(q, ())} for q, row in qrels.items()}
         beyond = {q: [*elsewhere.get(q, ()), *alone[q]] for q in ranking}
+        found = {m: ends(m, qrels, ranking, k, elsewhere) for m in ranking_measures(k)}
+        left = found
+        if any(alone.values()):
+            left = {m: ends(m, without, ranking, k, beyond) for m in ranking_measures(k)}
         pools[agent] = AgentPool(
             judged=_judged(ranking, qrels, draws, k),
             n_unique=sum(p in alone[q] for q, row in ranking.items() for p, _ in (row or ())[:k]),
-            bounds={m: _bounds(ends(m, qrels, ranking, k, elsewhere), draws) for m in ranking_measures(k)},
-            left_out={m: _left_out(ends(m, without, ranking, k, beyond), draws) for m in ranking_measures(k)},
+            bounds={m: _bounds(one, draws) for m, one in found.items()},
+            left_out={m: _left_out(one, draws) for m, one in left.items()},
         )
     return pools
 

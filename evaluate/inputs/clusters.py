@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
@@ -44,12 +45,18 @@ class Clusters:
 
     def where(self, which: Truths) -> Clusters:
         """Some of the queries, `which` (queries,); clusters keep their numbers, also those left without a query."""
-        kept = tuple(query for query, is_in in zip(self.queries, which.tolist(), strict=True) if is_in)
+        if which.all():
+            return self
+        kept = tuple(compress(self.queries, which.tolist()))
         return Clusters(kept, self.numbers[which], self.names)
 
     def sums(self, values: Floats) -> Floats:
         """(..., clusters): `values` (..., queries) summed by cluster."""
-        return sums_by_number(values, self.numbers, len(self.names))
+        return sums_by_number(values, self.numbers, len(self.names), self._order)
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort(self.numbers, kind="stable")
 
     @cached_property
     def _places(self) -> dict[str, int]:

@@ -159,9 +159,12 @@ def _met(meetings: _Meetings, agent_at: dict[str, int], query_at: dict[str, int]
 
 def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> Figures:
     """Row agent to column agent to the share of their verdicts that the row agent won. A tie is neither's win."""
+    between: dict[frozenset[str], list[Verdict]] = {}
+    for one in verdicts:
+        between.setdefault(frozenset((one.agent_a, one.agent_b)), []).append(one)
     return {
         row: {
-            column: share([v for v in verdicts if {v.agent_a, v.agent_b} == {row, column}], _won_by(row), draws)
+            column: share(between.get(frozenset((row, column)), ()), _won_by(row), draws)
             for column in agents
             if column != row
         }
@@ -171,7 +174,10 @@ def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -
 
 def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> dict[str, Figure]:
     """The share of all an agent's verdicts that it won, each pair weighing the same."""
-    own = {name: [v for v in verdicts if name in (v.agent_a, v.agent_b)] for name in agents}
+    own: dict[str, list[Verdict]] = {name: [] for name in agents}
+    for one in verdicts:
+        for name in {one.agent_a, one.agent_b} & own.keys():
+            own[name].append(one)
     meetings = _meetings(verdicts)
     if _alike(meetings):
         return {name: share(rows, _won_by(name), draws) for name, rows in own.items()}

@@ -9,10 +9,10 @@ textbook's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from math import isfinite
+from itertools import combinations, compress
+from math import isfinite, sqrt
 
 import numpy as np
 
@@ -85,11 +85,27 @@ class Paired:
 
 def pair_by_query(a: Values, b: Values, clusters: Clusters = ALONE) -> Paired:
     """Match two agents' values by query id; None is a value that is not there. The order of ids does not matter."""
-    owed = sorted(a.keys() | b.keys())
-    lacking = [tuple(q for q in owed if side.get(q) is None) for side in (a, b)]
-    both = [(q, one - other) for q in owed if (one := a.get(q)) is not None and (other := b.get(q)) is not None]
-    gaps = np.array([gap for _, gap in both], dtype=np.float64)
-    return Paired(clusters.of([query for query, _ in both]), gaps, lacking[0], lacking[1])
+    return pairs_by_query((a, b), clusters)[0]
+
+
+def pairs_by_query(values: Sequence[Values], clusters: Clusters = ALONE) -> list[Paired]:
+    """Every two of `values` so matched, the first less the second, in the order of `itertools.combinations`."""
+    ids = sorted(set().union(*values))
+    owed = np.array([[query in row for query in ids] for row in values], dtype=bool)
+    known = np.array(
+        [[np.nan if (value := row.get(query)) is None else value for query in ids] for row in values], dtype=np.float64
+    )
+    of_both: dict[bytes, Clusters] = {}
+    pairs = []
+    for one, other in combinations(range(len(values)), 2):
+        gaps = known[one] - known[other]
+        both, asked = ~np.isnan(gaps), owed[one] | owed[other]
+        key = both.tobytes()
+        if key not in of_both:
+            of_both[key] = clusters.of(list(compress(ids, both.tolist())))
+        lacking = [tuple(compress(ids, (asked & np.isnan(known[side])).tolist())) for side in (one, other)]
+        pairs.append(Paired(of_both[key], gaps[both], lacking[0], lacking[1]))
+    return pairs
 
 
 def tested_error(found: Estimate, n_queries: int) -> Floats:
@@ -126,7 +142,7 @@ def compare_pairs(
     difference itself is beyond chance.
     """
     names = list(combinations(values, 2))
-    matched = [pair_by_query(values[a], values[b], clusters) for a, b in names]
+    matched = pairs_by_query(list(values.values()), clusters)
     found = [pair.over_sections() if len(pair.gaps) else None for pair in matched]
     flips = [flip_p(pair.clusters.sums(pair.gaps), seed) for pair in matched]
     p = [
@@ -197,14 +213,21 @@ def _wilcoxon(pair: Paired) -> float | None:
     """
     if not len(pair.gaps):
         return None
-    from scipy.stats import wilcoxon
+    from scipy.special import ndtr
 
     means = np.round(pair.clusters.sums(pair.gaps) / pair.clusters.sizes, DIGITS)
     means = means[means != 0]
     if not len(means):
         return None
-    exact = len(means) <= _EXACT_WILCOXON and len(np.unique(np.abs(means))) == len(means)
-    return _six(float(wilcoxon(means, method="exact" if exact else "asymptotic").pvalue))
+    _, place, often = np.unique(np.abs(means), return_inverse=True, return_counts=True)
+    if len(means) <= _EXACT_WILCOXON and len(often) == len(means):
+        from scipy.stats import wilcoxon
+
+        return _six(float(wilcoxon(means, method="exact").pvalue))
+    ranks, n = np.cumsum(often) - (often - 1) / 2, len(means)
+    beyond = float(ranks[place][means > 0].sum()) - n * (n + 1) / 4
+    error = sqrt(n * (n + 1) * (2 * n + 1) / 24 - float((often.astype(np.float64) ** 3 - often).sum()) / 48)
+    return _six(2 * float(ndtr(-abs(beyond) / error)))
 
 
 def _detectable(found: Estimate | None, n_queries: int, level: float) -> float | None:

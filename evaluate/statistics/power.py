@@ -47,7 +47,7 @@ def effect_interval(t: Floats, df: Floats, units: Floats, confidence: float = 0.
     Steiger and Fouladi (1997), "Noncentrality interval estimation"; each end by halving.
     """
     tail = (1 - confidence) / 2
-    low, high = _noncentrality(t, df, 1 - tail), _noncentrality(t, df, tail)
+    low, high = _noncentralities(t, df, (1 - tail, tail))
     return low / np.sqrt(units), high / np.sqrt(units)
 
 
@@ -66,18 +66,19 @@ def needed_interval(
     )
 
 
-def _noncentrality(t: Floats, df: Floats, probability: float) -> Floats:
-    """The noncentrality under which P(T <= t) is `probability`. P falls as the noncentrality grows."""
+def _noncentralities(t: Floats, df: Floats, probabilities: tuple[float, ...]) -> Floats:
+    """(probabilities, ...): the noncentrality under which P(T <= t) is each. P falls as the noncentrality grows."""
     from scipy.special import nctdtr
 
     t, df = np.broadcast_arrays(np.asarray(t, dtype=np.float64), np.asarray(df, dtype=np.float64))
-    reach = 12 + 3 * np.abs(t)
+    probability = np.reshape(probabilities, (-1, *[1] * t.ndim))
+    reach, size, ahead = (12 + 3 * np.abs(t)) * np.ones_like(probability), np.abs(t), t >= 0
     low, high = -reach, reach.copy()
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         # nctdtr is meant for t >= 0: P(T <= -t; -m) = 1 - P(T <= t; m).
-        below = np.where(t >= 0, nctdtr(df, middle, np.abs(t)), 1 - nctdtr(df, -middle, np.abs(t)))
-        above = below > probability
+        there = nctdtr(df, np.where(ahead, middle, -middle), size)
+        above = np.where(ahead, there, 1 - there) > probability
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     found: Floats = (low + high) / 2
     return found

@@ -197,11 +197,14 @@ def test_rows_that_changed_come_first_the_worse_before_the_others(runs):
             else {}
         ),
     )
+    better = {"subject": sorted(AGENTS)[-1], "criterion": "precision"}
+    relabel(new, lambda row: {"label": 2} if better.items() <= row.items() else {})
     rows = [row.split(" | ") for row in markdown(gate(new, old, max_drop=0.02)).splitlines() if row.startswith("| ")]
     assert [row.agent for row in gate(new, old, measures=["accuracy"]).rows] == sorted(AGENTS)
     assert [(row[0], row[1]) for row in rows[1:3]] == [(f"| {AGENTS[3]}", "accuracy"), (f"| {AGENTS[1]}", "accuracy")]
     assert "**worse**" in rows[1][-1] and "undecided" in rows[2][-1]
-    assert {row[4] for row in rows[3:]} == {"on no query"}
+    assert (rows[3][0], rows[3][1], rows[3][-1]) == (f"| {better['subject']}", "precision", "not worse |")
+    assert {row[4] for row in rows[4:]} == {"on no query"}
 
 
 def test_beyond_noise_and_within_the_tolerance_is_not_worse(runs):
