@@ -144,10 +144,10 @@ def _layout(world: World) -> str:
 def main() -> None:
     """Print both tables."""
     experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
-    print(f"Runs without any change, {experiments} pairs of runs a cell ({experiments // 2} of those with 30 rows):\n")
-    print("\n".join(unchanged(experiments)), "\n")
-    print(f"One agent on one measure that has become worse, {experiments} pairs of runs a cell:\n")
+    print("\n".join(unchanged(experiments)))
+    print(f"\nRuns without any change, {experiments} pairs of runs a cell, {experiments // 2} of those with 30 rows.\n")
     print("\n".join(dropped(experiments)))
+    print(f"\nOne agent on one measure that has become worse, {experiments} pairs of runs a cell.")
 
 
 if __name__ == "__main__":

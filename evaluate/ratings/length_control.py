@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.arrays import Floats, Truths
+from ragassay.arrays import Floats, Ints, Truths, sums_by_number
 from ragassay.records import Figure
 
 from ..statistics.resamples import Resamples, rounded
@@ -127,14 +127,14 @@ def _weight(held: Contests, weights: NDArray[np.int64]) -> Floats:
 
 def _newton(rows: Floats, score: Floats, weight: Floats) -> tuple[Floats, Truths]:
     n_terms = rows.shape[1]
-    products = (rows[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+    curves = _Curves.of(rows)
     terms = np.zeros((len(weight), n_terms))
     last = np.full(len(weight), np.inf)
     tiny = 1e-9 * np.eye(n_terms)
     for _ in range(STEPS):
         expected = 1 / (1 + np.exp(-np.clip(terms @ rows.T, -FAR, FAR)))
         slope = (weight * (score - expected)) @ rows
-        curve = ((weight * expected * (1 - expected)) @ products).reshape(-1, n_terms, n_terms)
+        curve = curves.sums(weight * expected * (1 - expected))
         move = np.clip(np.linalg.solve(curve + tiny, slope[:, :, None])[:, :, 0], -2.0, 2.0)
         terms, last = terms + move, np.abs(move).max(axis=1)
         if last.max() < TOLERANCE:
@@ -143,3 +143,34 @@ def _newton(rows: Floats, score: Floats, weight: Floats) -> tuple[Floats, Truths
     flat = np.linalg.eigvalsh(curve)[:, 0] < 1e-6
     found: Truths = (last < TOLERANCE) & (np.abs(terms).max(axis=1) < FAR / 2) & ~flat
     return terms, found
+
+
+@dataclass(frozen=True)
+class _Curves:
+    """Sums over games of a weight times a row's products with itself, by pairs: many games are of the same two agents.
+
+    signs: (pairs, agents - 1), the rows' entries that are whole; rest: (games, 0 or 1), the last entry where it is not.
+    number: (games,), each one's pair.
+    """
+
+    signs: Floats
+    number: Ints
+    rest: Floats
+
+    @classmethod
+    def of(cls, rows: Floats) -> _Curves:
+        whole = (rows == np.round(rows)).all(axis=0)
+        signs, number = np.unique(rows[:, whole], axis=0, return_inverse=True)
+        return cls(signs, number.ravel(), rows[:, ~whole])
+
+    def sums(self, weight: Floats) -> Floats:
+        """(fits, terms, terms) of weight (fits, games)."""
+        pairs, size = self.signs.shape
+        products = (self.signs[:, :, None] * self.signs[:, None, :]).reshape(pairs, -1)
+        curve = np.zeros((len(weight), size + self.rest.shape[1], size + self.rest.shape[1]))
+        curve[:, :size, :size] = (sums_by_number(weight, self.number, pairs) @ products).reshape(-1, size, size)
+        for place, column in enumerate(self.rest.T, size):
+            across = sums_by_number(weight * column, self.number, pairs) @ self.signs
+            curve[:, place, :size] = curve[:, :size, place] = across
+            curve[:, place, place] = weight @ column**2
+        return curve

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import product
 from math import log2
 
+import ir_measures
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.evaluate.figures.measures import judged_by_query, parse
+from ragassay.evaluate.figures.measures import by_query, judged_by_query, parse
 from ragassay.evaluate.figures.section_recall import section_recall, sources
 from ragassay.evaluate.from_files.score import missing_queries, score_files
 from ragassay.records import Passage, Query, Section
@@ -30,6 +31,26 @@ def judged(measure, labels, passages, failed=()):
 )
 def test_closed_forms(measure, value):
     assert judged(measure, {"a": 0, "b": 1, "c": 2, "d": 0, "x": 2}, "abcd") == pytest.approx(value)
+
+
+some_labels = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([-1, 0, 1, 2, 3]), max_size=6)
+some_ranking = st.lists(
+    st.tuples(st.sampled_from("abcdef"), st.sampled_from([3.0, 2.0, 2.0, -1.0])),
+    max_size=6,
+    unique_by=lambda row: row[0],
+)
+
+
+@given(
+    st.lists(st.tuples(some_labels, some_ranking), min_size=1, max_size=4), st.sampled_from([1, 2]), st.integers(1, 4)
+)
+def test_reciprocal_ranks_are_those_of_ms_marcos_evaluation(rows, rel, cutoff):
+    qrels = {f"q{n}": labels for n, (labels, _) in enumerate(rows) if labels}
+    rankings = {f"q{n}": row for n, (_, row) in enumerate(rows)}
+    runs = {query: dict(row) for query, row in rankings.items()}
+    theirs = ir_measures.msmarco.iter_calc([parse(f"RR(rel={rel})@{cutoff}")], qrels, runs) if qrels else []
+    ours = by_query(f"RR(rel={rel})@{cutoff}", qrels, rankings)
+    assert ours == pytest.approx({metric.query_id: metric.value for metric in theirs})
 
 
 def test_ndcg_is_linear_gain_over_log_rank_and_the_best_order_of_what_was_judged():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from scipy.stats import t as student
 
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.statistics.holm import holm
-from ragassay.evaluate.statistics.paired_comparison import compare_pairs, pair_by_query
+from ragassay.evaluate.statistics.paired_comparison import compare_pairs, pair_by_query, pairs_by_query
 from ragassay.evaluate.statistics.power import detectable, effect_interval, needed_interval, needed_units
 from ragassay.evaluate.statistics.sign_flip import flip_p
 
@@ -79,6 +79,40 @@ def test_with_sections_of_one_size_the_tests_are_of_their_means():
     ends = student.interval(0.95, 7, means.mean(), means.std(ddof=1) / np.sqrt(8))
     assert (found.difference.ci_low, found.difference.ci_high) == pytest.approx(ends)
     assert found.detectable == pytest.approx((student.ppf(0.975, 7) + student.ppf(0.8, 7)) * error)
+
+
+def test_detectable_is_at_the_level_of_one_pair_among_all():
+    rng = np.random.default_rng(6)
+    values = {agent: named(rng.normal(size=30).round(3).tolist()) for agent in "abc"}
+    rows = compare_pairs("m", values)
+    gaps = np.array(list(values["a"].values())) - np.array(list(values["b"].values()))
+    error = gaps.std(ddof=1) / np.sqrt(30)
+    assert rows[0].detectable == pytest.approx((student.isf(0.05 / 3 / 2, 29) + student.ppf(0.8, 29)) * error)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_wilcoxons_test_of_many_sections_is_scipys_normal_approximation(ties):
+    gaps = np.random.default_rng(8).normal(0.1, 0.5, size=90)
+    gaps = np.round(2 * gaps) / 2 if ties else np.round(gaps, 9)
+    (row,) = compare_pairs("m", {"a": named(gaps.tolist()), "b": named([0.0] * 90)}, width=None)
+    assert row.p_wilcoxon == pytest.approx(wilcoxon(gaps[gaps != 0], method="asymptotic").pvalue, rel=1e-5)
+
+
+some_values = st.dictionaries(st.sampled_from("pqrstu"), st.none() | st.sampled_from([0.0, 0.5, 1.0]))
+
+
+@given(st.lists(some_values, min_size=2, max_size=4))
+def test_many_agents_are_matched_as_any_two_of_them_are(rows):
+    clusters = Clusters.named(list("pqrst"), list("xxyyz"))
+    for (a, b), pair in zip(combinations(rows, 2), pairs_by_query(rows, clusters), strict=True):
+        both = sorted(q for q in a.keys() & b.keys() if a[q] is not None and b[q] is not None)
+        owed = sorted(a.keys() | b.keys())
+        assert list(pair.queries) == both and pair.gaps.tolist() == [a[q] - b[q] for q in both]
+        assert list(pair.lacking_a) == [q for q in owed if a.get(q) is None]
+        assert list(pair.lacking_b) == [q for q in owed if b.get(q) is None]
+        assert [pair.clusters.names[n] for n in pair.clusters.numbers] == [
+            {"p": "x", "q": "x", "r": "y", "s": "y", "t": "z"}.get(q, f"query {q}") for q in both
+        ]
 
 
 def test_of_one_section_it_is_said_that_it_stands_for_one():
