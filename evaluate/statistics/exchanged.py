@@ -29,7 +29,7 @@ _SEED = 7
 
 def exchanges(clusters: Clusters, runs: int = RUNS, seed: int = _SEED) -> Floats:
     """(runs, clusters): 1, or -1 where a run has the section's two sides exchanged; the first run as it is."""
-    signs = 1.0 - 2.0 * np.random.default_rng(seed).integers(0, 2, size=(runs, len(clusters.names)))
+    signs: Floats = 1.0 - 2.0 * np.random.default_rng(seed).integers(0, 2, size=(runs, len(clusters.names)))
     signs[:1] = 1.0
     return signs
 
