@@ -173,6 +173,7 @@ def passage(name, **metadata):
 
 
 PLACED = {
+    "before": passage("before", doc="d.pdf", start=50, end=100, first_page=2, last_page=3),
     "in": passage("in", doc="d.pdf", start=190, end=260, first_page=4, last_page=5),
     "after": passage("after", doc="d.pdf", start=200, end=260, first_page=4, last_page=5),
     "elsewhere": passage("elsewhere", doc="e.pdf", start=100, end=200, first_page=3, last_page=4),
@@ -186,6 +187,7 @@ PLACED = {
     [
         (["after", "elsewhere", "in"], 1.0),
         (["after", "elsewhere"], 0.0),
+        (["before"], 0.0),
         (["a1", "in"], 1.0),
         (["nowhere", "after"], None),
         (["paged"], 1.0),

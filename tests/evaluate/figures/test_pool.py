@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import log2
 
@@ -96,6 +97,13 @@ def test_an_agent_that_brings_nothing_of_its_own_loses_nothing():
         assert pools[agent].n_unique == 0
         for measure, bounds in pools[agent].bounds.items():
             assert pools[agent].left_out[measure].value == bounds.low == bounds.high
+
+
+def test_a_query_whose_retrieval_failed_is_counted_beside_the_passages_that_were_shown():
+    found = findings({"q": {"p0": 2}}, one={"q": ["p0", "p1"], "r": []})
+    found = replace(found, rankings={"one": {"q": row(["p0", "p1"]), "r": None}})
+    judged = pool_by_judge(found, resamples(("q", "r"), 100, 7), 2)["one"].judged
+    assert (judged.value, judged.n, judged.n_failed) == (0.5, 2, 1)
 
 
 def test_people_judged_less_and_only_their_queries_count():

@@ -24,6 +24,12 @@ def test_a_useless_judge_needs_the_textbooks_sample() -> None:
     assert needed_for(0.25, 0.25, 10**9, 0.05) == pytest.approx(384.1, abs=0.1)
 
 
+def test_what_the_judge_explains_is_told_by_all_items() -> None:
+    """The variance of the corrected mean, within / n + (spread - within) / N, is that of the wished half-width."""
+    n = needed_for(0.1, 0.25, 2000, 0.05)
+    assert 0.1 / n + 0.15 / 2000 == pytest.approx((0.05 / 1.959964) ** 2, rel=1e-6)
+
+
 def test_more_than_there_are_is_not_with_these_items() -> None:
     assert needed_for(0.25, 0.25, 300, 0.05) == inf
     assert needed_for(0.0, 0.25, 300, 0.05) == inf
