@@ -77,7 +77,7 @@ def rate_file(
     draws = resamples(queries, bootstrap, seed, read_clusters(sections, queries, games))
     table = contests(found, agents, draws.queries, weigh="games")
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
-    rates = win_rates_by_query(found, table.agents, draws.queries)
+    rates = win_rates_by_query(found, table.agents, draws.queries, weigh="games")
     if method == "elo":
         rated = _elo(table, draws, settings, rates)
     else:

@@ -200,11 +200,11 @@ def win_rate_by_query(verdicts: Sequence[Verdict], agent: str, queries: Sequence
 
 
 def win_rates_by_query(
-    verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str]
+    verdicts: Sequence[Verdict], agents: Sequence[str], queries: Sequence[str], weigh: Weigh = "pairs"
 ) -> dict[str, dict[str, float | None]]:
-    """`win_rate_by_query` of each agent, by its name."""
+    """`win_rate_by_query` of each agent, by its name; with "games" the plain shares, whoever met whom."""
     own, meetings = _own(verdicts, agents), _meetings(verdicts)
-    if not _alike(meetings):
+    if weigh == "pairs" and not _alike(meetings):
         return {name: {**dict.fromkeys(queries), **_contributions(own[name], name, meetings)} for name in agents}
     return {name: _shares(own[name], _won_by(name), queries) for name in agents}
 
