@@ -53,7 +53,7 @@ def owed(results: Path) -> None:
     relevance = records(results / "relevance.jsonl")
     assert sorted((row["query_id"], row["subject"]) for row in relevance) == sorted(pooled)
     pointwise = records(results / "pointwise.jsonl")
-    assert len(pointwise) == len(queries) * len(agents) * 4
+    assert len(pointwise) == len(queries) * len(agents) * 6, "five criteria, and whether it is a refusal"
     assert all((row["label"] is None) != (row["error"] is None) for row in relevance + pointwise)
     games = records(results / "games.jsonl")
     assert sorted((g["query_id"], g["first"]) for g in games) == sorted((q, first) for q in queries for first in "ab")
