@@ -215,7 +215,7 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path):
         path.parent.mkdir()
         path.write_text("one")
     before = manifest.digests([own, ours], tmp_path / "results")
-    assert list(before) == ["umbrela.md", "prompts/umbrela.md"]
+    assert list(before) == ["prompts/umbrela.md", "umbrela.md"]
     own.write_text("two")
     after = manifest.digests([own, ours], tmp_path / "results")
     assert manifest.why_run(known(before), before, {}, {}) is None

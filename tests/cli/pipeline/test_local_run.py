@@ -23,7 +23,7 @@ from ragassay.cli import main
 from ragassay.evaluate.judging.judges.pairwise import PairwiseReply
 from ragassay.evaluate.judging.judges.pointwise import reply_schema as pointwise_schema
 from ragassay.evaluate.judging.judges.relevance import RelevanceReply
-from ragassay.experiment.settings import ModelSettings
+from ragassay.experiment.settings import JudgeSettings, ModelSettings
 from ragassay.models.endpoint import Endpoint
 from ragassay.models.local.model import SMALLEST
 from ragassay.models.requests import Request
@@ -143,7 +143,10 @@ def test_it_ends_with_a_report_and_every_record_that_is_owed(job: Job) -> None:
     pooled = sorted({p for agent in AGENTS for p in job.rows(f"answers/{agent}.jsonl")[0]["passages"]})
     assert pooled and [row["subject"] for row in job.rows("relevance.jsonl")] == pooled
     pointwise = job.rows("pointwise.jsonl")
-    assert len({(row["subject"], row["criterion"]) for row in pointwise}) == len(pointwise) == len(AGENTS) * 4
+    owed = {
+        (agent, criterion) for agent in AGENTS for criterion in (*JudgeSettings(model="local:m").criteria, "refusal")
+    }
+    assert {(row["subject"], row["criterion"]) for row in pointwise} == owed and len(pointwise) == len(owed) == 18
     games = job.rows("games.jsonl")
     assert len({(row["agent_a"], row["agent_b"], row["first"]) for row in games}) == len(games) == 6
     for row in job.rows("relevance.jsonl") + pointwise:
@@ -154,7 +157,7 @@ def test_it_ends_with_a_report_and_every_record_that_is_owed(job: Job) -> None:
 def test_judgments_carry_the_probabilities_they_come_from(job: Job) -> None:
     """`mode = "auto"` asks a local model for one token; plain RAG and our own answer cannot fail to be judged."""
     judged = [row for row in job.rows("relevance.jsonl") + job.rows("pointwise.jsonl") if row["error"] is None]
-    assert len(judged) >= 1 + 2 * 4
+    assert len(judged) >= 1 + 2 * 6
     for row in judged:
         assert 1 / 3 <= row["probability"] <= 1 and 0 <= row["expected"] <= 2
         assert row["label"] in (0, 1, 2) and abs(row["expected"] - row["label"]) <= 2 * (1 - row["probability"]) + 1e-9
