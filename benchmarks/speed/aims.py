@@ -21,7 +21,7 @@ RECORDING = "RAGASSAY_BENCH_AIMS"
 STORE = Path(__file__).parents[1] / "results" / "aims.json"
 TABLE = Path(__file__).parents[1] / "results.md"
 ORDER = ("judging", "rerun", "pdf", "bm25", "knn", "embedding", "elo", "help", "soak")
-"""The issue's order; rows of the same beginning stay together, others come last."""
+"""In this order; rows of the same beginning stay together, others come last."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Verdict and root cause by hand, from the documentation of Databricks' Agent Evaluation and issue 5's wording."""
+"""Verdict and root cause by hand, from the documentation of Databricks' Agent Evaluation and the words of its users."""
 
 from __future__ import annotations
 

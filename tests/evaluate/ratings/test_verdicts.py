@@ -1,4 +1,4 @@
-"""Verdicts from both orders. The rule is the issue's: where the orders disagree it is a tie, and counts as a flip."""
+"""Verdicts from both orders. Where the orders disagree it is a tie, and counts as a flip."""
 
 from __future__ import annotations
 
