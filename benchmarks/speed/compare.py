@@ -69,6 +69,7 @@ class Played:
     winner: str
     judge: str = "file:judge"
     error: None = None
+    reason: None = None
     probability: None = None
 
 
