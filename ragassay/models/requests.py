@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from ..digests import digest_json
-from ..experiment.settings import ModelSettings
+from ..experiment.model_settings import ModelSettings
 from ..files import first_problem
 from ..prompts import Message
 from ..records import Usage
