@@ -29,6 +29,8 @@ from .judging.judges.relevance import qrels_of
 from .judging.notices import outcome_of
 from .judging.panel import Panel, panel_of
 
+ONE_BY_ONE = "passages were graded one by one (judge.relevance_batch): a token is of one passage"
+
 PLUMBING_MODELS = ("local:smollm2-135m",)
 """Models that are there to try the plumbing."""
 
@@ -61,8 +63,9 @@ def _judge_passages(
     cases: Sequence[QueryCase], material: Material, panel: Panel, caller: Caller
 ) -> tuple[list[Judgment], list[Assessment]]:
     """The relevance of every passage, and what the judges give that grade an answer without it."""
-    judges = (panel.relevance, *(judge for judge in panel.pointwise if not judge.needs_evidence))
-    passages, *answers = judged([(judge, units(judge, cases)) for judge in judges], caller)
+    early = [judge for judge in panel.pointwise if not judge.needs_evidence]
+    asked = [panel.passages(cases), *((judge, units(judge, cases)) for judge in early)]
+    passages, *answers = judged(asked, caller)
     relevance = complete(_owed_relevance(cases, material, panel), passages)
     return [row.judgment() for row in relevance], [row for rows in answers for row in rows]
 
@@ -101,4 +104,6 @@ def _notes(panel: Panel, settings: JudgeSettings) -> list[str]:
         notes.append(f"{settings.model} judged: it is there to try the plumbing, and its judgments are worthless")
     if settings.repeats and panel.mode == "probability":
         notes.append(NO_REPEATS)
+    if settings.relevance_batch > 1 and panel.mode == "probability":
+        notes.append(ONE_BY_ONE)
     return notes

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from ragassay.calls.caller import Caller
 from ragassay.experiment.settings import JudgeSettings
 from ragassay.files import write_records
-from ragassay.models.requests import Reply
+from ragassay.models.requests import Reply, Request
 from ragassay.records import Game, Judgment, Repeat
 
 from ..ratings.verdicts import SCORES
@@ -36,6 +36,10 @@ class AskedAgain(Judge[Repeat]):
     def batch_label(self) -> str:
         """The judge's own label with `-repeat-N`."""
         return f"{self.asked_first.batch_label}-repeat-{self.sample}"
+
+    def label_of(self, asked: Sequence[Request]) -> str:
+        """The same of the judge's label for these."""
+        return f"{self.asked_first.label_of(asked)}-repeat-{self.sample}"
 
     def owed(self, case: Any) -> list[Repeat]:
         """A repeat of each of the judge's records."""
@@ -64,8 +68,9 @@ def judge_again(
     """
     if not settings.repeats or panel.mode == "probability":
         return []
+    grader, passages = panel.passages(cases)
     given: list[tuple[Judge[Any], Sequence[Any]]] = [
-        (panel.relevance, drawn(units(panel.relevance, cases), settings, "passages")),
+        (grader, drawn(passages, settings, "passages")),
         *((judge, drawn(units(judge, cases), settings, "answers")) for judge in panel.pointwise),
     ]
     meetings = set(drawn(sorted({_meeting(game) for game in games}), settings, "games"))

@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ragassay.experiment.settings import JudgeSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.prompts import Prompt
+from ragassay.records import Assessment
 
-from .engine.cases import ORDERS, Order
-from .engine.judge import Setup
+from .engine.cases import ORDERS, Case, Order, PassagesCase, QueryCase
+from .engine.judge import Judge, Setup
 from .engine.question import Mode
-from .judges import answer_correctness, pairwise, pointwise, relevance
+from .engine.rounds import units
+from .judges import answer_correctness, pairwise, pointwise, relevance, relevance_batch
 from .judges.answer_correctness import CORRECTNESS, AnswerCorrectness, CorrectnessByToken, RefusalByToken
 from .judges.pairwise import Pairwise, PairwiseByToken, Shown
 from .judges.pointwise import AnswerJudge, Pointwise, PointwiseByToken
 from .judges.relevance import Relevance, RelevanceByToken, RelevanceByYes
+from .judges.relevance_batch import RelevanceBatch
 from .mode import mode_of
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One judge of relevance, one or more of answers (which share the criteria out), one of games for each order."""
+    """One judge of relevance, one or more of answers (which share the criteria out), one of games for each order.
+
+    batch: who grades several passages at once, where that is wished.
+    """
 
     mode: Mode
     relevance: Relevance
     pointwise: tuple[AnswerJudge, ...]
     games: Mapping[Order, Pairwise]
+    batch: RelevanceBatch | None = None
+
+    def passages(self, cases: Sequence[QueryCase]) -> tuple[Judge[Assessment], Sequence[Case | PassagesCase]]:
+        """Who grades the passages of the queries, and what it is given at a time."""
+        if self.batch is None:
+            return self.relevance, units(self.relevance, cases)
+        return self.batch, [each for case in cases for each in self.batch.batches(case)]
 
 
 def panel_of(workspace: Workspace) -> Panel:
@@ -41,13 +54,22 @@ def panel_of(workspace: Workspace) -> Panel:
 def _label_panel(workspace: Workspace, setup: Setup) -> Panel:
     settings = workspace.experiment.judge
     labels = _prompt(workspace, settings.relevance_prompt, relevance.DEFAULT_PROMPT, relevance.STRICT_PROMPT)
+    graded = Relevance(setup, labels)
     games = _prompt(workspace, settings.games_prompt, pairwise.DEFAULT_PROMPT, pairwise.STRICT_PROMPT)
     return Panel(
         setup.mode,
-        Relevance(setup, labels),
+        graded,
         _label_pointwise(workspace, setup),
         {first: Pairwise(setup, games, settings.factors, first, shown_in_games(settings)) for first in ORDERS},
+        _relevance_batch(workspace, graded) if settings.relevance_batch > 1 else None,
     )
+
+
+def _relevance_batch(workspace: Workspace, one: Relevance) -> RelevanceBatch:
+    settings = workspace.experiment.judge
+    paper, strict = relevance_batch.DEFAULT_PROMPT, relevance_batch.STRICT_PROMPT
+    prompt = _prompt(workspace, settings.relevance_batch_prompt, paper, strict)
+    return RelevanceBatch(one, prompt, settings.relevance_batch, settings.seed)
 
 
 def _label_pointwise(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, ...]:

@@ -134,7 +134,8 @@ class JudgeSettings(Table):
         ("relevance", "accuracy", "completeness", "precision", "answer_correctness"), min_length=1
     )
     relevant_from: int = Field(2, ge=1, le=2)
-    games: Literal["all", "adaptive"] = "all"
+    games: Literal["all", "adaptive", "listwise"] = "all"
+    presentations: int = Field(2, ge=1, le=8)
     adaptive_confidence: float = Field(0.95, ge=0.5, lt=1)
     adaptive_max_games: float = Field(0.5, gt=0, le=1)
     factors: tuple[Factor, ...] = Field(
@@ -144,20 +145,48 @@ class JudgeSettings(Table):
     games_passages: bool = True
     games_notes: bool = True
     games_citations: bool = True
+    relevance_batch: int = Field(1, ge=1, le=50)
     relevance_question: Literal["label", "yes-no"] = "label"
     yes_threshold: float = Field(0.5, gt=0, lt=1)
     seed: int = 7
     repeats: int = Field(0, ge=0, le=20)
     repeat_share: float = Field(0.1, gt=0, le=1)
     relevance_prompt: str | None = None
+    relevance_batch_prompt: str | None = None
     pointwise_prompt: str | None = None
     correctness_prompt: str | None = None
     games_prompt: str | None = None
+    listwise_prompt: str | None = None
+
+    def own_prompts(self) -> list[str]:
+        """The prompt files of the user's own, relative to the corpus folder."""
+        relevance = (self.relevance_prompt, self.relevance_batch_prompt)
+        named = (*relevance, self.pointwise_prompt, self.correctness_prompt, self.games_prompt, self.listwise_prompt)
+        return [name for name in named if name]
 
     @model_validator(mode="after")
     def _each_criterion_once(self) -> JudgeSettings:
         if len(set(self.criteria)) < len(self.criteria):
             raise ValueError("criteria names a criterion twice")
+        return self
+
+    @model_validator(mode="after")
+    def _own_prompts_of_what_is_asked(self) -> JudgeSettings:
+        if self.relevance_batch > 1 and self.relevance_prompt and not self.relevance_batch_prompt:
+            raise ValueError(
+                "relevance_prompt shows one passage, and relevance_batch asks about several: "
+                "give relevance_batch_prompt as well, or set relevance_batch = 1"
+            )
+        if self.relevance_batch_prompt and not self.relevance_prompt:
+            raise ValueError(
+                "relevance_batch_prompt shows several passages, and what is left of them is asked about one by one: "
+                "give relevance_prompt as well"
+            )
+        if self.games == "listwise" and self.games_prompt and not self.listwise_prompt:
+            raise ValueError(
+                'games_prompt shows two answers, and games = "listwise" ranks all: '
+                "give listwise_prompt as well, or leave games_prompt out"
+            )
         return self
 
 

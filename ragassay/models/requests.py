@@ -31,13 +31,15 @@ class Request:
     """One question to a model.
 
     `schema` is the structured reply that is asked for; without it the reply is free text. With `tokens` the reply is
-    one of these single tokens, and what is wanted is their probabilities. `sample` tells repeats apart.
+    one of these single tokens, and what is wanted is their probabilities. `sample` tells repeats apart. `items`: about
+    how many things it asks, of which the length of its reply is foreseen; it has no part in the key.
     """
 
     messages: tuple[Message, ...]
     schema: type[BaseModel] | None = None
     tokens: tuple[str, ...] = ()
     sample: int = 0
+    items: int = 1
 
 
 @dataclass(frozen=True)

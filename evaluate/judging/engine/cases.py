@@ -26,6 +26,19 @@ class PassageCase:
 
 
 @dataclass(frozen=True)
+class PassagesCase:
+    """Passages of a query's pool that are graded in one request, in the order in which they are shown."""
+
+    query: Query
+    passages: tuple[Passage, ...]
+
+    @property
+    def single(self) -> tuple[PassageCase, ...]:
+        """Each by itself."""
+        return tuple(PassageCase(self.query, passage) for passage in self.passages)
+
+
+@dataclass(frozen=True)
 class AnswerCase:
     """An agent's answer with the passages it retrieved, best first (those that the corpus has).
 

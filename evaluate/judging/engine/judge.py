@@ -49,6 +49,11 @@ class Judge(ABC, Generic[Row]):
     def batch_label(self) -> str:
         """What its requests are called, which names their files and the estimate of their replies' length."""
 
+    def label_of(self, asked: Sequence[Request]) -> str:
+        """What the requests of one step are called; `batch_label` of a judge that asks but one kind."""
+        del asked
+        return self.batch_label
+
     @property
     def judge(self) -> str:
         """Who judges, as the records name it: the model; a judge that asks none names its method instead."""
