@@ -9,7 +9,7 @@ from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
-from .judging.judges import PROMPTS, answer_correctness, pairwise, pointwise, relevance, relevance_batch
+from .judging.judges import PROMPTS, answer_correctness, listwise, pairwise, pointwise, relevance, relevance_batch
 
 JUDGE_PROMPTS = (
     answer_correctness.DEFAULT_PROMPT,
@@ -20,6 +20,7 @@ JUDGE_PROMPTS = (
         for path in (judge.DEFAULT_PROMPT, judge.TOKEN_PROMPT, judge.STRICT_PROMPT, judge.STRICT_TOKEN_PROMPT)
     ),
     relevance.YES_NO_PROMPT,
+    listwise.DEFAULT_PROMPT,
     relevance_batch.DEFAULT_PROMPT,
     relevance_batch.STRICT_PROMPT,
 )

@@ -18,13 +18,14 @@ from ragassay.text import plain
 from ragassay.trec import write_qrels
 
 from .inputs.material import Material, read_material
-from .judging.asked_again import NO_REPEATS, judge_again, write_repeats
+from .judging.asked_again import NO_REPEATS, judge_again, write_if_any
 from .judging.engine.cases import AnswerCase, QueryCase, cases_of
 from .judging.engine.evaluator import unjudged
 from .judging.engine.judge import NOT_JUDGED
 from .judging.engine.rounds import complete, judged, units
 from .judging.evidence import known_relevant, with_evidence
-from .judging.games.played import asked_of, game_cases, play_games
+from .judging.games.listed import play_lists
+from .judging.games.played import play_pairs
 from .judging.judges.relevance import qrels_of
 from .judging.notices import outcome_of
 from .judging.panel import Panel, panel_of
@@ -36,7 +37,8 @@ PLUMBING_MODELS = ("local:smollm2-135m",)
 
 
 def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
-    """Write `relevance.jsonl`, `qrels.trec`, `pointwise.jsonl` and `games.jsonl`, and where wished `repeats.jsonl`.
+    """Write `relevance.jsonl`, `qrels.trec`, `pointwise.jsonl` and `games.jsonl`, and where wished `lists.jsonl`
+    and `repeats.jsonl`.
 
     Raises InputError for unusable files or settings, and what the caller raises; nothing is written then.
     """
@@ -44,18 +46,21 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     cases = cases_of(material)
     relevance, graded = _judge_passages(cases, material, panel, caller)
     relevant = known_relevant(material, relevance, settings.relevant_from)
-    cases, orders = with_evidence(cases, relevant), list(game_cases(material, relevant))
+    cases = with_evidence(cases, relevant)
     late = [(judge, _answers(cases)) for judge in panel.pointwise if judge.needs_evidence]
-    games, more = play_games(orders, material, panel, settings, caller, late)
-    pointwise = [row.judgment() for row in complete(_owed_pointwise(cases, material, panel), [*graded, *more])]
-    repeats = judge_again(panel, settings, cases, asked_of(panel, orders, games), caller)
+    play = play_lists if settings.games == "listwise" else play_pairs
+    played = play(material, relevant, panel, settings, caller, late)
+    made = complete(_owed_pointwise(cases, material, panel), [*graded, *played.answers])
+    pointwise = [row.judgment() for row in made]
+    repeats = judge_again(panel, settings, cases, played.asked, caller)
     write_records(workspace.relevance, relevance)
     write_qrels(workspace.qrels, qrels_of(relevance))
     write_records(workspace.pointwise, pointwise)
-    write_records(workspace.games, games)
-    write_repeats(workspace.repeats, repeats)
+    write_records(workspace.games, played.games)
+    write_if_any(workspace.lists, played.lists)
+    write_if_any(workspace.repeats, repeats)
     rows: dict[str, Sequence[Judgment | Game]]
-    rows = {"relevance judgments": relevance, "answer judgments": pointwise, "games": games, "repeats": repeats}
+    rows = {"relevance judgments": relevance, "answer judgments": pointwise, "games": played.games, "repeats": repeats}
     return outcome_of(rows, *_notes(panel, settings))
 
 

@@ -136,7 +136,7 @@ def _judge() -> Stage:
         needs=lambda w: [w.passages, w.queries, *(w.answers(name) for name in w.experiment.agent_names())],
         uses=evaluate.judge_prompts,
         settings=evaluate.judge_settings,
-        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.repeats],
+        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.lists, w.repeats],
         run=run,
     )
 

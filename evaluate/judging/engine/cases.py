@@ -102,6 +102,28 @@ class GameCase:
     evidence: tuple[Evidence, ...]
 
 
+@dataclass(frozen=True)
+class ListCase:
+    """One list: agents' answers to a query that are ranked together, and what is known to be relevant.
+
+    answers: of all agents that sit in it, in the experiment's order; one that failed is not shown. shown: by place, the
+    agents whose answer stands there, several where they gave the same. presentation: which of the query's lists, from
+    1. sample: tells it apart from an earlier list in the same order; 0 of the first.
+    """
+
+    query: Query
+    answers: tuple[Answer, ...]
+    shown: tuple[tuple[str, ...], ...]
+    presentation: int
+    evidence: tuple[Evidence, ...]
+    sample: int = 0
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is anything to rank."""
+        return len(self.shown) > 1
+
+
 def expected_response(query: Query) -> str | None:
     """The golden answer, `metadata.expected_response` of queries.jsonl, where there is one.
 

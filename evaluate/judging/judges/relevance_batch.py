@@ -43,7 +43,7 @@ def batch_schema(n: int) -> type[BaseModel]:
     number = Annotated[int, Field(json_schema_extra={"enum": list(numbers)})]
     fields: Any = {"number": (number, ...), "reason": (Reason, ...), "label": (Label, ...)}
     grade = create_model("NumberedGrade", __base__=Strict, __doc__="Which, why, then the label.", **fields)
-    grades: Any = (Annotated[list[grade], AfterValidator(once)], ...)  # type: ignore[valid-type]
+    grades: Any = (Annotated[list[grade], AfterValidator(once)], ...)
     return create_model("RelevanceBatchReply", __base__=Strict, __doc__="A grade for each number.", grades=grades)
 
 
