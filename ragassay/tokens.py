@@ -39,7 +39,7 @@ _REPLY_TOKENS = {
 }
 
 
-_REPLY_TOKENS_OF_ITEMS = {"relevance-batch": (5, 45), "listwise": (60, 8)}
+_REPLY_TOKENS_OF_ITEMS = {"relevance-batch": (0, 45), "listwise": (60, 8)}
 """By label what a reply has in any case, and what of each passage, or of each agent, more."""
 
 
