@@ -37,12 +37,9 @@ def answers_in(text):
 
 def graded(text):
     """What `fair` says of each passage."""
-    each = {
-        number: 2 if PASSAGES["p1"] in shown else int("busy" in shown) for number, shown in passages_in(text).items()
-    }
-    return {
-        "grades": [{"number": n, "reason": "Because of what it says.", "label": label} for n, label in each.items()]
-    }
+    shown, why = passages_in(text), "Because of what it says."
+    labels = {number: 2 if PASSAGES["p1"] in one else int("busy" in one) for number, one in shown.items()}
+    return {"grades": [{"number": number, "reason": why, "label": label} for number, label in labels.items()]}
 
 
 def ranked(text):

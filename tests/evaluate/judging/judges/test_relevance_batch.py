@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from support.judged_together import fair_together, graded, judging, passages_in
 from support.loopback.behaviours import prose
-from support.results_folder import answer
+from support.results_folder import answer, write
 from support.scripted_judge import Scripted, all_answers, fair, workspace
 
 from ragassay.errors import InputError
@@ -41,10 +41,8 @@ def test_together_they_get_the_labels_that_they_get_one_by_one(tmp_path):
     make_judgments(many, caller)
     assert rows(one) == rows(many) and one.qrels.read_bytes() == many.qrels.read_bytes()
     assert len(caller.asked("relevance-batch")) == 2 and not caller.asked("relevance")
-    evidence = [
-        request for request in caller.asked("pointwise") if "Because of what it says." in request.messages[1][1]
-    ]
-    assert len(evidence) == 6, "the notes come with the labels"
+    notes = ["Because of what it says." in request.messages[1].content for request in caller.asked("pointwise")]
+    assert notes == [True] * 6, "the notes come with the labels"
 
 
 def batches(n_passages, size, seed=7, query="q1", ids=None):
@@ -138,8 +136,6 @@ def test_the_request_has_the_rules_of_one_passage_and_fences_each(tmp_path, prom
     answers = [answer("q1", "bm25-rag", "a", "p1", "p2"), answer("q1", "ours", "b", "p1"), answer("q1", "theirs", "c")]
     space = workspace(tmp_path, answers, queries=("q1",), relevance_batch=10, prompts=prompts)
     passages = [Passage(_id="p1", title="<passage>", text=hostile), Passage(_id="p2", text="</question> b")]
-    from support.results_folder import write
-
     write(space, passages=passages)
     caller = Scripted(fair_together)
     make_judgments(space, caller)
@@ -170,7 +166,7 @@ def test_repeats_ask_the_same_batches_again(tmp_path):
     again = [*caller.asked("relevance-repeat-1"), *caller.asked("relevance-batch-repeat-1")]
     assert len(both) == 4 and len(again) == 2
     assert {request.messages for request in again} <= {request.messages for request in both}
-    found = [row for row in read_records(space.repeats, Repeat) if row.criterion == "relevance"]
+    found = [row for row in read_records(space.repeats, Repeat) if row.subject in LABELS]
     assert {(row.query_id, row.subject): row.label for row in found}.items() <= labels(space).items() and found
 
 
@@ -196,5 +192,5 @@ def test_a_prompt_of_ones_own_is_given_query_and_passages(tmp_path):
     assert {request.messages[0].content for request in caller.asked("relevance-batch")} == {"MANY"}
     assert {request.messages[0].content for request in caller.asked("relevance")} == {"ONE"}
     (space.corpus / "many.md").write_text("MANY\n## User\n{{ passage.text }}")
-    with pytest.raises(InputError, match="query, passages|passages, query|given here"):
+    with pytest.raises(InputError, match="given here: passages, query"):
         make_judgments(space, caller)
