@@ -9,7 +9,8 @@ from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
-from .judging.judges import PROMPTS, answer_correctness, listwise, pairwise, pointwise, relevance, relevance_batch
+from .judging.judges import PROMPTS, answer_correctness, pairwise, pointwise, relevance
+from .judging.together import listwise, relevance_batch
 
 JUDGE_PROMPTS = (
     answer_correctness.DEFAULT_PROMPT,

@@ -19,8 +19,8 @@ from ..ratings.verdicts import SCORES
 from .engine.cases import GameCase, ListCase, QueryCase
 from .engine.judge import Judge, StepsTo
 from .engine.rounds import judged, units
-from .judges.listwise import asked_games
 from .panel import Panel
+from .together.listwise import asked_games
 
 Drawn = TypeVar("Drawn")
 

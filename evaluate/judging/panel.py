@@ -17,14 +17,15 @@ from .engine.judge import Judge, Setup
 from .engine.question import Mode
 from .engine.rounds import units
 from .games.seating import check_seats
-from .judges import answer_correctness, listwise, pairwise, pointwise, relevance, relevance_batch
+from .judges import answer_correctness, pairwise, pointwise, relevance
 from .judges.answer_correctness import CORRECTNESS, AnswerCorrectness, CorrectnessByToken, RefusalByToken
-from .judges.listwise import Listwise
 from .judges.pairwise import Pairwise, PairwiseByToken, Shown
 from .judges.pointwise import AnswerJudge, Pointwise, PointwiseByToken
 from .judges.relevance import Relevance, RelevanceByToken, RelevanceByYes
-from .judges.relevance_batch import RelevanceBatch
 from .mode import mode_of
+from .together import listwise, relevance_batch
+from .together.listwise import Listwise
+from .together.relevance_batch import RelevanceBatch
 
 
 @dataclass(frozen=True)

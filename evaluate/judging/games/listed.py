@@ -16,9 +16,9 @@ from ..engine.cases import ListCase
 from ..engine.judge import Judge
 from ..engine.rounds import complete, judged
 from ..evidence import KnownRelevant
-from ..judges.listwise import games_of
 from ..judges.pairwise import Shown
 from ..panel import Panel, shown_in_games
+from ..together.listwise import games_of
 from .played import Beside, Played
 from .seating import Sitting, sittings
 

@@ -21,8 +21,8 @@ from ragassay.records import Answer, Game, RankedList, Winner
 from ..engine.cases import ListCase, Order
 from ..engine.judge import NOT_JUDGED, Judge, Setup, StepsTo
 from ..engine.reply import Reason, Strict, check_each_once, read_value
-from . import PROMPTS
-from .pairwise import IDENTICAL, Shown, why_unplayed
+from ..judges import PROMPTS
+from ..judges.pairwise import IDENTICAL, Shown, why_unplayed
 
 DEFAULT_PROMPT = PROMPTS / "listwise.md"
 

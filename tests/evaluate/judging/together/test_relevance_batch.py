@@ -13,9 +13,10 @@ from support.scripted_judge import Scripted, all_answers, fair, workspace
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.engine.cases import QueryCase
 from ragassay.evaluate.judging.engine.judge import Setup
-from ragassay.evaluate.judging.judges import relevance, relevance_batch
+from ragassay.evaluate.judging.judges import relevance
 from ragassay.evaluate.judging.judges.relevance import Relevance
-from ragassay.evaluate.judging.judges.relevance_batch import RelevanceBatch
+from ragassay.evaluate.judging.together import relevance_batch
+from ragassay.evaluate.judging.together.relevance_batch import RelevanceBatch
 from ragassay.evaluate.make_judgments import ONE_BY_ONE, make_judgments
 from ragassay.experiment.settings import Experiment
 from ragassay.files import read_records

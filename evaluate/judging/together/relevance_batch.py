@@ -24,8 +24,8 @@ from ..engine.evaluator import Steps
 from ..engine.judge import Judge
 from ..engine.labels import Label
 from ..engine.reply import JudgeFailed, Reason, Strict, check_each_once, read_value
-from . import PROMPTS
-from .relevance import Relevance, RelevanceReply
+from ..judges import PROMPTS
+from ..judges.relevance import Relevance, RelevanceReply
 
 DEFAULT_PROMPT = PROMPTS / "relevance_batch.md"
 STRICT_PROMPT = PROMPTS / "relevance_batch_strict.md"
