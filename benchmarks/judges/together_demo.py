@@ -64,7 +64,8 @@ class Took:
 
     def line(self) -> str:
         """The cells of a row: requests, tokens, dollars at the prices of each of `PRICED`."""
-        dollars = [cost_usd(model, ModelSettings(), self.inputs, self.outputs) or 0.0 for model in PRICED]
+        each = (self.inputs // self.calls, self.outputs // self.calls)  # prices can rise with the length of a call
+        dollars = [self.calls * (cost_usd(model, ModelSettings(), *each) or 0.0) for model in PRICED]
         return f"{self.calls} | {self.inputs:,} | {self.outputs:,} | " + " | ".join(f"{each:.3f}" for each in dollars)
 
 
