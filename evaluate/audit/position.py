@@ -55,7 +55,7 @@ def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resample
             figure=favoured,
             fair=0.5,
             p=p,
-            sentence=_of_place(place, favoured) + (_of_orders(single, both) if rate.n else ""),
+            sentence=_of_place(place, favoured, len(flips)) + (_of_orders(single, both) if rate.n else ""),
             warning=_warning(place, favoured, single, both) if place and differs else None,
         ),
     )
@@ -118,9 +118,9 @@ def _of_rate(rate: Figure, *, by_mean: bool) -> str:
     return f"{flips:,} of {rate.n:,} winners changed with the order; {told}."
 
 
-def _of_place(place: str | None, favoured: Figure) -> str:
+def _of_place(place: str | None, favoured: Figure, n_flips: int) -> str:
     if favoured.value is None:
-        return "Nothing flipped, so no place is favoured."
+        return "The flips lean to neither place." if n_flips else "Nothing flipped, so no place is favoured."
     if place is None:
         return f"No place is favoured as far as {_flips(favoured.n)} can tell."
     return f"The judge favours the answer shown {place}; both orders are played, so the ratings are not moved by it."
