@@ -10,6 +10,7 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
 from .judging.judges import PROMPTS, answer_correctness, pairwise, pointwise, relevance
+from .judging.together import listwise, relevance_batch
 
 JUDGE_PROMPTS = (
     answer_correctness.DEFAULT_PROMPT,
@@ -20,6 +21,9 @@ JUDGE_PROMPTS = (
         for path in (judge.DEFAULT_PROMPT, judge.TOKEN_PROMPT, judge.STRICT_PROMPT, judge.STRICT_TOKEN_PROMPT)
     ),
     relevance.YES_NO_PROMPT,
+    listwise.DEFAULT_PROMPT,
+    relevance_batch.DEFAULT_PROMPT,
+    relevance_batch.STRICT_PROMPT,
 )
 
 
@@ -31,8 +35,7 @@ def judge_settings(experiment: Experiment) -> dict[str, Any]:
 def judge_prompts(workspace: Workspace) -> list[Path]:
     """Ours, and the user's own."""
     judge = workspace.experiment.judge
-    own = (judge.relevance_prompt, judge.pointwise_prompt, judge.correctness_prompt, judge.games_prompt)
-    return [*JUDGE_PROMPTS, *own_files(workspace, *own)]
+    return [*JUDGE_PROMPTS, *own_files(workspace, *judge.own_prompts())]
 
 
 def evaluate_settings(experiment: Experiment) -> dict[str, Any]:

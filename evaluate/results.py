@@ -301,7 +301,7 @@ class Results(Record):
 
     wins: row agent to column agent to the share of their verdicts that the row agent won (ties are neither's win).
     win_rate: the share of all an agent's verdicts that it won, each pair weighing the same (`win_table`). flip_rate:
-    the share of the pairs judged in both orders whose winner changed with the order. first_shown_wins: the share of
+    the share of the pairs judged in several orders whose winner changed with the order. first_shown_wins: the share of
     single decided games won by the answer shown first. elo and bradley_terry: ratings from one initial rating, 400
     points to a factor of ten in the odds.
     answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).

@@ -134,8 +134,8 @@ class Judgment(Record):
 class Repeat(Judgment):
     """`repeats.jsonl`: a judgment asked again word for word; `sample` counts from 1, the judgment itself being 0.
 
-    A game's order is one judgment: subject `AGENT_A:AGENT_B`, criterion `game-first-a` or `-b`, label agent_a's score
-    (1 won, 0.5 tied, 0 lost).
+    A game's order is one judgment: subject `AGENT_A:AGENT_B`, criterion `game-first-a` or `-b`, or of a list
+    `game-presentation-N`, label agent_a's score (1 won, 0.5 tied, 0 lost).
     """
 
     sample: int = Field(ge=1)
@@ -168,6 +168,10 @@ class Game(Record):
     """`games.jsonl`: one order of a game; `first` says whose answer was shown first. One of `winner`, `error` is set.
 
     `probability` is that of agent_a's answer being the better one, where the judge was asked for probabilities.
+
+    Where all answers were ranked together it is what a list says of a pair: `presentation` counts a query's lists from
+    1, `place_a` and `place_b` are where the two answers stood, from 1 (equal answers share a place; None where nothing
+    was shown), and `first` says who stood earlier. A pair's game has none of the three fields.
     """
 
     query_id: str
@@ -179,11 +183,41 @@ class Game(Record):
     reason: str | None = None
     error: str | None = None
     probability: float | None = None
+    presentation: int | None = Field(None, ge=1)
+    place_a: int | None = Field(None, ge=1)
+    place_b: int | None = Field(None, ge=1)
 
     @model_validator(mode="after")
     def _one_of_winner_and_error(self) -> Self:
         if (self.winner is None) == (self.error is None):
             raise ValueError("exactly one of winner and error must be set")
+        return self
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; of a pair's game without what only lists have."""
+        of_a_list = set() if self.presentation is not None else {"presentation", "place_a", "place_b"}
+        return self.model_dump(mode="json", by_alias=True, exclude=of_a_list)
+
+
+class RankedList(Record):
+    """`lists.jsonl`: answers to a query ranked together. Exactly one of `order` and `error` is set.
+
+    shown: by place, the agents of the answer that stood there (several where they gave the same). order: the agents by
+    rank, best first; those of one rank are equally good.
+    """
+
+    query_id: str
+    presentation: int = Field(ge=1)
+    judge: str
+    shown: tuple[tuple[str, ...], ...]
+    order: tuple[tuple[str, ...], ...] | None
+    reason: str | None = None
+    error: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_order_and_error(self) -> Self:
+        if (self.order is None) == (self.error is None):
+            raise ValueError("exactly one of order and error must be set")
         return self
 
 

@@ -39,6 +39,17 @@ _REPLY_TOKENS = {
 }
 
 
-def reply_tokens(label: str) -> int:
-    """About how many tokens a reply to a request with this label has."""
-    return _REPLY_TOKENS.get(label) or _REPLY_TOKENS.get(label.split("-")[0], 100)
+_REPLY_TOKENS_OF_ITEMS = {"relevance-batch": (0, 45), "listwise": (60, 8)}
+"""By label what a reply has in any case, and what of each passage, or of each agent, more."""
+
+
+def reply_tokens(label: str, items: int = 1) -> int:
+    """About how many tokens a reply to a request with this label has, which asks about so many items."""
+    label = label.split("-repeat-")[0]
+    for name in (label, label.split("-")[0]):
+        if name in _REPLY_TOKENS_OF_ITEMS:
+            base, each = _REPLY_TOKENS_OF_ITEMS[name]
+            return base + each * items
+        if name in _REPLY_TOKENS:
+            return _REPLY_TOKENS[name]
+    return 100

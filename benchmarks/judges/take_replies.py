@@ -2,7 +2,7 @@
 
     python -m benchmarks.judges.take_replies NAME FILE …
 
-NAME is meta_evaluation or injection, a FILE holds replies in the layout of OpenAI's Batch output (.jsonl, .jsonl.gz).
+NAME is that of a benchmark below, a FILE holds replies in the layout of OpenAI's Batch output (.jsonl, .jsonl.gz).
 The benchmark writes its requests to results/benchmarks/NAME and ends with status 3 until all replies are there.
 """
 
@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import gzip
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, Stored, output_line, read_replies
@@ -24,20 +25,28 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import json_line, read_objects, write_bytes
 from ragassay.models.requests import Body
 
-NAMES = ("meta_evaluation", "injection")
+NAMES = ("meta_evaluation", "injection", "together_people", "together_demo")
 MODEL = "file:claude-judge"
 KEPT = Path(__file__).parents[1] / "replies"
 WORK = Path("results") / "benchmarks"
 REQUESTS_PER_FILE = 30
 
 
-def open_work(name: str, part: str = "", work: Path = WORK) -> Workspace:
-    """Where a benchmark's requests are written; parts have folders of their own, and so never share a file."""
+def judging(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """`[judge]` with our model and these settings."""
+    return {"model": MODEL, **settings}
+
+
+def open_work(name: str, part: str = "", work: Path = WORK, judge: Mapping[str, Any] | None = None) -> Workspace:
+    """Where a benchmark's requests are written; parts have folders of their own, and so never share a file.
+
+    judge: what `[judge]` says.
+    """
     experiment = Experiment.model_validate(
         {
             "questions": {"source": "own"},
             "answer": {"model": MODEL},
-            "judge": {"model": MODEL},
+            "judge": judge or judging({}),
             "models": {MODEL: {"requests_per_file": REQUESTS_PER_FILE}},
         }
     )

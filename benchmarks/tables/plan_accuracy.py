@@ -25,7 +25,7 @@ Totals = dict[str, tuple[int, int, int]]
 """Stage to (calls, input tokens, output tokens)."""
 
 
-class _Counting(Caller):
+class Counting(Caller):
     """Answers from the record and counts what was asked and answered."""
 
     def __init__(self, workspace: Workspace, stage: str, cache: ReplyCache) -> None:
@@ -68,7 +68,7 @@ def planned_and_recorded(corpus: Path, ingested: Path | None = None) -> tuple[To
         recorded: Totals = {}
         cache = ReplyCache(workspace.replies, [workspace.shipped_replies])
         for stage in stages()[1:-2]:  # compare and report ask nobody
-            caller = _Counting(workspace, stage.name, cache)
+            caller = Counting(workspace, stage.name, cache)
             stage.run(workspace, caller)
             if caller.calls:
                 recorded[stage.name] = (caller.calls, caller.input_tokens, caller.output_tokens)

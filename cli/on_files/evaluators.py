@@ -10,8 +10,9 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.catalog import FAMILIES
+from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.settings import Experiment, ModelSettings
+from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.text import plain
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
-from ragassay.evaluate.judging.panel import panel_of
+from ragassay.evaluate.judging.panel import Panel, panel_of
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
@@ -49,7 +50,7 @@ class Load:
 
     @property
     def kind(self) -> str:
-        """What it asks, whichever time: the label up to its first hyphen (`questions`, `games`, …), or whole for an
+        """What it asks, whichever time: the label up to its first hyphen (`questions`, `listwise`, …), or whole for an
         evaluator and a judge of answers."""
         label = self.label.split("-repeat-")[0]
         return label if label.startswith(("evaluate-", "pointwise-")) else label.split("-")[0]
@@ -105,9 +106,9 @@ def _template(prompt: Path) -> int:
     return count_tokens(read_text(prompt))
 
 
-def _load(label: str, model: str, calls: float, input_tokens: float) -> Load:
+def _load(label: str, model: str, calls: float, input_tokens: float, items: float = 1) -> Load:
     n = round(calls)
-    return Load(label, model, n, 0, round(n * input_tokens), n * reply_tokens(label))
+    return Load(label, model, n, 0, round(n * input_tokens), n * reply_tokens(label, round(items)))
 
 
 def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
@@ -133,22 +134,39 @@ def _pool_size(experiment: Experiment) -> float:
 
 
 def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
-    """A load for relevance, one for each judge of answers, and one for the games."""
+    """A load for relevance, one for each judge of answers, and one for the games or the lists."""
     panel, experiment = panel_of(workspace), workspace.experiment
     again = n_queries * (1 + experiment.judge.repeats * experiment.judge.repeat_share)
     answers = _distinct(experiment, again) + len(experiment.agent) * again
-    loads = [(panel.relevance.batch_label, again * _pool_size(experiment), _filled(panel.relevance.template) + passage)]
+    loads = [_relevance(panel, experiment, again, passage)]
     for judge in panel.pointwise:
         tokens = _filled(judge.template) + _ANSWER_TOKENS
         tokens += _evidence(experiment, passage) if judge.needs_evidence else 0
         tokens += experiment.retrieval.k * passage if "passages" in judge.template.names else 0
-        loads.append((judge.batch_label, answers, tokens))
-    shown = experiment.judge
+        loads.append(_load(judge.batch_label, experiment.judge.model, answers, tokens))
+    return [*loads, _compared(panel, experiment, again, passage)]
+
+
+def _relevance(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
+    """One by one, or in batches of nearly the same size."""
+    pool, model = _pool_size(experiment), experiment.judge.model
+    if panel.batch is None:
+        tokens = _filled(panel.relevance.template) + passage
+        return _load(panel.relevance.batch_label, model, n_queries * pool, tokens)
+    batches = ceil(pool / panel.batch.size)
+    tokens = _filled(panel.batch.template) + passage * pool / batches
+    return _load(panel.batch.batch_label, model, n_queries * batches, tokens, pool / batches)
+
+
+def _compared(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
+    """Games of two answers, or all answers of a query in each presentation; what is relevant is shown once in each."""
+    shown, n = experiment.judge, len(experiment.agent_names())
     evidence = _evidence(experiment, passage * shown.games_passages, _REASON_TOKENS * shown.games_notes)
-    loads.append(
-        ("games", _games(experiment, again), _filled(panel.games["a"].template) + evidence + 2 * _ANSWER_TOKENS)
-    )
-    return [_load(label, shown.model, calls, tokens) for label, calls, tokens in loads]
+    if panel.lists:
+        tokens = _filled(panel.lists[1].template) + evidence + n * _ANSWER_TOKENS
+        return _load("listwise", shown.model, n_queries * len(panel.lists) if n > 1 else 0, tokens, n)
+    tokens = _filled(panel.games["a"].template) + evidence + 2 * _ANSWER_TOKENS
+    return _load("games", shown.model, _games(experiment, n_queries), tokens)
 
 
 def _filled(prompt: Prompt) -> float:

@@ -35,7 +35,9 @@ def open_workspace(options: argparse.Namespace) -> Workspace:
     results = _here(options.results or Path("results") / _folder_name(corpus), mirrors)
     if results.exists() and results.samefile(corpus):
         raise InputError("is the corpus folder itself", file=results, remedy="name another folder with --results")
-    return Workspace(corpus, results, _overridden(experiment, options), tuple(mirrors))
+    experiment = _overridden(experiment, options)
+    _check_judge(experiment, corpus)
+    return Workspace(corpus, results, experiment, tuple(mirrors))
 
 
 def _here(folder: Path | Address, mirrors: list[Mirror]) -> Path:
@@ -61,9 +63,19 @@ def _check(experiment: Experiment, corpus: Path) -> None:
         raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
     answer, judge = experiment.answer, experiment.judge
     own = [experiment.questions.prompt, answer.prompt, answer.fusion_prompt]
-    for name in [*own, judge.relevance_prompt, judge.pointwise_prompt, judge.games_prompt]:
+    for name in [*own, *judge.own_prompts()]:
         if name:
             Prompt.load(corpus / name)
+
+
+def _check_judge(experiment: Experiment, corpus: Path) -> None:
+    """That the judge can be asked as the settings have it, whichever model the options name."""
+    from ragassay.evaluate.judging.panel import judge_mode
+
+    try:
+        judge_mode(experiment)
+    except InputError as error:
+        raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
 
 
 def _folder_name(corpus: Path) -> str:

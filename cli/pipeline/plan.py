@@ -18,7 +18,7 @@ from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import BudgetSpent, InputError, RagassayError
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.prices import cost_usd
-from ragassay.models.requests import Batch, Reply
+from ragassay.models.requests import Batch, Reply, Request
 from ragassay.tokens import count_tokens, reply_tokens
 
 from .loads import STAGES_THAT_ASK, Load, estimate
@@ -62,14 +62,16 @@ class _CountingCaller(Caller):
                 if key in seen:
                     continue
                 seen.add(key)
-                tokens = sum(count_tokens(message.content) for message in request.messages)
-                self.loads.append(
-                    Load(batch.label, batch.model, 1, int(key not in open_keys), tokens, reply_tokens(batch.label))
-                )
+                self.loads.append(_one_call(batch, request, int(key not in open_keys)))
         if open_keys:
             self.complete = False
             raise _StopsHere("replies are missing")
         return super().ask(batches)
+
+
+def _one_call(batch: Batch, request: Request, from_cache: int) -> Load:
+    tokens = sum(count_tokens(message.content) for message in request.messages)
+    return Load(batch.label, batch.model, 1, from_cache, tokens, reply_tokens(batch.label, request.items))
 
 
 def make_plan(workspace: Workspace, cache: ReplyCache) -> list[Row]:

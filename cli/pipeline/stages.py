@@ -136,7 +136,7 @@ def _judge() -> Stage:
         needs=lambda w: [w.passages, w.queries, *(w.answers(name) for name in w.experiment.agent_names())],
         uses=evaluate.judge_prompts,
         settings=evaluate.judge_settings,
-        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.repeats],
+        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.lists, w.repeats],
         run=run,
     )
 
@@ -201,7 +201,7 @@ def _report() -> Stage:
     return Stage(
         "report",
         needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
-        uses=lambda w: [w.rewrites, w.unreadable, *report_templates()],
+        uses=lambda w: [w.rewrites, w.unreadable, w.lists, *report_templates()],
         settings=report_settings,
         makes=lambda w: [w.report],
         run=run,

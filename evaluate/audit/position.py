@@ -6,6 +6,8 @@ winner that flips is a tie, so such a preference moves no agent above another; i
 A judge that does not look at the answers flips too, and how often follows from what it says: with f, s and t the shares
 of its verdicts for the answer shown first, the one shown second, and neither, two verdicts that know nothing of each
 other name different winners in 1 - 2fs - t^2 of the pairs. That is 50% of coin tosses, 66.7% where ties are as likely.
+Of answers ranked together in k presentations, h of them with one of a pair first, it is 1 - f^h s^(k-h) - s^h f^(k-h) -
+t^k.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resample
     found = verdicts(games)
     rate = flip_rate(found, draws)
     flips = [v for v in found if v.flipped]
-    towards_first = [(v.query_id, (v.lean or 0) > 0) for v in flips]
+    towards_first = [(v.query_id, v.lean > 0) for v in flips if v.lean]  # as often either way says nothing
     favoured = draws.mean([(query, float(first)) for query, first in towards_first], rate.n_failed)
     p = flip_p_of_rows([(query, 1 if first else -1) for query, first in towards_first], draws.clusters)
     both, single = leaders(found, agents, draws), _one_order_leaders(games, agents, draws)
@@ -53,7 +55,7 @@ def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resample
             figure=favoured,
             fair=0.5,
             p=p,
-            sentence=_of_place(place, favoured) + (_of_orders(single, both) if found else ""),
+            sentence=_of_place(place, favoured, len(flips)) + (_of_orders(single, both) if rate.n else ""),
             warning=_warning(place, favoured, single, both) if place and differs else None,
         ),
     )
@@ -67,7 +69,9 @@ def flips_by_guessing(games: Sequence[Game]) -> float | None:
         return None
     first = sum(game.winner == game.first for game in given) / len(given)
     tie = sum(game.winner == "tie" for game in given) / len(given)
-    return 1 - 2 * first * (1 - first - tie) - tie**2
+    n = max((game.presentation or 0 for game in given), default=0) or 2
+    second, half = 1 - first - tie, (n + 1) // 2
+    return 1 - (first**half * second ** (n - half) + second**half * first ** (n - half)) - tie**n
 
 
 def _guessing(games: Sequence[Game], draws: Resamples) -> str | None:
@@ -114,9 +118,9 @@ def _of_rate(rate: Figure, *, by_mean: bool) -> str:
     return f"{flips:,} of {rate.n:,} winners changed with the order; {told}."
 
 
-def _of_place(place: str | None, favoured: Figure) -> str:
+def _of_place(place: str | None, favoured: Figure, n_flips: int) -> str:
     if favoured.value is None:
-        return "Nothing flipped, so no place is favoured."
+        return "The flips lean to neither place." if n_flips else "Nothing flipped, so no place is favoured."
     if place is None:
         return f"No place is favoured as far as {_flips(favoured.n)} can tell."
     return f"The judge favours the answer shown {place}; both orders are played, so the ratings are not moved by it."

@@ -12,14 +12,15 @@ from typing import Any, TypeVar
 from ragassay.calls.caller import Caller
 from ragassay.experiment.settings import JudgeSettings
 from ragassay.files import write_records
-from ragassay.models.requests import Reply
-from ragassay.records import Game, Judgment, Repeat
+from ragassay.models.requests import Reply, Request
+from ragassay.records import Game, Judgment, RankedList, Record, Repeat
 
 from ..ratings.verdicts import SCORES
-from .engine.cases import ORDERS, GameCase, QueryCase
+from .engine.cases import GameCase, ListCase, QueryCase
 from .engine.judge import Judge, StepsTo
 from .engine.rounds import judged, units
 from .panel import Panel
+from .together.listwise import asked_games
 
 Drawn = TypeVar("Drawn")
 
@@ -37,9 +38,13 @@ class AskedAgain(Judge[Repeat]):
         """The judge's own label with `-repeat-N`."""
         return f"{self.asked_first.batch_label}-repeat-{self.sample}"
 
+    def label_of(self, asked: Sequence[Request]) -> str:
+        """The same of the judge's label for these."""
+        return f"{self.asked_first.label_of(asked)}-repeat-{self.sample}"
+
     def owed(self, case: Any) -> list[Repeat]:
-        """A repeat of each of the judge's records."""
-        return [repeat_of(row, self.sample) for row in self.asked_first.owed(case)]
+        """A repeat of each of the judge's records; of a list, of each pair in it."""
+        return self._repeats(case, self.asked_first.owed(case))
 
     def steps(self, case: Any) -> StepsTo[Repeat]:
         """The judge's own steps."""
@@ -50,38 +55,49 @@ class AskedAgain(Judge[Repeat]):
             try:
                 asked = steps.send(replies) if replies is not None else next(steps)
             except StopIteration as done:
-                return [repeat_of(row, self.sample) for row in done.value]
-            replies = yield [replace(request, sample=self.sample) for request in asked]
+                return self._repeats(case, done.value)
+            replies = yield [replace(request, sample=request.sample + self.sample) for request in asked]
+
+    def _repeats(self, case: Any, rows: Sequence[Any]) -> list[Repeat]:
+        told = [one for row in rows for one in (asked_games(case, row) if isinstance(row, RankedList) else [row])]
+        return [repeat_of(one, self.sample) for one in told]
 
 
 def judge_again(
-    panel: Panel, settings: JudgeSettings, cases: Sequence[QueryCase], games: Sequence[GameCase], caller: Caller
+    panel: Panel,
+    settings: JudgeSettings,
+    cases: Sequence[QueryCase],
+    games: Sequence[GameCase | ListCase],
+    caller: Caller,
 ) -> list[Repeat]:
-    """`repeat_share` of the passages, of the answers and of the games (each in both orders), `repeats` times over.
+    """`repeat_share` of the passages (in their batches), of the answers and of the games (each in both orders, or a
+    query's lists in all presentations), `repeats` times over.
 
     All in one round; nothing for a judge that gives probabilities, which has no other reply to give.
     games: those that a judge was asked about.
     """
     if not settings.repeats or panel.mode == "probability":
         return []
+    grader, passages = panel.passages(cases)
     given: list[tuple[Judge[Any], Sequence[Any]]] = [
-        (panel.relevance, drawn(units(panel.relevance, cases), settings, "passages")),
+        (grader, drawn(passages, settings, "passages")),
         *((judge, drawn(units(judge, cases), settings, "answers")) for judge in panel.pointwise),
     ]
     meetings = set(drawn(sorted({_meeting(game) for game in games}), settings, "games"))
     replayed = [game for game in games if _meeting(game) in meetings]
-    given += [(panel.games[first], [game for game in replayed if game.first == first]) for first in ORDERS]
+    given += [(judge, [game for game in replayed if panel.judge_of(game) is judge]) for judge in panel.of_games]
     samples = range(1, settings.repeats + 1)
     made = judged([(AskedAgain(judge, sample), some) for sample in samples for judge, some in given], caller)
     return [row for rows in made for row in rows]
 
 
-def _meeting(game: GameCase) -> tuple[str, str, str]:
-    return game.query.id, game.a.agent, game.b.agent
+def _meeting(game: GameCase | ListCase) -> tuple[str, ...]:
+    answers = (game.a, game.b) if isinstance(game, GameCase) else game.answers
+    return game.query.id, *(answer.agent for answer in answers)
 
 
-def write_repeats(path: Path, rows: Sequence[Repeat]) -> None:
-    """The file is there only where something was asked again."""
+def write_if_any(path: Path, rows: Sequence[Record]) -> None:
+    """The file is there only where it has rows; one of an earlier run goes."""
     if rows:
         write_records(path, rows)
     else:
@@ -103,7 +119,7 @@ def repeat_of(row: Judgment | Game, sample: int) -> Repeat:
         query_id=row.query_id,
         subject=f"{row.agent_a}:{row.agent_b}",
         judge=row.judge,
-        criterion=f"game-first-{row.first}",
+        criterion=f"game-presentation-{row.presentation}" if row.presentation else f"game-first-{row.first}",
         label=None if row.winner is None else SCORES[row.winner],
         reason=row.reason,
         error=row.error,

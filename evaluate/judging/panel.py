@@ -2,52 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragassay.experiment.settings import JudgeSettings
+from ragassay.errors import InputError
+from ragassay.experiment.settings import Experiment, JudgeSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.prompts import Prompt
+from ragassay.records import Assessment
 
-from .engine.cases import ORDERS, Order
-from .engine.judge import Setup
+from .engine.cases import ORDERS, Case, GameCase, ListCase, Order, PassagesCase, QueryCase
+from .engine.judge import Judge, Setup
 from .engine.question import Mode
+from .engine.rounds import units
+from .games.seating import check_seats
 from .judges import answer_correctness, pairwise, pointwise, relevance
 from .judges.answer_correctness import CORRECTNESS, AnswerCorrectness, CorrectnessByToken, RefusalByToken
 from .judges.pairwise import Pairwise, PairwiseByToken, Shown
 from .judges.pointwise import AnswerJudge, Pointwise, PointwiseByToken
 from .judges.relevance import Relevance, RelevanceByToken, RelevanceByYes
 from .mode import mode_of
+from .together import listwise, relevance_batch
+from .together.listwise import Listwise
+from .together.relevance_batch import RelevanceBatch
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One judge of relevance, one or more of answers (which share the criteria out), one of games for each order."""
+    """One judge of relevance, one or more of answers (which share the criteria out), and of games one for each order,
+    or for each presentation of lists.
+
+    batch: who grades several passages at once, where that is wished.
+    """
 
     mode: Mode
     relevance: Relevance
     pointwise: tuple[AnswerJudge, ...]
     games: Mapping[Order, Pairwise]
+    lists: Mapping[int, Listwise]
+    batch: RelevanceBatch | None = None
+
+    def passages(self, cases: Sequence[QueryCase]) -> tuple[Judge[Assessment], Sequence[Case | PassagesCase]]:
+        """Who grades the passages of the queries, and what it is given at a time."""
+        if self.batch is None:
+            return self.relevance, units(self.relevance, cases)
+        return self.batch, [each for case in cases for each in self.batch.batches(case)]
+
+    @property
+    def of_games(self) -> tuple[Pairwise | Listwise, ...]:
+        """All judges of games."""
+        return *self.games.values(), *self.lists.values()
+
+    def judge_of(self, case: GameCase | ListCase) -> Pairwise | Listwise:
+        """Who judges this order of a game, or this list."""
+        return self.games[case.first] if isinstance(case, GameCase) else self.lists[case.presentation]
+
+
+def judge_mode(experiment: Experiment) -> Mode:
+    """How the judge is asked. Raises InputError where the model or the kind of games cannot be had so."""
+    settings = experiment.judge
+    mode = mode_of("judge", settings.model, settings.mode)
+    if settings.games == "listwise":
+        check_seats(len(experiment.agent_names()))
+        if mode == "probability":
+            raise InputError(
+                f'judge.games is "listwise", and {settings.model} is asked for probabilities: a list is not one token',
+                remedy='set mode = "label" or games = "all" under [judge]',
+            )
+    return mode
 
 
 def panel_of(workspace: Workspace) -> Panel:
     """The judges with their prompts, the user's own where the settings name them. Raises InputError."""
-    settings = workspace.experiment.judge
-    setup = Setup(settings.model, mode_of("judge", settings.model, settings.mode))
+    setup = Setup(workspace.experiment.judge.model, judge_mode(workspace.experiment))
     return _token_panel(workspace, setup) if setup.mode == "probability" else _label_panel(workspace, setup)
 
 
 def _label_panel(workspace: Workspace, setup: Setup) -> Panel:
     settings = workspace.experiment.judge
+    games, lists = _games_and_lists(workspace, setup)
     labels = _prompt(workspace, settings.relevance_prompt, relevance.DEFAULT_PROMPT, relevance.STRICT_PROMPT)
-    games = _prompt(workspace, settings.games_prompt, pairwise.DEFAULT_PROMPT, pairwise.STRICT_PROMPT)
+    graded = Relevance(setup, labels)
     return Panel(
         setup.mode,
-        Relevance(setup, labels),
+        graded,
         _label_pointwise(workspace, setup),
-        {first: Pairwise(setup, games, settings.factors, first, shown_in_games(settings)) for first in ORDERS},
+        games,
+        lists,
+        _relevance_batch(workspace, graded) if settings.relevance_batch > 1 else None,
     )
+
+
+def _games_and_lists(workspace: Workspace, setup: Setup) -> tuple[dict[Order, Pairwise], dict[int, Listwise]]:
+    settings = workspace.experiment.judge
+    factors, shown = settings.factors, shown_in_games(settings)
+    if settings.games == "listwise":
+        prompt = _prompt(workspace, settings.listwise_prompt, listwise.DEFAULT_PROMPT, None)
+        numbers = range(1, settings.presentations + 1)
+        return {}, {number: Listwise(setup, prompt, factors, number, shown) for number in numbers}
+    prompt = _prompt(workspace, settings.games_prompt, pairwise.DEFAULT_PROMPT, pairwise.STRICT_PROMPT)
+    return {first: Pairwise(setup, prompt, factors, first, shown) for first in ORDERS}, {}
+
+
+def _relevance_batch(workspace: Workspace, one: Relevance) -> RelevanceBatch:
+    settings = workspace.experiment.judge
+    paper, strict = relevance_batch.DEFAULT_PROMPT, relevance_batch.STRICT_PROMPT
+    prompt = _prompt(workspace, settings.relevance_batch_prompt, paper, strict)
+    return RelevanceBatch(one, prompt, settings.relevance_batch, settings.seed)
 
 
 def _label_pointwise(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, ...]:
@@ -72,6 +134,7 @@ def _token_panel(workspace: Workspace, setup: Setup) -> Panel:
         _token_relevance(workspace, setup),
         _token_pointwise(workspace, setup),
         {first: PairwiseByToken(setup, games, settings.factors, first, shown_in_games(settings)) for first in ORDERS},
+        {},
     )
 
 

@@ -1,12 +1,13 @@
-"""Verdicts: what the two orders of each game say together, and whether the winner flipped with the order.
+"""Verdicts: what the orders of each game say together, and whether the winner flipped with the order.
 
 Judges favour a position (Zheng et al. 2023, arXiv:2306.05685, section 3.4), so a pair is judged in both orders and wins
-only where both agree. Where the judge gave probabilities, their mean over the orders decides.
+only where both agree. Where the judge gave probabilities, their mean over the orders decides. Of answers ranked
+together each presentation of the list is an order, and a pair wins only where all agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -26,8 +27,9 @@ class Verdict:
 
     winner: "a", "b" or "tie"; None, with `error`, where a row of the game failed.
     flipped: whether the winner changed with the order; None where an order is missing or failed.
-    n_orders: 1 or 2, the rows it is made from. probability: the mean over both orders of agent_a's being better.
-    lean: how many of both orders the answer shown first won, less those it lost; None where flipped is.
+    n_orders: the rows it is made from: 1 or 2, or as many as there were presentations. probability: the mean over both
+    orders of agent_a's being better. lean: in how many orders the answer shown first won, less those it lost; None
+    where flipped is.
     """
 
     query_id: str
@@ -53,27 +55,36 @@ def verdicts(games: Sequence[Game], margin: float = 0.0) -> list[Verdict]:
 
     Rows belong together by query, unordered pair and judge, whichever agent a row calls a. Both orders agree: that
     winner; they disagree: a tie that flipped; any error: no winner. A row whose other order is not there stands as it
-    is. Where a file repeats a game, the k-th row of one order meets the k-th of the other.
+    is. Where a file repeats a game, the k-th row of one order meets the k-th of the other; rows with a `presentation`
+    are one verdict, however many.
 
     margin: in probability mode, how far the mean must be from 0.5 for a winner (0 to 0.5).
     Raises InputError where an agent plays itself.
     """
     if not 0 <= margin < 0.5:
         raise ValueError("margin must be at least 0 and below 0.5")
-    pairs: dict[tuple[str, str, str, str], tuple[list[Game], list[Game]]] = {}
+    pairs: dict[tuple[str, str, str, str], list[Game]] = {}
     for game in map(_sorted, games):
-        orders = pairs.setdefault((game.query_id, game.agent_a, game.agent_b, game.judge), ([], []))
-        orders[game.first == "b"].append(game)
-    return [verdict(first_a, first_b, margin) for orders in pairs.values() for first_a, first_b in zip_longest(*orders)]
+        pairs.setdefault((game.query_id, game.agent_a, game.agent_b, game.judge), []).append(game)
+    return [verdict(*orders, margin=margin) for rows in pairs.values() for orders in _games(rows)]
 
 
-def verdict(one: Game | None, other: Game | None, margin: float = 0.0) -> Verdict:
-    """The verdict on one pair from its rows, both with agent_a first in the alphabet; one of them may be missing."""
-    rows = [row for row in (one, other) if row is not None]
-    row = rows[0]
+def _games(rows: Sequence[Game]) -> Iterator[Sequence[Game]]:
+    """The rows of a pair, those of each game together: of two orders, or of all presentations."""
+    alone = [row for row in rows if row.presentation is None]
+    orders = ([row for row in alone if row.first == first] for first in ("a", "b"))
+    for both in zip_longest(*orders):
+        yield [row for row in both if row is not None]
+    if listed := [row for row in rows if row.presentation is not None]:
+        yield listed
+
+
+def verdict(row: Game, *others: Game, margin: float = 0.0) -> Verdict:
+    """The verdict on one pair from the rows of its orders, all with agent_a first in the alphabet."""
+    rows = [row, *others]
     errors = list(dict.fromkeys(row.error for row in rows if row.error is not None))
     winners = [row.winner for row in rows if row.winner is not None]
-    both = len(winners) == 2
+    all_there = len(winners) == len(rows) > 1
     mean = _mean_probability(rows)
     return Verdict(
         query_id=row.query_id,
@@ -81,11 +92,11 @@ def verdict(one: Game | None, other: Game | None, margin: float = 0.0) -> Verdic
         agent_b=row.agent_b,
         judge=row.judge,
         winner=None if errors else _by_mean(mean, margin) if mean is not None else _by_agreement(winners),
-        flipped=winners[0] != winners[1] if both else None,
+        flipped=len(set(winners)) > 1 if all_there else None,
         error="; ".join(errors) or None,
         n_orders=len(rows),
         probability=mean,
-        lean=sum(_to_first(row) for row in rows) if both else None,
+        lean=sum(_to_first(row) for row in rows) if all_there else None,
     )
 
 
@@ -109,7 +120,7 @@ def _by_agreement(winners: Sequence[Winner]) -> Winner:
 
 def _mean_probability(rows: Sequence[Game]) -> float | None:
     given = [row.probability for row in rows if row.probability is not None and row.error is None]
-    return sum(given) / 2 if len(given) == 2 else None
+    return sum(given) / len(given) if len(given) == len(rows) > 1 else None
 
 
 def _sorted(game: Game) -> Game:

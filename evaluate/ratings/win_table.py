@@ -256,7 +256,7 @@ def _contributions(verdicts: Sequence[Verdict], agent: str, meetings: _Meetings)
 
 
 def flip_rate(verdicts: Sequence[Verdict], draws: Resamples) -> Figure:
-    """The share of the pairs judged in both orders whose winner changed with the order."""
+    """The share of the pairs judged in several orders whose winner changed with the order."""
     both = [v for v in verdicts if v.flipped is not None]
     failed = sum(v.flipped is None and v.error is not None for v in verdicts)
     return draws.mean([(v.query_id, float(bool(v.flipped))) for v in both], failed)

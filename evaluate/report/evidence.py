@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects, read_records
-from ragassay.records import Answer, Game, Judgment, Passage, Query, Record
+from ragassay.records import Answer, Game, Judgment, Passage, Query, RankedList, Record
 from ragassay.trec import Rankings, read_run
 
 from ..ratings.verdicts import Verdict, verdicts
 
 R = TypeVar("R", bound=Record)
+Row = TypeVar("Row", Game, RankedList)
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Evidence:
     pointwise: dict[tuple[str, str], list[Judgment]]
     games: dict[str, list[Game]]
     unreadable: list[tuple[str, str]]
+    lists: dict[str, list[RankedList]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class QueryView:
     passages: list[PassageView]
     games: list[GameView]
     n_failed: int
+    lists: list[RankedList] = field(default_factory=list)
 
 
 def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
@@ -87,9 +90,6 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
     retrieved = (pid for run in rankings.values() for row in run.values() for pid, _ in row)
     cited = (pid for rows in answers.values() for row in rows.values() for pid in row.passages)
     wanted = {*retrieved, *cited, *(judgment.subject for judgment in relevance)}
-    games: dict[str, list[Game]] = {}
-    for game in _records(workspace.games, Game):
-        games.setdefault(game.query_id, []).append(game)
     return Evidence(
         queries=_records(workspace.queries, Query),
         passages={p.id: p for p in _records(workspace.passages, Passage) if p.id in wanted},
@@ -98,8 +98,9 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
         rewrites={str(row.get("query_id")): row for row in _objects(workspace.rewrites)},
         relevance=_by_subject(relevance),
         pointwise=_by_subject(pointwise),
-        games=games,
+        games=_by_query(_records(workspace.games, Game)),
         unreadable=[(str(row.get("doc")), str(row.get("error"))) for row in _objects(workspace.unreadable)],
+        lists=_by_query(_records(workspace.lists, RankedList)),
     )
 
 
@@ -136,6 +137,7 @@ def _query_view(evidence: Evidence, query: Query, agents: Sequence[str], k: int)
         passages=passages,
         games=games,
         n_failed=sum(error is not None for error in errors),
+        lists=evidence.lists.get(query.id, []),
     )
 
 
@@ -181,6 +183,13 @@ def _by_subject(judgments: Iterable[Judgment]) -> dict[tuple[str, str], list[Jud
     for judgment in judgments:
         rows.setdefault((judgment.query_id, judgment.subject), []).append(judgment)
     return rows
+
+
+def _by_query(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.query_id, []).append(row)
+    return found
 
 
 def _records(path: Path, kind: type[R]) -> list[R]:

@@ -95,6 +95,7 @@ def render(results: Results, evidence: Evidence, k: int) -> str:
             "r": results,
             "confidence": confidence(results),
             "notices": notices(results, evidence),
+            "listed": bool(evidence.lists),
             "queries": query_views(evidence, results.agents, k),
             "n_queries_shown": len(evidence.queries),
         }

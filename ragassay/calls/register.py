@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..errors import ProviderError
-from ..experiment.settings import Experiment, ModelSettings
+from ..experiment.model_settings import ModelSettings
+from ..experiment.settings import Experiment
 from ..models.endpoint import base_url_of
 from ..models.requests import Batch, Body, Reply, Request, ask_again, request_key
 from ..records import StageUsage

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import RepliesMissing
-from ..experiment.settings import ModelSettings
+from ..experiment.model_settings import ModelSettings
 from ..experiment.workspace import Workspace
 from ..files import json_line, write_text
 from ..models.requests import Request, response_format

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ..experiment.settings import ModelSettings
+from ..experiment.model_settings import ModelSettings
 from ..models.prices import cost_usd
 from ..models.requests import REFUSED, Body, Request, came_by_batch, usage_of
 from ..records import StageUsage, Usage

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from ..records import Id
 from .addresses import is_server
+from .model_settings import ModelSettings
 
 MODEL_PATTERN = r"^[a-z]+:.+$"
 ModelName = Annotated[str, Field(pattern=MODEL_PATTERN)]
@@ -133,7 +134,8 @@ class JudgeSettings(Table):
         ("relevance", "accuracy", "completeness", "precision", "answer_correctness"), min_length=1
     )
     relevant_from: int = Field(2, ge=1, le=2)
-    games: Literal["all", "adaptive"] = "all"
+    games: Literal["all", "adaptive", "listwise"] = "all"
+    presentations: int = Field(2, ge=1, le=8)
     adaptive_confidence: float = Field(0.95, ge=0.5, lt=1)
     adaptive_max_games: float = Field(0.5, gt=0, le=1)
     factors: tuple[Factor, ...] = Field(
@@ -143,20 +145,48 @@ class JudgeSettings(Table):
     games_passages: bool = True
     games_notes: bool = True
     games_citations: bool = True
+    relevance_batch: int = Field(1, ge=1, le=50)
     relevance_question: Literal["label", "yes-no"] = "label"
     yes_threshold: float = Field(0.5, gt=0, lt=1)
     seed: int = 7
     repeats: int = Field(0, ge=0, le=20)
     repeat_share: float = Field(0.1, gt=0, le=1)
     relevance_prompt: str | None = None
+    relevance_batch_prompt: str | None = None
     pointwise_prompt: str | None = None
     correctness_prompt: str | None = None
     games_prompt: str | None = None
+    listwise_prompt: str | None = None
+
+    def own_prompts(self) -> list[str]:
+        """The prompt files of the user's own, relative to the corpus folder."""
+        relevance = (self.relevance_prompt, self.relevance_batch_prompt)
+        named = (*relevance, self.pointwise_prompt, self.correctness_prompt, self.games_prompt, self.listwise_prompt)
+        return [name for name in named if name]
 
     @model_validator(mode="after")
     def _each_criterion_once(self) -> JudgeSettings:
         if len(set(self.criteria)) < len(self.criteria):
             raise ValueError("criteria names a criterion twice")
+        return self
+
+    @model_validator(mode="after")
+    def _own_prompts_of_what_is_asked(self) -> JudgeSettings:
+        if self.relevance_batch > 1 and self.relevance_prompt and not self.relevance_batch_prompt:
+            raise ValueError(
+                "relevance_prompt shows one passage, and relevance_batch asks about several: "
+                "give relevance_batch_prompt as well, or set relevance_batch = 1"
+            )
+        if self.relevance_batch_prompt and not self.relevance_prompt:
+            raise ValueError(
+                "relevance_batch_prompt shows several passages, and what is left of them is asked about one by one: "
+                "give relevance_prompt as well"
+            )
+        if self.games == "listwise" and self.games_prompt and not self.listwise_prompt:
+            raise ValueError(
+                'games_prompt shows two answers, and games = "listwise" ranks all: '
+                "give listwise_prompt as well, or leave games_prompt out"
+            )
         return self
 
 
@@ -223,44 +253,6 @@ class RunSettings(Table):
         if self.backend == "loky" and self.scheduler is not None:
             raise ValueError('scheduler goes with backend = "dask" or "ray"')
         return self
-
-
-Price = Literal["input", "output", "cached_input", "cache_write"]
-
-
-class ModelSettings(Table):
-    """`[models."provider:name"]`. What shapes the reply is in the cache key; the rest is not."""
-
-    base_url: str | None = None
-    temperature: float | None = Field(None, ge=0, le=2)
-    top_p: float | None = Field(None, gt=0, le=1)
-    seed: int | None = Field(None, ge=0)
-    presence_penalty: float | None = Field(None, ge=-2, le=2)
-    max_tokens: int | None = Field(None, ge=1)
-    timeout_s: float = Field(120.0, gt=0)
-    requests_per_minute: float | None = Field(None, gt=0)
-    requests_per_file: int = Field(1000, ge=1)
-    context_tokens: int = Field(8192, ge=256)
-    threads: int | None = Field(None, ge=1)
-    cache_ram_mib: int = Field(512, ge=0)
-    prices_usd_per_million: dict[Price, Annotated[float, Field(ge=0)]] | None = None
-    mode: Literal["direct", "batch"] = "direct"
-    poll_s: float = Field(60.0, gt=0)
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_an_address(cls, value: str | None) -> str | None:
-        if value is not None and not is_server(value):
-            raise ValueError('an address is such as "http://127.0.0.1:8000/v1"')
-        if value is not None and "@" in value:
-            raise ValueError("an address with a login would be shown in records and errors; write it without")
-        return value
-
-    def sampling(self, sample: int = 0) -> dict[str, float | int]:
-        """What is set of how tokens are drawn beside the temperature, as OpenAI names it; each repeat has its seed."""
-        given = {"top_p": self.top_p, "seed": self.seed, "presence_penalty": self.presence_penalty}
-        known = {name: value for name, value in given.items() if value is not None}
-        return known | ({"seed": self.seed + sample} if self.seed is not None else {})
 
 
 def _has_batches(model: str) -> bool:

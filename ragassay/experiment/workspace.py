@@ -99,6 +99,11 @@ class Workspace:
         return self.results / "games.jsonl"
 
     @property
+    def lists(self) -> Path:
+        """The answers ranked together, where the experiment has that: RankedList's fields."""
+        return self.results / "lists.jsonl"
+
+    @property
     def judgments(self) -> Path:
         """What the evaluators of `[evaluate]` gave: Assessment's fields."""
         return self.results / "judgments.jsonl"

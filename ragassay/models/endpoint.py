@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
-from ..experiment.settings import ModelSettings
+from ..experiment.model_settings import ModelSettings
 from ..text import plain
 from .prompt_cache import anthropic_content
 from .requests import Body, Request, Tokens, json_schema, response_format, usage_body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..experiment.settings import ModelSettings, Price
+from ..experiment.model_settings import ModelSettings, Price
 
 BATCH_SHARE = 0.5
 """What a request in a batch costs of what a direct call does, at OpenAI and Anthropic."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from ..digests import digest_json
-from ..experiment.settings import ModelSettings
+from ..experiment.model_settings import ModelSettings
 from ..files import first_problem
 from ..prompts import Message
 from ..records import Usage
@@ -31,13 +31,15 @@ class Request:
     """One question to a model.
 
     `schema` is the structured reply that is asked for; without it the reply is free text. With `tokens` the reply is
-    one of these single tokens, and what is wanted is their probabilities. `sample` tells repeats apart.
+    one of these single tokens, and what is wanted is their probabilities. `sample` tells repeats apart. `items`: about
+    how many things it asks, of which the length of its reply is foreseen; it has no part in the key.
     """
 
     messages: tuple[Message, ...]
     schema: type[BaseModel] | None = None
     tokens: tuple[str, ...] = ()
     sample: int = 0
+    items: int = 1
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,9 @@ from ragassay.calls.request_files import input_line
 from ragassay.cli import main
 from ragassay.cli.parser import build_parser
 from ragassay.evaluate.report.page import read_results
+from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.settings import Experiment, ModelSettings
+from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_records
 from ragassay.models.requests import Request

@@ -31,6 +31,8 @@ def instance_of(schema: dict[str, Any], definitions: dict[str, Any], chance: ran
         return schema["const"]
     if schema.get("type") == "object":
         return {name: instance_of(part, definitions, chance) for name, part in schema["properties"].items()}
+    if schema.get("type") == "array" and (several := _several(schema["items"], definitions, chance)):
+        return several
     if schema.get("type") == "array":
         length = schema.get("maxItems", 4)
         return [instance_of(schema["items"], definitions, chance) for _ in range(length)]
@@ -38,3 +40,15 @@ def instance_of(schema: dict[str, Any], definitions: dict[str, Any], chance: ran
         return schema.get("minimum", 0)
     number = chance.randrange(10**6)
     return f"How do I {chance.choice(VERBS)} {chance.choice(SUBJECTS)} when register R{number} holds {number % 997}?"
+
+
+def _several(item: dict[str, Any], definitions: dict[str, Any], chance: random.Random) -> list[Any] | None:
+    """A row for each number, or groups of all letters, where the items say which numbers or letters there are."""
+    if "$ref" in item:
+        item = definitions[item["$ref"].split("/")[-1]]
+    if numbers := item.get("properties", {}).get("number", {}).get("enum"):
+        return [instance_of(item, definitions, chance) | {"number": number} for number in numbers]
+    if item.get("type") == "array" and (letters := item["items"].get("enum")):
+        shuffled = chance.sample(letters, len(letters))
+        return [shuffled[:2], *([letter] for letter in shuffled[2:])]
+    return None

@@ -80,8 +80,9 @@ def answered(text):
     return text.rpartition("<answer")[2]
 
 
-def workspace(tmp_path, answers, *, queries=("q1", "q2"), **judge):
+def workspace(tmp_path, answers, *, queries=("q1", "q2"), base_url=None, **judge):
     settings = experiment(
+        models={"openai:j": {"base_url": base_url}} if base_url else {},
         retrieval={"retrievers": ["bm25"]},
         answer={"agents": ["rag"]},
         agent=[{"name": n, "kind": "file", "path": f"{n}.jsonl"} for n in AGENTS[1:]],

@@ -26,6 +26,19 @@ class PassageCase:
 
 
 @dataclass(frozen=True)
+class PassagesCase:
+    """Passages of a query's pool that are graded in one request, in the order in which they are shown."""
+
+    query: Query
+    passages: tuple[Passage, ...]
+
+    @property
+    def single(self) -> tuple[PassageCase, ...]:
+        """Each by itself."""
+        return tuple(PassageCase(self.query, passage) for passage in self.passages)
+
+
+@dataclass(frozen=True)
 class AnswerCase:
     """An agent's answer with the passages it retrieved, best first (those that the corpus has).
 
@@ -87,6 +100,28 @@ class GameCase:
     b: Answer
     first: Order
     evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True)
+class ListCase:
+    """One list: agents' answers to a query that are ranked together, and what is known to be relevant.
+
+    answers: of all agents that sit in it, in the experiment's order; one that failed is not shown. shown: by place, the
+    agents whose answer stands there, several where they gave the same. presentation: which of the query's lists, from
+    1. sample: tells it apart from an earlier list in the same order; 0 of the first.
+    """
+
+    query: Query
+    answers: tuple[Answer, ...]
+    shown: tuple[tuple[str, ...], ...]
+    presentation: int
+    evidence: tuple[Evidence, ...]
+    sample: int = 0
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is anything to rank."""
+        return len(self.shown) > 1
 
 
 def expected_response(query: Query) -> str | None:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from ragassay.models.requests import Reply, Request
-from ragassay.records import Answer, Game, Judgment
+from ragassay.records import Answer, Game, Judgment, RankedList
 
 from .question import Mode
 
-Row = TypeVar("Row", bound=Judgment | Game)
+Row = TypeVar("Row", bound=Judgment | Game | RankedList)
 StepsTo = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
 
 Prompts = Literal["paper", "ragassay"]
@@ -49,6 +49,11 @@ class Judge(ABC, Generic[Row]):
     def batch_label(self) -> str:
         """What its requests are called, which names their files and the estimate of their replies' length."""
 
+    def label_of(self, asked: Sequence[Request]) -> str:
+        """What the requests of one step are called; `batch_label` of a judge that asks but one kind."""
+        del asked
+        return self.batch_label
+
     @property
     def judge(self) -> str:
         """Who judges, as the records name it: the model; a judge that asks none names its method instead."""
@@ -71,8 +76,10 @@ def why_unjudged(answer: Answer) -> str:
     return NOT_JUDGED if answer.error is None else f"no answer to judge: {answer.error}"
 
 
-def key_of(row: Judgment | Game) -> tuple[str, ...]:
+def key_of(row: Judgment | Game | RankedList) -> tuple[str, ...]:
     """What makes a record the one that is owed."""
     if isinstance(row, Judgment):
         return row.query_id, row.subject, row.criterion
+    if isinstance(row, RankedList):
+        return row.query_id, str(row.presentation), *(agent for place in row.shown for agent in place)
     return row.query_id, row.agent_a, row.agent_b, row.first

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -36,6 +38,16 @@ def label_schema(labels: tuple[str, ...]) -> type[BaseModel]:
     """The reply with a reason and one of `labels`; nothing is coerced."""
     fields: Any = {"reason": (Reason, ...), "label": (label_type(labels), ...)}
     return create_model("Labelled", __base__=Strict, __doc__="The reason, then the label.", **fields)
+
+
+def check_each_once(given: Sequence[Hashable], wanted: Sequence[Hashable]) -> None:
+    """Raises ValueError that says what of `wanted` is missing or given more than once, and what is not of it."""
+    times = Counter(given)
+    problems = [f"{one} is missing" for one in wanted if not times[one]]
+    problems += [f"{one} stands {times[one]} times" for one in wanted if times[one] > 1]
+    problems += [f"there is no {one}" for one in times if one not in wanted]
+    if problems:
+        raise ValueError(", ".join(problems))
 
 
 def read_value(reply: Reply, schema: type[Any]) -> Any:

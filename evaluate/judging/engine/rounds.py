@@ -126,7 +126,7 @@ def _ask(live: Sequence[_Task[Row]], caller: Caller) -> list[list[Reply]]:
     """The replies to what each task asks, in one call of the caller."""
     by_label: dict[str, list[int]] = defaultdict(list)
     for index, task in enumerate(live):
-        by_label[task.judge.batch_label].append(index)
+        by_label[task.judge.label_of(task.asked)].append(index)
     batches = [
         Batch(label, live[places[0]].judge.setup.model, tuple(r for i in places for r in live[i].asked))
         for label, places in by_label.items()

@@ -51,6 +51,5 @@ def _meeting(case: GameCase) -> Meeting:
 
 def _score(rows: Sequence[Game]) -> float | None:
     """The first agent's score by both orders together; None where one failed."""
-    one, other = rows
-    winner = verdict(one, other).winner
+    winner = verdict(*rows).winner
     return None if winner is None else SCORES[winner]

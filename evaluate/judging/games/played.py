@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ragassay.calls.caller import Caller
 from ragassay.experiment.settings import JudgeSettings
-from ragassay.records import Assessment, Game
+from ragassay.records import Assessment, Game, RankedList
 
 from ...inputs.material import Material
-from ..engine.cases import ORDERS, AnswerCase, GameCase
+from ..engine.cases import ORDERS, AnswerCase, GameCase, ListCase
 from ..engine.evaluator import Evaluator
 from ..engine.judge import Judge
 from ..engine.rounds import complete, judged
@@ -23,19 +24,31 @@ Beside = Sequence[tuple[Evaluator, Sequence[AnswerCase]]]
 """Judges of answers, each with the answers it judges."""
 
 
-def play_games(
-    cases: Sequence[GameCase],
+@dataclass(frozen=True)
+class Played:
+    """The games in the order of the file, what was judged beside them, what of the games was put to a judge, and the
+    lists that they were read from, if any."""
+
+    games: Sequence[Game]
+    answers: Sequence[Assessment]
+    asked: Sequence[GameCase | ListCase]
+    lists: Sequence[RankedList] = ()
+
+
+def play_pairs(
     material: Material,
+    relevant: KnownRelevant,
     panel: Panel,
     settings: JudgeSettings,
     caller: Caller,
     beside: Beside = (),
-) -> tuple[list[Game], list[Assessment]]:
-    """A record for each of `cases`, in their order, or for those that adaptive play meets with.
+) -> Played:
+    """Every game of two agents in both orders, or those that adaptive play meets with.
 
-    beside: what is asked in the first round together with the games; its records come second.
+    beside: what is asked in the first round together with the games.
     Raises what the caller raises, and InputError where a prompt cannot be filled.
     """
+    cases: Sequence[GameCase] = list(game_cases(material, relevant))
     rows: list[Game] = []
     answers: list[Assessment] = []
     waiting: list[tuple[Judge[Any], Sequence[Any]]] = list(beside)
@@ -54,7 +67,8 @@ def play_games(
         cases = chosen(cases, material, settings, play)
     if settings.games == "all" or waiting:  # a single agent plays nothing
         play(cases)
-    return complete([row for case in cases for row in panel.games[case.first].owed(case)], rows), answers
+    games = complete([row for case in cases for row in panel.games[case.first].owed(case)], rows)
+    return Played(games, answers, [case for case in cases if panel.games[case.first].settled(case) is None])
 
 
 def game_cases(material: Material, relevant: KnownRelevant) -> Iterator[GameCase]:
@@ -65,14 +79,3 @@ def game_cases(material: Material, relevant: KnownRelevant) -> Iterator[GameCase
             answers = material.answers[query.id, a], material.answers[query.id, b]
             for first in ORDERS:
                 yield GameCase(query, *answers, first, known)
-
-
-def asked_of(panel: Panel, cases: Sequence[GameCase], games: Sequence[Game]) -> list[GameCase]:
-    """Those of `cases` that are among the games and were put to a judge."""
-    played = {(game.query_id, game.agent_a, game.agent_b, game.first) for game in games}
-    return [
-        case
-        for case in cases
-        if (case.query.id, case.a.agent, case.b.agent, case.first) in played
-        and panel.games[case.first].settled(case) is None
-    ]

@@ -94,9 +94,8 @@ class Pairwise(Judge[Game]):
 
     def settled(self, case: GameCase) -> Game | None:
         """The game that needs no judge, or None."""
-        errors = [f"{answer.agent}: {answer.error}" for answer in (case.a, case.b) if answer.error is not None]
-        if errors:
-            return self.game(case, error=f"no answer to judge: {'; '.join(errors)}")
+        if error := why_unplayed(case.a, case.b):
+            return self.game(case, error=error)
         if self.shown.answer(case.a) == self.shown.answer(case.b):
             return self.game(case, winner="tie", reason=IDENTICAL)
         return None
@@ -159,6 +158,12 @@ class PairwiseByToken(Pairwise):
         shown = distribution(reply, ("A", "B"))
         probability = shown["A"] if case.first == "a" else shown["B"]
         return [self.game(case, winner=winner_of(probability), probability=probability)]
+
+
+def why_unplayed(*answers: Answer) -> str | None:
+    """The error of a game of which an answer is not there, or None."""
+    errors = [f"{answer.agent}: {answer.error}" for answer in answers if answer.error is not None]
+    return f"no answer to judge: {'; '.join(errors)}" if errors else None
 
 
 def _winner(verdict: Literal["A", "B", "C"], first: Order) -> Winner:

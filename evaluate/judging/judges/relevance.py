@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragassay.models.requests import Request
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Message, Prompt
-from ragassay.records import Judgment
+from ragassay.records import Assessment, Judgment
 
 from ..engine.cases import PassageCase
 from ..engine.evaluator import Criterion, Evaluator, Steps
@@ -61,9 +61,17 @@ class Relevance(Evaluator):
 
     def steps(self, case: PassageCase) -> Steps:
         """One request."""
-        (reply,) = yield [Request(self.messages(case), schema=RelevanceReply)]
+        (reply,) = yield [self.request(case)]
+        return [self.read(case, reply)]
+
+    def request(self, case: PassageCase) -> Request:
+        """What is asked about a passage. Raises InputError where the prompt names what it is not given."""
+        return Request(self.messages(case), schema=RelevanceReply)
+
+    def read(self, case: PassageCase, reply: Reply) -> Assessment:
+        """The assessment. Raises JudgeFailed with the reply's error."""
         value: RelevanceReply = read_value(reply, RelevanceReply)
-        return [self.assess(case, value.label, reason=value.reason)]
+        return self.assess(case, value.label, reason=value.reason)
 
     def messages(self, case: PassageCase) -> tuple[Message, ...]:
         """The prompt with the query and the passage in it. Raises InputError where it names something else."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ProviderError, RagassayError
-from ...experiment.settings import ModelSettings
+from ...experiment.model_settings import ModelSettings
 from ...files import read_objects
 from ...models.endpoint import Endpoint, anthropic_tool
 from ...models.prompt_cache import anthropic_content

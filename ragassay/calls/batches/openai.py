@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, ProviderError, RagassayError
-from ...experiment.settings import ModelSettings
+from ...experiment.model_settings import ModelSettings
 from ...models.endpoint import TOP_LOGPROBS
 from ...models.provider_errors import of_status
 from ...models.requests import BATCH_TIER, Request, response_format

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
 from ...errors import BudgetSpent, InputError, ProviderError, RagassayError
-from ...experiment.settings import ModelSettings
+from ...experiment.model_settings import ModelSettings
 from ...models.endpoint import base_url_of, provider_of
 from ...models.requests import Body
 from ..desk import Desk

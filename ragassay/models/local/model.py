@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from ...errors import InputError, MissingExtra
-from ...experiment.settings import ModelSettings
+from ...experiment.model_settings import ModelSettings
 from ...text import plain
 from .fetch import fetched
 

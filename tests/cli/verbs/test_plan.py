@@ -68,6 +68,8 @@ def test_each_judge_of_answers_is_foreseen_with_the_passages_that_it_shows(tmp_p
         "bare": "games_passages = false\n",
         "wide": "relevant_from = 1\n",
         "tokens": 'mode = "probability"\n',
+        "batch": "relevance_batch = 2\n",
+        "lists": 'games = "listwise"\npresentations = 3\n',
     }
     for name, more in settings.items():
         (corpus / "experiment.toml").write_text(text.replace("[judge]\n", f"[judge]\n{more}"))
@@ -82,6 +84,13 @@ def test_each_judge_of_answers_is_foreseen_with_the_passages_that_it_shows(tmp_p
     criteria = ["relevance", "accuracy", "completeness", "precision", "answer_correctness", "refusal"]
     assert list(found["tokens"]) == ["relevance", *(f"pointwise-{name}" for name in criteria), "games"]
     assert found["strict"]["pointwise"].input_tokens > found["paper"]["pointwise"].input_tokens, "3 passages, not 1.4"
+    assert list(found["batch"]) == ["relevance-batch", "pointwise", "pointwise-answer_correctness", "games"]
+    batches, one = found["batch"]["relevance-batch"], found["paper"]["relevance"]
+    assert (batches.calls, one.calls) == (4 * 2, round(4 * 3 * 1.3)), "3.9 passages of a query by two, or one by one"
+    assert batches.output_tokens == 8 * 2 * 45 and batches.input_tokens < one.input_tokens and batches.kind == one.kind
+    lists = found["lists"]["listwise"]
+    assert list(found["lists"]) == ["relevance", "pointwise", "pointwise-answer_correctness", "listwise"]
+    assert (lists.calls, lists.output_tokens) == (4 * 3, 4 * 3 * (60 + 2 * 8)), "queries times presentations"
     assert found["bare"]["games"].input_tokens < found["paper"]["games"].input_tokens - 300
     for label in ("pointwise", "pointwise-answer_correctness", "games"):
         assert found["wide"][label].input_tokens > 1.3 * found["paper"][label].input_tokens

@@ -121,6 +121,30 @@ def test_how_often_a_guess_flips_is_the_chance_that_two_draws_name_different_win
     assert flips_by_guessing(games) == pytest.approx(sum(unlike) / len(unlike))
 
 
+@given(st.tuples(*[st.integers(0, 3)] * 3).filter(any), st.integers(2, 4))
+def test_of_lists_it_is_the_chance_that_not_all_presentations_name_one_winner(counts, n):
+    kinds = [kind for kind, count in zip(("first", "second", "tie"), counts, strict=True) for _ in range(count)]
+    orders = ("ab" * n)[:n]
+    unlike = [len({*map(won, orders, drawn)}) > 1 for drawn in product(kinds, repeat=n)]
+    games = [
+        said(str(number), first, kind).model_copy(update={"presentation": place})
+        for number, kind in enumerate(kinds)
+        for place, first in enumerate(orders, 1)
+    ]
+    assert flips_by_guessing(games) == pytest.approx(sum(unlike) / len(unlike))
+
+
+def test_a_flip_that_leans_to_neither_place_says_nothing_of_a_favourite():
+    """Of four presentations the earlier answer won one and lost one."""
+    rows = [("a", "a"), ("b", "a"), ("a", "tie"), ("b", "tie")]
+    games = [
+        game("q000", "amber", "beryl", winner, first, presentation=number)
+        for number, (first, winner) in enumerate(rows, 1)
+    ]
+    found = audit_position(games, AGENTS[:2], resamples(names(1), 100, 7))
+    assert finding(found, "flip_rate").figure.value == 1.0 and finding(found, "first_favoured").figure.n == 0
+
+
 @pytest.mark.parametrize(("kinds", "chance"), [(("first", "second"), 0.5), (("first", "second", "tie"), 2 / 3)])
 def test_half_flip_by_coin_and_two_thirds_with_ties(kinds, chance):
     games = [said(str(number), order, kind) for number in range(5) for order in "ab" for kind in kinds]

@@ -134,3 +134,27 @@ def test_every_row_is_in_exactly_one_verdict(rows):
     assert sum(v.n_orders for v in found) == len(rows)
     assert all((v.winner is None) == (v.error is not None) for v in found)
     assert all(v.flipped is None or v.n_orders == 2 for v in found)
+
+
+OUTCOMES = st.sampled_from(["a", "b", "tie", None])
+
+
+@given(st.lists(st.tuples(OUTCOMES, OUTCOMES, st.sampled_from(["ab", "ba"])), min_size=1, max_size=6))
+def test_two_presentations_of_a_list_are_two_orders_of_a_pair(played):
+    """Whichever of the two presentations showed agent a first."""
+    pairs, listed = [], []
+    for number, (one, other, orders) in enumerate(played):
+        rows = [row(first, said, query=f"q{number}") for first, said in zip(orders, (one, other), strict=True)]
+        pairs += rows
+        listed += [row.model_copy(update={"presentation": n}) for n, row in enumerate(rows, 1)]
+    assert verdicts(pairs) == verdicts(listed)
+
+
+@given(st.lists(OUTCOMES, min_size=1, max_size=8))
+def test_presentations_make_one_verdict_the_winner_where_all_agree(said):
+    rows = [row("ab"[n % 2], winner).model_copy(update={"presentation": n + 1}) for n, winner in enumerate(said)]
+    [found] = verdicts(rows)
+    assert found.n_orders == len(said) and (found.error is not None) == (found.winner is None) == (None in said)
+    if None not in said:
+        assert found.winner == (said[0] if len(set(said)) == 1 else "tie")
+        assert found.flipped == (None if len(said) == 1 else len(set(said)) > 1)

@@ -12,8 +12,8 @@ from support.loopback.server import ScriptedServer
 
 from ragassay.calls.request_files import input_line
 from ragassay.errors import InputError
+from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.settings import ModelSettings
 from ragassay.models.endpoint import Endpoint
 from ragassay.models.requests import Request
 from ragassay.prompts import Message

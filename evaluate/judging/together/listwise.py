@@ -1,0 +1,152 @@
+"""Lists: the answers of several agents to a query ranked together, best first, with ties.
+
+The judge sees what it sees of a pair (`pairwise.py`), the answers under letters and never with their agents' names,
+answers that are the same once. What a list says of each pair of agents in it is that pair's game in this presentation.
+A list without a usable order is an error of exactly the pairs that were put to the judge. The prompt is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, create_model
+
+from ragassay.models.requests import Request
+from ragassay.prompts import Message, Prompt
+from ragassay.records import Answer, Game, RankedList, Winner
+
+from ..engine.cases import ListCase, Order
+from ..engine.judge import NOT_JUDGED, Judge, Setup, StepsTo
+from ..engine.reply import Reason, Strict, check_each_once, read_value
+from ..judges import PROMPTS
+from ..judges.pairwise import IDENTICAL, Shown, why_unplayed
+
+DEFAULT_PROMPT = PROMPTS / "listwise.md"
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@lru_cache(maxsize=32)
+def list_schema(n: int) -> type[BaseModel]:
+    """The reply on `n` answers (2 to 26): why, then groups of letters from best to worst, each letter exactly once."""
+    letters = tuple(LETTERS[:n])
+
+    def once(order: list[list[str]]) -> list[list[str]]:
+        check_each_once([letter for group in order for letter in group], letters)
+        if not all(order):
+            raise ValueError("a group is empty")
+        return order
+
+    order: Any = (Annotated[list[list[Literal[letters]]], AfterValidator(once)], ...)  # type: ignore[valid-type]
+    fields: Any = {"reason": (Reason, ...), "order": order}
+    return create_model("ListwiseReply", __base__=Strict, __doc__="Why, then the groups, best first.", **fields)
+
+
+class Listwise(Judge[RankedList]):
+    """Asks for a reason and an order on the lists of one presentation; `factors` are what it is told to weigh."""
+
+    def __init__(self, setup: Setup, prompt: Prompt, factors: Sequence[str], presentation: int, shown: Shown) -> None:
+        self.setup, self.template, self.factors = setup, prompt, tuple(factors)
+        self.presentation, self.shown = presentation, shown
+
+    @property
+    def batch_label(self) -> str:
+        """`listwise-1`, …: no file of requests shows a judge two presentations of a query."""
+        return f"listwise-{self.presentation}"
+
+    def owed(self, case: ListCase) -> list[RankedList]:
+        """One, where there is anything to rank."""
+        return [self.ranked(case, error=NOT_JUDGED)] if case.asked else []
+
+    def steps(self, case: ListCase) -> StepsTo[RankedList]:
+        """One request, or none where there is nothing to rank."""
+        if not case.asked:
+            return []
+        n = len(case.shown)
+        (reply,) = yield [Request(self.messages(case), list_schema(n), sample=case.sample, items=n)]
+        value: Any = read_value(reply, list_schema(n))
+        places = [sorted(LETTERS.index(letter) for letter in group) for group in value.order]
+        order = tuple(tuple(agent for place in group for agent in case.shown[place]) for group in places)
+        return [self.ranked(case, order=order, reason=value.reason)]
+
+    def messages(self, case: ListCase) -> tuple[Message, ...]:
+        """The prompt with the list in it. Raises InputError where it names something else."""
+        letters, answers = LETTERS[: len(case.shown)], {answer.agent: answer for answer in case.answers}
+        texts = [self.shown.answer(answers[agents[0]]) for agents in case.shown]
+        return self.template.render(
+            {
+                "query": case.query,
+                "factors": self.factors,
+                "evidence": self.shown.evidence(case.evidence),
+                "answers": tuple(zip(letters, texts, strict=True)),
+                "letters": tuple(letters),
+                **self.shown.values(),
+            }
+        )
+
+    def ranked(
+        self,
+        case: ListCase,
+        *,
+        order: tuple[tuple[str, ...], ...] | None = None,
+        reason: str | None = None,
+        error: str | None = None,
+    ) -> RankedList:
+        """The record of a list; exactly one of `order` and `error` is given."""
+        return RankedList(
+            query_id=case.query.id,
+            presentation=case.presentation,
+            judge=self.judge,
+            shown=case.shown,
+            order=order,
+            reason=reason,
+            error=error,
+        )
+
+
+def games_of(case: ListCase, ranked: RankedList | None, judge: str) -> list[Game]:
+    """What a list says of each pair of the agents in it, in the order of `case.answers`; None: it was not asked."""
+    return [_game(case, ranked, judge, *pair) for pair in combinations(case.answers, 2)]
+
+
+def asked_games(case: ListCase, ranked: RankedList) -> list[Game]:
+    """Those of the pairs that were put to the judge: of two answers, in two places."""
+    games = games_of(case, ranked, ranked.judge)
+    return [game for game in games if game.place_a and game.place_b and game.place_a != game.place_b]
+
+
+def _game(case: ListCase, ranked: RankedList | None, judge: str, a: Answer, b: Answer) -> Game:
+    places = {agent: place for place, agents in enumerate(case.shown, 1) for agent in agents}
+    at_a, at_b = places.get(a.agent), places.get(b.agent)
+    first: Order = "a" if case.presentation % 2 else "b"
+    if at_a and at_b and at_a != at_b:
+        first = "a" if at_a < at_b else "b"
+    winner: Winner | None = None
+    reason, error = None, why_unplayed(a, b)
+    if error is None and at_a == at_b:
+        winner, reason = "tie", IDENTICAL
+    elif error is None and ranked is not None:
+        winner, reason, error = _winner(ranked, a.agent, b.agent), ranked.reason, ranked.error
+    return Game(
+        query_id=case.query.id,
+        agent_a=a.agent,
+        agent_b=b.agent,
+        first=first,
+        judge=judge,
+        winner=winner,
+        reason=reason,
+        error=error,
+        presentation=case.presentation,
+        place_a=at_a if case.asked else None,
+        place_b=at_b if case.asked else None,
+    )
+
+
+def _winner(ranked: RankedList, a: str, b: str) -> Winner | None:
+    if ranked.order is None:
+        return None
+    ranks = {agent: rank for rank, agents in enumerate(ranked.order) for agent in agents}
+    return "tie" if ranks[a] == ranks[b] else "a" if ranks[a] < ranks[b] else "b"

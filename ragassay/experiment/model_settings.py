@@ -1,0 +1,48 @@
+"""`[models."provider:name"]` of `experiment.toml`: how a model is reached, sampled and priced."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from .addresses import is_server
+
+Price = Literal["input", "output", "cached_input", "cache_write"]
+
+
+class ModelSettings(BaseModel):
+    """`[models."provider:name"]`. What shapes the reply is in the cache key; the rest is not."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base_url: str | None = None
+    temperature: float | None = Field(None, ge=0, le=2)
+    top_p: float | None = Field(None, gt=0, le=1)
+    seed: int | None = Field(None, ge=0)
+    presence_penalty: float | None = Field(None, ge=-2, le=2)
+    max_tokens: int | None = Field(None, ge=1)
+    timeout_s: float = Field(120.0, gt=0)
+    requests_per_minute: float | None = Field(None, gt=0)
+    requests_per_file: int = Field(1000, ge=1)
+    context_tokens: int = Field(8192, ge=256)
+    threads: int | None = Field(None, ge=1)
+    cache_ram_mib: int = Field(512, ge=0)
+    prices_usd_per_million: dict[Price, Annotated[float, Field(ge=0)]] | None = None
+    mode: Literal["direct", "batch"] = "direct"
+    poll_s: float = Field(60.0, gt=0)
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_an_address(cls, value: str | None) -> str | None:
+        if value is not None and not is_server(value):
+            raise ValueError('an address is such as "http://127.0.0.1:8000/v1"')
+        if value is not None and "@" in value:
+            raise ValueError("an address with a login would be shown in records and errors; write it without")
+        return value
+
+    def sampling(self, sample: int = 0) -> dict[str, float | int]:
+        """What is set of how tokens are drawn beside the temperature, as OpenAI names it; each repeat has its seed."""
+        given = {"top_p": self.top_p, "seed": self.seed, "presence_penalty": self.presence_penalty}
+        known = {name: value for name, value in given.items() if value is not None}
+        return known | ({"seed": self.seed + sample} if self.seed is not None else {})

@@ -1,0 +1,134 @@
+"""A whole run with passages graded together and answers ranked together, and all that reads its games."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.json_lines import records
+from support.loopback.server import ScriptedServer
+from support.small_corpus import answer_everything, contents, make_corpus
+
+from ragassay.cli import main
+
+OWN = '\n[[agent]]\nname = "{name}"\nkind = "python"\ncallable = "{name}_{tag}:answer"\n'
+TOGETHER = '[judge]\ngames = "listwise"\nrelevance_batch = 3\nrepeats = 1\n'
+
+
+def planned(corpus: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, list[dict[str, Any]]]:
+    capsys.readouterr()
+    assert main(["plan", str(corpus), "--json"]) == 0
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for row in json.loads(capsys.readouterr().out):
+        rows.setdefault(row["stage"], []).append(row)
+    return rows
+
+
+def corpus_of_four(folder: Path, base_url: str | None = None, judge: str = TOGETHER, tag: str = "ranked") -> Path:
+    own = "".join(OWN.format(name=name, tag=tag) for name in ("ours", "theirs"))
+    corpus = make_corpus(folder, "openai:gpt-4o", base_url, more=own)
+    path = corpus / "experiment.toml"
+    path.write_text(path.read_text().replace("[judge]\n", judge))
+    (corpus / f"ours_{tag}.py").write_text("def answer(query):\n    return 'As the manual says.'\n")
+    (corpus / f"theirs_{tag}.py").write_text("def answer(query):\n    return 'Not as the manual says: ' + query\n")
+    return corpus
+
+
+def test_what_reads_games_reads_those_of_lists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    with ScriptedServer("openai", answer_everything) as server:
+        corpus = corpus_of_four(tmp_path / "mine", server.base_url)
+        for stage in ("ingest", "questions", "retrieve", "answer"):
+            assert main([stage, str(corpus)]) == 0
+        before = planned(corpus, capsys)["judge"]
+        assert main(["run", str(corpus)]) == 0
+        after, n_calls = planned(corpus, capsys), len(server.requests)
+        asked = Counter(
+            body["response_format"]["json_schema"]["name"]
+            for body in (request.body for request in server.requests)
+            if "response_format" in body
+        )
+    assert [row["estimated"] for row in before] == [False, True]
+    assert asked["ListwiseReply"] == 4 * 2 + 2, "queries times presentations, and one list's two again"
+    assert asked["RelevanceReply"] < asked["RelevanceBatchReply"] <= 4 * 3 + 2
+    assert sum(row["calls"] for rows in after.values() for row in rows) == n_calls
+    assert all(row["from_cache"] == row["calls"] for rows in after.values() for row in rows)
+
+    results = tmp_path / "results" / "mine"
+    games, lists = records(results / "games.jsonl"), records(results / "lists.jsonl")
+    assert len(games) == 4 * 2 * 6 and len(lists) == 4 * 2 and all(game["error"] is None for game in games)
+    figures = json.loads((results / "results.json").read_text())
+    assert figures["flip_rate"]["n"] == 4 * 6 and figures["first_shown_wins"]["n"] > 0
+    assert {row["key"] for row in figures["audit"]["findings"]} >= {"flip_rate", "first_favoured", "repeat_consistency"}
+    page = (results / "report.html").read_text()
+    assert page.count("<h4>Ranked together</h4>") == 4 and "in balanced orders" in page
+    assert "Each pair is judged in both orders" not in page
+
+    capsys.readouterr()
+    assert main(["rate", "--games", str(results / "games.jsonl"), "--json"]) == 0
+    rated = json.loads(capsys.readouterr().out)
+    assert rated["n_games"] == 48 and rated["n_verdicts"] == 24 and rated["flip_rate"] == figures["flip_rate"]
+    assert main(["gate", str(results), "--baseline", str(results)]) == 0
+    kept = contents(results)
+    assert main(["run", str(corpus)]) == 0 and contents(results) == kept, "nothing is left to do"
+    assert main(["label-sheet", str(corpus), "--n", "5", "--kind", "games", "--out", "sheet.csv"]) == 0
+
+
+def test_back_to_pairs_leaves_no_lists_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    with ScriptedServer("openai", answer_everything) as server:
+        corpus = corpus_of_four(tmp_path / "mine", server.base_url, tag="paired")
+        assert main(["run", str(corpus)]) == 0
+        path = corpus / "experiment.toml"
+        path.write_text(path.read_text().replace('games = "listwise"', 'games = "all"'))
+        assert main(["run", str(corpus)]) == 0
+    results = tmp_path / "results" / "mine"
+    assert not (results / "lists.jsonl").exists()
+    assert {"presentation", "place_a"}.isdisjoint(records(results / "games.jsonl")[0])
+    assert "Ranked together" not in (results / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("judge", "more", "says"),
+    [
+        ('games = "listwise"\nmode = "probability"', "", "a list is not one token"),
+        ('games = "listwise"\ngames_prompt = "own.md"', "", "give listwise_prompt as well"),
+        ('relevance_batch = 2\nrelevance_prompt = "own.md"', "", "give relevance_batch_prompt as well"),
+        ("relevance_batch = 51", "", "relevance_batch"),
+        ('games = "listwise"\npresentations = 9', "", "presentations"),
+        ('games = "listwise"\nlistwise_prompt = "nowhere.md"', "", "nowhere.md"),
+        ('games = "listwise"', "".join(OWN.format(name=f"a{n}", tag="x") for n in range(5)), "at most 8 answers"),
+    ],
+)
+def test_what_cannot_be_asked_is_said_before_anything_is_paid(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    judge: str,
+    more: str,
+    says: str,
+):
+    monkeypatch.chdir(tmp_path)
+    corpus = corpus_of_four(tmp_path / "mine", judge=f"[judge]\n{judge}\n")
+    with (corpus / "experiment.toml").open("a") as settings:
+        settings.write(more)
+    assert main(["plan", str(corpus)]) == 2
+    told = capsys.readouterr().err
+    assert says in told and ("experiment.toml" in told or "nowhere.md" in told) and "Traceback" not in told
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_model_that_the_command_line_names_is_held_to_it_as_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    corpus = corpus_of_four(tmp_path / "mine")
+    assert main(["plan", str(corpus), "--model", "local:smollm2-135m"]) == 2
+    assert "a list is not one token" in capsys.readouterr().err
