@@ -10,7 +10,7 @@ evaluator's scale, agreement, off-by-one accuracy and kappa of the grades stand 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import Field
@@ -27,9 +27,12 @@ from .agree import PairAgreement, agree
 from .confusion import LARGEST, spelt
 from .label_tables import Label, Ratings
 from .labelled_sets import LabelledRow, LabelledSet
+from .set_share import NAME as SET_SHARE
+from .set_share import precision_at_set_share
 
 BINARY = ("precision", "recall", "f1", "kappa", "accuracy", "false_positive_rate", "false_negative_rate")
 GRADED = ("agreement", "off_by_one", "kappa", "kappa(linear)", "kappa(quadratic)")
+_UNEVEN = f"precision, f1, kappa and accuracy are of the rows drawn; {SET_SHARE} gives each label its weight in the set"
 _NONE_JUDGED = "no row has both labels"
 
 
@@ -47,7 +50,8 @@ class MetaEvaluation(Record):
     binary, graded: figures by name, n the rows with both labels, n_failed those that the evaluator could not judge.
     undefined: why a figure has no value. relevant: what of people's labels counts; threshold: the evaluator's lowest
     label that does, on its scale from `lowest` to `highest`. errors: each error with how often it occurred. prompts: in
-    whose wording the evaluator asked.
+    whose wording the evaluator asked. Where the rows were drawn in other shares than the set has its labels, set_rows
+    and set_relevant count the whole set, and binary has `precision_at_set_share` too.
     """
 
     judge: str
@@ -70,6 +74,8 @@ class MetaEvaluation(Record):
     seed: int = 7
     bootstrap: int = 1000
     notes: tuple[str, ...] = ()
+    set_rows: int | None = None
+    set_relevant: int | None = None
 
 
 def judge_rows(evaluator: Evaluator, labelled: LabelledSet, caller: Caller) -> list[Assessment]:
@@ -166,6 +172,11 @@ def meta_evaluate(
     people, clusters = [row.label in relevant.labels for row in labelled.rows], [row.cluster for row in labelled.rows]
     yes = [None if label is None else label >= least for label in labels]
     binary = verdict_figures(people, yes, clusters, bootstrap=bootstrap, seed=seed)
+    if labelled.whole is not None:
+        figure, why = precision_at_set_share(
+            [row.label for row in labelled.rows], yes, clusters, relevant.labels, labelled.whole, seed=seed
+        )
+        binary = binary[0] | {SET_SHARE: figure}, binary[1] | ({SET_SHARE: why} if why else {})
     graded = _grades(labelled, labels, scale, bootstrap, seed)
     return MetaEvaluation(
         judge=evaluator.name,
@@ -187,8 +198,14 @@ def meta_evaluate(
         errors=dict(Counter(row.error for row in mine if row.error is not None).most_common()),
         seed=seed,
         bootstrap=bootstrap,
-        notes=labelled.notes,
+        notes=(*labelled.notes, *(() if labelled.whole is None else (_UNEVEN,))),
+        set_rows=None if labelled.whole is None else sum(labelled.whole.values()),
+        set_relevant=None if labelled.whole is None else _count(labelled.whole, relevant),
     )
+
+
+def _count(whole: Mapping[Label, int], relevant: Relevant) -> int:
+    return sum(count for label, count in whole.items() if label in relevant.labels)
 
 
 Found = tuple[dict[str, Figure], dict[str, str]]

@@ -272,6 +272,21 @@ def test_a_balanced_draw_takes_half_of_what_counts_and_evenly_of_the_rest(tmp_pa
     assert counts == {"completely-support": 20, "irrelevant": 8, "partially-support": 7, "refute": 5}
 
 
+def test_of_a_balanced_draw_precision_is_given_at_the_share_of_the_set_too(bench, passages_set, capsys):  # noqa: F811
+    bench.server.script = by_number(JUDGE)
+    options = ["--judge", "umbrela", *passages_set, "--n", "4", "--balance"]
+    assert meta_eval(bench, *options, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    # of the two passages of grade 2 one was drawn and counts twice: p2, found, or p3, missed; p4 is a false positive
+    expected = 3 / 4 if found["binary"]["recall"]["value"] == 1 else 1 / 2
+    assert found["binary"]["precision_at_set_share"]["value"] == pytest.approx(expected)
+    assert (found["n_relevant"], found["set_rows"], found["set_relevant"]) == (2, 5, 3)
+    assert "each label its weight in the set" in found["notes"][0]
+    assert meta_eval(bench, *options, "--prompts", "paper", "--prompts", "ragassay") == 0
+    printed = capsys.readouterr().out
+    assert "(2 of 4; 3 of 5 in the whole set)" in printed and "precision at set share" in " ".join(printed.split())
+
+
 def test_a_draw_over_all_grades_takes_as_many_of_each_and_is_the_same_again(tmp_path):
     grades = [0] * 60 + [1] * 25 + [2] * 10 + [3] * 5
     rows = [{"claim": f"Claim {n}", "document": "D", "label": grade} for n, grade in enumerate(grades)]
