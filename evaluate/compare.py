@@ -329,7 +329,7 @@ def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
     judged = Judged(basis.retrieval, basis.pointwise, basis.found)
     made = correct_figures(findings, judged, labelled, basis.order, basis.criteria, basis.k, draws)
     said, rows = by_item(labelled.labels), (*findings.relevance, *findings.pointwise)
-    agreement = agreement_by_criterion(said, rows, draws.clusters, bootstrap=replicates, seed=draws.seed)
+    agreement = agreement_by_criterion(said, rows, basis.found, draws.clusters, bootstrap=replicates, seed=draws.seed)
     return made.model_copy(update={"agreement": agreement})
 
 

@@ -13,7 +13,7 @@ from ragassay.errors import InputError, RepliesMissing
 from ragassay.text import plain
 
 from ..options import Verbs, add_draws, add_json, add_verb, check_least, path_of
-from ..printing import print_figures, print_json, print_undefined
+from ..printing import print_figures, print_json, print_p, print_undefined, ranks_by
 from .meta_eval_table import counted, print_failures, print_side_by_side
 
 if TYPE_CHECKING:
@@ -289,6 +289,9 @@ def _print(found: MetaEvaluation) -> None:
     print_figures(found.binary, "yes and no")
     if found.graded:
         print_figures(found.graded, "grades as they are")
+    if found.ranks:
+        print_figures(found.ranks, "order of the labels as they are")
+        print_p(found.p, ranks_by(found.n_clusters or 0, found.ranks["tau_b"].n))
     if found.confusion is not None:
         _print_confusion(found.confusion)
     print_undefined(found.undefined)

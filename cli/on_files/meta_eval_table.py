@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHOWN = ("precision", "precision_at_set_share", "recall", "f1", "kappa")
 """The figures of the table, the second where there is one; --json has all."""
 
-_PIPED = 140
+_PIPED = 160
 """Columns of characters where the table goes into no terminal."""
 
 
@@ -30,9 +30,13 @@ def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
     first = found[0]
     print(plain(f"against the labels of {first.labelled}: {first.n_rows} rows ({first.kind}); {counted(first)}"))
     shown = [name for name in SHOWN if name in first.binary]
-    table = Table("judge", "yes from", *(name.replace("_", " ") for name in shown), "n", "failed")
+    ranks = ["tau_b, its p"] if first.ranks else []
+    table = Table("judge", "yes from", *(name.replace("precision_", "") for name in shown), *ranks, "n", "failed")
     for one in found:
         figures = [_two_lines(one.binary[name]) for name in shown]
+        if ranks:
+            p = one.p.get("tau_b")
+            figures.append(_two_lines(one.ranks["tau_b"]) + ("" if p is None else f"\np {p:.2g}"))
         kappa = one.binary["kappa"]
         table.add_row(Text(_named(one, found)), f"{one.threshold:g}", *figures, str(kappa.n), str(kappa.n_failed))
     console = Console()
