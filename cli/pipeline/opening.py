@@ -35,7 +35,9 @@ def open_workspace(options: argparse.Namespace) -> Workspace:
     results = _here(options.results or Path("results") / _folder_name(corpus), mirrors)
     if results.exists() and results.samefile(corpus):
         raise InputError("is the corpus folder itself", file=results, remedy="name another folder with --results")
-    return Workspace(corpus, results, _overridden(experiment, options), tuple(mirrors))
+    workspace = Workspace(corpus, results, _overridden(experiment, options), tuple(mirrors))
+    _check_matters(workspace)
+    return workspace
 
 
 def _here(folder: Path | Address, mirrors: list[Mirror]) -> Path:
@@ -64,6 +66,14 @@ def _check(experiment: Experiment, corpus: Path) -> None:
     for name in [*own, judge.relevance_prompt, judge.pointwise_prompt, judge.games_prompt]:
         if name:
             Prompt.load(corpus / name)
+
+
+def _check_matters(workspace: Workspace) -> None:
+    """What `compare` would refuse at the end is refused before the first stage. Raises InputError."""
+    if workspace.experiment.compare.matters:
+        from ragassay.evaluate.figures.compared_measures import check_matters
+
+        check_matters(workspace)
 
 
 def _folder_name(corpus: Path) -> str:
