@@ -63,6 +63,10 @@ def run(options: argparse.Namespace) -> int:
     from ragassay.files import write_text
 
     check_least(options, bootstrap=100, seed=0)
+    if options.results and options.corpus is None:
+        raise InputError(
+            "--results goes with CORPUS", remedy="name the corpus folder, or the results folder in its place"
+        )
     if options.corpus is not None or options.judgments:
         return _run_on_sheet(options)
     ratings = _ratings(options)
@@ -150,7 +154,7 @@ def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
     from ..pipeline.opening import open_workspace
 
     folder = options.corpus
-    own = isinstance(folder, Path) and not (folder / "experiment.toml").exists()
+    own = isinstance(folder, Path) and not options.results and not (folder / "experiment.toml").exists()
     if own and any((folder / name).is_file() for name in JUDGED):
         return options.labels or folder / "labels.csv", folder
     workspace = open_workspace(options)

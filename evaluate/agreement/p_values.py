@@ -35,12 +35,12 @@ def rank_p(x: Floats, y: Floats, clusters: Clusters | None = None, seed: int = 7
 
     clusters: of the pairs; where one has several of them the p is `permutation_p`, and nothing below two clusters.
     """
-    from scipy.stats import kendalltau, spearmanr
-
     if len(x) < 3 or np.ptp(x) < NO_SPREAD or np.ptp(y) < NO_SPREAD:
         return {}
     if clusters is not None and (clusters.sizes > 1).any():
         return permutation_p(x, y, clusters, seed) if len(clusters.names) > 1 else {}
+    from scipy.stats import kendalltau, spearmanr
+
     found = {"tau_b": kendalltau(x, y).pvalue, "rho": spearmanr(x, y).pvalue}
     return {name: six_digits(p) for name, p in found.items() if np.isfinite(p)}
 

@@ -143,6 +143,11 @@ def test_of_several_people_and_judges_most_must_say_so_for_a_winner(workspace: W
     assert confusion["counts"][confusion["labels"].index("a")][confusion["labels"].index("tie")] == 1
 
 
+def test_results_without_a_corpus_are_refused(workspace: Workspace, capsys):
+    assert agree("--labels", workspace.own_labels, "--human", "label", "--results", workspace.results) == 2
+    assert "--results goes with CORPUS" in capsys.readouterr().err
+
+
 def test_where_the_judge_failed_on_all_of_it_that_is_said(workspace: Workspace, capsys):
     write(workspace, games=[game(f"q{i:02}", A, B, None) for i in range(14)])
     assert agree(workspace.corpus, "--results", workspace.results) == 0
