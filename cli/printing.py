@@ -76,7 +76,12 @@ def print_p(p: Mapping[str, float], assuming: str) -> None:
     if ranks:
         print(f"p ({assuming}): {ranks}")
     if "bias" in p:
-        print(f"p of the bias (paired t-test, by query): {p['bias']:.2g}")
+        print(f"p of the bias (paired t-test, by query or section): {p['bias']:.2g}")
+
+
+def ranks_by(n_clusters: int, n_pairs: int, clusters: str = "queries") -> str:
+    """What the p of a rank correlation rests on, for `print_p`."""
+    return "pairs taken as independent" if n_clusters == n_pairs else f"whole {clusters} permuted"
 
 
 def print_undefined(undefined: Mapping[str, str]) -> None:

@@ -60,6 +60,7 @@ def compare(workspace: Workspace) -> StageOutcome:
 
     Raises InputError for a file that is missing or not as the design has it; nothing is written then.
     """
+    compared_measures.check_matters(workspace)
     findings = read_findings(workspace)
     people = read_people(workspace)
     evaluated = _evaluations(workspace, findings)
@@ -88,7 +89,8 @@ def results_of(
     basis = _basis(findings, experiment, evaluated or Evaluations())
     audit = audit_judge(findings, basis.found, experiment, basis.order, basis.draws)
     corrected, guess = _corrected(basis, labelled), guessing(audit)
-    notices = (*findings.unusable, *basis.strengths.notices, *warnings(audit), *(corrected.notes if corrected else ()))
+    notices = [*findings.unusable, *basis.strengths.notices, *warnings(audit), *(corrected.notes if corrected else ())]
+    notices += compared_measures.without_values(experiment, basis.evaluated)
     results = Results(
         corpus=corpus,
         note=experiment.corpus.note,
@@ -288,7 +290,7 @@ def _comparisons(basis: _Basis) -> _Comparisons:
     findings, draws, matters = basis.findings, basis.draws, basis.experiment.compare.matters
     asked = compared_measures.of_findings(findings, basis.k, basis.retrieval, basis.pointwise, basis.found)
     measures = asked | compared_measures.of_evaluators(basis.evaluated)
-    pairs = _pairs(basis, compared_measures.with_all_that_matters(measures, matters))
+    pairs = _pairs(basis, measures)
     verdict = choose(basis.order, basis.strengths, basis.table, draws, asked[WIN_RATE].values)
     low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
     failing = low.figures(verdict, basis.order, draws) if low else None
@@ -329,7 +331,7 @@ def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
     judged = Judged(basis.retrieval, basis.pointwise, basis.found)
     made = correct_figures(findings, judged, labelled, basis.order, basis.criteria, basis.k, draws)
     said, rows = by_item(labelled.labels), (*findings.relevance, *findings.pointwise)
-    agreement = agreement_by_criterion(said, rows, draws.clusters, bootstrap=replicates, seed=draws.seed)
+    agreement = agreement_by_criterion(said, rows, basis.found, draws.clusters, bootstrap=replicates, seed=draws.seed)
     return made.model_copy(update={"agreement": agreement})
 
 

@@ -189,11 +189,12 @@ class RatingDetail(Record):
 
 
 class JudgeAgreement(Record):
-    """How far the judge agrees with people's labels on one criterion, over the things that both labelled.
+    """How far the judge agrees with people's labels on one criterion, over the things that both labelled; on `game`
+    with who wins (a, tie or b, told of the agent that comes first in the alphabet).
 
     figures: `kappa`, `krippendorff_alpha(ordinal)`, `tau_b`, `rho`, `bias` (judge - people), `limit_low`, `limit_high`
     (Bland and Altman) and what else `ragassay agree` says, n the things, n_failed those that the judge could not label.
-    undefined: why a figure has no value. p: two-sided, of tau_b, rho and bias.
+    undefined: why a figure has no value. p: two-sided, of tau_b, rho (whole sections permuted) and bias.
     """
 
     criterion: str

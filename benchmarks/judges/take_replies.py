@@ -19,7 +19,7 @@ from ragassay.calls.reply_cache import ReplyCache, Stored, output_line, read_rep
 from ragassay.errors import InputError, RagassayError, RepliesMissing
 from ragassay.evaluate.judging.catalog import type_of
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
-from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.judge import Prompts, Setup
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import json_line, read_objects, write_bytes
@@ -58,10 +58,10 @@ def open_caller(workspace: Workspace, kept: Path = KEPT) -> Caller:
     return Caller(workspace, "benchmark", ReplyCache(workspace.replies, [kept]))
 
 
-def evaluator(name: str, **options: str) -> Evaluator:
-    """One of ours, asking `MODEL` with the prompts that were recorded, with the options that are texts."""
+def evaluator(name: str, prompts: Prompts = "ragassay", **options: str) -> Evaluator:
+    """One of ours, asking `MODEL` in that wording, with the options that are texts."""
     kind = type_of(name, Path(), Path())
-    return kind(Setup(MODEL, prompts="ragassay"), kind.options_type.model_validate(options))
+    return kind(Setup(MODEL, prompts=prompts), kind.options_type.model_validate(options))
 
 
 def awaited(name: str, what: str, missing: RepliesMissing) -> str:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
 
-from ..options import Verbs, add_draws, add_json, add_verb, check_least, path_of, two_qrels
-from ..printing import print_agreement, print_json, print_notes, print_p, print_table
+from ..options import Verbs, add_draws, add_json, add_results, add_verb, check_least, folder_of, path_of, two_qrels
+from ..printing import print_agreement, print_json, print_notes, print_p, print_table, ranks_by
 
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.agree import Agreement, PairAgreement
     from ragassay.evaluate.agreement.label_tables import Ratings
+
+JUDGED = ("relevance.jsonl", "pointwise.jsonl", "games.jsonl")
+"""What a results folder has of a judge."""
 
 MATRIX = 15
 """Labels whose confusion matrix a terminal has room for."""
@@ -22,6 +26,14 @@ def add(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "say how far judges agree with people: kappa, Krippendorff's alpha, tau-b, precision, recall, …"
     verb = add_verb(verbs, "agree", help_text, run)
+    verb.add_argument(
+        "corpus",
+        type=folder_of,
+        nargs="?",
+        metavar="CORPUS",
+        help="a corpus folder with labels.csv, or a results folder beside --labels: criterion by criterion, and games",
+    )
+    add_results(verb)
     verb.add_argument("--labels", type=path_of, metavar="FILE", help="a table of labels: CSV, TSV or JSON Lines")
     verb.add_argument("--human", metavar="COL", help="the column of people's labels")
     verb.add_argument("--judge", action="append", metavar="COL", help="a judge's column; may be repeated")
@@ -31,7 +43,8 @@ def add(verbs: Verbs) -> None:
         action="append",
         type=path_of,
         metavar="FILE",
-        help="of labels.csv as label-sheet writes it: the judge's relevance.jsonl or pointwise.jsonl; may be repeated",
+        help="of labels.csv as label-sheet writes it: the judge's relevance.jsonl, pointwise.jsonl or games.jsonl; may "
+        "be repeated",
     )
     verb.add_argument(
         "--qrels", action="append", type=path_of, metavar="FILE", help="instead: people's qrels, then the judge's"
@@ -50,7 +63,11 @@ def run(options: argparse.Namespace) -> int:
     from ragassay.files import write_text
 
     check_least(options, bootstrap=100, seed=0)
-    if options.judgments:
+    if options.results and options.corpus is None:
+        raise InputError(
+            "--results goes with CORPUS", remedy="name the corpus folder, or the results folder in its place"
+        )
+    if options.corpus is not None or options.judgments:
         return _run_on_sheet(options)
     ratings = _ratings(options)
     found = agree(
@@ -71,22 +88,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_on_sheet(options: argparse.Namespace) -> int:
-    """The same of `labels.csv` and the judge's files, criterion by criterion."""
-    from ragassay.evaluate.agreement.agree import agree, bland_altman_plots
+    """The same of `labels.csv` and what the judge gave, criterion by criterion."""
+    from ragassay.evaluate.agreement.agree import bland_altman_plots
     from ragassay.evaluate.agreement.bland_altman import page
-    from ragassay.evaluate.agreement.joined import SCALE, joined_files
+    from ragassay.evaluate.agreement.joined import agree_on_criterion
     from ragassay.files import write_text
 
-    if not options.labels or options.human or options.judge or options.by or options.qrels or options.scale:
-        raise InputError("--judgments goes with --labels alone, as label-sheet --take writes it, and --relevant")
-    ratings = joined_files(options.labels, options.judgments)
     draws = {"bootstrap": options.bootstrap, "seed": options.seed}
-    found = {name: agree(each, scale=SCALE, relevant=options.relevant, **draws) for name, each in ratings.items()}
+    ratings = _sheet(options)
+    found = {name: agree_on_criterion(each, relevant=options.relevant, **draws) for name, each in ratings.items()}
     plots = {
         f"{name}: {title}": drawn
         for name, each in found.items()
+        if ratings[name].numeric
         for title, drawn in bland_altman_plots(ratings[name], each).items()
     }
+    if options.plot and not plots:
+        raise InputError("there is nothing to plot: people labelled games alone, whose labels are no numbers")
     if options.json:
         print_json({name: each.dump() for name, each in found.items()})
     else:
@@ -97,12 +115,58 @@ def _run_on_sheet(options: argparse.Namespace) -> int:
     return 0
 
 
+def _sheet(options: argparse.Namespace) -> dict[str, Ratings]:
+    """Labels and judgments of CORPUS, or of the files that are named. Raises InputError."""
+    from ragassay.evaluate.agreement.joined import joined_files
+
+    if options.human or options.judge or options.by or options.qrels or options.scale:
+        what = "CORPUS" if options.corpus is not None else "--judgments"
+        raise InputError(f"{what} goes with --labels alone, as label-sheet --take writes it, and --relevant")
+    if options.corpus is not None:
+        return _of_folder(options)
+    if not options.labels:
+        raise InputError("--judgments needs --labels", remedy="name the labels.csv that label-sheet --take wrote")
+    return joined_files(options.labels, options.judgments)
+
+
+def _of_folder(options: argparse.Namespace) -> dict[str, Ratings]:
+    """Labels and judgments of a corpus folder and its results, or of a results folder. Raises InputError."""
+    from ragassay.evaluate.agreement.joined import joined_files
+    from ragassay.evaluate.inputs.sections import source_clusters
+    from ragassay.files import read_records
+    from ragassay.records import Query
+
+    labels, results = _folders(options)
+    if not labels.is_file():
+        remedy = "`ragassay label-sheet` draws what people should label; or name the file with --labels"
+        raise InputError("there are no labels of people", file=labels, remedy=remedy)
+    judged = options.judgments or [path for name in JUDGED if (path := results / name).is_file()]
+    if not judged:
+        problem = f"holds none of {', '.join(JUDGED)}"
+        raise InputError(problem, file=results, remedy="run `ragassay judge`, or name the folder with --results")
+    queries = results / "queries.jsonl"
+    clusters = source_clusters(read_records(queries, Query)) if queries.is_file() else None
+    return joined_files(labels, judged, clusters)
+
+
+def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
+    """labels.csv and the results folder: of a corpus folder, or of one that has no experiment.toml but results."""
+    from ..pipeline.opening import open_workspace
+
+    folder = options.corpus
+    own = isinstance(folder, Path) and not options.results and not (folder / "experiment.toml").exists()
+    if own and any((folder / name).is_file() for name in JUDGED):
+        return options.labels or folder / "labels.csv", folder
+    workspace = open_workspace(options)
+    return options.labels or workspace.own_labels, workspace.results
+
+
 def _print_found(found: Agreement, before: str = "") -> None:
     for pair in found.pairs:
-        _print_pair(pair, before)
+        _print_pair(pair, before, "sections" if found.by == "section" else "queries")
     if found.all_raters:
         print_agreement("people and judges together", found.all_raters, found.all_raters_undefined)
-    print_notes(found.notes)
+    print_notes([f"{before}{note}" for note in found.notes])
 
 
 def _ratings(options: argparse.Namespace) -> Ratings:
@@ -113,16 +177,18 @@ def _ratings(options: argparse.Namespace) -> Ratings:
             raise InputError("--qrels goes without --labels, --human, --judge and --by")
         return qrels_ratings(*two_qrels(options))
     if not (options.labels and options.human and options.judge):
-        raise InputError("needs --labels FILE, --human COL and --judge COL (or --judgments FILE), or --qrels twice")
+        raise InputError(
+            "needs --labels FILE, --human COL and --judge COL (or CORPUS, or --judgments FILE), or --qrels twice"
+        )
     return ratings(read_labels(options.labels), [options.human, *options.judge], options.by)
 
 
-def _print_pair(pair: PairAgreement, before: str) -> None:
-    title = f"{before}{pair.judge} against {pair.human}: {pair.n_pairs} pairs of {pair.n_clusters} queries"
+def _print_pair(pair: PairAgreement, before: str, clusters: str) -> None:
+    title = f"{before}{pair.judge} against {pair.human}: {pair.n_pairs} pairs of {pair.n_clusters} {clusters}"
     if pair.n_missing:
         title += f", {pair.n_missing} more lack a label"
     print_agreement(title, pair.figures, pair.undefined)
-    print_p(pair.p, "pairs taken as independent")
+    print_p(pair.p, ranks_by(pair.n_clusters, pair.n_pairs, clusters))
     if pair.confusion is not None and len(pair.confusion.labels) > MATRIX:
         print(f"{len(pair.confusion.labels)} different labels: which met which is in --json")
     elif pair.confusion is not None:

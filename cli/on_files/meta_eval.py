@@ -13,8 +13,8 @@ from ragassay.errors import InputError, RepliesMissing
 from ragassay.text import plain
 
 from ..options import Verbs, add_draws, add_json, add_verb, check_least, path_of
-from ..printing import print_figures, print_json, print_undefined
-from .meta_eval_table import print_failures, print_side_by_side
+from ..printing import print_figures, print_json, print_p, print_undefined, ranks_by
+from .meta_eval_table import counted, print_failures, print_side_by_side
 
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.labelled_sets import LabelledSet
@@ -285,11 +285,13 @@ def _print(found: MetaEvaluation) -> None:
     judge = f"{found.criterion} by {found.model}" if found.model != found.judge else found.criterion
     print(plain(f"{judge} against the labels of {found.labelled}: {found.n_rows} rows ({found.kind})"))
     scale = f"{found.lowest:g} to {found.highest:g}"
-    counted = f"people's yes: {found.relevant} ({found.n_relevant} of {found.n_rows})"
-    print(plain(f"{counted}; the judge's: from {found.threshold:g} on its scale of {scale}"))
+    print(plain(f"{counted(found)}; the judge's: from {found.threshold:g} on its scale of {scale}"))
     print_figures(found.binary, "yes and no")
     if found.graded:
         print_figures(found.graded, "grades as they are")
+    if found.ranks:
+        print_figures(found.ranks, "order of the labels as they are")
+        print_p(found.p, ranks_by(found.n_clusters or 0, found.ranks["tau_b"].n))
     if found.confusion is not None:
         _print_confusion(found.confusion)
     print_undefined(found.undefined)

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from ragassay.evaluate.agreement.meta_eval import MetaEvaluation
     from ragassay.records import Figure
 
-SHOWN = ("precision", "recall", "f1", "kappa")
-"""The figures of the table; --json has all."""
+SHOWN = ("precision", "precision_at_set_share", "recall", "f1", "kappa")
+"""The figures of the table, the second where there is one; --json has all."""
 
-_PIPED = 140
+_PIPED = 160
 """Columns of characters where the table goes into no terminal."""
 
 
@@ -28,11 +28,15 @@ def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
     from rich.text import Text
 
     first = found[0]
-    counted = f"people's yes: {first.relevant} ({first.n_relevant} of {first.n_rows})"
-    print(plain(f"against the labels of {first.labelled}: {first.n_rows} rows ({first.kind}); {counted}"))
-    table = Table("judge", "yes from", *SHOWN, "n", "failed")
+    print(plain(f"against the labels of {first.labelled}: {first.n_rows} rows ({first.kind}); {counted(first)}"))
+    shown = [name for name in SHOWN if name in first.binary]
+    ranks = ["tau_b, its p"] if first.ranks else []
+    table = Table("judge", "yes from", *(name.replace("precision_", "") for name in shown), *ranks, "n", "failed")
     for one in found:
-        figures = [_two_lines(one.binary[name]) for name in SHOWN]
+        figures = [_two_lines(one.binary[name]) for name in shown]
+        if ranks:
+            p = one.p.get("tau_b")
+            figures.append(_two_lines(one.ranks["tau_b"]) + ("" if p is None else f"\np {p:.2g}"))
         kappa = one.binary["kappa"]
         table.add_row(Text(_named(one, found)), f"{one.threshold:g}", *figures, str(kappa.n), str(kappa.n_failed))
     console = Console()
@@ -43,6 +47,12 @@ def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
         print_failures(one, f"{_named(one, found)}: ")
     for note in first.notes:
         print(plain(f"note: {note}"), file=sys.stderr)
+
+
+def counted(found: MetaEvaluation) -> str:
+    """People's yes, how many of the rows that is, and how many of the set that they were drawn from in other shares."""
+    of_set = f"; {found.set_relevant:,} of {found.set_rows:,} in the whole set" if found.set_rows else ""
+    return f"people's yes: {found.relevant} ({found.n_relevant} of {found.n_rows}{of_set})"
 
 
 def print_failures(found: MetaEvaluation, whose: str = "") -> None:

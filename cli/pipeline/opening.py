@@ -37,7 +37,9 @@ def open_workspace(options: argparse.Namespace) -> Workspace:
         raise InputError("is the corpus folder itself", file=results, remedy="name another folder with --results")
     experiment = _overridden(experiment, options)
     _check_judge(experiment, corpus)
-    return Workspace(corpus, results, experiment, tuple(mirrors))
+    workspace = Workspace(corpus, results, experiment, tuple(mirrors))
+    _check_matters(workspace)
+    return workspace
 
 
 def _here(folder: Path | Address, mirrors: list[Mirror]) -> Path:
@@ -76,6 +78,14 @@ def _check_judge(experiment: Experiment, corpus: Path) -> None:
         judge_mode(experiment)
     except InputError as error:
         raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
+
+
+def _check_matters(workspace: Workspace) -> None:
+    """What `compare` would refuse at the end is refused before the first stage. Raises InputError."""
+    if workspace.experiment.compare.matters:
+        from ragassay.evaluate.figures.compared_measures import check_matters
+
+        check_matters(workspace)
 
 
 def _folder_name(corpus: Path) -> str:

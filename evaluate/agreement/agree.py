@@ -38,7 +38,8 @@ class PairAgreement(Record):
 
     figures: by spelling (`kappa`, `kappa(linear)`, `accuracy(rel=2)`, …), n the rows with both labels, n_failed those
     with a label missing. undefined: the reason for each figure whose value is None. bias is of judge - human.
-    p: two-sided, of tau_b and rho (pairs taken as independent) and of bias (paired t-test, by query): see `p_values`.
+    p: two-sided, of tau_b and rho (whole queries permuted, where one has several pairs) and of bias (paired t-test, by
+    query): see `p_values`.
     """
 
     human: str
@@ -107,7 +108,8 @@ def _pair(ratings: Ratings, known: Scale, judge: int, bootstrap: int, seed: int)
         problem = f"no row has a label of both '{names[0]}' and '{names[1]}'"
         raise InputError(problem, file=ratings.file, remedy="check that both label the same things")
     x, y = (np.array([column[i] for i in both], dtype=np.intp) for column in columns)
-    if not ratings.numeric and not set(x.tolist()) & set(y.tolist()) and len(set(x.tolist())) > 1:
+    undeclared = not ratings.numeric and (not scale.declared or scale.outside)
+    if undeclared and not set(x.tolist()) & set(y.tolist()) and len(set(x.tolist())) > 1:
         words = (", ".join(sorted({plain(spelt(scale.labels[i])) for i in side})) for side in (x.tolist(), y.tolist()))
         problem = f"'{names[0]}' and '{names[1]}' share no label ({' against '.join(words)})"
         raise InputError(problem, file=ratings.file, remedy="spell labels alike")
@@ -128,13 +130,14 @@ def _pair(ratings: Ratings, known: Scale, judge: int, bootstrap: int, seed: int)
         figures=found.figures,
         undefined=found.undefined,
         confusion=confusion(table, scale.labels) if len(scale.labels) <= LARGEST else None,
-        p=_p(scale, x, y, clusters),
+        p=_p(scale, x, y, clusters, seed),
     )
 
 
-def _p(scale: Scale, x: Ints, y: Ints, clusters: Clusters) -> dict[str, float]:
+def _p(scale: Scale, x: Ints, y: Ints, clusters: Clusters, seed: int) -> dict[str, float]:
     one, other = scale.values[x], scale.values[y]
-    return (rank_p(one, other) if scale.ordered else {}) | (bias_p(other - one, clusters) if scale.numeric else {})
+    ranks = rank_p(one, other, clusters, seed) if scale.ordered else {}
+    return ranks | (bias_p(other - one, clusters) if scale.numeric else {})
 
 
 def _shares(found: Found, scale: Scale, x: Ints, y: Ints, clusters: Clusters) -> None:

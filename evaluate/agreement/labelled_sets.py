@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -57,12 +57,16 @@ class LabelledRow:
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """The rows of a file; `numeric` whether the labels are numbers; `notes` say what is to be known of them."""
+    """The rows of a file; `numeric` whether the labels are numbers; `notes` say what is to be known of them.
+
+    whole: how often each label occurs in the set that the rows were drawn from, where they were drawn in other shares.
+    """
 
     file: str
     kind: Kind
     rows: tuple[LabelledRow, ...]
     notes: tuple[str, ...] = ()
+    whole: Mapping[Label, int] | None = None
 
     @property
     def numeric(self) -> bool:
@@ -136,7 +140,7 @@ def sample(
 
     halves: labels of which half of the rows shall be (as far as there are), evenly of each, the other half evenly of
     the other labels. evenly, without halves: as many of each label, as far as there are. apart: of a cluster one row at
-    most.
+    most. Where labels were drawn in other shares than the set has them, `whole` says how often it has each.
     """
     chance, used = random.Random(seed), set[str]()
     wanted = len(labelled.rows) if n is None else n
@@ -147,7 +151,9 @@ def sample(
     )
     others = [place for place, flag in enumerate(inside) if not flag]
     places += _draw(labelled, names, others, wanted - (wanted // 2 if halves else 0), chance, used, apart)
-    return replace(labelled, rows=tuple(labelled.rows[place] for place in sorted(places)))
+    rows = tuple(labelled.rows[place] for place in sorted(places))
+    uneven = (evenly or halves is not None) and len(rows) < len(labelled.rows)
+    return replace(labelled, rows=rows, whole=Counter(row.label for row in labelled.rows) if uneven else None)
 
 
 def _draw(

@@ -10,7 +10,7 @@ evaluator's scale, agreement, off-by-one accuracy and kappa of the grades stand 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import Field
@@ -27,9 +27,13 @@ from .agree import PairAgreement, agree
 from .confusion import LARGEST, spelt
 from .label_tables import Label, Ratings
 from .labelled_sets import LabelledRow, LabelledSet
+from .set_share import NAME as SET_SHARE
+from .set_share import precision_at_set_share
 
 BINARY = ("precision", "recall", "f1", "kappa", "accuracy", "false_positive_rate", "false_negative_rate")
+RANKS = ("tau_b", "rho")
 GRADED = ("agreement", "off_by_one", "kappa", "kappa(linear)", "kappa(quadratic)")
+_UNEVEN = f"precision, f1, kappa and accuracy are of the rows drawn; {SET_SHARE} gives each label its weight in the set"
 _NONE_JUDGED = "no row has both labels"
 
 
@@ -47,7 +51,9 @@ class MetaEvaluation(Record):
     binary, graded: figures by name, n the rows with both labels, n_failed those that the evaluator could not judge.
     undefined: why a figure has no value. relevant: what of people's labels counts; threshold: the evaluator's lowest
     label that does, on its scale from `lowest` to `highest`. errors: each error with how often it occurred. prompts: in
-    whose wording the evaluator asked.
+    whose wording the evaluator asked. ranks: tau_b and rho of labels as they are, where people's are numbers, whatever
+    their scale, over rows of n_clusters; p: theirs, two-sided (`p_values`). Where the rows were drawn in other shares
+    than the set has its labels, set_rows and set_relevant count the whole set, and binary has `precision_at_set_share`.
     """
 
     judge: str
@@ -70,6 +76,11 @@ class MetaEvaluation(Record):
     seed: int = 7
     bootstrap: int = 1000
     notes: tuple[str, ...] = ()
+    set_rows: int | None = None
+    set_relevant: int | None = None
+    ranks: dict[str, Figure] = Field(default_factory=dict)
+    p: dict[str, float] = Field(default_factory=dict)
+    n_clusters: int | None = None
 
 
 def judge_rows(evaluator: Evaluator, labelled: LabelledSet, caller: Caller) -> list[Assessment]:
@@ -166,7 +177,13 @@ def meta_evaluate(
     people, clusters = [row.label in relevant.labels for row in labelled.rows], [row.cluster for row in labelled.rows]
     yes = [None if label is None else label >= least for label in labels]
     binary = verdict_figures(people, yes, clusters, bootstrap=bootstrap, seed=seed)
+    if labelled.whole is not None:
+        figure, why = precision_at_set_share(
+            [row.label for row in labelled.rows], yes, clusters, relevant.labels, labelled.whole, seed=seed
+        )
+        binary = binary[0] | {SET_SHARE: figure}, binary[1] | ({SET_SHARE: why} if why else {})
     graded = _grades(labelled, labels, scale, bootstrap, seed)
+    ranks, pair = _ranks(labelled, labels, bootstrap, seed)
     return MetaEvaluation(
         judge=evaluator.name,
         model=evaluator.judge,
@@ -182,13 +199,22 @@ def meta_evaluate(
         threshold=least,
         binary=binary[0],
         graded=graded[0],
-        undefined=binary[1] | {f"graded {name}": why for name, why in graded[1].items()},
+        undefined=binary[1] | {f"graded {name}": why for name, why in graded[1].items()} | ranks[1],
         confusion=_confusion(labelled, labels),
         errors=dict(Counter(row.error for row in mine if row.error is not None).most_common()),
         seed=seed,
         bootstrap=bootstrap,
-        notes=labelled.notes,
+        notes=(*labelled.notes, *(() if labelled.whole is None else (_UNEVEN,))),
+        set_rows=None if labelled.whole is None else sum(labelled.whole.values()),
+        set_relevant=None if labelled.whole is None else _count(labelled.whole, relevant),
+        ranks=ranks[0],
+        p={} if pair is None else {name: p for name, p in pair.p.items() if name in RANKS},
+        n_clusters=None if pair is None else pair.n_clusters,
     )
+
+
+def _count(whole: Mapping[Label, int], relevant: Relevant) -> int:
+    return sum(count for label, count in whole.items() if label in relevant.labels)
 
 
 Found = tuple[dict[str, Figure], dict[str, str]]
@@ -218,13 +244,29 @@ def _grades(
         return {}, {}
     if all(label is None for label in labels):
         return _nothing(GRADED, len(labels))
-    columns = (tuple(people), tuple(labels))
-    ratings = Ratings(
-        labelled.file, ("people", "judge"), columns, tuple(r.cluster for r in labelled.rows), True, "query"
-    )
+    ratings = _ratings(labelled, labels)
     whole = [str(grade) for grade in range(round(scale.lowest), round(scale.highest) + 1)]
     found = agree(ratings, scale=whole, bootstrap=bootstrap, seed=seed).pairs[0]
     return _named(found, {name: name for name in GRADED})
+
+
+def _ranks(
+    labelled: LabelledSet, labels: Sequence[float | None], bootstrap: int, seed: int
+) -> tuple[Found, PairAgreement | None]:
+    """`RANKS`, where people's labels are numbers; else nothing."""
+    if not labelled.numeric:
+        return ({}, {}), None
+    if all(label is None for label in labels):
+        return _nothing(RANKS, len(labels)), None
+    pair = agree(_ratings(labelled, labels), bootstrap=bootstrap, seed=seed).pairs[0]
+    return _named(pair, {name: name for name in RANKS}), pair
+
+
+def _ratings(labelled: LabelledSet, labels: Sequence[float | None]) -> Ratings:
+    """People's numbers and the judge's of the same rows."""
+    people = tuple(row.label if isinstance(row.label, float) else None for row in labelled.rows)
+    clusters = tuple(row.cluster for row in labelled.rows)
+    return Ratings(labelled.file, ("people", "judge"), (people, tuple(labels)), clusters, True, "query")
 
 
 def _named(found: PairAgreement, names: dict[str, str]) -> Found:

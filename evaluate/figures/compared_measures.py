@@ -6,18 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.errors import InputError
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
 from ragassay.text import listed, plain
 
 from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings
 from ..inputs.labels import HIGHEST
+from ..judging.catalog import experiment_evaluators
 from ..ratings.verdicts import Verdict
 from ..ratings.win_table import win_rates_by_query
 from ..results import WIN_RATE, Comparison
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.paired_comparison import compare_pairs
 from . import query_values
-from .evaluator_values import Evaluations
+from .evaluator_values import Evaluations, measures_of
 
 
 @dataclass(frozen=True)
@@ -50,17 +53,34 @@ def of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
     }
 
 
-def with_all_that_matters(
-    table: Mapping[str, ComparedMeasure], matters: Mapping[str, float]
-) -> Mapping[str, ComparedMeasure]:
-    """`table`. Raises InputError for a measure of `matters` that is not in it, with those that are."""
-    for measure in matters:
-        if measure not in table:
+def asked_measures(experiment: Experiment) -> list[str]:
+    """The names of `of_findings`, as the settings give them."""
+    return [*query_values.ranking_measures(experiment.retrieval.k)[:2], *experiment.judge.criteria, WIN_RATE]
+
+
+def check_matters(workspace: Workspace) -> None:
+    """Raises InputError for a measure of `[compare] matters` that is not compared here, with those that are.
+
+    It needs the settings alone, so that it can be said before anything is paid for.
+    """
+    experiment = workspace.experiment
+    known = asked_measures(experiment)
+    if experiment.evaluates and experiment.compare.matters.keys() - known:
+        known += measures_of(experiment_evaluators(workspace), experiment.evaluate.k)
+    for measure in experiment.compare.matters:
+        if measure not in known:
             raise InputError(
                 f"compare.matters names '{plain(measure)}', which is not compared here",
-                remedy=f"the measures are {listed(list(table))}",
+                file=workspace.corpus / "experiment.toml",
+                remedy=f"the measures are {listed(known)}",
             )
-    return table
+
+
+def without_values(experiment: Experiment, evaluated: Evaluations) -> list[str]:
+    """A notice for each measure that matters and that the evaluators could give but did not."""
+    known = {*asked_measures(experiment), *evaluated.scales}
+    lacking = [plain(measure) for measure in experiment.compare.matters if measure not in known]
+    return [f"compare.matters names '{measure}', of which there is no value to compare" for measure in lacking]
 
 
 def compare_agents(

@@ -67,6 +67,21 @@ def evaluations_by_query(
     return made
 
 
+def measures_of(evaluators: Sequence[Evaluator], cutoffs: Sequence[int]) -> list[str]:
+    """The names of all measures that they may give, before anything is judged."""
+    names = []
+    for evaluator in evaluators:
+        for criterion in evaluator.criteria:
+            names.append(criterion.name)
+            if evaluator.unit == "passage" and (criterion.lowest, criterion.highest) == GRADED:
+                names += _ranking_measures(criterion, cutoffs)
+    return names
+
+
+def _ranking_measures(criterion: Criterion, cutoffs: Sequence[int]) -> list[str]:
+    return [f"{criterion.name}.{one.format(k=k)}" for k in cutoffs for one in RANKING]
+
+
 def _add_answers(made: Evaluations, rows: Sequence[Assessment], criterion: Criterion) -> None:
     made.scales[criterion.name] = (criterion.lowest, criterion.highest)
     for agent, measures in made.values.items():
@@ -89,8 +104,7 @@ def _add_passages(
         measures[criterion.name] = {query: _mean_label(findings, agent, query, labels) for query in owing}
     if scale != GRADED:
         return
-    for spelling in (one.format(k=k) for k in cutoffs for one in RANKING):
-        made.scales[f"{criterion.name}.{spelling}"] = (0.0, 1.0)
+    made.scales.update(dict.fromkeys(_ranking_measures(criterion, cutoffs), (0.0, 1.0)))
     for agent, ranking in findings.rankings.items():
         for k in cutoffs:
             for one in RANKING:

@@ -17,7 +17,7 @@ import numpy as np
 from ..figures.measures import by_query
 from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings
-from ..inputs.labels import GAME, Key
+from ..inputs.labels import GAME, WON, Key
 from ..judging.judges.relevance import CRITERION
 from ..ratings.verdicts import SCORES, Verdict
 from ..statistics.clustered import Values
@@ -117,7 +117,7 @@ def sample_of(items: Iterable[Item], clusters: Clusters, high: float) -> Sample:
 
 def _won(score: float, is_a: bool) -> float:
     """Whether the agent won; several people's mean score is a win where they mostly say so."""
-    return float((score if is_a else 1 - score) > 0.75)
+    return float((score if is_a else 1 - score) > WON)
 
 
 def _pool_keys(findings: Findings, query: str, k: int) -> list[Key]:

@@ -21,6 +21,8 @@ COLUMNS = ("who", "when", "query", "subject", "criterion", "label")
 GAME = "game"
 HIGHEST = 2.0
 GAME_LABELS = (0.0, 0.5, 1.0)
+WON = 0.75
+"""Several people's, or judges', mean score of a game above which its first agent won; below 1 - WON the second did."""
 
 Key = tuple[str, str, str]
 """Query, subject and criterion: what a label is of."""

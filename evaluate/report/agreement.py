@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ragassay.text import one_line
 
+from ..inputs.labels import GAME
 from ..results import JudgeAgreement, Results
 from .wording import Shown, measure_name, shown
 
@@ -23,7 +24,7 @@ SHOWN = {
 
 @dataclass(frozen=True)
 class AgreementRow:
-    """One criterion; `figures` in the order of `SHOWN`, each with its p in words, "" where it has none."""
+    """One criterion, by name; `figures` in the order of `SHOWN`, each with its p in words, "" where it has none."""
 
     criterion: str
     figures: list[tuple[Shown, str]]
@@ -41,8 +42,7 @@ def agreement_lines(results: Results) -> list[str]:
     for found in results.corrected.agreement if results.corrected else ():
         words = shown(found.figures["kappa(quadratic)"], "mean", found.undefined.get("kappa(quadratic)", ""))
         value = f"{words.value} {words.interval}".strip()
-        name = one_line(measure_name(found.criterion))
-        lines.append(f"judge and people, {name}: kappa (quadratic) {value}, {found.n_pairs:,} labels")
+        lines.append(f"judge and people, {_name(found.criterion)}: kappa (quadratic) {value}, {found.n_pairs:,} labels")
     return lines
 
 
@@ -51,7 +51,11 @@ def _row(found: JudgeAgreement) -> AgreementRow:
         (shown(found.figures[name], "mean", found.undefined.get(name, "")), _p(found.p.get(name))) for name in SHOWN
     ]
     missing = f", {found.n_missing:,} failed" if found.n_missing else ""
-    return AgreementRow(found.criterion, figures, f"{found.n_pairs:,}{missing}")
+    return AgreementRow(_name(found.criterion), figures, f"{found.n_pairs:,}{missing}")
+
+
+def _name(criterion: str) -> str:
+    return "winner of a game" if criterion == GAME else one_line(measure_name(criterion))
 
 
 def _p(p: float | None) -> str:

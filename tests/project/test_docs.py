@@ -150,6 +150,8 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
     assert BENCHMARK_NAMES - {
         "coverage.labelled",
         "coverage.two_agents",
+        "judges.meta_sets",
+        "judges.wordings",
         "machine",
         "runner",
         "servers.failing",

@@ -8,15 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sklearn.metrics import cohen_kappa_score
 from support.json_lines import write_lines
 from support.schema_replies import reply_to
 
-from benchmarks.judges import injection, meta_evaluation
+from benchmarks.judges import injection, meta_evaluation, meta_sets
 from benchmarks.judges.take_replies import take
+from benchmarks.judges.wordings import better, differences
 from ragassay.calls.reply_cache import output_line
 from ragassay.errors import InputError
 from ragassay.files import read_objects, read_records
-from ragassay.records import Passage
+from ragassay.records import Figure, Passage
 
 
 def answer_all(folder: Path, name: str, label_of: Callable[[str, str], object], target: Path) -> Path:
@@ -82,8 +84,8 @@ FILES = ("human", "BEM", "gpt-4", "text-davinci-003")
 
 
 def by_the_mark(shown: str, file: str) -> object:
-    """A judge that knows: the mark RIGHT in what it is shown."""
-    right = "RIGHT" in shown
+    """A judge that knows: the mark RIGHT in what it is shown. In the paper's wording every passage is right to it."""
+    right = "RIGHT" in shown or ("paper" in file and "context_relevance" in file)
     return ("yes" if right else "no") if "correctness" in file else (3 if right else 1)
 
 
@@ -92,31 +94,91 @@ def beginning(lines: list[str], start: str) -> list[str]:
 
 
 def test_three_sets_are_judged_by_replies_that_were_taken_in(tmp_path, data, capsys, monkeypatch):
-    monkeypatch.setattr(meta_evaluation, "N", 8)
+    monkeypatch.setattr(meta_sets, "N", 8)
     work, kept = tmp_path / "work", tmp_path / "kept"
     assert meta_evaluation.main(data, work=work, kept=kept) == 3
     assert "take_replies meta_evaluation" in capsys.readouterr().err
     file = answer_all(work, "meta_evaluation", by_the_mark, tmp_path / "replies.jsonl")
     said = take("meta_evaluation", [file], kept=kept, work=work)
-    assert said.startswith("20 replies taken in (0 answer no request") and said.endswith("; 0 requests still wait")
+    assert said.startswith("32 replies taken in (0 answer no request") and said.endswith("; 0 requests still wait")
     assert meta_evaluation.main(data, work=work, kept=kept) == 0
     lines = capsys.readouterr().out.splitlines()
     ours, strict, partly = (line.split(" | ") for line in lines[2:5])
-    assert ours[:3] == ["| **groundedness**, from 2", "factcheckgpt, 8 rows", "completely-support"]
+    assert ours[:2] == ["| **groundedness**, both wordings, from 2", "factcheckgpt, 8 rows"]
+    assert ours[2] == "completely-support, 4 of 8 (25% of the set's 24)"
     assert ours[3].startswith("1.000") and ours[6].startswith("1.000") and ours[-2:] == ["8", "0 |"]
     assert strict[0].endswith("from 3") and strict[7].startswith("1.000")
-    assert partly[2].endswith("or partially-support") and partly[3].startswith("1.000"), "nothing else was taken for it"
-    assert beginning(lines, "| **context_relevance**, from 2 | scifact, 8 rows")[7].startswith("1.000")
-    assert beginning(lines, "| **correctness**, from 1 | nq301, 4 rows")[7].startswith("1.000")
+    assert partly[2].startswith("completely-support or partially-support, ")
+    assert partly[3].startswith("1.000"), "nothing else was taken for it"
+    mine = beginning(lines, "| **context_relevance**, ragassay, from 2 | scifact, 8 rows")
+    theirs = beginning(lines, "| **context_relevance**, paper, from 2 | scifact, 8 rows")
+    assert mine[7].startswith("1.000") and theirs[7].startswith("0.500")
+    for wording in ("ragassay", "paper"):
+        assert beginning(lines, f"| **correctness**, {wording}, from 1 | nq301, 4 rows")[7].startswith("1.000")
     assert beginning(lines, "| Somebody's, as printed | LLM-AggreFact")[3:7] == ["0.1", "0.2", "0.3", "0.4"]
     # Yes Yes No – against Yes No Yes No: one of the three that have a verdict is right
     peer = beginning(lines, "| GPT-4")
     assert peer[7].startswith("0.333") and peer[-2:] == ["3", "1 |"]
     assert "| completely-support | 0 | 4 |" in lines
+    lost = beginning(lines, "| **context_relevance**, from 2 | scifact |")
+    assert lost[2].startswith("-1.000") and lost[3].startswith("-0.500") and lost[4] == "+0.000"
+    assert lost[5].startswith("+1.000") and lost[6:] == ["not told apart", "8", "0 |"]
+    assert beginning(lines, "| **correctness**, from 1 | nq301 |")[2:] == [
+        *["+0.000"] * 4,
+        "not told apart",
+        "4",
+        "0 |",
+    ]
+    assert not any(line.startswith("| **groundedness**, from 2 | factcheckgpt |") for line in lines), "one prompt"
+
+
+def test_one_wording_alone_asks_and_shows_nothing_of_the_other(tmp_path, data, capsys, monkeypatch):
+    monkeypatch.setattr(meta_sets, "N", 8)
+    work, kept = tmp_path / "work", tmp_path / "kept"
+    assert meta_evaluation.main(data, ("ragassay",), work=work, kept=kept) == 3
+    assert not (work / "meta_evaluation" / "paper").exists()
+    take(
+        "meta_evaluation",
+        [answer_all(work, "meta_evaluation", by_the_mark, tmp_path / "r.jsonl")],
+        kept=kept,
+        work=work,
+    )
+    capsys.readouterr()
+    assert meta_evaluation.main(data, ("ragassay",), work=work, kept=kept) == 0
+    assert "paper" not in capsys.readouterr().out.replace("paper_tables", "")
+
+
+TRUTH = [True] * 6 + [False] * 6
+OTHER = [True] * 5 + [False] * 6 + [None]
+ONE = [True] * 3 + [False] * 3 + [True] * 2 + [False] * 4
+
+
+def test_a_difference_of_two_wordings_is_that_of_their_figures():
+    found = differences(TRUTH, ONE, OTHER, list("abcdefghijkl"), bootstrap=200, seed=7)
+    both = [place for place, said in enumerate(OTHER) if said is not None]
+    people, one, other = ([side[place] for place in both] for side in (TRUTH, ONE, OTHER))
+    step = cohen_kappa_score(people, other) - cohen_kappa_score(people, one)
+    assert found["kappa"].value == pytest.approx(step)
+    assert found["accuracy"].value == pytest.approx((10 - 6) / 11)
+    assert found["recall"].value == pytest.approx((5 - 3) / 6)
+    assert found["false positive rate"].value == pytest.approx(-2 / 5)
+    assert {(one.n, one.n_failed) for name, one in found.items() if name in ("kappa", "accuracy")} == {(11, 1)}
+    back = differences(TRUTH, OTHER, ONE, list("abcdefghijkl"), bootstrap=200, seed=7)
+    for name, figure in found.items():
+        ends = (-back[name].ci_high, -back[name].value, -back[name].ci_low)
+        assert (figure.ci_low, figure.value, figure.ci_high) == pytest.approx(ends)
+
+
+def test_the_better_is_named_only_where_the_interval_says_so():
+    def said(low, high):
+        return better(Figure(value=0.1, n=9, ci_low=low, ci_high=high), "one", "other")
+
+    assert said(0.01, 0.2) == "other" and said(-0.2, -0.01) == "one"
+    assert said(-0.01, 0.2) == said(None, None) == "not told apart"
 
 
 def test_a_draw_is_the_same_again_and_holds_no_pair_with_two_labels(data):
-    drawn = [meta_evaluation.factcheckgpt(data / "factcheckgpt").labelled for _ in range(2)]
+    drawn = [meta_sets.factcheckgpt(data / "factcheckgpt").labelled for _ in range(2)]
     assert drawn[0] == drawn[1]
     assert "Disputed." not in {row.cluster for row in drawn[0].rows}
 

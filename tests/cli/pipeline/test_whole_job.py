@@ -98,6 +98,34 @@ def test_a_run_a_rerun_and_what_makes_a_stage_stale(tmp_path: Path, capfd: pytes
     assert b"sk-test" not in b"".join(contents(tmp_path).values()), "the key was written somewhere"
 
 
+@pytest.mark.parametrize("verb", ["plan", "run", "questions"])
+@pytest.mark.parametrize(
+    ("matters", "refused"),
+    [
+        ("wins = 0.1", "names 'wins'"),
+        ('"umbrela.P(rel=2)@7" = 0.1', "names 'umbrela.P(rel=2)@7'"),
+        ('"umbrela.P(rel=2)@5" = 0.1, query_answered = 0.2, win_rate = 0.05', None),
+    ],
+)
+def test_what_matters_is_known_before_anything_is_paid_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], verb, matters, refused
+):
+    """Those of evaluators by their names and cutoffs; no verb has read a PDF or asked anybody yet."""
+    monkeypatch.chdir(tmp_path)
+    corpus = make_corpus(tmp_path / "mine", "file:m")
+    text = (corpus / "experiment.toml").read_text()
+    more = f'\n[compare]\nmatters = {{ {matters} }}\n[evaluate]\njudges = ["umbrela", "no_answer"]\n'
+    (corpus / "experiment.toml").write_text(text.partition("[compare]")[0] + more)
+    status = main([verb, str(corpus)])
+    err = capsys.readouterr().err
+    if refused is None:
+        assert "compare.matters" not in err
+        return
+    assert status == 2 and refused in err and "umbrela.P(rel=2)@5" in err and "win_rate" in err
+    assert "experiment.toml" in err and err.count("\n") == 1
+    assert not list(tmp_path.glob("results/*/*.jsonl"))
+
+
 def test_a_stage_alone_says_what_it_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     corpus = make_corpus(tmp_path / "mine", "file:m")
     assert main(["judge", str(corpus)]) == 2

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
 from support.json_lines import write_lines
 from support.judge_bench import bench  # noqa: F401  (a fixture)
 from support.loopback.behaviours import reply
@@ -91,6 +92,22 @@ def test_the_figures_of_five_passages_are_those_worked_by_hand(bench, passages_s
     for figure in (*found["binary"].values(), *found["graded"].values()):
         assert figure["n"] == 5 and figure["n_failed"] == 0
         assert figure["ci_low"] <= figure["value"] <= figure["ci_high"]
+
+
+def test_beside_the_order_of_labels_stands_its_p(bench, passages_set, capsys):  # noqa: F811
+    bench.server.script = by_number(JUDGE)
+    assert meta_eval(bench, "--judge", "umbrela", *passages_set, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    people, judge = list(PEOPLE.values()), list(JUDGE.values())
+    assert {name: figure["value"] for name, figure in found["ranks"].items()} == pytest.approx(
+        {"tau_b": kendalltau(people, judge).statistic, "rho": spearmanr(people, judge).statistic}, abs=1e-4
+    )
+    expected = {"tau_b": kendalltau(people, judge).pvalue, "rho": spearmanr(people, judge).pvalue}
+    assert found["p"] == pytest.approx(expected, rel=1e-4) and found["n_clusters"] == 5
+    assert meta_eval(bench, "--judge", "umbrela", *passages_set) == 0
+    assert f"p (pairs taken as independent): tau_b {expected['tau_b']:.2g}" in capsys.readouterr().out
+    assert meta_eval(bench, "--judge", "umbrela", *passages_set, "--prompts", "paper", "--prompts", "ragassay") == 0
+    assert f"p {expected['tau_b']:.2g}" in capsys.readouterr().out
 
 
 def test_rows_that_cannot_be_judged_are_counted_and_said(bench, passages_set, capsys):  # noqa: F811
@@ -272,6 +289,21 @@ def test_a_balanced_draw_takes_half_of_what_counts_and_evenly_of_the_rest(tmp_pa
     assert counts == {"completely-support": 20, "irrelevant": 8, "partially-support": 7, "refute": 5}
 
 
+def test_of_a_balanced_draw_precision_is_given_at_the_share_of_the_set_too(bench, passages_set, capsys):  # noqa: F811
+    bench.server.script = by_number(JUDGE)
+    options = ["--judge", "umbrela", *passages_set, "--n", "4", "--balance"]
+    assert meta_eval(bench, *options, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    # of the two passages of grade 2 one was drawn and counts twice: p2, found, or p3, missed; p4 is a false positive
+    expected = 3 / 4 if found["binary"]["recall"]["value"] == 1 else 1 / 2
+    assert found["binary"]["precision_at_set_share"]["value"] == pytest.approx(expected)
+    assert (found["n_relevant"], found["set_rows"], found["set_relevant"]) == (2, 5, 3)
+    assert "each label its weight in the set" in found["notes"][0]
+    assert meta_eval(bench, *options, "--prompts", "paper", "--prompts", "ragassay") == 0
+    printed = capsys.readouterr().out
+    assert "(2 of 4; 3 of 5 in the whole set)" in printed and "at_set_share" in printed
+
+
 def test_a_draw_over_all_grades_takes_as_many_of_each_and_is_the_same_again(tmp_path):
     grades = [0] * 60 + [1] * 25 + [2] * 10 + [3] * 5
     rows = [{"claim": f"Claim {n}", "document": "D", "label": grade} for n, grade in enumerate(grades)]
@@ -303,8 +335,8 @@ def test_several_judges_stand_in_one_table_each_with_its_own_failures(bench, pas
     assert len(bench.server.requests) == asked, "every reply is there"
     lines = [[cell.strip() for cell in line.split("│")] for line in printed.out.splitlines() if "│" in line]
     rows = {line[1]: line for line in lines if line[1]}
-    assert rows["umbrela"][2:7] == ["2", "0.667", "0.667", "0.667", "0.167"] and rows["umbrela"][7:9] == ["5", "0"]
-    assert rows["context_relevance"][7:9] == ["4", "1"]
+    assert rows["umbrela"][2:7] == ["2", "0.667", "0.667", "0.667", "0.167"] and rows["umbrela"][8:10] == ["5", "0"]
+    assert rows["context_relevance"][8:10] == ["4", "1"]
     assert "context_relevance: 1 of 5 rows could not be judged" in printed.err
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from support import results_folder
 from support.results_folder import answer, assessment, scored
 
-from ragassay.evaluate.figures.evaluator_values import evaluations_by_query
+from ragassay.evaluate.figures.evaluator_values import evaluations_by_query, measures_of
 from ragassay.evaluate.inputs.findings import Findings
 from ragassay.evaluate.inputs.material import Material
 from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
@@ -53,6 +53,11 @@ def test_grades_of_passages_by_hand() -> None:
         "umbrela.AP(rel=2)@3": 0.833333,
         "umbrela.RR(rel=2)@3": 1.0,
     }
+
+
+def test_the_measures_are_known_by_name_before_anything_is_judged() -> None:
+    got = values(Umbrela(SETUP), [row(p, "umbrela", 3) for p in RETRIEVED["q1"]])
+    assert measures_of([Umbrela(SETUP), NoAnswer(SETUP)], (1, 3)) == [*got, "query_answered", "query_answered_strict"]
 
 
 def test_no_query_leaves_the_denominator() -> None:

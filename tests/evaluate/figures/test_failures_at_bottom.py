@@ -18,10 +18,12 @@ RAG, FUSION = "bm25-rag", "bm25-rag-fusion"
 PASSAGE = Passage(id="p", text="…", metadata={"doc": "d.pdf", "first_page": 1, "last_page": 1, "start": 0, "end": 9})
 
 
-def compared(tmp_path, n, fails, winner, judge_fails=frozenset(), matters=None):
+def compared(tmp_path, n, fails, winner, judge_fails=frozenset(), matters=None, judges=()):
     """Two agents on `n` queries; `fails` are those on which RAG has no answer, `winner(i)` who wins the others."""
     figures = {"bootstrap": 100, "tournaments": 10} | ({"matters": matters} if matters else {})
-    setup = results_folder.experiment(retrieval={"retrievers": ["bm25"]}, compare=figures)
+    setup = results_folder.experiment(
+        retrieval={"retrievers": ["bm25"]}, compare=figures, evaluate={"judges": list(judges)}
+    )
     queries = [Query(id=f"q{i:03d}", text="?") for i in range(n)]
     answers, games, grades = [], [], []
     for i, query in enumerate(queries):
@@ -129,3 +131,8 @@ def test_what_matters_of_a_measure_that_is_not_compared_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"compare\.matters names 'win-rate'") as refused:
         compared(tmp_path, 6, set(), lambda i: "a", matters={"win-rate": 0.05})
     assert "win_rate" in str(refused.value.remedy) and "RR(rel=2)@5" in str(refused.value.remedy)
+
+
+def test_what_matters_of_an_evaluator_that_gave_nothing_is_said(tmp_path):
+    results = compared(tmp_path, 6, set(), lambda i: "a", matters={"safety": 0.1}, judges=["safety"])
+    assert "compare.matters names 'safety', of which there is no value to compare" in results.notices

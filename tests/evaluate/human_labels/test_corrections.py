@@ -106,8 +106,9 @@ def test_judge_and_people_agree_as_scikit_learn_and_scipy_say(workspace: Workspa
     figures = {name: figure.value for name, figure in found.figures.items()}
     assert figures["kappa(quadratic)"] == pytest.approx(cohen_kappa_score(people, judge, weights="quadratic"))
     assert figures["tau_b"] == pytest.approx(kendalltau(people, judge).statistic)
-    assert found.p["tau_b"] == pytest.approx(kendalltau(people, judge).pvalue, rel=1e-5)
-    assert found.p["rho"] == pytest.approx(spearmanr(people, judge).pvalue, rel=1e-5)
+    assert found.n_clusters < found.n_pairs and figures["rho"] == pytest.approx(spearmanr(people, judge).statistic)
+    # of 999 permutations of whole sections none comes near
+    assert found.p["tau_b"] == found.p["rho"] == 0.001
     gaps = np.subtract(judge, people)
     assert figures["bias"] == pytest.approx(gaps.mean())
     assert figures["limit_high"] == pytest.approx(gaps.mean() + 1.96 * gaps.std(ddof=1))

@@ -1,0 +1,93 @@
+"""p-values of rank correlation: scipy's where pairs stand alone, permutations of whole clusters where they do not."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kendalltau, spearmanr
+
+from ragassay.evaluate.agreement.p_values import permutation_p, rank_p
+from ragassay.evaluate.inputs.clusters import clusters_of_rows
+
+
+def values(text: str) -> np.ndarray:
+    return np.array([float(label) for label in text])
+
+
+def of_clusters(n_clusters: int, each: int):
+    return clusters_of_rows([f"c{place // each}" for place in range(n_clusters * each)])
+
+
+def test_pairs_that_stand_alone_have_scipys():
+    x, y = values("0121022101"), values("0112012202")
+    expected = {"tau_b": kendalltau(x, y).pvalue, "rho": spearmanr(x, y).pvalue}
+    assert rank_p(x, y, clusters_of_rows(list("abcdefghij"))) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_cluster_of_equal_labels_counts_once():
+    """Four clusters of ten rows that are all alike: the p is that of all 24 orders of four labels, not of 40 rows."""
+    one, other = [0, 1, 2, 3], [0, 1, 3, 2]
+    x, y = (np.repeat(np.array(side, dtype=np.float64), 10) for side in (one, other))
+    orders = [kendalltau(one, order).statistic for order in permutations(other)]
+    exact = np.mean([abs(tau) >= kendalltau(one, other).statistic - 1e-9 for tau in orders])
+    found = permutation_p(x, y, of_clusters(4, 10), draws=9999)
+    assert found["tau_b"] == pytest.approx(exact, abs=0.02)
+    assert kendalltau(x, y).pvalue < 1e-4
+
+
+def test_where_each_row_is_its_own_cluster_a_permutation_says_what_scipy_does():
+    generator = np.random.default_rng(1)
+    x = generator.integers(0, 4, 60).astype(float)
+    y = np.where(generator.random(60) < 0.3, x, generator.integers(0, 4, 60))
+    found = permutation_p(x, y, of_clusters(60, 1), draws=9999)
+    assert found["tau_b"] == pytest.approx(kendalltau(x, y).pvalue, abs=0.01)
+    assert found["rho"] == pytest.approx(spearmanr(x, y).pvalue, abs=0.01)
+
+
+def test_values_too_many_for_labels_are_permuted_too():
+    x = np.arange(60.0)
+    found = rank_p(x, x**2, of_clusters(20, 3))
+    assert found == {"tau_b": 0.001, "rho": 0.001}
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 4)), min_size=6, max_size=40), st.randoms()
+)
+def test_neither_the_order_of_rows_nor_names_change_it(rows, random):
+    def p(rows, name):
+        x, y, cluster = zip(*rows, strict=True)
+        return rank_p(np.array(x, float), np.array(y, float), clusters_of_rows([name(number) for number in cluster]))
+
+    shuffled = random.sample(rows, len(rows))
+    found = p(rows, str)
+    assert found == p(shuffled, lambda number: f"query {9 - number}")
+    assert all(0 < value <= 1 for value in found.values())
+
+
+def test_of_one_cluster_and_of_labels_all_alike_there_is_none():
+    x = values("012012")
+    assert rank_p(x, x, of_clusters(1, 6)) == {}
+    assert rank_p(x, np.ones(6), of_clusters(3, 2)) == {}
+
+
+@pytest.mark.parametrize("sizes", [[6] * 12, [1, 2, 3, 4, 9, 9, 12, 14, 1, 2, 7, 20]])
+def test_raters_with_nothing_in_common_but_clusters_are_seldom_called(sizes):
+    """Labels hang together by .8 within clusters: scipy's p is below 5% in far more than 5%, ours is not."""
+    generator = np.random.default_rng(3)
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    called = np.zeros(2)
+    for _ in range(200):
+        x, y = (
+            np.digitize(
+                generator.normal(size=len(sizes))[cluster] * 2 + generator.normal(size=len(cluster)), [0.0, 1.5]
+            )
+            for _ in range(2)
+        )
+        ours = permutation_p(x.astype(float), y.astype(float), clusters_of_rows(cluster.astype(str).tolist()), draws=99)
+        called += np.array([ours["tau_b"], kendalltau(x, y).pvalue]) <= 0.05
+    assert called[0] <= 18 and called[1] >= 40, called
