@@ -8,8 +8,8 @@ DATA holds nq301 (castorini/qa-eval) and llmbar (princeton-nlp/LLMBar), each wit
   The answers to a question are ranked together, in two presentations; those to the first 16 also play in pairs.
 - llmbar: 60 pairs, 12 of each of the five sets, of which people say which is better: as lists of two, and as pairs.
 
-What is counted are pairs of a right and a wrong answer (a better and a worse one) that are not the same text. Replies are
-recorded (benchmarks/replies); without them the requests are written to results/benchmarks/together_people, lists and
+What is counted are pairs of a right and a wrong answer (a better and a worse one) that are not the same text. Replies
+are recorded (benchmarks/replies); without them the requests are written to results/benchmarks/together_people, lists and
 pairs in folders of their own, and the status is 3.
 """
 
@@ -176,7 +176,8 @@ def ways_of(lists: Sequence[Game], pairs: Sequence[Game]) -> dict[str, list[Game
     ways = {"lists, one presentation": first, "lists, two presentations": list(lists)}
     if len(both) < len({game.query_id for game in lists}):
         ways |= {f"{name}, that part": [g for g in rows if g.query_id in both] for name, rows in list(ways.items())}
-    return {**ways, "pairs, one order": [game for game in pairs if game.first == "a"], "pairs, both orders": list(pairs)}
+    one_order = [game for game in pairs if game.first == "a"]
+    return {**ways, "pairs, one order": one_order, "pairs, both orders": list(pairs)}
 
 
 def requests(rows: Sequence[Game]) -> int:
