@@ -9,8 +9,8 @@ DATA holds nq301 (castorini/qa-eval) and llmbar (princeton-nlp/LLMBar), each wit
 - llmbar: 60 pairs, 12 of each of the five sets, of which people say which is better: as lists of two, and as pairs.
 
 What is counted are pairs of a right and a wrong answer (a better and a worse one) that are not the same text. Replies
-are recorded (benchmarks/replies); without them the requests are written to results/benchmarks/together_people, lists and
-pairs in folders of their own, and the status is 3.
+are recorded (benchmarks/replies); without them the requests are written to results/benchmarks/together_people, lists
+and pairs in folders of their own, and the status is 3.
 """
 
 from __future__ import annotations
