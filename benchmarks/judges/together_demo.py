@@ -3,8 +3,8 @@
     python -m benchmarks.judges.together_demo [RESULTS]
 
 RESULTS is results/avr-libc, as `make demo` leaves it: its passages, answers, labels and games are what is compared
-with. The same answers are judged with `relevance_batch = 10` and `games = "listwise"` (prompts = "ragassay", whose rules
-for passages are the demo's), in one, two (the default) and four presentations. Replies are recorded
+with. The same answers are judged with `relevance_batch = 10` and `games = "listwise"` (prompts = "ragassay", with the
+rules of the demo for passages), in one, two (the default) and four presentations. Replies are recorded
 (benchmarks/replies); without them the requests are written to results/benchmarks/together_demo and the status is 3.
 Tokens are counted by the offline counter; dollars are what they cost by the price tables, without a prompt cache.
 """
