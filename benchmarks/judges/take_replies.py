@@ -2,8 +2,9 @@
 
     python -m benchmarks.judges.take_replies NAME FILE …
 
-NAME is meta_evaluation or injection, a FILE holds replies in the layout of OpenAI's Batch output (.jsonl, .jsonl.gz).
-The benchmark writes its requests to results/benchmarks/NAME and ends with status 3 until all replies are there.
+NAME is one of meta_evaluation, injection and questions; a FILE holds replies in the layout of OpenAI's Batch output
+(.jsonl, .jsonl.gz). The benchmark writes its requests to results/benchmarks/NAME and ends with status 3 until all
+replies are there.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import json_line, read_objects, write_bytes
 from ragassay.models.requests import Body
 
-NAMES = ("meta_evaluation", "injection")
+NAMES = ("meta_evaluation", "injection", "questions")
 MODEL = "file:claude-judge"
 KEPT = Path(__file__).parents[1] / "replies"
 WORK = Path("results") / "benchmarks"

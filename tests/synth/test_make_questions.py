@@ -61,7 +61,7 @@ def make_workspace(
         for doc, count in docs.items()
         for n in range(count)
     ]
-    settings = experiment("file:x", questions={"source": "synthetic", "quota": quota, **table})
+    settings = experiment("file:x", questions={"source": "synthetic", "style": "passage", "quota": quota, **table})
     workspace = results_folder(folder, settings, sections=sections)
     workspace.expert_questions.write_text(experts)
     return workspace

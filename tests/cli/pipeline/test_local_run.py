@@ -46,6 +46,7 @@ passage_words = 40
 passage_overlap_words = 8
 
 [questions]
+style = "passage"
 sections = 1
 per_section = 1
 few_shot = 1
