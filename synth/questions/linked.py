@@ -21,7 +21,7 @@ from .near_duplicates import FUNCTION_WORDS
 SHARED = 2
 """Rare terms that two sections share at least."""
 RARE = 0.1
-"""A term is rare in at most this share of the sections, or in three of them."""
+"""A term is rare in at most this share of the sections, or in three of them, and never where all have it."""
 SAME = 0.9
 """From this cosine on two sections say the same, and no question needs both."""
 
@@ -43,7 +43,7 @@ class Sections:
         for index, counts in enumerate(self._counts):
             for term in counts:
                 self._holders[term].append(index)
-        self._most = max(3, RARE * len(sections))
+        self._most = min(max(3, RARE * len(sections)), len(sections) - 1)
         self._vectors: dict[int, dict[str, float]] = {}
 
     def linked(self, section: Section) -> tuple[Section, ...]:

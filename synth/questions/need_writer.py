@@ -33,10 +33,8 @@ def write_from_needs(
 
     sections: those sampled, which questions are about; all_sections: the corpus, where links are looked for.
     """
-    settings = setup.experiment.questions
-    corpus, models = Sections(all_sections), list(settings.quota)
-    links = {section.id: corpus.linked(section) for section in sections} if settings.kinds.get(LINKED) else {}
-    assignments = assign(settings, sections, links, setup.roles)
+    corpus, models = Sections(all_sections), list(setup.experiment.questions.quota)
+    assignments = assignments_of(setup, sections, corpus)
     calls: list[tuple[Asked, Reply]] = []
     drafts, delivered = ask_needs(setup, assignments, caller, calls)
     drafts = ask_blind(setup, drafts, caller, calls)
@@ -47,8 +45,15 @@ def write_from_needs(
         [draft.candidate(statements=_state(setup)) for draft in drafts],
         delivered,
         [_calls_to(model, calls) for model in models],
-        [*_unlinked(settings.kinds.get(LINKED, 0.0), links), *_without_evidence(drafts)],
+        [*_unlinked(setup, assignments), *_without_evidence(drafts)],
     )
+
+
+def assignments_of(setup: Setup, sections: Sequence[Section], corpus: Sections) -> list[Assignment]:
+    """What the first step asks for; the steps after it ask about as much."""
+    settings = setup.experiment.questions
+    links = {section.id: corpus.linked(section) for section in sections} if settings.kinds.get(LINKED) else {}
+    return assign(settings, sections, links, setup.roles)
 
 
 def ask_needs(
@@ -125,10 +130,11 @@ def _calls_to(model: str, calls: Sequence[tuple[Asked, Reply]]) -> Calls:
     return Calls(model, len(replies), tuple(reply.error for reply in replies if reply.error is not None))
 
 
-def _unlinked(share: float, links: dict[str, tuple[Section, ...]]) -> list[str]:
-    if not share or any(links.values()):
+def _unlinked(setup: Setup, assignments: Sequence[Assignment]) -> list[str]:
+    """The sentence for a corpus that is too small for questions over several sections."""
+    if not setup.experiment.questions.kinds.get(LINKED) or any(one.linked for one in assignments):
         return []
-    return [f"no two sections are linked by what they name: the share of {LINKED} questions went to the other kinds"]
+    return [f"no {LINKED} question was asked for, their share went to the other kinds: no two sections are linked"]
 
 
 def _without_evidence(drafts: Sequence[Draft]) -> list[str]:
