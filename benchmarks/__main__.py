@@ -50,6 +50,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("judges.nugget_scores", nuggets, None if data else "DATA=PATH (the folder of rag24_nugget_llm)"),
         Benchmark("judges.meta_evaluation", (data,) if data else (), _unrecorded("meta_evaluation", data)),
         Benchmark("judges.injection", (), _unrecorded("injection")),
+        Benchmark("questions.write", beir, lacks or _unrecorded("questions")),
         Benchmark(
             "judges.agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"
         ),

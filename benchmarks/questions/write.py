@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.judges.take_replies import REQUESTS_PER_FILE, WORK, awaited, open_caller
+from ragassay.calls.caller import Caller
 from ragassay.errors import RagassayError, RepliesMissing
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
@@ -80,9 +81,9 @@ def abstracts(scifact: Path) -> list[Section]:
     ]
 
 
-def write(scifact: Path, home: Workspace) -> list[Draft]:
+def write(scifact: Path, home: Workspace, caller: Caller) -> list[Draft]:
     """Both questions of every need, those with sight first. Raises RepliesMissing until all replies are there."""
-    setup, caller = Setup.load(home, experts(scifact)), open_caller(home)
+    setup = Setup.load(home, experts(scifact))
     assignments = assign(home.experiment.questions, abstracts(scifact), {}, ())
     sighted, _ = ask_needs(setup, assignments, caller, [])
     blind = ask_blind(setup, sighted, caller, [])
@@ -109,7 +110,7 @@ def main(scifact: Path) -> int:
     """Write the requests of the next step, or the questions; 3 while replies are missing, 2 for what cannot be used."""
     home = workspace()
     try:
-        kept, rejected = questions(write(scifact, home))
+        kept, rejected = questions(write(scifact, home, open_caller(home)))
     except RepliesMissing as missing:
         print(awaited(NAME, "the next step", missing), file=sys.stderr)
         return missing.exit_status
