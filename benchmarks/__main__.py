@@ -53,6 +53,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("judges.injection", (), _unrecorded("injection")),
         Benchmark("judges.together_demo", (), _unrecorded("together_demo")),
         Benchmark("judges.together_people", (data,) if data else (), _unrecorded("together_people", data)),
+        Benchmark("questions.write", beir, lacks or _unrecorded("questions")),
         Benchmark(
             "judges.agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"
         ),

@@ -34,6 +34,7 @@ TAGS = (
     "document",
     "example",
     "expected_answer",
+    "need",
     "nugget",
     "passage",
     "query",

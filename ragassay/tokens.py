@@ -4,7 +4,7 @@ Tokenizer tables (tiktoken's) are fetched at first use, so the count is an estim
 token for every started six letters, a number one for every three digits, a mark or a CJK character one. On English
 prose this lies within about a tenth of the o200k count; it is used to size sections and to plan costs, never to bill.
 How long replies are before there are any is what the recorded run of corpora/avr-libc had
-(`python -m benchmarks.tables.plan_accuracy`).
+(`python -m benchmarks.tables.plan_accuracy`); steps of questions from the need are reckoned for ten questions.
 """
 
 from __future__ import annotations
@@ -30,6 +30,10 @@ def _tokens_of(piece: str) -> int:
 
 _REPLY_TOKENS = {
     "questions": 290,
+    "needs": 600,
+    "linked": 120,
+    "blind": 170,
+    "evidence": 650,
     "rewrites": 113,
     "answers": 115,
     "relevance": 55,

@@ -9,6 +9,7 @@ from ragassay.experiment.dependencies import own_files, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
+from .questions.setup import PROMPTS, STEPS
 from .questions.write import DEFAULT_PROMPT, GOLDEN_PROMPT
 
 
@@ -24,7 +25,10 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
 
 
 def questions_prompts(workspace: Workspace) -> list[Path]:
-    """Ours, and the user's own."""
+    """Those of the style: ours, and the user's own."""
     settings = workspace.experiment.questions
+    if settings.style == "need":
+        own = (getattr(settings, f"{step}_prompt") for step in STEPS)
+        return [*(PROMPTS / f"{step}.md" for step in STEPS), *own_files(workspace, *own)]
     golden = [GOLDEN_PROMPT] if settings.golden_answers else []
     return [DEFAULT_PROMPT, *golden, *own_files(workspace, settings.prompt)]

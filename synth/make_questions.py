@@ -15,18 +15,21 @@ from ragassay.prompts import Prompt
 from ragassay.records import LedgerRow, Query, Section
 from ragassay.text import plain
 
+from .questions.delivered import Calls, Written, ledger
 from .questions.expert import ExpertQuestion, read_expert_questions
+from .questions.need_writer import write_from_needs
 from .questions.own import read_own_queries
-from .questions.reject import Candidate, Sifted, sift
+from .questions.reject import Sifted, sift
 from .questions.sample import sample_queries, sample_sections
-from .questions.write import DEFAULT_PROMPT, Written, ledger, question_batches
+from .questions.setup import Setup
+from .questions.write import DEFAULT_PROMPT, write_from_passages
 
 
 @dataclass(frozen=True)
 class _Made:
     """What came of asking the models."""
 
-    written: Sequence[Written]
+    written: Written
     sifted: Sifted
     sampled: Sequence[Query]
     rows: Sequence[LedgerRow]
@@ -42,7 +45,7 @@ def make_questions(workspace: Workspace, caller: Caller) -> StageOutcome:
     """
     source = workspace.experiment.questions.source
     own = read_own_queries(workspace.own_queries) if source != "synthetic" else []
-    made = _Made((), Sifted((), ()), (), ())
+    made = _Made(Written(), Sifted((), ()), (), ())
     notices: list[str] = []
     if source != "own":
         experts, sections = _experts(workspace), read_records(workspace.sections, Section)
@@ -57,7 +60,7 @@ def make_questions(workspace: Workspace, caller: Caller) -> StageOutcome:
         notices=(*([short] if short else []), *notices),
         exit_status=1 if short else 0,
         n_records=len(queries),
-        n_failed=sum(len(one.failures()) for one in made.written),
+        n_failed=sum(len(calls.errors) for calls in made.written.calls),
     )
 
 
@@ -76,22 +79,21 @@ def _make(
     if not all_sections:
         raise InputError("has no section to ask about", file=workspace.sections, remedy="run `ragassay ingest` again")
     sections = sample_sections(all_sections, settings.sections, settings.seed)
-    prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
-    batches = question_batches(experiment, prompt, sections, experts)
-    replies = caller.ask(batches)
-    written = [Written(batch.model, sections, row) for batch, row in zip(batches, replies, strict=True)]
-    candidates: list[Candidate] = [candidate for one in written for candidate in one.candidates()]
+    if settings.style == "need":
+        written = write_from_needs(Setup.load(workspace, experts), sections, all_sections, caller)
+    else:
+        prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
+        written = write_from_passages(experiment, prompt, sections, experts, caller)
     sifted = sift(
-        candidates,
+        written.candidates,
         experts,
         own,
-        per_section=settings.per_section,
+        per_section=settings.per_section if settings.style == "passage" else None,
         language=experiment.corpus.language,
         seed=settings.seed,
     )
     sampled = sample_queries(sifted.kept, settings.quota, settings.seed)
-    rows = ledger(written, sifted.kept, sifted.rejected, sampled, settings.per_section)
-    return _Made(written, sifted, sampled, rows)
+    return _Made(written, sifted, sampled, ledger(written.delivered, sifted.kept, sifted.rejected, sampled))
 
 
 def _write(workspace: Workspace, made: _Made, queries: Sequence[Query]) -> None:
@@ -123,7 +125,7 @@ def _notices(
     workspace: Workspace, made: _Made, experts: Sequence[ExpertQuestion], sections: Sequence[Section]
 ) -> list[str]:
     settings = workspace.experiment.questions
-    notices = [_failed(one) for one in made.written if one.failures()]
+    notices = [*(_failed(calls) for calls in made.written.calls if calls.errors), *made.written.notices]
     docs = {section.doc for section in sections}
     asked_about = {query.metadata["doc"] for query in made.sampled}
     if silent := sorted(docs - asked_about):
@@ -139,13 +141,12 @@ def _notices(
     return notices
 
 
-def _failed(one: Written) -> str:
-    failures = one.failures()
-    return f"{len(failures)} of {len(one.replies)} calls to {one.model} failed, the first with: {plain(failures[0])}"
+def _failed(calls: Calls) -> str:
+    return f"{len(calls.errors)} of {calls.n} calls to {calls.model} failed, the first with: {plain(calls.errors[0])}"
 
 
 def _nothing(made: _Made) -> str:
-    causes = [_failed(one) for one in made.written if one.failures()]
+    causes = [_failed(calls) for calls in made.written.calls if calls.errors]
     if made.sifted.rejected:
         reason, n = Counter(one.reason.split(":")[0] for one in made.sifted.rejected).most_common(1)[0]
         causes.append(f"{len(made.sifted.rejected)} questions were rejected, most often as: {reason} ({n})")

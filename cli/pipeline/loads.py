@@ -16,7 +16,7 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
 from ragassay.prompts import Prompt
-from ragassay.records import Passage, Query
+from ragassay.records import Passage, Query, Section
 from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
 from ragassay.tokens import count_tokens, reply_tokens
 
@@ -60,7 +60,7 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
     """What the stage will ask, by label and model; empty for one that asks nothing."""
     experiment = workspace.experiment
     if stage == "questions":
-        return []
+        return _later_steps(workspace)
     n_queries = _n_queries(workspace)
     passage = _passage_tokens(workspace)
     if stage == "retrieve":
@@ -70,6 +70,33 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
     if stage == "evaluate":
         return _evaluations(workspace, n_queries, passage)
     return _judgments(workspace, n_queries, passage)
+
+
+def _later_steps(workspace: Workspace) -> list[Load]:
+    """What is asked about questions once their needs are there: blind questions, and the evidence."""
+    settings = workspace.experiment.questions
+    if settings.source == "own" or settings.style == "passage":
+        return []
+    from ragassay.synth.questions.expert import read_expert_questions
+    from ragassay.synth.questions.linked import Sections
+    from ragassay.synth.questions.need_writer import NEAR, assignments_of
+    from ragassay.synth.questions.sample import sample_sections
+    from ragassay.synth.questions.setup import Setup
+    from ragassay.synth.questions.slots import UNANSWERABLE
+
+    sections = read_records(workspace.sections, Section)
+    setup = Setup.load(workspace, read_expert_questions(workspace.expert_questions, needed=settings.few_shot > 0))
+    drawn = sample_sections(sections, settings.sections, settings.seed)
+    loads = []
+    for one in assignments_of(setup, drawn, Sections(sections)):
+        blind = sum(slot.blind for slot in one.slots)
+        near = NEAR * sum(slot.kind == UNANSWERABLE for slot in one.slots)
+        text = sum(count_tokens(section.text) for section in one.sections)
+        told = _filled(setup.prompts["blind"]) + settings.few_shot * _QUESTION_TOKENS + blind * _QUESTION_TOKENS
+        loads += [_load("blind", one.model, 1, told)] if blind else []
+        shown = _filled(setup.prompts["evidence"]) + text + len(one.slots) * _QUESTION_TOKENS
+        loads.append(_load("evidence", one.model, 1 + near, shown))
+    return loads
 
 
 def _evaluations(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:

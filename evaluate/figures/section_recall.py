@@ -1,7 +1,8 @@
 """R(section)@k: whether the section a question was made from is among the first k passages.
 
 It needs no judge. A query's source is its `metadata.section` (offsets in the document's text), or the pages in its
-metadata; a query of a user's own has none and is not counted.
+metadata; a query of a user's own has none and is not counted, and neither is one that the documents do not answer
+(`metadata.kind` "unanswerable").
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def sources(queries: Sequence[Query], sections: Sequence[Section]) -> dict[str, 
     by_id = {section.id: section for section in sections}
     found = {}
     for query in queries:
+        if query.metadata.get("kind") == "unanswerable":
+            continue
         section = by_id.get(str(query.metadata.get("section")))
         if section is not None:
             pages = (section.first_page, section.last_page)

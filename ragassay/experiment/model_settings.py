@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import Field, field_validator
 
 from .addresses import is_server
+from .table import Table
 
 Price = Literal["input", "output", "cached_input", "cache_write"]
 
 
-class ModelSettings(BaseModel):
+class ModelSettings(Table):
     """`[models."provider:name"]`. What shapes the reply is in the cache key; the rest is not."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     base_url: str | None = None
     temperature: float | None = Field(None, ge=0, le=2)

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from ..errors import InputError
 from ..files import read_text
 from ..text import plain
-from .settings import MODEL_PATTERN, Experiment
+from .settings import Experiment
+from .table import MODEL_PATTERN
 
 
 def load_experiment(path: Path) -> Experiment:

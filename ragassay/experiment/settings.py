@@ -5,28 +5,22 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from ..records import Id
 from .addresses import is_server
 from .model_settings import ModelSettings
-
-MODEL_PATTERN = r"^[a-z]+:.+$"
-ModelName = Annotated[str, Field(pattern=MODEL_PATTERN)]
-"""`provider:model`, such as `openai:gpt-4o`."""
+from .question_settings import QuestionsSettings
+from .table import ModelName, Table
 
 Factor = Annotated[str, Field(min_length=1)]
 AnswerCriterion = Literal["relevance", "accuracy", "completeness", "precision", "answer_correctness"]
 
 
-class Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 class CorpusSettings(Table):
     language: str = "en"
     note: str = ""
-    exclude_pages: dict[str, str] = {}
+    exclude_pages: dict[str, str] = Field({})
 
 
 class IngestSettings(Table):
@@ -41,17 +35,6 @@ class IngestSettings(Table):
         if self.passage_overlap_words >= self.passage_words:
             raise ValueError("passage_overlap_words must be smaller than passage_words")
         return self
-
-
-class QuestionsSettings(Table):
-    source: Literal["synthetic", "own", "both"] = "synthetic"
-    sections: int = Field(24, ge=1)
-    per_section: int = Field(10, ge=1, le=50)
-    few_shot: int = Field(3, ge=0)
-    seed: int = 7
-    quota: dict[ModelName, Annotated[int, Field(ge=1)]] = {}
-    golden_answers: bool = False
-    prompt: str | None = None
 
 
 class RetrievalSettings(Table):
@@ -89,7 +72,7 @@ class OpenSearchSettings(Table):
     ef_construction: int = Field(100, ge=2, le=10_000)
     ef_search: int = Field(100, ge=1, le=10_000)
     hybrid: Literal["ours", "server"] = "ours"
-    filter: dict[str, str] = {}
+    filter: dict[str, str] = Field({})
     shards: int = Field(1, ge=1, le=1024)
     replicas: int | None = Field(None, ge=0)
     timeout_s: float = Field(30.0, gt=0)
@@ -223,7 +206,7 @@ class EvaluateSettings(Table):
     prompts: Literal["paper", "ragassay"] = "paper"
     k: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = Field((1, 3, 5), min_length=1)
     custom: tuple[CustomJudgeSettings, ...] = ()
-    settings: dict[str, dict[str, Any]] = {}
+    settings: dict[str, dict[str, Any]] = Field({})
 
     def own_prompts(self) -> list[str]:
         """The prompt files of the user's own, relative to the corpus folder."""
@@ -236,7 +219,7 @@ class CompareSettings(Table):
     tournaments: int = Field(500, ge=1, le=100_000)
     bootstrap: int = Field(1000, ge=100, le=100_000)
     seed: int = Field(7, ge=0)
-    matters: dict[str, Annotated[float, Field(gt=0)]] = {}
+    matters: dict[str, Annotated[float, Field(gt=0)]] = Field({})
 
 
 class RunSettings(Table):
@@ -279,7 +262,7 @@ class Experiment(Table):
     evaluate: EvaluateSettings = EvaluateSettings()
     compare: CompareSettings = CompareSettings()
     run: RunSettings = RunSettings()
-    models: dict[ModelName, ModelSettings] = {}
+    models: dict[ModelName, ModelSettings] = Field({})
 
     @model_validator(mode="after")
     def _names_agree(self) -> Experiment:

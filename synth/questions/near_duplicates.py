@@ -35,7 +35,7 @@ _FUNCTION_WORD_LIST = """
     ao aos as com como da das de do dos e em entre essa esse esta este eu foi há isso isto já mas meu minha na nas no
     nos o onde os ou para pela pelo pode podem por porque posso qual quais quando quem que se seu sua são um uma é
     """
-_FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
+FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 """Words that carry no content in questions in English, German, French, Spanish and Portuguese; "not" is content."""
 
 
@@ -63,7 +63,7 @@ def shape_of(text: str, language: str) -> Shape:
     tokens = [token for word in _WORD.findall(unicodedata.normalize("NFKC", text)) for token in _pieces(word)]
     words = frozenset(token.casefold() for token in tokens)
     stem = _stemmer(language)
-    content = frozenset(stem.stemWord(word) if stem else word for word in words - _FUNCTION_WORDS)
+    content = frozenset(stem.stemWord(word) if stem else word for word in words - FUNCTION_WORDS)
     names = frozenset(token.casefold() for token in tokens if _NAME.search(token))
     return Shape(content or words, words, names)
 

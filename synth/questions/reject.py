@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ragassay.digests import digest_bytes
@@ -64,7 +64,8 @@ _QUOTES = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 class Candidate:
     """A question as a model wrote it about a section; `position` counts from 0 within the reply.
 
-    answer: its golden answer, empty where none was asked for.
+    answer: its golden answer, empty where none was asked for. fault: why it is rejected whatever it says. statement:
+    whether it may be without the form of a question. details: what else the pool says of it.
     """
 
     text: str
@@ -72,14 +73,17 @@ class Candidate:
     section: Section
     position: int
     answer: str = ""
+    fault: str | None = None
+    statement: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def metadata(self) -> dict[str, Any]:
         """What the pool and the rejected file say of where a question comes from."""
         section = self.section
         place = {"doc": section.doc, "first_page": section.first_page, "last_page": section.last_page}
-        golden = {"expected_response": _writable(self.answer)} if self.answer else {}
-        return {"model": self.model, "section": section.id, **place, **golden}
+        golden = {"expected_response": writable(self.answer)} if self.answer else {}
+        return {"model": self.model, "section": section.id, **place, **self.details, **golden}
 
 
 @dataclass(frozen=True)
@@ -98,8 +102,11 @@ def clean(text: str) -> str:
     return text
 
 
-def fault_of(text: str) -> str | None:
-    """Why a cleaned question, looked at alone, cannot be a query; None where it can."""
+def fault_of(text: str, *, statement: bool = False) -> str | None:
+    """Why a cleaned question, looked at alone, cannot be a query; None where it can.
+
+    statement: whether it may be without the form of a question, as some people's are.
+    """
     if not text:
         return "empty"
     if any(unicodedata.category(char) in {"Cc", "Cs", "Co"} or char in _DIRECTIONS for char in text):
@@ -112,7 +119,7 @@ def fault_of(text: str) -> str | None:
         return "code or data, not a question"
     if _length_words(text) < FEWEST_WORDS:
         return f"too short: fewer than {FEWEST_WORDS} words"
-    if not _asks(text):
+    if not statement and not asks(text):
         return "not a question"
     if words := leans_on(text):
         return f"cannot stand alone: “{words}”"
@@ -124,11 +131,13 @@ def sift(
     experts: Sequence[ExpertQuestion],
     own: Sequence[Query],
     *,
-    per_section: int,
+    per_section: int | None,
     language: str,
     seed: int,
 ) -> Sifted:
     """Divide candidates into what the pool takes and what it does not, with the reason.
+
+    per_section: how many a reply may have, None where its candidates have been counted already.
 
     Near-duplicates are found in an order drawn by the seed, in which no model comes before the others; it does not
     depend on which candidates there are, so that one reply more changes nothing among the rest but what it duplicates.
@@ -142,7 +151,8 @@ def sift(
     rejected: dict[int, Rejected] = {}
     for candidate in sorted(candidates, key=lambda candidate: _draw(candidate, seed)):
         text = clean(candidate.text)
-        reason = _extra(candidate, per_section) or fault_of(text) or known.nearest(text)
+        reason = candidate.fault or _extra(candidate, per_section) or fault_of(text, statement=candidate.statement)
+        reason = reason or known.nearest(text)
         if reason is None and (earlier := pool.nearest(text)):
             reason = f"near-duplicate of {earlier}"
         if reason is None:
@@ -152,7 +162,7 @@ def sift(
             kept[places[id(candidate)]] = query
         else:
             rejected[places[id(candidate)]] = Rejected(
-                text=_writable(candidate.text), metadata=candidate.metadata, reason=reason
+                text=writable(candidate.text), metadata=candidate.metadata, reason=reason
             )
     return Sifted(tuple(kept[i] for i in sorted(kept)), tuple(rejected[i] for i in sorted(rejected)))
 
@@ -166,8 +176,9 @@ def _known(experts: Sequence[ExpertQuestion], own: Sequence[Query], language: st
     return known
 
 
-def _extra(candidate: Candidate, per_section: int) -> str | None:
-    return f"more than {per_section} questions in one reply" if candidate.position >= per_section else None
+def _extra(candidate: Candidate, per_section: int | None) -> str | None:
+    extra = per_section is not None and candidate.position >= per_section
+    return f"more than {per_section} questions in one reply" if extra else None
 
 
 def _draw(candidate: Candidate, seed: int) -> tuple[str, str]:
@@ -181,7 +192,8 @@ def _id(text: str, taken: set[str]) -> str:
     return next(name for length in range(10, 65) if (name := f"q-{digest[:length]}") not in taken)
 
 
-def _asks(text: str) -> bool:
+def asks(text: str) -> bool:
+    """Whether a text has the form of a question or a request, in the languages that are known here."""
     found = (_MARK, _GREEK_MARK, _REQUEST, _ASKED_WITHOUT_MARK, _ASIAN_REQUEST)
     return any(pattern.search(text) for pattern in found)
 
@@ -190,6 +202,6 @@ def _length_words(text: str) -> float:
     return max(len(text.split()), len(_UNSPACED.findall(text)) / 2)
 
 
-def _writable(text: str) -> str:
+def writable(text: str) -> str:
     """The text as it came, with half surrogate pairs made visible, since UTF-8 cannot hold them."""
     return text.encode("utf-8", "backslashreplace").decode()

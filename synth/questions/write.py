@@ -1,24 +1,26 @@
-"""What is asked of the models that write questions, and what of their replies becomes candidates."""
+"""Questions from a passage, the fact that answers each first: what is asked, and what of the replies is a candidate.
+
+The other way, from the need behind a text, is in `need_writer.py`.
+"""
 
 from __future__ import annotations
 
 import functools
 import random
-import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ragassay.digests import digest_bytes
+from ragassay.calls.caller import Caller
 from ragassay.experiment.settings import Experiment
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Message, Prompt
-from ragassay.records import LedgerRow, Query, Rejected, Section
+from ragassay.records import Section
 
+from .delivered import Calls, Delivered, Written
 from .expert import ExpertQuestion
+from .labels import labels
 from .reject import Candidate
 
 DEFAULT_PROMPT = Path(__file__).with_name("prompts") / "questions.md"
@@ -47,27 +49,6 @@ class AnsweredQuestion(WrittenQuestion):
     """A question with its golden answer."""
 
     answer: str = Field(description="The full answer, from the section alone, in at most 80 words.")
-
-
-@dataclass(frozen=True)
-class Written:
-    """The replies of one model, one for each sampled section and in their order."""
-
-    model: str
-    sections: Sequence[Section]
-    replies: Sequence[Reply]
-
-    def candidates(self) -> list[Candidate]:
-        """Every question of every reply."""
-        return [
-            Candidate(question.question, self.model, section, position, _answer(question))
-            for section, reply in zip(self.sections, self.replies, strict=True)
-            for position, question in enumerate(_questions(reply))
-        ]
-
-    def failures(self) -> list[str]:
-        """The errors of the calls that gave no reply."""
-        return [reply.error for reply in self.replies if reply.error is not None]
 
 
 @functools.cache
@@ -100,50 +81,39 @@ def question_batches(
             model,
             tuple(Request(_messages(experiment, prompt, model, section, experts), schema) for section in sections),
         )
-        for model, label in _labels(experiment.questions.quota).items()
+        for model, label in labels(experiment.questions.quota, "questions").items()
     ]
 
 
-def ledger(
-    written: Iterable[Written],
-    kept: Sequence[Query],
-    rejected: Sequence[Rejected],
-    sampled: Sequence[Query],
-    per_section: int,
-) -> list[LedgerRow]:
-    """A row for each model and each document with a sampled section, in the order of both."""
-    n_kept, n_rejected, n_sampled = _tally(kept), _tally(rejected), _tally(sampled)
-    rows = []
-    for one in written:
-        for doc in dict.fromkeys(section.doc for section in one.sections):
-            place = (one.model, doc)
-            rows.append(
-                LedgerRow(
-                    model=one.model,
-                    doc=doc,
-                    kept=n_kept[place],
-                    rejected=n_rejected[place],
-                    sampled=n_sampled[place],
-                    **_delivered(one, doc, per_section),
-                )
-            )
-    return rows
+def write_from_passages(
+    experiment: Experiment,
+    prompt: Prompt,
+    sections: Sequence[Section],
+    experts: Sequence[ExpertQuestion],
+    caller: Caller,
+) -> Written:
+    """Every question that the models of the quota write about the sections."""
+    batches = question_batches(experiment, prompt, sections, experts)
+    rows = dict(zip((batch.model for batch in batches), caller.ask(batches), strict=True))
+    asked = experiment.questions.per_section
+    return Written(
+        [candidate for model, replies in rows.items() for candidate in _candidates(model, sections, replies)],
+        [
+            Delivered(model, section.doc, asked, None if reply.error is not None else len(_questions(reply)))
+            for model, replies in rows.items()
+            for section, reply in zip(sections, replies, strict=True)
+        ],
+        [Calls(model, len(row), tuple(r.error for r in row if r.error is not None)) for model, row in rows.items()],
+    )
 
 
-def _delivered(one: Written, doc: str, per_section: int) -> dict[str, int]:
-    replies = [reply for section, reply in zip(one.sections, one.replies, strict=True) if section.doc == doc]
-    lengths = [len(_questions(reply)) for reply in replies if reply.error is None]
-    return {
-        "asked": per_section * len(replies),
-        "written": sum(lengths),
-        "failed": per_section * (len(replies) - len(lengths)),
-        "unwritten": sum(max(per_section - length, 0) for length in lengths),
-        "extra": sum(max(length - per_section, 0) for length in lengths),
-    }
-
-
-def _tally(records: Sequence[Query] | Sequence[Rejected]) -> Counter[tuple[str, str]]:
-    return Counter((record.metadata["model"], record.metadata["doc"]) for record in records)
+def _candidates(model: str, sections: Sequence[Section], replies: Sequence[Reply]) -> list[Candidate]:
+    """Every question of every reply."""
+    return [
+        Candidate(question.question, model, section, position, _answer(question))
+        for section, reply in zip(sections, replies, strict=True)
+        for position, question in enumerate(_questions(reply))
+    ]
 
 
 def _questions(reply: Reply) -> Sequence[WrittenQuestion]:
@@ -178,14 +148,4 @@ def _values(
         "roles": list(dict.fromkeys(expert.role for expert in experts if expert.role)),
         "examples": rng.sample(list(experts), min(settings.few_shot, len(experts))),
         "section": section,
-    }
-
-
-def _labels(models: Iterable[str]) -> dict[str, str]:
-    """Model to `questions-NAME`, with a digest where two names would come out alike in a file system."""
-    labels = {model: "questions-" + re.sub(r"[^A-Za-z0-9._-]+", "-", model) for model in models}
-    often = Counter(label.casefold() for label in labels.values())
-    return {
-        model: label if often[label.casefold()] == 1 else f"{label}-{digest_bytes(model.encode())[:8]}"
-        for model, label in labels.items()
     }

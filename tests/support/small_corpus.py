@@ -17,6 +17,7 @@ passage_words = 40
 passage_overlap_words = 8
 
 [questions]
+style = "passage"
 sections = 4
 per_section = 4
 few_shot = 1

@@ -61,7 +61,7 @@ def make_workspace(
         for doc, count in docs.items()
         for n in range(count)
     ]
-    settings = experiment("file:x", questions={"source": "synthetic", "quota": quota, **table})
+    settings = experiment("file:x", questions={"source": "synthetic", "style": "passage", "quota": quota} | table)
     workspace = results_folder(folder, settings, sections=sections)
     workspace.expert_questions.write_text(experts)
     return workspace
@@ -209,9 +209,10 @@ def test_own_queries_that_are_not_used_are_said(tmp_path: Path) -> None:
     assert "queries.jsonl is not used" in notice
 
 
+@pytest.mark.parametrize("style", ["need", "passage"])
 @pytest.mark.parametrize("experts", ["", "# none\n"])
-def test_no_expert_question_stops_before_anyone_is_asked(tmp_path: Path, experts: str) -> None:
-    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, experts)
+def test_no_expert_question_stops_before_anyone_is_asked(tmp_path: Path, experts: str, style: str) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, experts, style=style)
     caller = Scripted(lambda model, n: about(model, n, 3))
     with pytest.raises(InputError, match=r"questions\.txt"):
         make_questions(workspace, caller)

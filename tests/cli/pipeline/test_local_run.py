@@ -30,6 +30,9 @@ from ragassay.models.local.model import SMALLEST
 from ragassay.models.requests import Request
 from ragassay.prompts import Message
 from ragassay.retrieval.agents.rag_fusion import Rewritten
+from ragassay.synth.questions.blind import blind_schema
+from ragassay.synth.questions.evidence import evidence_schema
+from ragassay.synth.questions.needs import needs_schema
 from ragassay.synth.questions.write import reply_schema as questions_schema
 
 SETTINGS = f"""
@@ -47,6 +50,7 @@ passage_words = 40
 passage_overlap_words = 8
 
 [questions]
+style = "passage"
 sections = 1
 per_section = 1
 few_shot = 1
@@ -222,6 +226,10 @@ def test_llama_cpp_takes_the_grammar_of_every_reply_we_ask_for() -> None:
     schemas: list[type[BaseModel]] = [
         questions_schema(10),
         questions_schema(50),
+        needs_schema(10),
+        blind_schema(10),
+        evidence_schema(10),
+        evidence_schema(10, golden_answers=True),
         Rewritten,
         RelevanceReply,
         pointwise_schema(["relevance", "accuracy", "completeness", "precision"]),

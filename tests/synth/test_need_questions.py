@@ -1,0 +1,395 @@
+"""The questions stage from the need: what each step is shown, what becomes of replies, and where evidence stands."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.json_lines import records
+from support.need_replies import asked, labelled, sober
+from support.results_folder import experiment, results_folder
+from support.scripted_judge import Scripted
+from support.small_corpus import make_corpus
+
+from ragassay.calls.reply_cache import output_line
+from ragassay.cli import main
+from ragassay.errors import RagassayError
+from ragassay.evaluate.figures.section_recall import sources
+from ragassay.evaluate.judging.engine.cases import expected_docs
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import read_records
+from ragassay.models.requests import Reply
+from ragassay.records import LedgerRow, Page, Query, Rejected, Section
+from ragassay.synth.ingest import ingest
+from ragassay.synth.make_questions import make_questions
+
+MODEL = "file:a"
+RARE = ["BOOTRST fuse", "IVSEL bit", "XMEGA core", "prescaler drift", "brown-out level", "stack canary"]
+Say = Callable[[str, str], Any]
+
+
+def section(n: int, doc: str = "a.pdf") -> Section:
+    things = f"{RARE[n % 6]} and the {RARE[(n + 1) % 6]}"
+    text = f"Secret{n} wisdom of the {things}: part {n} of it holds\nfor all con-\ntrollers."
+    return Section(
+        id=f"{doc[0]}-{n}",
+        doc=doc,
+        first_page=n + 1,
+        last_page=n + 1,
+        start=1000 * n,
+        end=1000 * n + len(text),
+        text=text,
+    )
+
+
+SECTIONS = [*(section(n) for n in range(6)), *(section(n, "b.pdf") for n in range(6, 10))]
+
+
+def make_workspace(folder: Path, experts: str = "rep\tWhat does R cost?\n", **table: object) -> Workspace:
+    questions = {"source": "synthetic", "quota": {MODEL: 20}, "sections": 10, "per_section": 4, "few_shot": 1} | table
+    workspace = results_folder(folder, experiment("file:x", questions=questions), sections=SECTIONS)
+    workspace.expert_questions.write_text(experts)
+    return workspace
+
+
+def run(workspace: Workspace, say: Say = sober) -> tuple[StageOutcome, Scripted]:
+    caller = Scripted(say)
+    return make_questions(workspace, caller), caller  # type: ignore[arg-type]
+
+
+def shown(caller: Scripted, step: str) -> list[str]:
+    return [request.messages[1].content for request in caller.asked(f"{step}-file-a")]
+
+
+def reasons(workspace: Workspace) -> Counter[str]:
+    return Counter(one.reason for one in read_records(workspace.rejected, Rejected))
+
+
+def check_ledger(workspace: Workspace) -> None:
+    for row in read_records(workspace.ledger, LedgerRow):
+        assert row.asked + row.extra == row.written + row.unwritten + row.failed
+        assert row.written == row.kept + row.rejected
+        for path, n in ((workspace.pool, row.kept), (workspace.rejected, row.rejected)):
+            assert n == sum(one["metadata"]["doc"] == row.doc for one in records(path))
+
+
+def test_three_steps_make_a_pool_with_needs_kinds_and_evidence(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, roles=["nurse", "pilot"])
+    outcome, caller = run(workspace)
+    assert (outcome.exit_status, outcome.notices, outcome.n_records, outcome.n_failed) == (0, (), 20, 0)
+    assert [[batch.label for batch in batches] for batches in caller.rounds] == [
+        ["needs-file-a", "linked-file-a"],
+        ["blind-file-a"],
+        ["evidence-file-a"],
+    ]
+    pool = read_records(workspace.pool, Query)
+    assert len(pool) == 40 and reasons(workspace) == {}
+    assert Counter(query.metadata["kind"] for query in pool) == {
+        "fact": 20, "several": 6, "multi-hop": 4, "comparison": 4, "keyword": 4, "conversational": 2,
+    }  # fmt: skip
+    assert Counter(query.metadata["blind"] for query in pool) == {True: 20, False: 20}
+    assert all(("blind unit" in query.text) == query.metadata["blind"] for query in pool)
+    assert Counter(query.metadata["role"] for query in pool) == {"nurse": 20, "pilot": 20}
+    assert all(query.metadata["need"] and query.metadata["holds"] == "fully" for query in pool)
+    texts = {one.id: one for one in SECTIONS}
+    for query in pool:
+        about = query.metadata.get("sections", [query.metadata["section"]])
+        assert (len(about) > 1) == (query.metadata["kind"] == "multi-hop")
+        quoted = {(span["doc"], span["start"]): span["end"] for span in query.metadata["evidence"]}
+        assert set(quoted) == {(texts[name].doc, texts[name].start) for name in about}
+    check_ledger(workspace)
+
+
+def test_the_blind_writer_is_shown_needs_and_never_a_text(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, roles=["nurse", "pilot"], blind=1.0)
+    _, caller = run(workspace)
+    prompts = [request.messages for request in caller.asked("blind-file-a")]
+    assert sum(len(asked(user.content)) for _, user in prompts) == 40
+    for system, user in prompts:
+        told = system.content + user.content
+        assert not [one.id for one in SECTIONS if one.text[:10] in told or one.text[-30:] in told]
+        assert "Secret" not in told and "pdf" not in told
+        assert "What does R cost?" in user.content and "to mend it" in user.content and 'role="' in user.content
+
+
+def test_each_step_is_told_kinds_roles_examples_and_language(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, kinds={"keyword": 1.0}, roles=["a nurse on nights"])
+    _, caller = run(workspace)
+    (first, *_) = caller.asked("needs-file-a")
+    system, user = (message.content for message in first.messages)
+    assert "- keyword: " in system and "- fact: " not in system and 'code is "en"' in system
+    assert "4. keyword, asked by: a nurse on nights" in user and "What does R cost?" in user
+    assert not any("keyword" in text or "nurse" in text for text in shown(caller, "evidence")), "told what, not why"
+
+
+def test_linked_questions_are_asked_about_texts_that_share_rare_things(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, kinds={"multi-hop": 0.5, "fact": 0.5})
+    _, caller = run(workspace)
+    texts = shown(caller, "linked")
+    assert texts and all(2 <= text.count("<section number=") <= 3 for text in texts)
+    docs = [set(re.findall(r'document="(.*?)"', text)) for text in texts]
+    assert {"a.pdf", "b.pdf"} in docs, "across documents as well"
+    across = [one for one in read_records(workspace.pool, Query) if len(one.metadata.get("expected_docs", [])) == 2]
+    assert across and expected_docs(across[0]).docs == tuple(across[0].metadata["expected_docs"])  # type: ignore[union-attr]
+
+
+def test_a_corpus_without_links_gives_the_share_to_the_others_and_says_so(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path)
+    texts = ["Fuses are set once.", "Clocks tick on.", "Timers count."]
+    apart = [SECTIONS[n].model_copy(update={"text": text, "end": 1000 * n + len(text)}) for n, text in enumerate(texts)]
+    workspace = results_folder(tmp_path, workspace.experiment, sections=apart)
+    outcome, caller = run(workspace)
+    assert "no multi-hop question was asked for, their share went to the other kinds: no two sections are linked" in (
+        outcome.notices
+    )
+    assert not caller.asked("linked-file-a") and sum(len(asked(text)) for text in shown(caller, "needs")) == 12
+
+
+def changed(step: str, change: Callable[[dict[str, Any]], object]) -> Say:
+    """Sober, but for a change to every first item of the replies of one step."""
+
+    def say(label: str, text: str) -> Any:
+        reply = sober(label, text)
+        if label.startswith(step):
+            change(next(iter(reply.values()))[0])
+        return reply
+
+    return say
+
+
+ONE_KIND = {"fact": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("step", "change", "blind", "reason"),
+    [
+        ("needs", lambda item: item.update(need="  "), 0.0, "no need"),
+        ("needs", lambda item: item.update(question=""), 0.0, "no question"),
+        ("needs", lambda item: item.update(number=9), 0.0, "a number that was not asked for: 9 of 4"),
+        ("needs", lambda item: item.update(number=2), 0.0, "a number that came before in the reply: 2"),
+        (
+            "needs",
+            lambda item: item.update(question="Is a fuse set, or is it clear?"),
+            0.0,
+            "either/or: “Is a fuse set, or”",
+        ),
+        ("needs", lambda item: item.update(question="The fuse of my unit is gone."), 0.0, "not a question"),
+        (
+            "needs",
+            lambda item: item.update(question="What does the text say?"),
+            0.0,
+            "cannot stand alone: “does the text”",
+        ),
+        ("blind", lambda item: item.update(number=9), 1.0, "no question from the need alone"),
+        ("blind", lambda item: item.update(question=" "), 1.0, "no question from the need alone"),
+        ("evidence", lambda item: item.update(holds="not"), 0.5, "its text does not answer it"),
+        (
+            "evidence",
+            lambda item: item.update(quotes=["nowhere to be found"]),
+            0.5,
+            "no quote was found again in its text",
+        ),
+        ("evidence", lambda item: item.update(quotes=[]), 0.5, "no quote was found again in its text"),
+        ("evidence", lambda item: item.update(number=9), 0.5, "its evidence was not given"),
+    ],
+)
+def test_what_does_not_fit_is_rejected_with_the_reason(
+    tmp_path: Path, step: str, change: Callable[[dict[str, Any]], object], blind: float, reason: str
+) -> None:
+    workspace = make_workspace(tmp_path, kinds=ONE_KIND, blind=blind)
+    outcome, _ = run(workspace, changed(step, change))
+    found = reasons(workspace)
+    assert found[reason] >= 9, found
+    assert len(read_records(workspace.pool, Query)) == 40 - sum(found.values()) >= 20
+    if step == "evidence":
+        assert f"10 of 40 questions were rejected for their evidence (10: {reason})" in outcome.notices
+    check_ledger(workspace)
+
+
+def test_a_linked_question_needs_evidence_from_two_of_its_texts(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, kinds={"multi-hop": 0.1, "fact": 0.9})
+    _, caller = run(workspace, changed("evidence", lambda item: item.update(quotes=item["quotes"][:1])))
+    assert reasons(workspace) == {"its evidence stands in one of its texts alone": len(shown(caller, "linked"))}
+
+
+@pytest.mark.parametrize("step", ["needs", "blind", "evidence"])
+def test_calls_that_fail_are_counted_and_what_they_owed_is_accounted_for(tmp_path: Path, step: str) -> None:
+    workspace = make_workspace(tmp_path, kinds=ONE_KIND)
+    first: list[str] = []
+
+    def say(label: str, text: str) -> Any:
+        if label.startswith(step):
+            first.append(text)
+            if len(first) == 1:
+                return Reply(error="503 from the \x1b[31mgateway")
+        return sober(label, text)
+
+    outcome, caller = run(workspace, say)
+    n_calls = sum(len(batch.requests) for batches in caller.rounds for batch in batches)
+    assert outcome.n_failed == 1
+    assert outcome.notices[0] == (
+        rf"1 of {n_calls} calls to file:a failed, the first with: 503 from the \x1b[31mgateway"
+    )
+    lost = sum(row.failed for row in read_records(workspace.ledger, LedgerRow))
+    assert (lost, sum(reasons(workspace).values())) == ((4, 0) if step == "needs" else (0, len(asked(first[0]))))
+    check_ledger(workspace)
+
+
+def test_unanswerable_questions_are_held_against_the_nearest_sections_too(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, kinds={"unanswerable": 0.5, "fact": 0.5}, blind=0.0)
+    kinds: dict[str, str] = {}
+
+    def say(label: str, text: str) -> Any:
+        reply = sober(label, text)
+        if label.startswith("needs"):
+            listed = dict(re.findall(r"^(\d+)\. (\w+)", text, re.MULTILINE))
+            for item in reply["needs"]:
+                subject = RARE[int(re.search(r"Secret(\d+)", text)[1]) % 6]  # type: ignore[index]
+                item["question"] = item["question"].replace("?", f" with the {subject}?")
+                kinds[item["question"]] = listed[str(item["number"])]
+        if label.startswith("evidence"):
+            questions = re.findall(r"<question number=\"\d+\">\n(.*?)\n", text)
+            for item, question in zip(reply["evidence"], questions, strict=True):
+                wanting = kinds[question] == "unanswerable" and "b.pdf" not in text
+                item.update({"holds": "not", "quotes": []} if wanting else {})
+        return reply
+
+    _, caller = run(workspace, say)
+    pool = read_records(workspace.pool, Query)
+    unanswered = [query for query in pool if query.metadata["kind"] == "unanswerable"]
+    answered = read_records(workspace.rejected, Rejected)
+    assert unanswered and answered and len(unanswered) + len(answered) == 20
+    assert {one.reason.rpartition("-")[0] for one in answered} == {"it is answered after all: by section b"}
+    assert all("evidence" not in q.metadata and q.metadata["holds"] == "not" for q in unanswered)
+    assert all(expected_docs(query) is None for query in unanswered)
+    assert set(sources(pool, SECTIONS)) == {query.id for query in pool if query not in unanswered}
+    checks = Counter(question for text in shown(caller, "evidence") for question in kinds if question in text)
+    assert {n for question, n in checks.items() if kinds[question] == "fact"} == {1}
+    assert {n for question, n in checks.items() if kinds[question] == "unanswerable"} == {4}, "its own and three more"
+
+
+def test_statements_are_questions_where_experts_make_statements(tmp_path: Path) -> None:
+    claim = changed("needs", lambda item: item.update(question=f"Units of kind {item['question'][-9:-1]} fail early."))
+    for experts, n_rejected in (("Vitamin C prevents colds.\n", 0), ("Does vitamin C prevent colds?\n", 10)):
+        workspace = make_workspace(tmp_path / experts[0], experts, kinds=ONE_KIND, blind=0.0)
+        run(workspace, claim)
+        assert reasons(workspace) == Counter({"not a question": n_rejected} if n_rejected else {})
+
+
+def test_golden_answers_come_with_the_evidence(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, kinds=ONE_KIND, golden_answers=True)
+
+    def say(label: str, text: str) -> Any:
+        reply = sober(label, text)
+        for item in reply.get("evidence", ()):
+            item["answer"] = " By the fuse. "
+        return reply
+
+    _, caller = run(workspace, say)
+    assert {query.metadata["expected_response"] for query in read_records(workspace.queries, Query)} == {"By the fuse."}
+    assert all("`answer`" in request.messages[0].content for request in caller.asked("evidence-file-a"))
+    assert not any("`answer`" in request.messages[0].content for request in caller.asked("needs-file-a"))
+
+
+def test_prompts_of_ones_own(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, need_prompt="mine.md", kinds=ONE_KIND)
+    (workspace.corpus / "mine.md").write_text(
+        "Mine.\n\n## User\n{{ section.text }}\n{% for i in items %}\n1. x\n{% endfor %}"
+    )
+    _, caller = run(workspace)
+    assert {request.messages[0].content for request in caller.asked("needs-file-a")} == {"Mine."}
+
+
+item = st.fixed_dictionaries(
+    {"number": st.integers(-1, 5), "need": st.sampled_from(["", "to mend", "\ud800"]), "question": st.text(max_size=20)}
+)
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_the_ledger_adds_up_whatever_comes_back(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    workspace = make_workspace(tmp_path_factory.mktemp("run"), few_shot=0, sections=2)
+
+    def say(label: str, text: str) -> Any:
+        chance = data.draw(st.integers(0, 4))
+        if chance == 0:
+            return Reply(error="lost")
+        if chance == 1 and label[:4] in {"need", "link"}:
+            return {"needs": data.draw(st.lists(item, max_size=5))}
+        reply = sober(label, text)
+        (rows,) = reply.values()
+        del rows[data.draw(st.integers(0, len(rows))) :]
+        return reply
+
+    try:
+        run(workspace, say)
+    except RagassayError as error:
+        assert "not a single query" in str(error)
+    check_ledger(workspace)
+    assert sum(row.asked for row in read_records(workspace.ledger, LedgerRow)) == 8
+
+
+def document_texts(workspace: Workspace) -> dict[str, str]:
+    pages: dict[str, list[str]] = {}
+    for page in read_records(workspace.pages, Page):
+        pages.setdefault(page.doc, []).append(page.text)
+    return {doc: "\n".join(texts) for doc, texts in pages.items()}
+
+
+def test_evidence_is_in_the_documents_text_and_the_same_for_any_size_of_passages(tmp_path: Path) -> None:
+    """Quotes are the first six words of the sections shown, so the spans must read as these, in the documents' text."""
+    found = {}
+    for words in (20, 40, 90):
+        corpus = make_corpus(tmp_path / str(words), "file:m")
+        text = (corpus / "experiment.toml").read_text().replace('style = "passage"\n', "")
+        (corpus / "experiment.toml").write_text(text.replace("passage_words = 40", f"passage_words = {words}"))
+        workspace = Workspace(corpus, tmp_path / "results" / str(words), load_experiment(corpus / "experiment.toml"))
+        ingest(workspace)
+        make_questions(workspace, Scripted(sober))  # type: ignore[arg-type]
+        texts, sections = document_texts(workspace), read_records(workspace.sections, Section)
+        starts = {" ".join(section.text.split()[:6]) for section in sections}
+        pool = read_records(workspace.pool, Query)
+        spans = [span for query in pool for span in query.metadata["evidence"]]
+        assert spans and all(
+            " ".join(texts[span["doc"]][span["start"] : span["end"]].split()) in starts for span in spans
+        )
+        found[words] = {query.id: query.metadata["evidence"] for query in pool}
+    assert found[20] == found[40] == found[90]
+
+
+def test_through_files_a_step_at_a_time_and_foreseen_by_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    corpus = make_corpus(tmp_path / "mine", "file:m")
+    path, results = corpus / "experiment.toml", tmp_path / "results" / "mine"
+    path.write_text(path.read_text().replace('style = "passage"\n', ""))
+    assert main(["ingest", str(corpus)]) == 0
+    capsys.readouterr()
+    assert main(["plan", str(corpus), "--json"]) == 0
+    planned = [row for row in json.loads(capsys.readouterr().out) if row["stage"] == "questions"]
+    assert [row["estimated"] for row in planned] == [False, True]
+    asked_in_all, rounds = 0, []
+    for turn in range(4):
+        status = main(["questions", str(corpus)])
+        if status != 3:
+            break
+        files = sorted((results / "requests").glob("*.jsonl"))
+        rounds.append({file.name.split("-")[0] for file in files})
+        lines = [line for file in files for line in records(file)]
+        asked_in_all += len(lines)
+        bodies = [{"choices": [{"message": {"content": json.dumps(labelled(line["body"]))}}]} for line in lines]
+        (results / "replies").mkdir(exist_ok=True)
+        rows = [output_line(line["custom_id"], body) for line, body in zip(lines, bodies, strict=True)]
+        (results / "replies" / f"{turn}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert (status, rounds[1:]) == (0, [{"blind"}, {"evidence"}]) and rounds[0] <= {"needs", "linked"}
+    assert sum(row["calls"] for row in planned) == asked_in_all
+    assert len(records(results / "queries.jsonl")) == 4
