@@ -46,9 +46,12 @@ def windows(places: Sequence[Cut], size: int, overlap: int) -> Iterator[tuple[in
     """(first, stop) word indexes, stop excluded, that cover the len(places) + 1 words; 0 <= overlap < size."""
     n_words, first, covered = len(places) + 1, 0, 0
     while n_words - first > LONGEST * size:
-        covered = _stop(places, first, covered, size)
-        yield first, covered
-        first = _next_first(places, first, covered, min(overlap, size - 1))
+        stop = _stop(places, first, covered, size)
+        if stop <= covered:  # what is left is a tail: the last passage takes it, and less of what is covered
+            first = n_words - int(LONGEST * size)
+            break
+        yield first, stop
+        first, covered = _next_first(places, first, stop, min(overlap, size - 1)), stop
     yield first, n_words
 
 

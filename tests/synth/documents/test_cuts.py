@@ -202,3 +202,9 @@ def test_headings_are_found_on_their_page(page: str, title: str, expected: str) 
 def test_section_record_fields() -> None:
     (section,) = make_sections(document_of("One.", "Two."), "m", 2000, 10)
     assert section == Section(id="m-s0001", doc="m.pdf", first_page=1, last_page=2, start=0, end=9, text="One.\nTwo.")
+
+
+def test_a_tail_too_short_for_a_passage_joins_the_last_one_and_repeats_no_end() -> None:
+    document = document_of("ends! Pump the the the the the • item 2.1 Oil\n the 手册")  # 14 words with the signs
+    ends = [passage.metadata["end"] for passage in make_passages(document, "d", 10, 7)]
+    assert ends == sorted(set(ends)) and ends[-1] == len(document.text)
