@@ -5,8 +5,8 @@
 NAME is a room and a module, such as speed.elo. Without names, all that can be run here. retrieval.scifact and
 speed.bm25 read BEIR's SciFact, which is not in the repository: SCIFACT=PATH names its folder. judges.agreement reads
 nq301 and llmbar in DATA=PATH, judges.nugget_scores rag24_nugget_llm there, judges.meta_evaluation factcheckgpt,
-scifact, nq301 and paper_tables, judges.together_people nq301 and llmbar. judges.injection and judges.together_demo
-read results/avr-libc (`make demo`). retrieval.opensearch_scifact
+scifact, nq301 and paper_tables, judges.together_people nq301 and llmbar. judges.injection, judges.injection_lists and
+judges.together_demo read results/avr-libc (`make demo`). retrieval.opensearch_scifact
 also needs a server, OPENSEARCH_URL. speed.million_passages runs where MILLION=1. speed.pdf_reading reads the PDFs of
 PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with RAGElo.
 Those of the speed table also write benchmarks/results.md, from the last run of each.
@@ -51,6 +51,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("judges.nugget_scores", nuggets, None if data else "DATA=PATH (the folder of rag24_nugget_llm)"),
         Benchmark("judges.meta_evaluation", (data,) if data else (), _unrecorded("meta_evaluation", data)),
         Benchmark("judges.injection", (), _unrecorded("injection")),
+        Benchmark("judges.injection_lists", (), _unrecorded("injection_lists")),
         Benchmark("judges.together_demo", (), _unrecorded("together_demo")),
         Benchmark("judges.together_people", (data,) if data else (), _unrecorded("together_people", data)),
         Benchmark("questions.write", beir, lacks or _unrecorded("questions")),

@@ -44,6 +44,7 @@ NAME = "together_demo"
 CORPUS = Path("corpora/avr-libc")
 PRICED = ("openai:gpt-4o", "anthropic:claude-sonnet-4-5")
 PRESENTATIONS = (1, 2, 4)
+TOGETHER = {"games": "listwise", "relevance_batch": 10, "prompts": "ragassay"}
 
 
 @dataclass(frozen=True)
@@ -182,8 +183,7 @@ def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
     findings = read_findings(demo)
     ways = [way("pairs in both orders", demo, ReplyCache(demo.replies, [demo.shipped_replies]), findings)]
     for n in sorted(PRESENTATIONS, reverse=True):
-        wanted = {"games": "listwise", "presentations": n, "relevance_batch": 10, "prompts": "ragassay"}
-        workspace = open_work(NAME, work=work, judge=judging(wanted))
+        workspace = open_work(NAME, work=work, judge=judging({**TOGETHER, "presentations": n}))
         cache = ReplyCache(workspace.replies, [kept])
         try:
             one = way(f"lists, {n} presentation{'s' * (n > 1)}", workspace, cache, findings)
