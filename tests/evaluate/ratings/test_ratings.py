@@ -162,7 +162,8 @@ def test_elo_of_one_order_agrees_with_evalica():
 
 
 def test_every_order_of_a_tournament_is_an_order():
-    orders = elo.shuffled(np.tile(np.arange(7), (3, 1)), 4, np.random.default_rng(1))
+    circles = elo.shuffled(np.tile(np.arange(7), (3, 1)), 4, np.random.default_rng(1))
+    orders = np.concatenate(list(circles.steps())).T
     assert orders.shape == (24, 7)
     assert np.array_equal(np.sort(orders, axis=1), np.tile(np.arange(7), (24, 1)))
 
