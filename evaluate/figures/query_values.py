@@ -14,6 +14,7 @@ from ..judging.judges.answer_correctness import REFUSAL
 from ..results import Figures
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.resamples import Resamples, rounded
+from .label_rows import ideal_gains, label_rows
 from .measures import by_query, judged_by_query
 from .section_recall import section_recall, sources
 
@@ -31,9 +32,12 @@ def retrieval_by_query(findings: Findings, k: int) -> dict[str, dict[str, Values
             failed.setdefault(judgment.query_id, []).append(judgment.subject)
     found = sources(findings.material.queries, findings.sections)
     values: dict[str, dict[str, Values]] = {}
+    ideal, queries = ideal_gains(findings.qrels, k), findings.queries
+    unsettled = {q: [p for p in row if p not in findings.qrels.get(q, {})] for q, row in failed.items()}
     for agent, ranking in findings.rankings.items():
+        rows = label_rows(queries, findings.qrels, ranking, k, ideal, unsettled)
         values[agent] = {
-            measure: judged_by_query(measure, findings.queries, findings.qrels, ranking, failed, k)
+            measure: judged_by_query(measure, queries, findings.qrels, ranking, failed, k, rows)
             for measure in ranking_measures(k)
         }
         if found:

@@ -9,7 +9,7 @@ Where every pair has met on the same queries all weights are 1. A pair that neve
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -177,7 +177,8 @@ def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resample
     own, meetings = _own(verdicts, agents), _meetings(verdicts)
     if _alike(meetings):
         return {name: share(rows, _won_by(name), draws) for name, rows in own.items()}
-    return {name: _weighed_share(rows, name, meetings, draws) for name, rows in own.items()}
+    plan = _Plan.of(meetings)
+    return {name: _weighed_share(rows, name, plan, draws) for name, rows in own.items()}
 
 
 def _own(verdicts: Sequence[Verdict], agents: Sequence[str]) -> dict[str, list[Verdict]]:
@@ -205,7 +206,8 @@ def win_rates_by_query(
     """`win_rate_by_query` of each agent, by its name; with "games" the plain shares, whoever met whom."""
     own, meetings = _own(verdicts, agents), _meetings(verdicts)
     if weigh == "pairs" and not _alike(meetings):
-        return {name: {**dict.fromkeys(queries), **_contributions(own[name], name, meetings)} for name in agents}
+        plan = _Plan.of(meetings)
+        return {name: {**dict.fromkeys(queries), **_contributions(own[name], name, plan)} for name in agents}
     return {name: _shares(own[name], _won_by(name), queries) for name in agents}
 
 
@@ -217,14 +219,30 @@ def _shares(rows: Sequence[Verdict], won: Callable[[Verdict], bool], queries: Se
     return {query: sum(has_won) / len(has_won) if has_won else None for query, has_won in scores.items()}
 
 
-def _weighed_share(rows: Sequence[Verdict], agent: str, meetings: _Meetings, draws: Resamples) -> Figure:
+@dataclass(frozen=True)
+class _Plan:
+    """Who meets whom. queries: those on which anybody met, sorted; often: agent to opponent to on how many of them."""
+
+    queries: list[str]
+    often: dict[str, Counter[str]]
+
+    @classmethod
+    def of(cls, meetings: _Meetings) -> _Plan:
+        often: dict[str, Counter[str]] = defaultdict(Counter)
+        for (one, other), n in Counter((one, other) for _, one, other in meetings).items():
+            often[one][other] += n
+            often[other][one] += n
+        return cls(sorted({query for query, _, _ in meetings}), often)
+
+
+def _weighed_share(rows: Sequence[Verdict], agent: str, plan: _Plan, draws: Resamples) -> Figure:
     held = sum(v.winner is not None for v in rows)
-    values = {query: value for query, value in _contributions(rows, agent, meetings).items() if value is not None}
+    values = {query: value for query, value in _contributions(rows, agent, plan).items() if value is not None}
     ones = dict.fromkeys(values, 1.0)
     return draws.ratio(values, ones, n=held, n_failed=len(rows) - held, limits=(0.0, 1.0))
 
 
-def _contributions(verdicts: Sequence[Verdict], agent: str, meetings: _Meetings) -> dict[str, float | None]:
+def _contributions(verdicts: Sequence[Verdict], agent: str, plan: _Plan) -> dict[str, float | None]:
     """The linearised win rate: for each of the n queries met on, W + n sum_o w_o f_o (won - s_o) / sum_o w_o N_o.
 
     W = sum_o w_o won_o / sum_o w_o N_o over opponents o, N_o the verdicts against o, s_o the share of them that was
@@ -233,11 +251,7 @@ def _contributions(verdicts: Sequence[Verdict], agent: str, meetings: _Meetings)
     only m queries to learn s_o from. With all pairs on all queries this is the share won there. All None without any
     verdict.
     """
-    queries, won = sorted({query for query, _, _ in meetings}), _won_by(agent)
-    m: dict[str, int] = defaultdict(int)
-    for _, *pair in meetings:
-        if agent in pair:
-            m[pair[pair[0] == agent]] += 1
+    queries, m, won = plan.queries, plan.often.get(agent, Counter()), _won_by(agent)
     results: dict[str, list[tuple[str, bool]]] = defaultdict(list)
     for v in verdicts:
         if v.winner is not None and agent in (v.agent_a, v.agent_b):
