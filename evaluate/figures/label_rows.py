@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.arrays import Floats, Truths
+from ragassay.arrays import Floats
 from ragassay.trec import Qrels
 
 from ..statistics.clustered import Values
@@ -79,7 +79,7 @@ def label_rows(
         scores.append([score for _, score in shown] + [np.nan] * beyond)
     # In single precision, as trec_eval has them.
     given = np.array(scores, dtype=np.float32).reshape(len(names), k)
-    falling: Truths = ((given[:, 1:] < given[:, :-1]) | np.isnan(given[:, 1:])).all(axis=1)
+    falling = np.logical_and.reduce((given[:, 1:] < given[:, :-1]) | np.isnan(given[:, 1:]), axis=1)
     kept = [name for name, falls in zip(names, falling.tolist(), strict=True) if falls]
     labels_kept = np.array(rows, dtype=np.float64).reshape(len(names), k)[falling]
     return LabelRows(kept, labels_kept, np.array([ideal.get(name, 0.0) for name in kept]), k)

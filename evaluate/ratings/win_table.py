@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import sqrt
 from typing import Literal
@@ -28,6 +29,8 @@ from .verdicts import SCORES, Verdict
 
 Weigh = Literal["pairs", "games"]
 """Whether each pair counts the same, or each game: the latter where nobody planned who meets whom, as in a league."""
+
+_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,24 @@ class Contests:
         """
         if self.met is None:
             return None
-        size, used = len(self.agents), self.met.any(axis=(1, 2))
-        drawn = weights.astype(np.float64)
-        m = (drawn @ self.met.reshape(len(self.met), size * size)).reshape(-1, size, size)
-        n = (drawn @ used)[:, None, None]
+        one, other, query, starts = self._meetings
+        m = np.zeros((len(weights), len(self.agents), len(self.agents)))
+        step = max(1, _AT_ONCE // max(1, len(query)))
+        for start in range(0, len(weights), step):
+            part = slice(start, start + step)
+            m[part, one, other] = m[part, other, one] = np.add.reduceat(weights[part][:, query], starts, axis=1)
+        n = (weights @ self.met.any(axis=(1, 2)))[:, None, None]
         return np.divide(n, m, out=np.zeros_like(m), where=m > 0)
+
+    @cached_property
+    def _meetings(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """The two agents of each pair that met, the queries they met on, pair by pair, and where each pair's begin."""
+        assert self.met is not None
+        query, one, other = np.nonzero(np.triu(self.met, 1))
+        order = np.lexsort((query, other, one))
+        query, one, other = query[order], one[order], other[order]
+        starts = np.flatnonzero(np.diff(one * len(self.agents) + other, prepend=-1))
+        return one[starts], other[starts], query, starts
 
     def game_weights(self) -> Floats:
         """(games,): what each counts."""

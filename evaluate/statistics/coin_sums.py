@@ -34,7 +34,7 @@ def tilted_tail(size: Ints, often: Ints, tilt: float, least: int) -> float | Non
     n = ceil(_last_peak(size, 4 * often * ahead * (1 - ahead)) * width / (2 * np.pi))
     if n > min(far, _MOST_FREQUENCIES):
         return None
-    frequency = 2 * np.pi / width * np.arange(n + 1)
+    frequency = np.arange(n + 1, dtype=np.float64) * (2 * np.pi / width)
     logs, angles = _transform(size, often, ahead, frequency)
     each = 2 * tilt + 1j * frequency
     terms = np.exp(logs + 1j * (angles - frequency * least)) * np.expm1(-each * (far + 1)) / np.expm1(-each)
