@@ -69,14 +69,14 @@ def label_rows(
         ranking, known = rankings.get(query, ()), qrels.get(query, {})
         if ranking is None or unsettled.get(query):
             continue
-        shown = ranking[:k]
-        labels = [known.get(passage) for passage, _ in shown]
-        if None in labels or len({passage for passage, _ in shown}) < len(shown):
-            continue
+        shown = dict(ranking[:k])
+        labels = list(map(known.get, shown))
         beyond = k - len(shown)
+        if None in labels or (beyond and len(ranking) > len(shown)):
+            continue
         names.append(query)
         rows.append(labels + [0] * beyond)
-        scores.append([score for _, score in shown] + [np.nan] * beyond)
+        scores.append([*shown.values()] + [np.nan] * beyond)
     # In single precision, as trec_eval has them.
     given = np.array(scores, dtype=np.float32).reshape(len(names), k)
     falling = np.logical_and.reduce((given[:, 1:] < given[:, :-1]) | np.isnan(given[:, 1:]), axis=1)

@@ -47,6 +47,8 @@ def ends(
     """
     decided = rows.values(parse(measure)) if rows else {}
     if decided:
+        if len(decided) == len(ranking):
+            return Ends(decided, decided, decided)
         left = ends(measure, qrels, {q: row for q, row in ranking.items() if q not in decided}, k, elsewhere)
         sides = (left.low | decided, left.high | decided, left.not_relevant | decided)
         return Ends(*({query: side[query] for query in ranking} for side in sides))
@@ -115,11 +117,14 @@ def _pools(
         left = found
         if lost := {q: passages for q, passages in alone.items() if passages}:
             left = _left_without(found, lost, qrels, ranking, elsewhere, k)
+        bounds = {m: _bounds(one, draws) for m, one in found.items()}
         pools[agent] = AgentPool(
             judged=_judged(ranking, qrels, draws, k),
             n_unique=sum(p in alone[q] for q, row in ranking.items() for p, _ in (row or ())[:k]),
-            bounds={m: _bounds(one, draws) for m, one in found.items()},
-            left_out={m: _left_out(one, draws) for m, one in left.items()},
+            bounds=bounds,
+            left_out={
+                m: _left_out(one, bounds[m] if left is found else _bounds(one, draws), draws) for m, one in left.items()
+            },
         )
     return pools
 
@@ -157,9 +162,10 @@ def _judged(ranking: Ranked, qrels: Qrels, draws: Resamples, k: int) -> Figure:
 
 
 def _bounds(found: Ends, draws: Resamples) -> Bounds:
-    return Bounds(low=draws.figure(found.low, (0.0, 1.0)), high=draws.figure(found.high, (0.0, 1.0)))
+    low = draws.figure(found.low, (0.0, 1.0))
+    return Bounds(low=low, high=low if found.high is found.low else draws.figure(found.high, (0.0, 1.0)))
 
 
-def _left_out(found: Ends, draws: Resamples) -> LeftOut:
-    both = _bounds(found, draws)
-    return LeftOut(low=both.low, high=both.high, value=draws.figure(found.not_relevant, (0.0, 1.0)))
+def _left_out(found: Ends, both: Bounds, draws: Resamples) -> LeftOut:
+    value = both.low if found.not_relevant is found.low else draws.figure(found.not_relevant, (0.0, 1.0))
+    return LeftOut(low=both.low, high=both.high, value=value)

@@ -65,12 +65,12 @@ class Circles:
         of_game: what to give in the place of each game.
         """
         size = self.games.shape[1]
-        turned: Ints = np.ascontiguousarray(self.games.T).astype(np.intp)
-        turned = turned if of_game is None else np.take(of_game, turned)
+        turned = np.ascontiguousarray(self.games.T)
+        turned = turned if of_game is None else np.take(of_game.astype(np.int32), turned)
         ahead = (np.arange(size) + np.arange(self.starts)[:, None] * size // self.starts) % max(size, 1)
         circle = np.concatenate([ahead, ahead[:, ::-1]]).T
         for start in range(0, size, _STEPS):
-            yield np.take(turned, circle[start : start + _STEPS], axis=0).reshape(-1, self.size)
+            yield np.take(turned, circle[start : start + _STEPS], axis=0).reshape(-1, self.size).astype(np.intp)
 
     def by_row(self, ratings: Floats) -> Floats:
         """(rows, tournaments of a row, agents) of ratings (tournaments, agents)."""

@@ -26,7 +26,7 @@ STEPS = 40
 TOLERANCE = 1e-8
 FAR = 25.0
 """Log odds beyond which a strength is taken as running off to infinity."""
-_AT_ONCE = 500_000
+_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,7 @@ def control_length(contests: Contests, difference: Floats, draws: Resamples, ini
     if spread < 1e-12:
         return _nothing(contests, n, "in every game the two answers are equally longer or shorter")
     weights = np.vstack([np.ones(len(draws.queries), dtype=np.int64), draws.weights])
-    with_term, found = _fit(held, np.tanh(difference / spread), weights)
-    without, found_plain = _fit(held, None, weights)
+    (with_term, found), (without, found_plain) = _fits(held, np.tanh(difference / spread), weights)
     if not (found[0] and found_plain[0]):
         return _nothing(contests, n, "the games are too one-sided for finite ratings under length control")
     size = len(np.unique(held.query))
@@ -97,20 +96,29 @@ def _figure(values: Floats, found: Truths, draws: Resamples, n: int, queries: in
     return rounded(values[0], n, n_failed, *ends)
 
 
-def _fit(held: Contests, term: Floats | None, weights: NDArray[np.int64]) -> tuple[Floats, Truths]:
-    """Logistic regression of the score (0 to 1) on who plays and `term` (games,), under weights (fits, queries).
+_Fits = tuple[Floats, Truths]
+"""The terms (fits, terms), and whether each fit has a finite maximum that was found (fits,)."""
 
-    Games count as `Contests.pair_weights` says. Returns the terms (fits, agents but the last, and that of `term`) and
-    whether each fit has a finite maximum that was found. All begin where the first of them ended.
+
+def _fits(held: Contests, term: Floats, weights: NDArray[np.int64]) -> tuple[_Fits, _Fits]:
+    """Logistic regressions of the score (0 to 1) on who plays and `term` (games,), and on who plays alone.
+
+    weights: (fits, queries). Games count as `Contests.pair_weights` says. The terms are those of the agents but the
+    last, and that of `term`. All begin where the first of them ended.
     """
-    pairs = _Pairs.of(held)
-    at = np.zeros(len(held.agents) - 1 + (term is not None))
-    parts = []
+    pairs, size = _Pairs.of(held), len(held.agents) - 1
+    term, starts = term[pairs.order], [np.zeros(size + 1), np.zeros(size)]
+    parts: tuple[list[_Fits], list[_Fits]] = ([], [])
     for rows in [weights[:1], *_slices(weights[1:], len(held.a))]:
-        parts.append(_newton(pairs, term, *_weighed(pairs, held, rows, whole=term is None), at))
-        if len(parts) == 1 and parts[0][1][0]:
-            at = parts[0][0][0]
-    return np.concatenate([terms for terms, _ in parts]), np.concatenate([found for _, found in parts])
+        weight, scored = _weighed(pairs, held, rows)
+        parts[0].append(_newton(pairs, term, weight, scored, starts[0]))
+        parts[1].append(_newton(pairs, None, pairs.sums(weight), pairs.sums(scored), starts[1]))
+        if len(parts[0]) == 1:
+            starts = [each[0][0][0] if each[0][1][0] else start for each, start in zip(parts, starts, strict=True)]
+    with_term, without = (
+        (np.concatenate([terms for terms, _ in each]), np.concatenate([found for _, found in each])) for each in parts
+    )
+    return with_term, without
 
 
 def _slices(weights: NDArray[np.int64], n_games: int) -> list[NDArray[np.int64]]:
@@ -159,36 +167,36 @@ class _Pairs:
         return full[:, :-1, :-1]
 
 
-def _weighed(pairs: _Pairs, held: Contests, weights: NDArray[np.int64], *, whole: bool) -> tuple[Floats, Floats]:
-    """(fits, games) in the order of the pairs: what each counts, and that times its score; `whole` pairs' sums."""
+def _weighed(pairs: _Pairs, held: Contests, weights: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """(fits, games) in the order of the pairs: what each counts, and that times its score."""
     order, of_pair = pairs.order, held.pair_weights(weights)
     each = weights[:, held.query[order]].astype(np.float64)
     if of_pair is not None:
         each *= of_pair[:, held.a[order], held.b[order]]
-    scored = each * held.score[order]
-    return (pairs.sums(each), pairs.sums(scored)) if whole else (each, scored)
+    return each, each * held.score[order]
 
 
 def _newton(pairs: _Pairs, term: Floats | None, weight: Floats, scored: Floats, at: Floats) -> tuple[Floats, Truths]:
-    """`_fit` of some of the fits, from `at` (terms,). weight, scored: (fits, games), or of pairs where no `term` is."""
+    """One of `_fits`, from `at` (terms,). weight, scored: (fits, games), or the pairs' sums where no `term` is."""
     size = pairs.signs.shape[1]
     terms, last = np.tile(at, (len(weight), 1)), np.full(len(weight), np.inf)
-    given = None if term is None else term[pairs.order]
     curve = np.zeros((len(weight), len(at), len(at)))
     for _ in range(STEPS):
         odds = terms[:, :size] @ pairs.signs.T
-        if given is not None:
+        if term is not None:
             odds = np.repeat(odds, pairs.often, axis=1)
-            odds += terms[:, size:] * given
-        expected = 1 / (1 + np.exp(-np.clip(odds, -FAR, FAR)))
-        short, spread = scored - weight * expected, weight * expected * (1 - expected)
+            odds += terms[:, size:] * term
+        expected = _expit(odds)
+        spread = weight * expected
+        short = scored - spread
+        spread *= np.subtract(1.0, expected, out=expected)
         slope = pairs.sums(short) @ pairs.signs
         curve[:, :size, :size] = pairs.curve(pairs.sums(spread))
-        if given is not None:
-            slope = np.column_stack([slope, short @ given])
-            across = pairs.sums(spread * given) @ pairs.signs
-            curve[:, size, :size] = curve[:, :size, size] = across
-            curve[:, size, size] = spread @ given**2
+        if term is not None:
+            slope = np.column_stack([slope, short @ term])
+            spread *= term
+            curve[:, size, :size] = curve[:, :size, size] = pairs.sums(spread) @ pairs.signs
+            curve[:, size, size] = spread @ term
         move = np.linalg.solve(curve + 1e-9 * np.eye(len(at)), slope[:, :, None])[:, :, 0]
         move = np.clip(move, -2.0, 2.0)
         terms, last = terms + move, np.abs(move).max(axis=1)
@@ -198,3 +206,11 @@ def _newton(pairs: _Pairs, term: Floats | None, weight: Floats, scored: Floats, 
     flat = np.linalg.eigvalsh(curve)[:, 0] < 1e-6
     found: Truths = (last < TOLERANCE) & (np.abs(terms).max(axis=1) < FAR / 2) & ~flat
     return terms, found
+
+
+def _expit(odds: Floats) -> Floats:
+    """1 / (1 + exp(-x)) of log odds within `FAR`, in their place."""
+    np.clip(odds, -FAR, FAR, out=odds)
+    np.exp(np.negative(odds, out=odds), out=odds)
+    odds += 1
+    return np.reciprocal(odds, out=odds)

@@ -1,8 +1,8 @@
 """How likely a sum of many weighted coin tosses is to reach its mean: from a few values of its Fourier transform.
 
-The transform of a sum of hundreds of tosses is all but 0 except near frequency 0, so that a handful of its values give
-each chance. That it is so is not taken for granted: tosses of sizes that are nearly all multiples of one number have
-further peaks, and then nothing is returned.
+The transform of a sum of hundreds of tosses is all but 0 except near frequency 0, and near a few more where most sizes
+are multiples of one number, so that a handful of its values give each chance. Where it is all but 0 is worked out from a
+bound on it; were it so nearly nowhere, nothing is returned.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from ragassay.arrays import Floats, Ints
+from ragassay.arrays import Floats, Ints, Truths
 
 _LOG = 36.0
 """What is left out is below exp(-36), 2e-16, as a chance and as a value of the transform."""
 
-_LARGEST, _MOST_FREQUENCIES = 1024, 4096
+_LARGEST, _MOST = 1024, 200_000
+"""Sizes, and sizes times frequencies, beyond which a convolution is as fast."""
 
 
 def tilted_tail(size: Ints, often: Ints, tilt: float, least: int) -> float | None:
@@ -31,10 +32,10 @@ def tilted_tail(size: Ints, often: Ints, tilt: float, least: int) -> float | Non
     ahead = 1 / (1 + np.exp(-2 * tilt * size))
     far = _reach(size, often, ahead)
     width = 2 * far + 1
-    n = ceil(_last_peak(size, 4 * often * ahead * (1 - ahead)) * width / (2 * np.pi))
-    if n > min(far, _MOST_FREQUENCIES):
+    frequency = np.arange(far + 1, dtype=np.float64) * (2 * np.pi / width)
+    frequency = frequency[_peaks(size, 4 * often * ahead * (1 - ahead), frequency)]
+    if len(frequency) * len(size) > _MOST:
         return None
-    frequency = np.arange(n + 1, dtype=np.float64) * (2 * np.pi / width)
     logs, angles = _transform(size, often, ahead, frequency)
     each = 2 * tilt + 1j * frequency
     terms = np.exp(logs + 1j * (angles - frequency * least)) * np.expm1(-each * (far + 1)) / np.expm1(-each)
@@ -61,8 +62,8 @@ def _transform(size: Ints, often: Ints, ahead: Floats, frequency: Floats) -> tup
     return logs, angles
 
 
-def _last_peak(size: Ints, spread: Floats) -> float:
-    """The frequency (0 to pi) above which the transform is below exp(-_LOG). spread: 4 p q of all tosses of a size.
+def _peaks(size: Ints, spread: Floats, frequency: Floats) -> Truths:
+    """At which frequencies (0 to pi) the transform may be above exp(-_LOG). spread: 4 p q of all tosses of a size.
 
     |transform|^2 is a product of 1 - 4 p q sin^2(frequency size / 2), at most exp(-B), B their sum. As a Euclidean norm
     the root of B differs between frequencies d apart by at most d times the standard deviation.
@@ -73,8 +74,8 @@ def _last_peak(size: Ints, spread: Floats) -> float:
     step = np.pi / (4 * rounded_up)
     deviation = sqrt(float(spread @ size.astype(np.float64) ** 2)) / 2
     root = np.sqrt(np.maximum(_squares(rounded_up) @ weights, 0.0))
-    peaks = np.flatnonzero(root - step / 2 * deviation < sqrt(2 * _LOG))
-    return float((peaks[-1] + 0.5) * step)
+    unsafe = root - step / 2 * deviation < sqrt(2 * _LOG)
+    return np.asarray(unsafe[np.rint(frequency / step).astype(np.intp)])
 
 
 @lru_cache

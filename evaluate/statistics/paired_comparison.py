@@ -203,7 +203,9 @@ def compare_pairs(
             p_sign_flip=row.p_sign_flip,
             p_holm=p,
             verdict=told,
-            sentence=pair_sentence((a, b, measure), row.difference, row.n_sections, told, row.detectable, more, matters),
+            sentence=pair_sentence(
+                (a, b, measure), row.difference, row.n_sections, told, row.detectable, more, matters
+            ),
             detectable=row.detectable,
             needed=more,
             lacking_a=row.lacking[0],

@@ -2,11 +2,11 @@
 
 Under the hypothesis that each cluster's sum is as likely to be d as -d, all 2^clusters choices of signs are equally
 likely. Of whole numbers their total's distribution is the convolution of the clusters' two-point ones, so nothing need
-be drawn. Few are convolved one by one, exactly. Of many, the chances are tilted, that is weighted so that the total that
-was seen is the expected one (Keich, Journal of Computational Biology 12(4), 2005), and summed by Fourier's transform. A
-transform errs by a part of the largest chance, which then stands where it matters, so that far tails are as good as near
-ones. A few frequencies suffice (`coin_sums`); where sizes have too much in common for that, those of one size are a
-binomial distribution, and these are convolved.
+be drawn. Few are convolved one by one, exactly. Of many, the chances are tilted, that is weighted so that the total
+that was seen is the expected one (Keich, Journal of Computational Biology 12(4), 2005), and summed by Fourier's
+transform. A transform errs by a part of the largest chance, which then stands where it matters, so that far tails are
+as good as near ones. A few frequencies suffice (`coin_sums`); where sizes have too much in common for that, those of
+one size are a binomial distribution, and these are convolved.
 """
 
 from __future__ import annotations

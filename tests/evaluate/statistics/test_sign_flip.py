@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.statistics import sign_flip
 from ragassay.evaluate.statistics.coin_sums import tilted_tail
 from ragassay.evaluate.statistics.sign_flip import flip_p, flip_p_of_rows, flip_ps, sign_flip_p
 
@@ -54,10 +55,14 @@ def test_a_tail_from_a_few_frequencies_is_that_of_the_convolved_chances(sizes, e
     assert found is None or found == pytest.approx(expected, rel=1e-8)
 
 
-def test_usual_sections_need_few_frequencies_and_alike_ones_are_convolved():
+def test_what_a_few_frequencies_do_not_give_is_convolved_to_the_same(monkeypatch):
     ranks = np.array([3, 5, 8, 10, 12, 15, 18, 20, 30, 60])
     assert tilted_tail(ranks, np.full(10, 40), 0.01, round(sum(40 * ranks / (1 + np.exp(-0.02 * ranks))))) is not None
-    assert tilted_tail(np.array([1, 60]), np.array([1, 400]), 0.01, 18457) is None
+    assert tilted_tail(np.array([1, 6000]), np.array([50, 400]), 1e-4, 1_400_000) is None
+    sums = np.random.default_rng(3).choice([-30, -15, 12, 20, 60], 150)
+    p = sign_flip_p(sums)
+    monkeypatch.setattr(sign_flip, "tilted_tail", lambda *_: None)
+    assert sign_flip_p(sums) == p
 
 
 def test_many_rows_are_tested_as_each_by_itself():
