@@ -1,8 +1,8 @@
 """How likely a sum of many weighted coin tosses is to reach its mean: from a few values of its Fourier transform.
 
 The transform of a sum of hundreds of tosses is all but 0 except near frequency 0, and near a few more where most sizes
-are multiples of one number, so that a handful of its values give each chance. Where it is all but 0 is worked out from a
-bound on it; were it so nearly nowhere, nothing is returned.
+are multiples of one number, so that a handful of its values give each chance. Where it is all but 0 is worked out from
+a bound on it; were it so nearly nowhere, nothing is returned.
 """
 
 from __future__ import annotations
