@@ -39,6 +39,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.judging"),
         Benchmark("speed.relevance"),
         Benchmark("speed.command"),
+        Benchmark("speed.compare"),
         Benchmark("speed.embedding"),
         Benchmark("speed.soak"),
         Benchmark("speed.pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),

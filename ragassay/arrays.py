@@ -21,6 +21,7 @@ def sums_by_number(values: Floats, numbers: Ints, size: int, order: Ints | None 
     sums = np.zeros((*values.shape[:-1], size))
     if len(numbers):
         order = np.argsort(numbers, kind="stable") if order is None else order
-        present, starts = np.unique(numbers[order], return_index=True)
-        sums[..., present] = np.add.reduceat(values[..., order], starts, axis=-1)
+        ordered = numbers[order]
+        starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
+        sums[..., ordered[starts]] = np.add.reduceat(values[..., order], starts, axis=-1)
     return sums

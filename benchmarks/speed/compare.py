@@ -6,16 +6,20 @@ The findings are made up in memory, five queries a section: every agent ranks 5 
 answers, and has a label on four criteria. All pairs on all queries would be 17.7 million games; GAMES of them, drawn at
 random, are played, each in both orders. Judgments, answers and games are bare rows here: as the checked records that
 `compare` reads from files, 2.4 million of them take several times the room. Reading the files is not timed.
+
+CPU seconds and memory are those of this process; Elo's tournaments are played by others besides, told below the table.
 """
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -143,11 +147,8 @@ def _games(queries: Sequence[Query], agents: Sequence[str], n_games: int, genera
     return tuple(rows)
 
 
-@dataclass
 class Timed:
-    """Seconds, those of CPU, and peak memory (GB, of the process so far) of each section."""
-
-    rows: list[tuple[str, float, float, float]]
+    """Prints seconds, those of CPU, and peak memory (GB, of the process so far) of each section as it is done."""
 
     def wrapped(self, name: str, section: Callable[..., Any]) -> Callable[..., Any]:
         """The same function, on record."""
@@ -156,7 +157,8 @@ class Timed:
         def timed(*arguments: Any, **named: Any) -> Any:
             start, busy = time.perf_counter(), time.process_time()
             made = section(*arguments, **named)
-            self.rows.append((name, time.perf_counter() - start, time.process_time() - busy, peak()))
+            took, of_cpu = time.perf_counter() - start, time.process_time() - busy
+            print(f"| {name.lstrip('_')} | {took:.1f} | {of_cpu:.1f} | {peak():.2f} |", flush=True)
             return made
 
         return timed
@@ -165,6 +167,24 @@ class Timed:
 def peak() -> float:
     """The most memory that the process has held, in GB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+
+
+def others() -> tuple[float, float]:
+    """CPU seconds of the processes that were started, now ended, and the most memory that one of them held, in GB."""
+    from joblib.externals.loky import get_reusable_executor
+
+    most = max(
+        (_most_held(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()), default=0.0
+    )
+    get_reusable_executor().shutdown(wait=True)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime, most
+
+
+def _most_held(pid: str) -> float:
+    """In GB, since it became another program than this one, whose memory a fork begins with."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024**2
 
 
 def main() -> None:
@@ -177,22 +197,22 @@ def main() -> None:
         judge=JudgeSettings(model="file:judge", criteria=CRITERIA),
     )
     findings = made_up(experiment, n_queries, n_agents, n_games)
-    held, timed = peak(), Timed([])
+    held, timed = peak(), Timed()
     for name in SECTIONS:
         setattr(compare, name, timed.wrapped(name, getattr(compare, name)))
+    print("| section | s | of CPU | peak, GB |\n|---|--:|--:|--:|")
+    print(f"| what it is made from | | | {held:.2f} |", flush=True)
     start, busy = time.perf_counter(), time.process_time()
     results, _ = compare.results_of(findings, experiment, "made up")
     seconds, cpu, most = time.perf_counter() - start, time.process_time() - busy, peak()
-    print(f"{n_queries:,} queries, {n_agents} agents, {n_games:,} games, {len(results.comparisons):,} comparisons\n")
-    print("| section | s | of CPU | peak, GB |\n|---|--:|--:|--:|")
-    print(f"| what it is made from | | | {held:.2f} |")
-    for name, took, of_cpu, memory in timed.rows:
-        print(f"| {name.lstrip('_')} | {took:.1f} | {of_cpu:.1f} | {memory:.2f} |")
     print(f"| all | {seconds:.1f} | {cpu:.1f} | {most:.2f} |\n")
+    print(f"{n_queries:,} queries, {n_agents} agents, {n_games:,} games, {len(results.comparisons):,} comparisons")
+    theirs, largest = others()
+    print(f"other processes: {theirs:.1f} s of CPU, at most {largest:.2f} GB each; load {os.getloadavg()[0]:.1f}")
     if (n_queries, n_agents) == (10_000, 60):
         missed = why((seconds > SECONDS, f"{seconds:.0f} s"), (most > GIGABYTES, f"{most:.1f} GB"))
         what = f"every figure of 10,000 queries and 60 agents, with {n_games:,} games"
-        figure = f"{seconds:.0f} s ({cpu:.0f} s of CPU), {most:.1f} GB"
+        figure = f"{seconds:.0f} s ({cpu + theirs:.0f} s of CPU on both cores), {most:.1f} GB"
         note("compare", what, "under 60 s and 2 GB", figure, missed=missed, packages=("numpy",))
 
 

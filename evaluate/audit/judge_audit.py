@@ -25,7 +25,7 @@ def audit_judge(
     writers, queries = writers_of(experiment), findings.material.queries
     return Audit(
         findings=(
-            *audit_position(findings.games, agents, draws),
+            *audit_position(findings.games, agents, draws, found),
             *audit_repeats(findings.repeats, findings.relevance, findings.pointwise, findings.games, draws.clusters),
             *length_findings,
             *audit_family(experiment.judge.model, writers, queries, found, agents, draws),

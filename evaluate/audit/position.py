@@ -18,7 +18,7 @@ from ragassay.records import Figure, Game
 
 from ..judging.judges.pairwise import IDENTICAL
 from ..ratings.leader import leaders, named
-from ..ratings.verdicts import verdicts
+from ..ratings.verdicts import Verdict, verdicts
 from ..ratings.win_table import flip_rate
 from ..results import AuditFinding
 from ..statistics.paired_comparison import LEVEL
@@ -26,14 +26,16 @@ from ..statistics.resamples import Resamples
 from ..statistics.sign_flip import flip_p_of_rows
 
 
-def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resamples) -> tuple[AuditFinding, ...]:
-    """The flip rate, and the share of flips towards the answer shown first (0.5 is fair).
+def audit_position(
+    games: Sequence[Game], agents: Sequence[str], draws: Resamples, found: Sequence[Verdict] | None = None
+) -> tuple[AuditFinding, ...]:
+    """The flip rate, and the share of flips towards the answer shown first (0.5 is fair). found: the games' verdicts.
 
     The flips of a cluster are tested together. A warning is set where the flip rate of the pairs that were put to the
     judge reaches what guessing would give, and where it favours a place (p below 5%) and
     judging in one order only would have put others first.
     """
-    found = verdicts(games)
+    found = verdicts(games) if found is None else found
     rate = flip_rate(found, draws)
     flips = [v for v in found if v.flipped]
     towards_first = [(v.query_id, v.lean > 0) for v in flips if v.lean]  # as often either way says nothing
@@ -48,7 +50,7 @@ def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resample
             figure=rate,
             fair=0.0,
             sentence=_of_rate(rate, by_mean=any(v.probability is not None for v in found)),
-            warning=_guessing(games, draws),
+            warning=_guessing(games, rate, draws),
         ),
         AuditFinding(
             key="first_favoured",
@@ -74,10 +76,11 @@ def flips_by_guessing(games: Sequence[Game]) -> float | None:
     return 1 - (first**half * second ** (n - half) + second**half * first ** (n - half)) - tie**n
 
 
-def _guessing(games: Sequence[Game], draws: Resamples) -> str | None:
+def _guessing(games: Sequence[Game], of_all: Figure, draws: Resamples) -> str | None:
     """The warning where the interval of the flip rate reaches what guessing gives; equal answers need no judge."""
     asked = [game for game in games if game.reason != IDENTICAL]
-    rate, chance = flip_rate(verdicts(asked), draws), flips_by_guessing(asked)
+    rate = flip_rate(verdicts(asked), draws) if len(asked) < len(games) else of_all
+    chance = flips_by_guessing(asked)
     if not rate.value or rate.ci_high is None or chance is None or rate.ci_high < chance:
         return None
     ends = f"[{100 * (rate.ci_low or 0.0):.1f}, {100 * rate.ci_high:.1f}]"

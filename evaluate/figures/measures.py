@@ -16,6 +16,7 @@ from ragassay.text import plain
 from ragassay.trec import Qrels, Rankings
 
 from ..statistics.clustered import Values
+from .label_rows import LabelRows
 
 HIGHEST_LABEL = 2
 _DEEPEST = 1_000_000_000
@@ -85,13 +86,20 @@ def judged_by_query(
     rankings: Mapping[str, Sequence[tuple[str, float]] | None],
     failed: Mapping[str, Iterable[str]],
     k: int,
+    rows: LabelRows | None = None,
 ) -> Values:
     """The measure for each of `queries`, None where a failure leaves it open.
 
     rankings: None for a query whose retrieval failed; a query that is absent retrieved nothing. Passages among the
     first `k` without a label, and those that `failed` names for the query, are open: the value is known only where it
-    is the same for each label they might have. `k` must be the measure's own cutoff.
+    is the same for each label they might have. `k` must be the measure's own cutoff. rows: of the queries where nothing
+    is open, if they are at hand.
     """
+    decided = rows.values(parse(spelling)) if rows else {}
+    if decided:
+        left = [query for query in queries if query not in decided]
+        found = decided | (judged_by_query(spelling, left, qrels, rankings, failed, k) if left else {})
+        return {query: found[query] for query in queries}
     values: Values = {}
     settled: dict[str, list[tuple[str, float]]] = {}
     unsettled: dict[str, list[str]] = {}

@@ -19,7 +19,8 @@ from ..inputs.findings import Findings, Ranked
 from ..results import AgentPool, Bounds, LeftOut
 from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples
-from .measures import HIGHEST_LABEL, by_query
+from .label_rows import LabelRows, ideal_gains, label_rows
+from .measures import HIGHEST_LABEL, by_query, parse
 from .query_values import ranking_measures
 
 Labels = Mapping[str, int]
@@ -36,11 +37,21 @@ class Ends:
     not_relevant: Values
 
 
-def ends(measure: str, qrels: Qrels, ranking: Ranked, k: int, elsewhere: Open | None = None) -> Ends:
+def ends(
+    measure: str, qrels: Qrels, ranking: Ranked, k: int, elsewhere: Open | None = None, rows: LabelRows | None = None
+) -> Ends:
     """The exact ends of `measure` over every way to label the first `k` passages that have no label.
 
-    elsewhere: unlabelled passages of the query that may stand outside the first k. Labels run from 0 to 2.
+    elsewhere: unlabelled passages of the query that may stand outside the first k. Labels run from 0 to 2. rows: of the
+    queries where all is labelled, if they are at hand.
     """
+    decided = rows.values(parse(measure)) if rows else {}
+    if decided:
+        if len(decided) == len(ranking):
+            return Ends(decided, decided, decided)
+        left = ends(measure, qrels, {q: row for q, row in ranking.items() if q not in decided}, k, elsewhere)
+        sides = (left.low | decided, left.high | decided, left.not_relevant | decided)
+        return Ends(*({query: side[query] for query in ranking} for side in sides))
     labels: Qrels = {}
     runs: dict[str, list[tuple[str, float]]] = {}
     names: dict[str, list[str]] = {}
@@ -97,23 +108,48 @@ def pool_by_people(findings: Findings, draws: Resamples, k: int) -> dict[str, Ag
 def _pools(
     rankings: Mapping[str, Ranked], qrels: Qrels, elsewhere: Open, draws: Resamples, k: int
 ) -> dict[str, AgentPool]:
-    brought = Counter((q, p) for row in rankings.values() for q, ranked in row.items() for p, _ in (ranked or ()))
-    pools = {}
+    brought = _brought(rankings)
+    ideal, pools = ideal_gains(qrels, k), {}
     for agent, ranking in rankings.items():
-        alone = {q: [p for p, _ in (row or ()) if brought[q, p] == 1] for q, row in ranking.items()}
-        without = {q: {p: v for p, v in row.items() if p not in alone.get(q, ())} for q, row in qrels.items()}
-        beyond = {q: [*elsewhere.get(q, ()), *alone[q]] for q in ranking}
-        found = {m: ends(m, qrels, ranking, k, elsewhere) for m in ranking_measures(k)}
+        alone = {q: [p for p, _ in (row or ()) if brought[q][p] == 1] for q, row in ranking.items()}
+        labelled = label_rows(ranking, qrels, ranking, k, ideal, elsewhere)
+        found = {m: ends(m, qrels, ranking, k, elsewhere, labelled) for m in ranking_measures(k)}
         left = found
-        if any(alone.values()):
-            left = {m: ends(m, without, ranking, k, beyond) for m in ranking_measures(k)}
+        if lost := {q: passages for q, passages in alone.items() if passages}:
+            left = _left_without(found, lost, qrels, ranking, elsewhere, k)
+        bounds = {m: _bounds(one, draws) for m, one in found.items()}
         pools[agent] = AgentPool(
             judged=_judged(ranking, qrels, draws, k),
             n_unique=sum(p in alone[q] for q, row in ranking.items() for p, _ in (row or ())[:k]),
-            bounds={m: _bounds(one, draws) for m, one in found.items()},
-            left_out={m: _left_out(one, draws) for m, one in left.items()},
+            bounds=bounds,
+            left_out={
+                m: _left_out(one, bounds[m] if left is found else _bounds(one, draws), draws) for m, one in left.items()
+            },
         )
     return pools
+
+
+def _brought(rankings: Mapping[str, Ranked]) -> dict[str, Counter[str]]:
+    """Query to passage to how many agents retrieved it."""
+    brought: dict[str, Counter[str]] = {}
+    for row in rankings.values():
+        for query, ranked in row.items():
+            brought.setdefault(query, Counter()).update([passage for passage, _ in ranked or ()])
+    return brought
+
+
+def _left_without(
+    found: Mapping[str, Ends], lost: Open, qrels: Qrels, ranking: Ranked, elsewhere: Open, k: int
+) -> dict[str, Ends]:
+    """The ends without the labels that are `lost`, which change those of their own queries alone."""
+    without = {q: {p: v for p, v in qrels.get(q, {}).items() if p not in passages} for q, passages in lost.items()}
+    beyond = {q: [*elsewhere.get(q, ()), *passages] for q, passages in lost.items()}
+    rows = {q: ranking[q] for q in lost}
+    changed = {m: ends(m, without, rows, k, beyond) for m in found}
+    return {
+        m: Ends(one.low | changed[m].low, one.high | changed[m].high, one.not_relevant | changed[m].not_relevant)
+        for m, one in found.items()
+    }
 
 
 def _judged(ranking: Ranked, qrels: Qrels, draws: Resamples, k: int) -> Figure:
@@ -126,9 +162,10 @@ def _judged(ranking: Ranked, qrels: Qrels, draws: Resamples, k: int) -> Figure:
 
 
 def _bounds(found: Ends, draws: Resamples) -> Bounds:
-    return Bounds(low=draws.figure(found.low, (0.0, 1.0)), high=draws.figure(found.high, (0.0, 1.0)))
+    low = draws.figure(found.low, (0.0, 1.0))
+    return Bounds(low=low, high=low if found.high is found.low else draws.figure(found.high, (0.0, 1.0)))
 
 
-def _left_out(found: Ends, draws: Resamples) -> LeftOut:
-    both = _bounds(found, draws)
-    return LeftOut(low=both.low, high=both.high, value=draws.figure(found.not_relevant, (0.0, 1.0)))
+def _left_out(found: Ends, both: Bounds, draws: Resamples) -> LeftOut:
+    value = both.low if found.not_relevant is found.low else draws.figure(found.not_relevant, (0.0, 1.0))
+    return LeftOut(low=both.low, high=both.high, value=value)

@@ -14,6 +14,7 @@ from ..judging.judges.answer_correctness import REFUSAL
 from ..results import Figures
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.resamples import Resamples, rounded
+from .label_rows import ideal_gains, label_rows
 from .measures import by_query, judged_by_query
 from .section_recall import section_recall, sources
 
@@ -31,9 +32,12 @@ def retrieval_by_query(findings: Findings, k: int) -> dict[str, dict[str, Values
             failed.setdefault(judgment.query_id, []).append(judgment.subject)
     found = sources(findings.material.queries, findings.sections)
     values: dict[str, dict[str, Values]] = {}
+    ideal, queries = ideal_gains(findings.qrels, k), findings.queries
+    unsettled = {q: [p for p in row if p not in findings.qrels.get(q, {})] for q, row in failed.items()}
     for agent, ranking in findings.rankings.items():
+        rows = label_rows(queries, findings.qrels, ranking, k, ideal, unsettled)
         values[agent] = {
-            measure: judged_by_query(measure, findings.queries, findings.qrels, ranking, failed, k)
+            measure: judged_by_query(measure, queries, findings.qrels, ranking, failed, k, rows)
             for measure in ranking_measures(k)
         }
         if found:
@@ -63,17 +67,22 @@ def _by_people(measure: str, people: Qrels, ranking: Ranked) -> Values:
 
 def pointwise_by_query(findings: Findings, criteria: Sequence[str]) -> dict[str, dict[str, Values]]:
     """Agent to criterion to query to the label (the mean of the judges' that there are); None where there is none."""
-    labels: dict[tuple[str, str, str], list[float]] = {}
+    sums: dict[tuple[str, str], dict[str, float]] = {}
+    often: Counter[tuple[str, str, str]] = Counter()
     for row in findings.pointwise:
         if row.label is not None:
-            labels.setdefault((row.subject, row.criterion, row.query_id), []).append(row.label)
-
-    def value(*key: str) -> float | None:
-        given = labels.get((key[0], key[1], key[2]))
-        return sum(given) / len(given) if given else None
-
+            column = sums.setdefault((row.subject, row.criterion), {})
+            if row.query_id in column:
+                often[row.subject, row.criterion, row.query_id] += 1
+            column[row.query_id] = column.get(row.query_id, 0.0) + row.label
+    for (agent, criterion, query), more in often.items():
+        sums[agent, criterion][query] /= 1 + more
+    queries = findings.queries
     return {
-        agent: {criterion: {q: value(agent, criterion, q) for q in findings.queries} for criterion in criteria}
+        agent: {
+            criterion: dict(zip(queries, map(sums.get((agent, criterion), {}).get, queries), strict=True))
+            for criterion in criteria
+        }
         for agent in findings.material.agents
     }
 

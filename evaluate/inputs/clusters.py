@@ -36,11 +36,11 @@ class Clusters:
 
     def number(self, query: str) -> int:
         """The number of a query's cluster. Raises KeyError for one that is not in `queries`."""
-        return self._places[query]
+        return self._numbers[query]
 
     def of(self, queries: Sequence[str]) -> Clusters:
         """The clusters of these queries alone, in their order; one that is not known is its own cluster."""
-        known = self._places
+        known = self._numbers
         return Clusters.named(queries, [self.names[known[q]] if q in known else f"query {q}" for q in queries])
 
     def where(self, which: Truths) -> Clusters:
@@ -55,11 +55,16 @@ class Clusters:
         return sums_by_number(values, self.numbers, len(self.names), self._order)
 
     @cached_property
+    def places(self) -> dict[str, int]:
+        """Query id to its place in `queries`."""
+        return {query: place for place, query in enumerate(self.queries)}
+
+    @cached_property
     def _order(self) -> Ints:
         return np.argsort(self.numbers, kind="stable")
 
     @cached_property
-    def _places(self) -> dict[str, int]:
+    def _numbers(self) -> dict[str, int]:
         return dict(zip(self.queries, self.numbers.tolist(), strict=True))
 
 

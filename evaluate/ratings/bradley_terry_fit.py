@@ -72,7 +72,7 @@ def log_strengths(wins: Floats, ties: Floats | None = None) -> Fit:
     at, converged = _climb(problem)
     log = at[:, :-1] - _mean_of_parts(at[:, :-1], problem.parts)
     log -= log.mean(axis=1, keepdims=True)
-    information = problem.information(at)[:, :-1, :-1]
+    information = problem.information(*problem.shares(at)[:2])[:, :-1, :-1]
     return Fit(log, np.where(problem.n_ties > 0, np.exp(at[:, -1]), 0.0), information, converged)
 
 
@@ -101,33 +101,36 @@ class _Problem:
 
     def shares(self, at: Floats) -> tuple[Floats, Floats, Floats]:
         """P(row wins), P(tie), and the log of what divides both, with sqrt(p_i p_j) taken out."""
+        half, total = self._total(at)
+        tie = np.where(self.n_ties > 0, at[:, -1], -np.inf)[:, None, None]
+        return np.exp(half - total), np.exp(tie - total), total
+
+    def _total(self, at: Floats) -> tuple[Floats, Floats]:
+        """Half the differences of the log strengths, d, and log(exp(d) + exp(-d) + v)."""
         half = (at[:, :-1, None] - at[:, None, :-1]) / 2
         tie = np.where(self.n_ties > 0, at[:, -1], -np.inf)[:, None, None]
-        total = np.logaddexp(np.logaddexp(half, -half), tie)
-        return np.exp(half - total), np.exp(tie - total), total
+        most = np.maximum(np.abs(half), tie)
+        return half, most + np.log(np.exp(half - most) + np.exp(-half - most) + np.exp(tie - most))
 
     def likelihood(self, at: Floats) -> Floats:
         """Its logarithm, (tables,)."""
-        total = self.shares(at)[2]
-        half = (at[:, :-1, None] - at[:, None, :-1]) / 2
+        half, total = self._total(at)
         tied = np.where(self.n_ties > 0, self.n_ties * at[:, -1], 0.0)
         # score - games / 2 is half of wins less losses, and each pair stands in the table twice.
         value: Floats = ((self.score - self.games / 2) * half - self.games * total / 2).sum(axis=(1, 2)) + tied
         return value
 
-    def gradient(self, at: Floats) -> Floats:
-        """(tables, agents + 1)."""
-        won, tie, _ = self.shares(at)
+    def gradient(self, won: Floats, tie: Floats) -> Floats:
+        """(tables, agents + 1), at these `shares`."""
         strengths = (self.score - self.games * (won + tie / 2)).sum(axis=2)
         ties = self.n_ties - np.where(self.n_ties > 0, (self.games * tie).sum(axis=(1, 2)) / 2, 0.0)
         return np.concatenate([strengths, ties[:, None]], axis=1)
 
-    def information(self, at: Floats) -> Floats:
+    def information(self, won: Floats, tie: Floats) -> Floats:
         """(tables, agents + 1, agents + 1), of rank short by one for each part, and by one where no game was tied."""
-        won, tie, _ = self.shares(at)
-        lost, size = won.transpose(0, 2, 1), at.shape[1]
+        lost, size = won.transpose(0, 2, 1), won.shape[1] + 1
         between = self.games * ((won + lost) / 4 - ((won - lost) / 2) ** 2)
-        full = np.zeros((len(at), size, size))
+        full = np.zeros((len(won), size, size))
         full[:, :-1, :-1] = -between
         inner = np.arange(size - 1)
         full[:, inner, inner] += between.sum(axis=2)
@@ -137,11 +140,12 @@ class _Problem:
 
     def direction(self, at: Floats) -> Floats:
         """Newton's step, no part longer than `_LONGEST_STEP`."""
-        full = self.information(at)
+        won, tie, _ = self.shares(at)
+        full = self.information(won, tie)
         # What the likelihood does not know (each part's level, log v without ties) stays where it is.
         full[:, :-1, :-1] += self.parts / self.parts.sum(axis=2, keepdims=True)
         full[:, -1, -1] += self.n_ties == 0
-        step = np.linalg.solve(full, self.gradient(at)[:, :, None])[:, :, 0]
+        step = np.linalg.solve(full, self.gradient(won, tie)[:, :, None])[:, :, 0]
         longest = np.abs(step).max(axis=1, keepdims=True)
         return np.asarray(step * np.minimum(1, _LONGEST_STEP / np.maximum(longest, 1e-300)), dtype=np.float64)
 
@@ -149,16 +153,17 @@ class _Problem:
 def _climb(problem: _Problem) -> tuple[Floats, Truths]:
     """(tables, agents + 1) at the top, and which tables got there."""
     at, open_tables = problem.start(), np.ones(len(problem.games), dtype=bool)
+    reached = problem.likelihood(at)
     for _ in range(STEPS):
-        here, place = problem.of(open_tables), at[open_tables]
-        step, before = here.direction(place), here.likelihood(place)
-        size = np.ones((len(place), 1))
+        here, place, before = problem.of(open_tables), at[open_tables], reached[open_tables]
+        step, size = here.direction(place), np.ones((len(place), 1))
         for _ in range(_HALVINGS):
-            lower = here.likelihood(place + size * step) < before - 1e-12 * np.abs(before)
+            after = here.likelihood(place + size * step)
+            lower = after < before - 1e-12 * np.abs(before)
             if not lower.any():
                 break
             size[lower] /= 2
-        at[open_tables] = place + size * step
+        at[open_tables], reached[open_tables] = place + size * step, after
         open_tables[open_tables] = np.abs(step).max(axis=1) > TOLERANCE
         if not open_tables.any():
             break

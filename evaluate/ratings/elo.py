@@ -8,14 +8,16 @@ Rackauckas, Câmara and Zavrel 2024); the tournaments are played side by side, o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain, repeat
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Floats, Ints
+from ragassay.cores import Cores
 from ragassay.records import Figure
 
 from ..statistics.resamples import Resamples, rounded
@@ -37,6 +39,43 @@ _AT_ONCE = 1000
 _STEPS = 64
 """Games whose players are looked up at a time: few enough to stay in the processor's cache."""
 
+_GAMES_OF_A_PROCESS = 100_000_000
+"""With so many in all tournaments, seconds of work, they are shared among the machine's cores."""
+
+
+@dataclass(frozen=True)
+class Circles:
+    """Every row of games (rows, games), in an order drawn at random, from each of `starts` points, both ways round.
+
+    Each order is as random as any other, but a game played late in one is played early in another, so that their mean
+    depends on the draw much less than the mean of as many separate shuffles (systematic and antithetic sampling).
+    """
+
+    games: Orders
+    starts: int
+
+    @property
+    def size(self) -> int:
+        """How many tournaments there are."""
+        return 2 * self.starts * len(self.games)
+
+    def steps(self, of_game: Ints | None = None) -> Iterator[Ints]:
+        """(steps, tournaments): the next games of all tournaments; those of one start and way stand together.
+
+        of_game: what to give in the place of each game.
+        """
+        size = self.games.shape[1]
+        turned = np.ascontiguousarray(self.games.T)
+        turned = turned if of_game is None else np.take(of_game.astype(np.int32), turned)
+        ahead = (np.arange(size) + np.arange(self.starts)[:, None] * size // self.starts) % max(size, 1)
+        circle = np.concatenate([ahead, ahead[:, ::-1]]).T
+        for start in range(0, size, _STEPS):
+            yield np.take(turned, circle[start : start + _STEPS], axis=0).reshape(-1, self.size).astype(np.intp)
+
+    def by_row(self, ratings: Floats) -> Floats:
+        """(rows, tournaments of a row, agents) of ratings (tournaments, agents)."""
+        return ratings.reshape(2 * self.starts, len(self.games), -1).transpose(1, 0, 2)
+
 
 @dataclass(frozen=True)
 class EloSettings:
@@ -52,48 +91,93 @@ class EloSettings:
     seed: int = 7
 
 
-def play(contests: Contests, orders: Orders, k_factor: float, initial: float) -> Floats:
+def play(contests: Contests, orders: Orders | Circles, k_factor: float, initial: float) -> Floats:
     """Ratings (tournaments, agents) after playing the games in the order of each row of `orders`.
 
     orders: (tournaments, games) indices into `contests`; an index equal to the number of games is no game. A game
     counts as `Contests.game_weights` says, in so many K.
     """
-    n, agents = len(orders), len(contests.agents)
-    rows = np.arange(n) * (agents + 2)
-    a, b = np.append(contests.a, agents), np.append(contests.b, agents + 1)
+    return _played(_Part(*_kinds(contests), orders, len(contests.agents), k_factor, initial))
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """The different games there are, by players, score and weight: so few that looking one up is fast. The last is no
+    game, between two agents beyond all others."""
+
+    a: Ints
+    b: Ints
+    score: Floats
+    weight: Floats
+
+
+def _kinds(contests: Contests) -> tuple[_Kinds, Ints]:
+    """The kinds, and (games + 1,) the number of each game's, that of no game last."""
+    agents = len(contests.agents)
+    columns = np.stack([contests.a, contests.b, contests.score, contests.game_weights()])
+    kinds, number = np.unique(np.column_stack([columns, (agents, agents + 1, 0.5, 1.0)]), axis=1, return_inverse=True)
+    a, b = (np.ascontiguousarray(kinds[side]).astype(np.intp) for side in (0, 1))
+    return _Kinds(a, b, kinds[2], kinds[3]), number.ravel().astype(np.intp)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Tournaments that are played side by side, by one process. number: (games + 1,) each game's kind."""
+
+    kinds: _Kinds
+    number: Ints
+    orders: Orders | Circles
+    agents: int
+    k_factor: float
+    initial: float
+
+    def steps(self) -> Iterator[Ints]:
+        """(steps, tournaments): the kinds of the next games of all tournaments."""
+        if isinstance(self.orders, Circles):
+            yield from self.orders.steps(self.number)
+            return
+        for start in range(0, self.orders.shape[1], _STEPS):
+            yield np.take(self.number, self.orders[:, start : start + _STEPS].T)
+
+
+def _played(part: _Part) -> Floats:
+    """Ratings (tournaments, agents)."""
+    n, width = len(part.orders) if isinstance(part.orders, np.ndarray) else part.orders.size, part.agents + 2
+    rows, kinds = np.arange(n) * width, part.kinds
     # In units of 2 · SCALE / ln 10 points the expectation is 1/2 - tanh(R_b - R_a) / 2, and the gain so many units:
     # K ln 10 / (4 SCALE) · (2 (score - 1/2) + tanh(R_b - R_a)).
-    weights = np.append(contests.game_weights(), 1.0)
-    step = k_factor * log(10) / (4 * SCALE)
-    steps, even = step * weights, bool((weights == 1).all())
-    beyond_half = 2 * steps * (np.append(contests.score, 0.5) - 0.5)
-    ratings, gain, both = np.zeros(n * (agents + 2)), np.empty(n), np.empty((2, n))
+    step = part.k_factor * log(10) / (4 * SCALE)
+    steps, even = step * kinds.weight, bool((kinds.weight == 1).all())
+    beyond_half = 2 * steps * (kinds.score - 0.5)
+    ratings, gain, both = np.zeros(n * width), np.empty(n), np.empty((2, n))
     one, other = both
-    for start in range(0, orders.shape[1], _STEPS):
-        games = np.ascontiguousarray(orders[:, start : start + _STEPS].T)
-        places = np.stack([np.take(a, games) + rows, np.take(b, games) + rows], axis=1)
-        sizes = repeat(step, len(games)) if even else np.take(steps, games)
-        for place, won, size in zip(places, np.take(beyond_half, games), sizes, strict=True):
-            np.take(ratings, place, out=both, mode="clip")
+    for given in part.steps():
+        places = np.empty((len(given), 2, n), dtype=np.intp)
+        for side, players in enumerate((kinds.a, kinds.b)):
+            np.add(np.take(players, given), rows, out=places[:, side])
+        sizes = repeat(step, len(given)) if even else np.take(steps, given)
+        for place, won, size in zip(places, np.take(beyond_half, given), sizes, strict=True):
+            ratings.take(place, out=both, mode="clip")
             np.tanh(np.subtract(other, one, out=gain), out=gain)
             gain *= size
             gain += won
             one += gain
             other -= gain
             ratings[place] = both
-    return initial + ratings.reshape(n, agents + 2)[:, :agents] * (2 * SCALE / log(10))
+    return part.initial + ratings.reshape(n, width)[:, : part.agents] * (2 * SCALE / log(10))
 
 
-def shuffled(games: Orders, starts: int, generator: np.random.Generator) -> Orders:
-    """(rows · 2 · starts, games): every row of `games` in random order, from each of `starts` points, both ways round.
+def _all_played(parts: Iterable[_Part], n_games: int) -> list[Floats]:
+    """Of each part, in order; n_games, of all tournaments together, says whether to start processes."""
+    if n_games < _GAMES_OF_A_PROCESS:
+        return [_played(part) for part in parts]
+    found = dict(Cores().each(_played, parts))
+    return [found[place] for place in range(len(found))]
 
-    Each order is as random as any other, but a game played late in one is played early in another, so that their mean
-    depends on the draw much less than the mean of as many separate shuffles (systematic and antithetic sampling).
-    """
-    size = games.shape[1]
-    ahead = (np.arange(size) + np.arange(starts)[:, None] * size // starts) % max(size, 1)
-    circle = np.concatenate([ahead, ahead[:, ::-1]])
-    return np.take(generator.permuted(games, axis=1), circle, axis=1).reshape(-1, size)
+
+def shuffled(games: Orders, starts: int, generator: np.random.Generator) -> Circles:
+    """Every row of `games` in random order."""
+    return Circles(generator.permuted(games, axis=1), starts)
 
 
 def rate(contests: Contests, draws: Resamples, settings: EloSettings) -> dict[str, Figure]:
@@ -103,40 +187,71 @@ def rate(contests: Contests, draws: Resamples, settings: EloSettings) -> dict[st
     """
     if not len(contests.a):
         return {agent: Figure(value=None, n=0, n_failed=contests.failed_of(agent)) for agent in contests.agents}
-    means = tournament_mean(contests, settings)
-    replicates = _replicates(contests, draws, settings)
+    mean, replicates = _tournaments(contests, settings), _Replicates(contests, draws, settings)
+    n_games = settings.tournaments * len(contests.a) + replicates.n_games
+    first, *others = _all_played(chain([mean], replicates.parts()), n_games)
+    means, drawn = _mean(mean, first, settings), replicates.means(others)
     figures = {}
     for index, agent in enumerate(contests.agents):
         n, failed = contests.games_of(agent), contests.failed_of(agent)
-        low, high = draws.rating_interval(replicates[:, index], contests.queries_of(agent))
+        low, high = draws.rating_interval(drawn[:, index], contests.queries_of(agent))
         figures[agent] = rounded(means[index], n, failed, low, high) if n else Figure(value=None, n=0, n_failed=failed)
     return figures
 
 
 def tournament_mean(contests: Contests, settings: EloSettings) -> Floats:
     """(agents,): the mean rating over the tournaments."""
+    part = _tournaments(contests, settings)
+    return _mean(part, _played(part), settings)
+
+
+def _tournaments(contests: Contests, settings: EloSettings) -> _Part:
     generator = np.random.default_rng([settings.seed, 1])
     shuffles = -(-settings.tournaments // (2 * STARTS))
     games = np.tile(np.arange(len(contests.a), dtype=np.int32), (shuffles, 1))
-    orders = shuffled(games, STARTS, generator)[: settings.tournaments]
-    means: Floats = play(contests, orders, settings.k_factor, settings.initial).mean(axis=0)
+    circles = shuffled(games, STARTS, generator)
+    return _Part(*_kinds(contests), circles, len(contests.agents), settings.k_factor, settings.initial)
+
+
+def _mean(part: _Part, ratings: Floats, settings: EloSettings) -> Floats:
+    assert isinstance(part.orders, Circles)
+    means: Floats = part.orders.by_row(ratings).reshape(-1, part.agents)[: settings.tournaments].mean(axis=0)
     return means
 
 
-def _replicates(contests: Contests, draws: Resamples, settings: EloSettings) -> Floats:
-    """(replicates, agents): mean ratings over the games of each draw of queries."""
-    generator = np.random.default_rng([settings.seed, 2])
-    each = 2 * STARTS_OF_A_REPLICATE
-    none, parts = len(contests.a), []
-    longest = int((draws.weights @ np.bincount(contests.query, minlength=len(contests.queries))).max(initial=0))
-    for start in range(0, len(draws.weights), _AT_ONCE // each):
-        block = draws.weights[start : start + _AT_ONCE // each, contests.query]
-        games = np.full((len(block), longest), none, dtype=np.int32)
-        for row, weight in zip(games, block, strict=True):
-            drawn = np.repeat(np.arange(none), weight)
-            row[: len(drawn)] = drawn
-        ratings: Floats = play(
-            contests, shuffled(games, STARTS_OF_A_REPLICATE, generator), settings.k_factor, settings.initial
-        )
-        parts.append(ratings.reshape(len(block), each, -1).mean(axis=1))
-    return np.concatenate(parts)
+@dataclass(frozen=True)
+class _Replicates:
+    """Tournaments over the games of each draw of queries."""
+
+    contests: Contests
+    draws: Resamples
+    settings: EloSettings
+
+    @property
+    def longest(self) -> int:
+        """The most games that a draw has."""
+        of_query = np.bincount(self.contests.query, minlength=len(self.contests.queries))
+        return int((self.draws.weights @ of_query).max(initial=0))
+
+    @property
+    def n_games(self) -> int:
+        """Of all of them together."""
+        return len(self.draws.weights) * self.longest * 2 * STARTS_OF_A_REPLICATE
+
+    def parts(self) -> Iterator[_Part]:
+        """As they are needed, since each has the games of all its draws."""
+        generator, kinds = np.random.default_rng([self.settings.seed, 2]), _kinds(self.contests)
+        none, longest, step = len(self.contests.a), self.longest, _AT_ONCE // (2 * STARTS_OF_A_REPLICATE)
+        for start in range(0, len(self.draws.weights), step):
+            block = self.draws.weights[start : start + step, self.contests.query]
+            games = np.full((len(block), longest), none, dtype=np.int32)
+            for row, weight in zip(games, block, strict=True):
+                drawn = np.repeat(np.arange(none), weight)
+                row[: len(drawn)] = drawn
+            circles = shuffled(games, STARTS_OF_A_REPLICATE, generator)
+            yield _Part(*kinds, circles, len(self.contests.agents), self.settings.k_factor, self.settings.initial)
+
+    def means(self, ratings: Sequence[Floats]) -> Floats:
+        """(replicates, agents), of the ratings of each part."""
+        each = 2 * STARTS_OF_A_REPLICATE
+        return np.concatenate([one.reshape(each, len(one) // each, -1).mean(axis=0) for one in ratings])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.arrays import Floats, Ints, Truths, sums_by_number
+from ragassay.arrays import Floats, Ints, Truths
 from ragassay.records import Figure
 
 from ..statistics.resamples import Resamples, rounded
@@ -26,7 +26,7 @@ STEPS = 40
 TOLERANCE = 1e-8
 FAR = 25.0
 """Log odds beyond which a strength is taken as running off to infinity."""
-_AT_ONCE = 2_000_000
+_AT_ONCE = 200_000
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,8 @@ def control_length(contests: Contests, difference: Floats, draws: Resamples, ini
         return _nothing(contests, n, "there are no verdicts to compare")
     if spread < 1e-12:
         return _nothing(contests, n, "in every game the two answers are equally longer or shorter")
-    signs, term = _signs(held), np.tanh(difference / spread)[:, None]
     weights = np.vstack([np.ones(len(draws.queries), dtype=np.int64), draws.weights])
-    with_term, found = _fit(np.hstack([signs, term]), held, weights)
-    without, found_plain = _fit(signs, held, weights)
+    (with_term, found), (without, found_plain) = _fits(held, np.tanh(difference / spread), weights)
     if not (found[0] and found_plain[0]):
         return _nothing(contests, n, "the games are too one-sided for finite ratings under length control")
     size = len(np.unique(held.query))
@@ -73,14 +71,6 @@ def control_length(contests: Contests, difference: Floats, draws: Resamples, ini
 def _nothing(contests: Contests, n: int, note: str) -> Controlled:
     empty = {a: Figure(value=None, n=contests.games_of(a), n_failed=contests.failed_of(a)) for a in contests.agents}
     return Controlled(empty, dict(empty), Figure(value=None, n=n, n_failed=len(contests.failed)), note)
-
-
-def _signs(held: Contests) -> Floats:
-    """(games, agents - 1): 1 for a, -1 for b; the last agent is the reference."""
-    signs = np.zeros((len(held.a), len(held.agents)))
-    signs[np.arange(len(held.a)), held.a] = 1.0
-    signs[np.arange(len(held.a)), held.b] = -1.0
-    return signs[:, :-1]
 
 
 def _ratings(
@@ -106,36 +96,109 @@ def _figure(values: Floats, found: Truths, draws: Resamples, n: int, queries: in
     return rounded(values[0], n, n_failed, *ends)
 
 
-def _fit(rows: Floats, held: Contests, weights: NDArray[np.int64]) -> tuple[Floats, Truths]:
-    """Logistic regression of the score (0 to 1) on rows (games, terms) under weights (fits, queries), by Newton.
+_Fits = tuple[Floats, Truths]
+"""The terms (fits, terms), and whether each fit has a finite maximum that was found (fits,)."""
 
-    Games count as `Contests.pair_weights` says. Returns the terms (fits, terms) and whether each fit has a finite
-    maximum that was found.
+
+def _fits(held: Contests, term: Floats, weights: NDArray[np.int64]) -> tuple[_Fits, _Fits]:
+    """Logistic regressions of the score (0 to 1) on who plays and `term` (games,), and on who plays alone.
+
+    weights: (fits, queries). Games count as `Contests.pair_weights` says. The terms are those of the agents but the
+    last, and that of `term`. All begin where the first of them ended.
     """
-    parts = []
-    step = max(1, _AT_ONCE // max(1, len(rows)))
-    for start in range(0, len(weights), step):
-        parts.append(_newton(rows, held.score, _weight(held, weights[start : start + step])))
-    return np.concatenate([terms for terms, _ in parts]), np.concatenate([found for _, found in parts])
+    pairs, size = _Pairs.of(held), len(held.agents) - 1
+    term, starts = term[pairs.order], [np.zeros(size + 1), np.zeros(size)]
+    parts: tuple[list[_Fits], list[_Fits]] = ([], [])
+    for rows in [weights[:1], *_slices(weights[1:], len(held.a))]:
+        weight, scored = _weighed(pairs, held, rows)
+        parts[0].append(_newton(pairs, term, weight, scored, starts[0]))
+        parts[1].append(_newton(pairs, None, pairs.sums(weight), pairs.sums(scored), starts[1]))
+        if len(parts[0]) == 1:
+            starts = [each[0][0][0] if each[0][1][0] else start for each, start in zip(parts, starts, strict=True)]
+    with_term, without = (
+        (np.concatenate([terms for terms, _ in each]), np.concatenate([found for _, found in each])) for each in parts
+    )
+    return with_term, without
 
 
-def _weight(held: Contests, weights: NDArray[np.int64]) -> Floats:
-    """(fits, games)."""
-    of_pair, of_game = held.pair_weights(weights), weights[:, held.query].astype(np.float64)
-    return of_game if of_pair is None else np.asarray(of_game * of_pair[:, held.a, held.b])
+def _slices(weights: NDArray[np.int64], n_games: int) -> list[NDArray[np.int64]]:
+    step = max(1, _AT_ONCE // max(1, n_games))
+    return [weights[start : start + step] for start in range(0, len(weights), step)]
 
 
-def _newton(rows: Floats, score: Floats, weight: Floats) -> tuple[Floats, Truths]:
-    n_terms = rows.shape[1]
-    curves = _Curves.of(rows)
-    terms = np.zeros((len(weight), n_terms))
-    last = np.full(len(weight), np.inf)
-    tiny = 1e-9 * np.eye(n_terms)
+@dataclass(frozen=True)
+class _Pairs:
+    """The pairs of agents that have played: many games are of the same two.
+
+    a, b: (pairs,). signs: (pairs, agents - 1), 1 for a, -1 for b; the last agent is the reference. order: what puts the
+    games of a pair side by side; starts: (pairs,), where each pair's begin; often: (pairs,), how many there are.
+    """
+
+    a: Ints
+    b: Ints
+    signs: Floats
+    order: Ints
+    starts: Ints
+    often: Ints
+
+    @classmethod
+    def of(cls, held: Contests) -> _Pairs:
+        size = len(held.agents)
+        number = held.a * size + held.b
+        order = np.argsort(number, kind="stable")
+        different, starts, often = np.unique(number[order], return_index=True, return_counts=True)
+        a, b = different // size, different % size
+        signs = np.zeros((len(different), size))
+        signs[np.arange(len(different)), a], signs[np.arange(len(different)), b] = 1.0, -1.0
+        return cls(a, b, signs[:, :-1], order, starts, often)
+
+    def sums(self, values: Floats) -> Floats:
+        """(fits, pairs) of values (fits, games), in `order`; of pairs, as they are."""
+        return values if values.shape[1] == len(self.a) else np.add.reduceat(values, self.starts, axis=1)
+
+    def curve(self, values: Floats) -> Floats:
+        """(fits, agents - 1, agents - 1): the sum over pairs of values (fits, pairs) times a pair's signs squared."""
+        size = self.signs.shape[1] + 1
+        between = np.zeros((len(values), size, size))
+        between[:, self.a, self.b] = between[:, self.b, self.a] = values
+        inner = np.arange(size)
+        full = -between
+        full[:, inner, inner] = between.sum(axis=2)
+        return full[:, :-1, :-1]
+
+
+def _weighed(pairs: _Pairs, held: Contests, weights: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """(fits, games) in the order of the pairs: what each counts, and that times its score."""
+    order, of_pair = pairs.order, held.pair_weights(weights)
+    each = weights[:, held.query[order]].astype(np.float64)
+    if of_pair is not None:
+        each *= of_pair[:, held.a[order], held.b[order]]
+    return each, each * held.score[order]
+
+
+def _newton(pairs: _Pairs, term: Floats | None, weight: Floats, scored: Floats, at: Floats) -> tuple[Floats, Truths]:
+    """One of `_fits`, from `at` (terms,). weight, scored: (fits, games), or the pairs' sums where no `term` is."""
+    size = pairs.signs.shape[1]
+    terms, last = np.tile(at, (len(weight), 1)), np.full(len(weight), np.inf)
+    curve = np.zeros((len(weight), len(at), len(at)))
     for _ in range(STEPS):
-        expected = 1 / (1 + np.exp(-np.clip(terms @ rows.T, -FAR, FAR)))
-        slope = (weight * (score - expected)) @ rows
-        curve = curves.sums(weight * expected * (1 - expected))
-        move = np.clip(np.linalg.solve(curve + tiny, slope[:, :, None])[:, :, 0], -2.0, 2.0)
+        odds = terms[:, :size] @ pairs.signs.T
+        if term is not None:
+            odds = np.repeat(odds, pairs.often, axis=1)
+            odds += terms[:, size:] * term
+        expected = _expit(odds)
+        spread = weight * expected
+        short = scored - spread
+        spread *= np.subtract(1.0, expected, out=expected)
+        slope = pairs.sums(short) @ pairs.signs
+        curve[:, :size, :size] = pairs.curve(pairs.sums(spread))
+        if term is not None:
+            slope = np.column_stack([slope, short @ term])
+            spread *= term
+            curve[:, size, :size] = curve[:, :size, size] = pairs.sums(spread) @ pairs.signs
+            curve[:, size, size] = spread @ term
+        move = np.linalg.solve(curve + 1e-9 * np.eye(len(at)), slope[:, :, None])[:, :, 0]
+        move = np.clip(move, -2.0, 2.0)
         terms, last = terms + move, np.abs(move).max(axis=1)
         if last.max() < TOLERANCE:
             break
@@ -145,32 +208,9 @@ def _newton(rows: Floats, score: Floats, weight: Floats) -> tuple[Floats, Truths
     return terms, found
 
 
-@dataclass(frozen=True)
-class _Curves:
-    """Sums over games of a weight times a row's products with itself, by pairs: many games are of the same two agents.
-
-    signs: (pairs, agents - 1), the rows' entries that are whole; rest: (games, 0 or 1), the last entry where it is not.
-    number: (games,), each one's pair.
-    """
-
-    signs: Floats
-    number: Ints
-    rest: Floats
-
-    @classmethod
-    def of(cls, rows: Floats) -> _Curves:
-        whole = (rows == np.round(rows)).all(axis=0)
-        signs, number = np.unique(rows[:, whole], axis=0, return_inverse=True)
-        return cls(signs, number.ravel(), rows[:, ~whole])
-
-    def sums(self, weight: Floats) -> Floats:
-        """(fits, terms, terms) of weight (fits, games)."""
-        pairs, size = self.signs.shape
-        products = (self.signs[:, :, None] * self.signs[:, None, :]).reshape(pairs, -1)
-        curve = np.zeros((len(weight), size + self.rest.shape[1], size + self.rest.shape[1]))
-        curve[:, :size, :size] = (sums_by_number(weight, self.number, pairs) @ products).reshape(-1, size, size)
-        for place, column in enumerate(self.rest.T, size):
-            across = sums_by_number(weight * column, self.number, pairs) @ self.signs
-            curve[:, place, :size] = curve[:, :size, place] = across
-            curve[:, place, place] = weight @ column**2
-        return curve
+def _expit(odds: Floats) -> Floats:
+    """1 / (1 + exp(-x)) of log odds within `FAR`, in their place."""
+    np.clip(odds, -FAR, FAR, out=odds)
+    np.exp(np.negative(odds, out=odds), out=odds)
+    odds += 1
+    return np.reciprocal(odds, out=odds)

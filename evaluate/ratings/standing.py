@@ -12,7 +12,7 @@ intervals for all distances from the best", Annals of Statistics 9(5), 1981; Mog
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ..inputs.clusters import Clusters
 from ..statistics.clustered import Values, estimate
 from ..statistics.paired_comparison import t_p
 from ..statistics.resamples import DIGITS
-from ..statistics.sign_flip import flip_p
+from ..statistics.sign_flip import flip_ps
 from .best_agent import expected_regret
 
 LEVEL_LEADER = 0.045
@@ -72,6 +72,7 @@ def stand(
     the first, and so are not told from it.
     """
     tests = _Tests.of(order, rates, clusters, seed)
+    tests.flip_together([(0, at) for at in range(1, len(order))] + tests.first_rivals())
     n_queries, n_sections = tests.size
     untold = [a for at, a in enumerate(order) if at and (a in level or not tests.better(0, at, LEVEL_LEADER))]
     one_pair = min(2 * LEVEL_SET / (len(order) - 1), LEVEL_LEADER)
@@ -97,6 +98,7 @@ class _Tests:
     seed: int
     difference: Floats
     p: Floats
+    flips: dict[tuple[int, int], float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, order: Sequence[str], rates: Mapping[str, Values], clusters: Clusters, seed: int) -> _Tests:
@@ -117,13 +119,32 @@ class _Tests:
 
     def better(self, one: int, other: int, level: float) -> bool:
         """Whether `one` won more than `other` by both tests, two-sided at `level`; where t is not defined, by flips."""
-        p = self.p[one, other]
-        return bool(self.difference[one, other] > 0) and not p > level and self._flip(one, other) <= level
+        return self._may_be_better(one, other, level) and self._flip(one, other) <= level
+
+    def _may_be_better(self, one: int, other: int, level: float) -> bool:
+        """Whether `one` won more by the t-test, or that is not defined."""
+        return bool(self.difference[one, other] > 0) and not self.p[one, other] > level
 
     def beaten(self, agent: int, level: float) -> bool:
         """Whether any is better; those that seem so most surely are asked first."""
+        return any(self.better(rival, agent, level) for rival in self._rivals(agent))
+
+    def _rivals(self, agent: int) -> list[int]:
         rivals = np.argsort(np.nan_to_num(self.p[:, agent], nan=0.0), kind="stable")
-        return any(self.better(int(rival), agent, level) for rival in rivals if rival != agent)
+        return [rival for rival in rivals.tolist() if rival != agent]
+
+    def first_rivals(self) -> list[tuple[int, int]]:
+        """Whoever is asked first whether it is better than an agent, and that agent."""
+        rivals = {at: [r for r in self._rivals(at) if self.difference[r, at] > 0] for at in range(len(self.values))}
+        return [(each[0], at) for at, each in rivals.items() if each]
+
+    def flip_together(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Work out the permutation tests that will be asked for, whose signs are drawn once for all of them."""
+        asked = list(dict.fromkeys(pair for pair in pairs if self._may_be_better(*pair, LEVEL_LEADER)))
+        one, other = ([pair[side] for pair in asked] for side in (0, 1))
+        gaps = self.values[one] - self.values[other]
+        found = flip_ps(self.clusters.sums(np.where(np.isnan(gaps), 0.0, gaps)), self.seed)
+        self.flips.update({pair: 1.0 if p is None else p for pair, p in zip(asked, found, strict=True)})
 
     def regret(self) -> float | None:
         """Of the first; None below two sections, or where an agent has no value."""
@@ -141,9 +162,9 @@ class _Tests:
         return round(expected_regret(0, means, spread, n, self.seed), DIGITS)
 
     def _flip(self, one: int, other: int) -> float:
-        gaps = self.values[one] - self.values[other]
-        p = flip_p(self.clusters.sums(np.where(np.isnan(gaps), 0.0, gaps)), self.seed)
-        return 1.0 if p is None else p
+        if (one, other) not in self.flips:
+            self.flip_together([(one, other)])
+        return self.flips[one, other]
 
     def _without_spread(self, spread: Floats) -> bool:
         """Whether the leader's lead over some other is the same everywhere."""

@@ -9,9 +9,10 @@ Where every pair has met on the same queries all weights are 1. A pair that neve
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from math import sqrt
 from typing import Literal
@@ -28,6 +29,8 @@ from .verdicts import SCORES, Verdict
 
 Weigh = Literal["pairs", "games"]
 """Whether each pair counts the same, or each game: the latter where nobody planned who meets whom, as in a league."""
+
+_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,24 @@ class Contests:
         """
         if self.met is None:
             return None
-        size, used = len(self.agents), self.met.any(axis=(1, 2))
-        drawn = weights.astype(np.float64)
-        m = (drawn @ self.met.reshape(len(self.met), size * size)).reshape(-1, size, size)
-        n = (drawn @ used)[:, None, None]
+        one, other, query, starts = self._meetings
+        m = np.zeros((len(weights), len(self.agents), len(self.agents)))
+        step = max(1, _AT_ONCE // max(1, len(query)))
+        for start in range(0, len(weights), step):
+            part = slice(start, start + step)
+            m[part, one, other] = m[part, other, one] = np.add.reduceat(weights[part][:, query], starts, axis=1)
+        n = (weights @ self.met.any(axis=(1, 2)))[:, None, None]
         return np.divide(n, m, out=np.zeros_like(m), where=m > 0)
+
+    @cached_property
+    def _meetings(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """The two agents of each pair that met, the queries they met on, pair by pair, and where each pair's begin."""
+        assert self.met is not None
+        query, one, other = np.nonzero(np.triu(self.met, 1))
+        order = np.lexsort((query, other, one))
+        query, one, other = query[order], one[order], other[order]
+        starts = np.flatnonzero(np.diff(one * len(self.agents) + other, prepend=-1))
+        return one[starts], other[starts], query, starts
 
     def game_weights(self) -> Floats:
         """(games,): what each counts."""
@@ -177,7 +193,8 @@ def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resample
     own, meetings = _own(verdicts, agents), _meetings(verdicts)
     if _alike(meetings):
         return {name: share(rows, _won_by(name), draws) for name, rows in own.items()}
-    return {name: _weighed_share(rows, name, meetings, draws) for name, rows in own.items()}
+    plan = _Plan.of(meetings)
+    return {name: _weighed_share(rows, name, plan, draws) for name, rows in own.items()}
 
 
 def _own(verdicts: Sequence[Verdict], agents: Sequence[str]) -> dict[str, list[Verdict]]:
@@ -205,7 +222,8 @@ def win_rates_by_query(
     """`win_rate_by_query` of each agent, by its name; with "games" the plain shares, whoever met whom."""
     own, meetings = _own(verdicts, agents), _meetings(verdicts)
     if weigh == "pairs" and not _alike(meetings):
-        return {name: {**dict.fromkeys(queries), **_contributions(own[name], name, meetings)} for name in agents}
+        plan = _Plan.of(meetings)
+        return {name: {**dict.fromkeys(queries), **_contributions(own[name], name, plan)} for name in agents}
     return {name: _shares(own[name], _won_by(name), queries) for name in agents}
 
 
@@ -217,14 +235,30 @@ def _shares(rows: Sequence[Verdict], won: Callable[[Verdict], bool], queries: Se
     return {query: sum(has_won) / len(has_won) if has_won else None for query, has_won in scores.items()}
 
 
-def _weighed_share(rows: Sequence[Verdict], agent: str, meetings: _Meetings, draws: Resamples) -> Figure:
+@dataclass(frozen=True)
+class _Plan:
+    """Who meets whom. queries: those on which anybody met, sorted; often: agent to opponent to on how many of them."""
+
+    queries: list[str]
+    often: dict[str, Counter[str]]
+
+    @classmethod
+    def of(cls, meetings: _Meetings) -> _Plan:
+        often: dict[str, Counter[str]] = defaultdict(Counter)
+        for (one, other), n in Counter((one, other) for _, one, other in meetings).items():
+            often[one][other] += n
+            often[other][one] += n
+        return cls(sorted({query for query, _, _ in meetings}), often)
+
+
+def _weighed_share(rows: Sequence[Verdict], agent: str, plan: _Plan, draws: Resamples) -> Figure:
     held = sum(v.winner is not None for v in rows)
-    values = {query: value for query, value in _contributions(rows, agent, meetings).items() if value is not None}
+    values = {query: value for query, value in _contributions(rows, agent, plan).items() if value is not None}
     ones = dict.fromkeys(values, 1.0)
     return draws.ratio(values, ones, n=held, n_failed=len(rows) - held, limits=(0.0, 1.0))
 
 
-def _contributions(verdicts: Sequence[Verdict], agent: str, meetings: _Meetings) -> dict[str, float | None]:
+def _contributions(verdicts: Sequence[Verdict], agent: str, plan: _Plan) -> dict[str, float | None]:
     """The linearised win rate: for each of the n queries met on, W + n sum_o w_o f_o (won - s_o) / sum_o w_o N_o.
 
     W = sum_o w_o won_o / sum_o w_o N_o over opponents o, N_o the verdicts against o, s_o the share of them that was
@@ -233,11 +267,7 @@ def _contributions(verdicts: Sequence[Verdict], agent: str, meetings: _Meetings)
     only m queries to learn s_o from. With all pairs on all queries this is the share won there. All None without any
     verdict.
     """
-    queries, won = sorted({query for query, _, _ in meetings}), _won_by(agent)
-    m: dict[str, int] = defaultdict(int)
-    for _, *pair in meetings:
-        if agent in pair:
-            m[pair[pair[0] == agent]] += 1
+    queries, m, won = plan.queries, plan.often.get(agent, Counter()), _won_by(agent)
     results: dict[str, list[tuple[str, bool]]] = defaultdict(list)
     for v in verdicts:
         if v.winner is not None and agent in (v.agent_a, v.agent_b):

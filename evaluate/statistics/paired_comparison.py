@@ -9,28 +9,30 @@ textbook's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, compress
-from math import isfinite, sqrt
+from math import isfinite, isnan, sqrt
 
 import numpy as np
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Floats, Truths
 from ragassay.records import Figure
 
 from ..inputs.clusters import ALONE, Clusters
 from ..results import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, NeededQueries, PairVerdict
-from .clustered import NO_SPREAD, Estimate, Values, estimate, interval
+from .clustered import NO_SPREAD, Estimate, Values, estimate, interval, intervals
 from .holm import holm
+from .pair_sentence import pair_sentence
 from .power import MOST, detectable, needed_interval
 from .resamples import DIGITS, rounded, six_digits
-from .sign_flip import flip_p
+from .sign_flip import flip_ps
 
 LEVEL = 0.05
 """Of every test here: two-sided, over all that are corrected together."""
 
 _EXACT_WILCOXON = 50
+_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -90,22 +92,56 @@ def pair_by_query(a: Values, b: Values, clusters: Clusters = ALONE) -> Paired:
 
 def pairs_by_query(values: Sequence[Values], clusters: Clusters = ALONE) -> list[Paired]:
     """Every two of `values` so matched, the first less the second, in the order of `itertools.combinations`."""
+    found = {
+        place: Paired(block.clusters, row, *lacking)
+        for block in gaps_of_pairs(values, clusters)
+        for place, row, lacking in zip(block.places, block.gaps, block.lacking, strict=True)
+    }
+    return [found[place] for place in range(len(found))]
+
+
+Lacking = tuple[tuple[str, ...], tuple[str, ...]]
+"""The ids, sorted, on which the first and the second of a pair have no value."""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The differences of pairs that have values on the same queries.
+
+    places: of each pair in the order of `itertools.combinations`. gaps: (pairs, queries). clusters: of these queries.
+    """
+
+    places: Sequence[int]
+    gaps: Floats
+    clusters: Clusters
+    lacking: Sequence[Lacking]
+
+
+def gaps_of_pairs(values: Sequence[Values], clusters: Clusters = ALONE) -> Iterator[Gaps]:
+    """Every two of `values`, the first less the second, in blocks of bounded size."""
     ids = sorted(set().union(*values))
     owed = np.array([[query in row for query in ids] for row in values], dtype=bool)
     known = np.array(
         [[np.nan if (value := row.get(query)) is None else value for query in ids] for row in values], dtype=np.float64
     )
-    of_both: dict[bytes, Clusters] = {}
-    pairs = []
-    for one, other in combinations(range(len(values)), 2):
-        gaps = known[one] - known[other]
-        both, asked = ~np.isnan(gaps), owed[one] | owed[other]
-        key = both.tobytes()
-        if key not in of_both:
-            of_both[key] = clusters.of(list(compress(ids, both.tolist())))
-        lacking = [tuple(compress(ids, (asked & np.isnan(known[side])).tolist())) for side in (one, other)]
-        pairs.append(Paired(of_both[key], gaps[both], lacking[0], lacking[1]))
-    return pairs
+    alike: dict[bytes, list[tuple[int, int, int]]] = {}
+    for place, (one, other) in enumerate(combinations(range(len(values)), 2)):
+        both = ~(np.isnan(known[one]) | np.isnan(known[other]))
+        alike.setdefault(both.tobytes(), []).append((place, one, other))
+    step = max(1, _AT_ONCE // max(1, len(ids)))
+    for key, pairs in alike.items():
+        both = np.frombuffer(key, dtype=bool)
+        mine = clusters.of(list(compress(ids, both.tolist())))
+        for start in range(0, len(pairs), step):
+            places, first, second = (list(part) for part in zip(*pairs[start : start + step], strict=True))
+            asked = owed[first] | owed[second]
+            lacking = [_named(ids, asked & np.isnan(known[side])) for side in (first, second)]
+            yield Gaps(places, (known[first] - known[second])[:, both], mine, list(zip(*lacking, strict=True)))
+
+
+def _named(ids: Sequence[str], which: Truths) -> list[tuple[str, ...]]:
+    """Of each row of `which` (rows, ids) the ids."""
+    return [tuple(compress(ids, row.tolist())) if row.any() else () for row in which]
 
 
 def tested_error(found: Estimate, n_queries: int) -> Floats:
@@ -142,55 +178,105 @@ def compare_pairs(
     difference itself is beyond chance.
     """
     names = list(combinations(values, 2))
-    matched = pairs_by_query(list(values.values()), clusters)
-    found = [pair.over_sections() if len(pair.gaps) else None for pair in matched]
-    flips = [flip_p(pair.clusters.sums(pair.gaps), seed) for pair in matched]
-    p = [
-        None if one is None else _six(float(t_p(one, len(pair.gaps)))) for one, pair in zip(found, matched, strict=True)
-    ]
+    rows: dict[int, _Tested] = {}
+    for block in gaps_of_pairs(list(values.values()), clusters):
+        rows |= zip(block.places, _tested(block, width, seed, LEVEL / len(names), matters), strict=True)
+    tested = [rows[place] for place in range(len(names))]
     # Without spread t is not defined: every query says the same, and the permutation can still tell how surely.
-    adjusted = holm([one if one is not None else flip for one, flip in zip(p, flips, strict=True)])
+    adjusted = holm([row.p_t if row.p_t is not None else row.p_sign_flip for row in tested])
+    verdicts = [
+        PRACTICALLY_EQUAL if row.equal else pair_verdict(row.difference.value, p)
+        for row, p in zip(tested, adjusted, strict=True)
+    ]
+    undecided = [row if told == NOT_DISTINGUISHABLE else None for row, told in zip(tested, verdicts, strict=True)]
+    needed = _needed(undecided, LEVEL / max(1, len(names)))
     return tuple(
-        _comparison(measure, *name, pair, one, (p[i], flips[i], adjusted[i]), LEVEL / len(names), width, matters)
-        for i, (name, pair, one) in enumerate(zip(names, matched, found, strict=True))
+        Comparison(
+            measure=measure,
+            agent_a=a,
+            agent_b=b,
+            difference=row.difference,
+            n_sections=row.n_sections,
+            effect_size=row.effect_size,
+            p_t=row.p_t,
+            p_wilcoxon=row.p_wilcoxon,
+            p_sign_flip=row.p_sign_flip,
+            p_holm=p,
+            verdict=told,
+            sentence=pair_sentence(
+                (a, b, measure), row.difference, row.n_sections, told, row.detectable, more, matters
+            ),
+            detectable=row.detectable,
+            needed=more,
+            lacking_a=row.lacking[0],
+            lacking_b=row.lacking[1],
+        )
+        for (a, b), row, p, told, more in zip(names, tested, adjusted, verdicts, needed, strict=True)
     )
 
 
-def _comparison(
-    measure: str,
-    a: str,
-    b: str,
-    pair: Paired,
-    found: Estimate | None,
-    p: tuple[float | None, float | None, float | None],
-    level: float,
-    width: float | None,
-    matters: float | None,
-) -> Comparison:
-    """`p`: of the t-test, of the sign flips, and Holm's. `level`: two-sided, of one pair among all."""
-    figure = pair.difference(width)
-    equal = matters is not None and pair.is_within(matters, width)
-    verdict = PRACTICALLY_EQUAL if equal else pair_verdict(figure.value, p[2])
-    least = _detectable(found, len(pair.gaps), level)
-    needed = _needed(found, len(pair.gaps), level) if verdict == NOT_DISTINGUISHABLE else None
-    return Comparison(
-        measure=measure,
-        agent_a=a,
-        agent_b=b,
-        difference=figure,
-        n_sections=len(pair.clusters.names),
-        effect_size=_effect_size(pair.gaps),
-        p_t=p[0],
-        p_wilcoxon=_wilcoxon(pair),
-        p_sign_flip=p[1],
-        p_holm=p[2],
-        verdict=verdict,
-        sentence=_sentence((a, b, measure), pair, figure, verdict, least, needed, matters),
-        detectable=least,
-        needed=needed,
-        lacking_a=pair.lacking_a,
-        lacking_b=pair.lacking_b,
-    )
+@dataclass(frozen=True)
+class _Tested:
+    """What one pair's differences say. equal: practically. t, df: of their mean over sections, NaN if undefined."""
+
+    difference: Figure
+    lacking: Lacking
+    equal: bool = False
+    n_sections: int = 0
+    t: float = float("nan")
+    df: float = float("nan")
+    effect_size: float | None = None
+    p_t: float | None = None
+    p_wilcoxon: float | None = None
+    p_sign_flip: float | None = None
+    detectable: float | None = None
+
+
+def _tested(block: Gaps, width: float | None, seed: int, level: float, matters: float | None) -> list[_Tested]:
+    """Of each pair of the block, side by side. level: two-sided, of one pair among all."""
+    n, clusters = block.gaps.shape[1], block.clusters
+    lacks = [len({*a, *b}) for a, b in block.lacking]
+    if not n:
+        nothing = [Figure(value=None, n=0, n_failed=number) for number in lacks]
+        return [_Tested(figure, lacking) for figure, lacking in zip(nothing, block.lacking, strict=True)]
+    sums = clusters.sums(block.gaps)
+    found = estimate(sums, clusters.sizes)
+    means = np.round(sums / clusters.sizes, DIGITS)
+    ends, within = _ends(block, width, 0.95), _within(block, width, matters)
+    t = np.divide(found.value, found.error, out=np.full(len(sums), np.nan), where=found.error >= NO_SPREAD)
+    p, flips, sizes, least = t_p(found, n), flip_ps(sums, seed), _effect_sizes(block.gaps), _detectable(found, n, level)
+    return [
+        _Tested(
+            difference=rounded(ends[at][0], n, lacks[at], *ends[at][1:]),
+            lacking=lacking,
+            equal=within[at],
+            n_sections=len(clusters.names),
+            t=float(t[at]),
+            df=float(found.df),
+            effect_size=sizes[at],
+            p_t=_six(float(p[at])),
+            p_wilcoxon=_wilcoxon(means[at]),
+            p_sign_flip=flips[at],
+            detectable=least[at],
+        )
+        for at, lacking in enumerate(block.lacking)
+    ]
+
+
+def _ends(block: Gaps, width: float | None, confidence: float) -> list[tuple[float, float | None, float | None]]:
+    """Of each pair the mean difference and its interval, as `interval` has them."""
+    limits, ones = (-width, width) if width is not None else None, np.ones(block.gaps.shape[1])
+    found = intervals(block.gaps, ones, block.clusters, limits, difference=True, confidence=confidence)
+    rows = zip(*(part.tolist() for part in found), strict=True)
+    return [(value, None, None) if isnan(low + high) else (value, low, high) for value, low, high in rows]
+
+
+def _within(block: Gaps, width: float | None, matters: float | None) -> list[bool]:
+    """`Paired.is_within` of each pair; none where nobody says what matters."""
+    if matters is None:
+        return [False] * len(block.gaps)
+    ends = _ends(block, width, 1 - 2 * LEVEL)
+    return [low is not None and high is not None and -matters < low and high < matters for _, low, high in ends]
 
 
 def pair_verdict(difference: float | None, p: float | None) -> PairVerdict:
@@ -200,89 +286,58 @@ def pair_verdict(difference: float | None, p: float | None) -> PairVerdict:
     return "better" if difference > 0 else "worse"
 
 
-def _effect_size(gaps: Floats) -> float | None:
-    """Cohen's d_z; None where it is not defined."""
-    spread = gaps.std(ddof=1) if len(gaps) > 1 else 0.0
-    return round(float(gaps.mean() / spread), DIGITS) if spread > NO_SPREAD else None
+def _effect_sizes(gaps: Floats) -> list[float | None]:
+    """Cohen's d_z of each row; None where it is not defined."""
+    spread = gaps.std(axis=1, ddof=1) if gaps.shape[1] > 1 else np.zeros(len(gaps))
+    rows = zip(gaps.mean(axis=1).tolist(), spread.tolist(), strict=True)
+    return [round(mean / each, DIGITS) if each > NO_SPREAD else None for mean, each in rows]
 
 
-def _wilcoxon(pair: Paired) -> float | None:
+def _wilcoxon(means: Floats) -> float | None:
     """Wilcoxon's signed-rank test of the section means, those of 0 left out (Biometrics Bulletin 1, 1945).
 
     Exact for up to 50 sections whose differences are all of other sizes, else by its normal approximation.
     """
-    if not len(pair.gaps):
-        return None
-    from scipy.special import ndtr
-
-    means = np.round(pair.clusters.sums(pair.gaps) / pair.clusters.sizes, DIGITS)
     means = means[means != 0]
     if not len(means):
         return None
-    _, place, often = np.unique(np.abs(means), return_inverse=True, return_counts=True)
-    if len(means) <= _EXACT_WILCOXON and len(often) == len(means):
+    from scipy.special import ndtr
+
+    order = np.argsort(np.abs(means))
+    size, ahead, n = np.abs(means)[order], means[order] > 0, len(means)
+    starts = np.flatnonzero(np.concatenate([[True], size[1:] != size[:-1]]))
+    often = np.diff(starts, append=n)
+    if n <= _EXACT_WILCOXON and len(often) == n:
         from scipy.stats import wilcoxon
 
         return _six(float(wilcoxon(means, method="exact").pvalue))
-    ranks, n = np.cumsum(often) - (often - 1) / 2, len(means)
-    beyond = float(ranks[place][means > 0].sum()) - n * (n + 1) / 4
+    ranks = starts + (often + 1) / 2
+    beyond = float(np.repeat(ranks, often)[ahead].sum()) - n * (n + 1) / 4
     error = sqrt(n * (n + 1) * (2 * n + 1) / 24 - float((often.astype(np.float64) ** 3 - often).sum()) / 48)
     return _six(2 * float(ndtr(-abs(beyond) / error)))
 
 
-def _detectable(found: Estimate | None, n_queries: int, level: float) -> float | None:
-    if found is None or found.n_clusters < 2:
-        return None
-    error = float(tested_error(found, n_queries))
-    return round(detectable(error, float(found.df), level), DIGITS) if error >= NO_SPREAD else None
+def _detectable(found: Estimate, n_queries: int, level: float) -> list[float | None]:
+    errors, df = tested_error(found, n_queries).tolist(), float(found.df)
+    return [round(detectable(error, df, level), DIGITS) if error >= NO_SPREAD else None for error in errors]
 
 
-def _needed(found: Estimate | None, n_queries: int, level: float) -> NeededQueries | None:
-    if found is None or found.n_clusters < 2 or found.error < NO_SPREAD:
-        return None
-    units, each = found.n_clusters.astype(np.float64), n_queries / float(found.n_clusters)
-    ends = needed_interval(found.value / found.error, found.df, units, level)
-    value, low, high = (float(end) * each for end in ends)
-    return NeededQueries(value=_count(value), ci_low=_count(low) or MOST, ci_high=_count(high))
+def _needed(rows: Sequence[_Tested | None], level: float) -> list[NeededQueries | None]:
+    """How many queries would decide each; None for None, and where there is no spread to tell it."""
+    found: list[NeededQueries | None] = [None] * len(rows)
+    asked = {place: row for place, row in enumerate(rows) if row is not None and not isnan(row.t)}
+    if not asked:
+        return found
+    t, df, units = np.array([(one.t, one.df, one.n_sections) for one in asked.values()], dtype=np.float64).T
+    ends = needed_interval(t, df, units, level)
+    for (place, one), row in zip(asked.items(), zip(*(end.tolist() for end in ends), strict=True), strict=True):
+        value, low, high = (end * (one.difference.n / one.n_sections) for end in row)
+        found[place] = NeededQueries(value=_count(value), ci_low=_count(low) or MOST, ci_high=_count(high))
+    return found
 
 
 def _count(queries: float) -> int | None:
     return int(np.ceil(queries - 1e-6)) if isfinite(queries) and queries <= MOST else None
-
-
-def _sentence(
-    names: tuple[str, str, str],
-    pair: Paired,
-    figure: Figure,
-    verdict: PairVerdict,
-    least: float | None,
-    needed: NeededQueries | None,
-    matters: float | None,
-) -> str:
-    a, b, measure = names
-    if figure.value is None:
-        return f"{a} and {b} have no query in common on {measure}."
-    queries = "this 1 query" if figure.n == 1 else f"these {figure.n} queries"
-    if verdict == PRACTICALLY_EQUAL:
-        return f"{a} and {b} are practically equal on {measure}: they differ by less than {matters:g} with {queries}."
-    if verdict != NOT_DISTINGUISHABLE:
-        return f"{a} is {verdict} than {b} on {measure}, by {abs(figure.value):.3f} with {queries}."
-    said = f"{a} and {b} are not distinguishable with {queries} on {measure}"
-    if figure.n > 1 and len(pair.clusters.names) == 1:
-        said += ": they all come from one section, and stand for one"
-    if least is not None:
-        said += f": a difference below {least:.2g} could well have been missed"
-    return said + _would_decide(figure.n, needed) + "."
-
-
-def _would_decide(n: int, needed: NeededQueries | None) -> str:
-    if needed is None:
-        return ""
-    end = f"to {needed.ci_high:,}" if needed.ci_high is not None else "and up, without end"
-    if needed.value is None:
-        return f"; no number of queries would decide a difference of 0 ({needed.ci_low:,} {end})"
-    more = max(needed.value - n, 0)
-    return f"; about {more:,} more queries would decide it ({needed.value:,} in all; 95%: {needed.ci_low:,} {end})"
 
 
 def _six(p: float) -> float | None:

@@ -48,9 +48,11 @@ class Resamples:
 
     def figure(self, values: Mapping[str, float | None], limits: Range | None = None) -> Figure:
         """The mean over queries. `values` holds every query owed; None is one that failed and is not in the mean."""
-        known = {query: value for query, value in values.items() if value is not None}
-        counts = dict.fromkeys(known, 1.0)
-        return self.ratio(known, counts, n=len(known), n_failed=len(values) - len(known), limits=limits)
+        n_failed = list(values.values()).count(None)
+        column = np.array([values.get(query) for query in self.queries], dtype=np.float64)
+        known = ~np.isnan(column)
+        sums = np.where(known, column, 0.0)
+        return self._ratio(sums, known.astype(np.float64), len(values) - n_failed, n_failed, limits)
 
     def ratio(
         self,
@@ -65,7 +67,9 @@ class Resamples:
 
         limits: the range of sums / counts. The interval is that of `evaluate.statistics.clustered`, not resampled.
         """
-        above, below = self._column(sums), self._column(counts)
+        return self._ratio(self._column(sums), self._column(counts), n, n_failed, limits)
+
+    def _ratio(self, above: Floats, below: Floats, n: int, n_failed: int, limits: Range | None) -> Figure:
         if not below.sum():
             return Figure(value=None, n=n, n_failed=n_failed)
         value, low, high = clustered_interval(above, below, self.clusters, limits)
@@ -101,7 +105,11 @@ class Resamples:
         return min(n, len(self.clusters.names))
 
     def _column(self, values: Mapping[str, float]) -> Floats:
-        return np.array([values.get(query, 0.0) for query in self.queries])
+        column = np.zeros(len(self.queries))
+        for query, value in values.items():
+            if (place := self.clusters.places.get(query)) is not None:
+                column[place] = value
+        return column
 
 
 def resamples(queries: Sequence[str], replicates: int, seed: int, clusters: Clusters = ALONE) -> Resamples:

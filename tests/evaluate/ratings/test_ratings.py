@@ -23,6 +23,7 @@ from ragassay.evaluate.ratings import elo
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests
+from ragassay.evaluate.statistics.resamples import resamples
 
 
 def table(path):
@@ -162,9 +163,23 @@ def test_elo_of_one_order_agrees_with_evalica():
 
 
 def test_every_order_of_a_tournament_is_an_order():
-    orders = elo.shuffled(np.tile(np.arange(7), (3, 1)), 4, np.random.default_rng(1))
+    circles = elo.shuffled(np.tile(np.arange(7), (3, 1)), 4, np.random.default_rng(1))
+    orders = np.concatenate(list(circles.steps())).T
     assert orders.shape == (24, 7)
     assert np.array_equal(np.sort(orders, axis=1), np.tile(np.arange(7), (24, 1)))
+
+
+def test_tournaments_are_the_same_side_by_side_and_in_other_processes(monkeypatch):
+    games = cyclic()
+    arrays = contests(verdicts(games), "abc", [row.query_id for row in games])
+    circles = elo.shuffled(np.tile(np.arange(len(arrays.a)), (3, 1)), 4, np.random.default_rng(1))
+    each = [elo.play(arrays, order[None], 16, 500)[0] for order in np.concatenate(list(circles.steps())).T]
+    assert elo.play(arrays, circles, 16, 500) == pytest.approx(np.array(each), abs=1e-9)
+    assert circles.by_row(np.array(each))[1] == pytest.approx(np.array(each)[1::3])
+    draws, settings = resamples(arrays.queries, 250, 7), elo.EloSettings(tournaments=30)
+    here = elo.rate(arrays, draws, settings)
+    monkeypatch.setattr(elo, "_GAMES_OF_A_PROCESS", 0)
+    assert elo.rate(arrays, draws, settings) == here
 
 
 @pytest.mark.parametrize("method", ["elo", "bradley-terry"])

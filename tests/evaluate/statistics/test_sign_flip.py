@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.statistics.sign_flip import flip_p, flip_p_of_rows, sign_flip_p
+from ragassay.evaluate.statistics import sign_flip
+from ragassay.evaluate.statistics.coin_sums import tilted_tail
+from ragassay.evaluate.statistics.sign_flip import flip_p, flip_p_of_rows, flip_ps, sign_flip_p
 
 
 def by_counting(sums):
@@ -25,12 +27,50 @@ def by_counting(sums):
     return float(Fraction(int(ways[far].sum()), 2 ** len(sizes)))
 
 
-@settings(max_examples=20)
-@given(st.integers(90, 160), st.floats(0, 1), st.sampled_from([(1, 2), (12, 15, 20, 30, 60), (7,), (4, 6, 50)]))
+SIZES = [(1, 2), (12, 15, 20, 30, 60), (7,), (4, 6, 50), (1, *[60] * 99), (3, *[2] * 40)]
+
+
+@settings(max_examples=30)
+@given(st.integers(90, 160), st.floats(0, 1), st.sampled_from(SIZES))
 def test_sign_flips_of_many_sections_are_exact_in_both_tails(n, share, sizes):
     generator = np.random.default_rng(n)
     sums = (generator.choice(sizes, n) * np.where(generator.random(n) < share, 1, -1)).tolist()
     assert sign_flip_p(sums) == pytest.approx(by_counting(sums), rel=1e-5)
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=9, unique=True), st.integers(1, 40), st.floats(1e-3, 0.2))
+def test_a_tail_from_a_few_frequencies_is_that_of_the_convolved_chances(sizes, each, tilt):
+    """Whatever the sizes have in common: either the tail, or nothing."""
+    sizes, chances = np.sort(sizes), np.ones(1)
+    often = np.full(len(sizes), each)
+    ahead = 1 / (1 + np.exp(-2 * tilt * sizes))
+    for size, p in np.repeat(np.stack([sizes, ahead], axis=1), often, axis=0):
+        wider = np.zeros(len(chances) + int(size))
+        wider[: len(chances)] += chances * (1 - p)
+        wider[int(size) :] += chances * p
+        chances = wider
+    least = round(float(often @ (sizes * ahead)))
+    expected = chances[least:] @ np.exp(-2 * tilt * np.arange(len(chances) - least))
+    found = tilted_tail(sizes, often, tilt, least)
+    assert found is None or found == pytest.approx(expected, rel=1e-8)
+
+
+def test_what_a_few_frequencies_do_not_give_is_convolved_to_the_same(monkeypatch):
+    ranks = np.array([3, 5, 8, 10, 12, 15, 18, 20, 30, 60])
+    assert tilted_tail(ranks, np.full(10, 40), 0.01, round(sum(40 * ranks / (1 + np.exp(-0.02 * ranks))))) is not None
+    assert tilted_tail(np.array([1, 6000]), np.array([50, 400]), 1e-4, 1_400_000) is None
+    sums = np.random.default_rng(3).choice([-30, -15, 12, 20, 60], 150)
+    p = sign_flip_p(sums)
+    monkeypatch.setattr(sign_flip, "tilted_tail", lambda *_: None)
+    assert sign_flip_p(sums) == p
+
+
+def test_many_rows_are_tested_as_each_by_itself():
+    generator = np.random.default_rng(5)
+    rows = np.stack([generator.normal(size=30), generator.integers(-2, 3, 30), np.zeros(30), generator.normal(size=30)])
+    rows[3, :20] = 0.0
+    assert flip_ps(rows, 7) == [flip_p(row, 7) for row in rows]
+    assert flip_ps(rows[:2], 7)[0] == flip_ps(np.stack([rows[1], rows[0], 2 * rows[0]]), 7)[1]
 
 
 @pytest.mark.parametrize(("ahead", "behind"), [(4100, 3900), (7000, 1000), (600, 0), (500, 500)])
