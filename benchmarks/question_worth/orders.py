@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.statistics.clustered import NO_SPREAD
 
 
@@ -43,7 +43,7 @@ def place(people: Floats, chooser: Floats) -> Floats:
     return value
 
 
-def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
+def pairs(n: int) -> tuple[Ints, Ints]:
     """The first and the second of every two of `n` retrievers."""
     first, second = np.triu_indices(n, 1)
     return first, second

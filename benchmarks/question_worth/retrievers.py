@@ -1,19 +1,19 @@
 """Twenty-six retrievers over one corpus, near enough to each other that their order is not obvious.
 
-BM25 with seven settings, over four parts of the passages, with and without stemming; an embedding model over the same
-parts; both fused by reciprocal rank, and by weight: a convex combination of scores that are brought to 0 to 1 by a
-query's lowest and highest (Bruch, Gai and Ingber, ACM TOIS 42(1), 2023, section 3). What ranks every query just as an
-earlier one does, as without titles or stems, is left out.
+Ten of words: BM25 with seven settings, without stems, over titles, over bodies. Four of vectors: an embedding model
+over four parts of the passages. Twelve fusions: by reciprocal rank, and by weight, a convex combination of scores that
+are brought to 0 to 1 by a query's lowest and highest (Bruch, Gai and Ingber, ACM TOIS 42(1), 2023, section 3). What
+ranks every query just as an earlier one does, as BM25 without stems in a language that has none, is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from ragassay.evaluate.texts.sentences import sentences
 from ragassay.records import Passage
-from ragassay.retrieval.rankers.analysis import make_analyzer
+from ragassay.retrieval.rankers.analysis import Analyzer, make_analyzer
 from ragassay.retrieval.rankers.bm25 import K1, B, Bm25
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.hybrid import DEPTH as RRF_DEPTH
@@ -30,7 +30,7 @@ SHOWN = 10
 SETTINGS = ((K1, B), (0.4, 0.4), (0.9, 0.4), (1.5, 0.75), (2.0, 0.75), (1.2, 0.0), (1.2, 1.0))
 """k1 and b of BM25: Lucene's, a low k1, Anserini's, rank-bm25's, a high k1, lengths ignored, lengths in full."""
 
-WEIGHTS = (0.25, 0.5, 0.75)
+WEIGHTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 """Of the embedding model in a fusion by weight."""
 
 LEAD = 2
@@ -93,44 +93,34 @@ def rank(
 
 
 def _all(search: _Search, language: str, embedder: Embedder | None) -> Iterator[tuple[str, Rankings]]:
-    words, vectors = {}, {}
-    for name, part, rankings in _bm25(search, language):
-        words.setdefault(part, rankings)
-        yield name, rankings
+    whole, first, second, _ = search.parts
+    stems, bare = make_analyzer(language), make_analyzer(language, stem=False)
+    words = {part: _bm25(search, part, stems) for part in search.parts}
+    plain = _bm25(search, whole, bare)
+    for k1, b in SETTINGS:
+        yield f"bm25, k1 {k1:g}, b {b:g}", _bm25(search, whole, stems, k1, b)
+    yield "bm25, no stems", plain
+    yield from ((f"bm25, {part}", words[part]) for part in (first, second))
     if embedder is None:
         return
-    for part, texts in search.parts.items():
-        vectors[part] = Knn(search.ids, texts, embedder).search(search.queries, DEPTH)
-        yield f"embedding, {part}", vectors[part]
-    yield from _fused(words, vectors)
-
-
-def _bm25(search: _Search, language: str) -> Iterator[tuple[str, str, Rankings]]:
-    """(name, part, rankings); the first of a part is that of Lucene's setting with stems."""
-    analyze = make_analyzer(language)
-    for k1, b in SETTINGS:
-        ranker = Bm25(search.ids, search.parts["all"], analyze, k1=k1, b=b)
-        yield f"bm25, k1 {k1:g}, b {b:g}", "all", ranker.search(search.queries, DEPTH)
-    for stem in (True, False):
-        analyze = make_analyzer(language, stem=stem)
-        for part, texts in search.parts.items():
-            if not stem or part != "all":
-                name = f"bm25, {part}{'' if stem else ', no stems'}"
-                yield name, part, Bm25(search.ids, texts, analyze).search(search.queries, DEPTH)
-
-
-def _fused(words: Mapping[str, Rankings], vectors: Mapping[str, Rankings]) -> Iterator[tuple[str, Rankings]]:
-    for part in words:
-        yield f"by rank, {part}", _by_rank(words[part], vectors[part])
-    first, second = list(words)[:2]
-    yield f"by rank, {first} and {second}", _by_rank(words[first], vectors[first], words[second], vectors[second])
+    vectors = {
+        part: Knn(search.ids, texts, embedder).search(search.queries, DEPTH) for part, texts in search.parts.items()
+    }
+    yield from ((f"embedding, {part}", rankings) for part, rankings in vectors.items())
+    for one, other in (*((part, part) for part in search.parts), (whole, second), (second, whole)):
+        yield f"by rank, {one} + {other}", _by_rank(words[one], vectors[other])
+    yield f"by rank, no stems + {whole}", _by_rank(plain, vectors[whole])
     for weight in WEIGHTS:
-        fused = [_by_weight(*row, weight) for row in zip(words[first], vectors[first], strict=True)]
-        yield f"by weight {weight:g}, {first}", fused
+        fused = [_by_weight(*row, weight) for row in zip(words[whole], vectors[whole], strict=True)]
+        yield f"by weight {weight:g}", fused
 
 
-def _by_rank(*several: Rankings) -> Rankings:
-    return [rrf(_ids([ranking[:RRF_DEPTH] for ranking in row])) for row in zip(*several, strict=True)]
+def _bm25(search: _Search, part: str, analyze: Analyzer, k1: float = K1, b: float = B) -> Rankings:
+    return Bm25(search.ids, search.parts[part], analyze, k1=k1, b=b).search(search.queries, DEPTH)
+
+
+def _by_rank(words: Rankings, vectors: Rankings) -> Rankings:
+    return [rrf(_ids([ranking[:RRF_DEPTH] for ranking in row])) for row in zip(words, vectors, strict=True)]
 
 
 def _by_weight(words: Ranking, vectors: Ranking, weight: float) -> Ranking:

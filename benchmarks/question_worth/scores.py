@@ -31,7 +31,7 @@ class Scores:
     @property
     def n(self) -> int:
         """How many queries there are."""
-        return self.values.shape[1]
+        return len(self.clusters.queries)
 
     @property
     def n_clusters(self) -> int:
@@ -49,7 +49,7 @@ class Scores:
         """(retrievers, clusters): the values of each cluster's queries, summed."""
         return self.clusters.sums(self.values)
 
-    def drawn_means(self, weights: Ints) -> Floats:
+    def drawn_means(self, weights: Ints | Floats) -> Floats:
         """(draws, retrievers): the means where each cluster was drawn as often as `weights` (draws, clusters) say."""
         means: Floats = (weights @ self.sums.T) / (weights @ self.clusters.sizes)[:, None]
         return means
