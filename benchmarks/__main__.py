@@ -5,10 +5,11 @@
 NAME is a room and a module, such as speed.elo. Without names, all that can be run here. retrieval.scifact and
 speed.bm25 read BEIR's SciFact, which is not in the repository: SCIFACT=PATH names its folder. judges.agreement reads
 nq301 and llmbar in DATA=PATH, judges.nugget_scores rag24_nugget_llm there, judges.meta_evaluation factcheckgpt,
-scifact, nq301 and paper_tables, judges.together_people nq301 and llmbar. judges.injection, judges.injection_lists and
-judges.together_demo read results/avr-libc (`make demo`). retrieval.opensearch_scifact
-also needs a server, OPENSEARCH_URL. speed.million_passages runs where MILLION=1. speed.pdf_reading reads the PDFs of
-PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with RAGElo.
+scifact, nq301 and paper_tables, judges.together_people nq301 and llmbar, question_worth scifact and scifact_claims.
+judges.injection, judges.injection_lists and judges.together_demo read results/avr-libc (`make demo`).
+retrieval.opensearch_scifact also needs a server, OPENSEARCH_URL. speed.million_passages runs where MILLION=1.
+speed.pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with
+RAGElo.
 Those of the speed table also write benchmarks/results.md, from the last run of each.
 Exit status 1 where a benchmark fails; what it printed before is then left as it was.
 """
@@ -48,6 +49,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.bm25", beir, lacks),
         Benchmark("retrieval.scifact", beir, lacks),
         _opensearch(scifact),
+        _question_worth(data.rstrip("/")),
         Benchmark("speed.million_passages", (), None if os.environ.get("MILLION") else _MILLION),
         Benchmark("judges.nugget_scores", nuggets, None if data else "DATA=PATH (the folder of rag24_nugget_llm)"),
         Benchmark("judges.meta_evaluation", (data,) if data else (), _unrecorded("meta_evaluation", data)),
@@ -66,6 +68,11 @@ def _opensearch(scifact: str) -> Benchmark:
     url = os.environ.get("OPENSEARCH_URL", "")
     lacks = None if scifact and url else "SCIFACT=PATH (BEIR's folder) and OPENSEARCH_URL"
     return Benchmark("retrieval.opensearch_scifact", (scifact, url) if lacks is None else (), lacks)
+
+
+def _question_worth(data: str) -> Benchmark:
+    paths = (f"{data}/scifact", f"{data}/scifact_claims/claims.jsonl") if data else ()
+    return Benchmark("question_worth", paths, None if data else "DATA=PATH (the folder of scifact and scifact_claims)")
 
 
 def _unrecorded(name: str, data: str | None = None) -> str | None:

@@ -66,13 +66,16 @@ def language_code(language: str) -> str:
     return code
 
 
-def make_analyzer(language: str) -> Analyzer:
-    """The analyzer of a language; one without a Snowball stemmer keeps its words as they are. Raises InputError."""
+def make_analyzer(language: str, *, stem: bool = True) -> Analyzer:
+    """The analyzer of a language; one without a Snowball stemmer keeps its words as they are. Raises InputError.
+
+    stem: whether words are stemmed where there is a stemmer.
+    """
     code = language_code(language)
     stop = _stop_words(_STEMMED.get(code, (None, None))[1])
 
     def analyze(texts: Sequence[str]) -> list[list[str]]:
-        terms = _TermsOfWords(code, stop)
+        terms = _TermsOfWords(code, stop, _stemmer(code) if stem else str)
         return [[term for word in _words(text, code) for term in terms[word]] for text in texts]
 
     return analyze
@@ -81,9 +84,9 @@ def make_analyzer(language: str) -> Analyzer:
 class _TermsOfWords(dict[str, tuple[str, ...]]):
     """The terms of each word, worked out when it is first met."""
 
-    def __init__(self, code: str, stop: frozenset[str]) -> None:
+    def __init__(self, code: str, stop: frozenset[str], stem: Callable[[str], str]) -> None:
         super().__init__()
-        self._code, self._stop, self._stem = code, stop, _stemmer(code)
+        self._code, self._stop, self._stem = code, stop, stem
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         self[word] = terms = tuple(self._stem(part) for part in _parts(word, self._code) if part not in self._stop)

@@ -31,13 +31,16 @@ DIGITS = 6
 class Bm25:
     """BM25 over `texts`, whose ids stand beside them; only passages that share a term with the query are returned.
 
-    Scores are sums in double precision, rounded to 6 decimals; equal scores are in the order of ids.
+    Scores are sums in double precision, rounded to 6 decimals; equal scores are in the order of ids. `k1` is 0 or more,
+    `b` 0 to 1.
     """
 
-    def __init__(self, ids: Sequence[str], texts: Iterable[str], analyze: Analyzer) -> None:
+    def __init__(
+        self, ids: Sequence[str], texts: Iterable[str], analyze: Analyzer, *, k1: float = K1, b: float = B
+    ) -> None:
         self._ids, self._analyze = ids, analyze
         self._vocabulary: dict[str, int] = {}
-        self._index = build_index(texts, analyze, self._vocabulary, K1, B)
+        self._index = build_index(texts, analyze, self._vocabulary, k1, b)
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` (1 or more) best passages for each query; none where no term of the query is known."""

@@ -28,6 +28,10 @@ def test_english_as_in_lucenes_tests_of_its_english_analyzer() -> None:
     assert terms("books book the steven's steven\u2019s") == ["book", "book", "steven", "steven"]
 
 
+def test_without_stems_words_stay_and_stop_words_go() -> None:
+    assert make_analyzer("en", stem=False)(["books of the steven's relational"])[0] == ["books", "steven", "relational"]
+
+
 def test_identifiers_numbers_and_abbreviations_stay_whole() -> None:
     # Unicode Annex 29: ExtendNumLet joins, MidNumLet and MidNum do not break within letters or digits
     assert terms("Call pgm_read_byte() from <avr/io.h>, at 3.3V or 1,000.5 Hz.") == [

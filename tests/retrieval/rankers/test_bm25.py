@@ -21,7 +21,7 @@ QUERIES = [
 ANALYZE = make_analyzer("en")
 
 
-def lucene(texts: list[str], query: str) -> list[float]:
+def lucene(texts: list[str], query: str, k1: float = 1.2, b: float = 0.75) -> list[float]:
     """The formula of the docstring, written down once more: one score a text."""
     rows = ANALYZE(texts)
     mean, n = sum(map(len, rows)) / len(rows), len(rows)
@@ -31,7 +31,7 @@ def lucene(texts: list[str], query: str) -> list[float]:
         for term in ANALYZE([query])[0]:
             n_t = sum(term in other for other in rows)
             idf = math.log(1 + (n - n_t + 0.5) / (n_t + 0.5))
-            score += idf * counts[term] / (counts[term] + 1.2 * (1 - 0.75 + 0.75 * len(row) / mean))
+            score += idf * counts[term] / (counts[term] + k1 * (1 - b + b * len(row) / mean))
         scores.append(score)
     return scores
 
@@ -48,6 +48,14 @@ def test_scores_and_order_are_the_closed_form(passages, query: str) -> None:
     expected = sorted((i for i in ids if scores[i] > 0), key=lambda i: (-round(scores[i], 6), i))[:10]
     assert [i for i, _ in ranking] == expected
     assert dict(ranking) == pytest.approx({i: scores[i] for i in expected}, abs=2e-6)
+
+
+@pytest.mark.parametrize(("k1", "b"), [(0.1, 0.75), (0.4, 0.4), (2.0, 0.0), (1.2, 1.0)])
+def test_k1_and_b_are_those_of_the_closed_form(passages, k1: float, b: float) -> None:
+    ids, texts = texts_of(passages)
+    scores = dict(zip(ids, lucene(texts, QUERIES[0], k1, b), strict=True))
+    ranking = Bm25(ids, texts, ANALYZE, k1=k1, b=b).search([QUERIES[0]], len(ids))[0]
+    assert dict(ranking) == pytest.approx({i: score for i, score in scores.items() if score > 0}, abs=2e-6)
 
 
 @pytest.mark.parametrize("query", QUERIES)
