@@ -58,6 +58,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("judges.together_demo", (), _unrecorded("together_demo")),
         Benchmark("judges.together_people", (data,) if data else (), _unrecorded("together_people", data)),
         Benchmark("questions.write", beir, lacks or _unrecorded("questions")),
+        Benchmark("questions.worth", beir, lacks or _unrecorded("questions")),
         Benchmark(
             "judges.agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"
         ),
