@@ -29,11 +29,16 @@ def joined(said: Mapping[Key, float], judged: Iterable[Judgment], file: str) -> 
     found: dict[str, Ratings] = {}
     for criterion in sorted({key[2] for key in said if key in rows and key[2] != GAME}):
         keys = sorted(key for key in said if key in rows and key[2] == criterion)
-        people = tuple(float(-int(-(said[key] - 0.5) // 1)) for key in keys)
+        people = tuple(whole(said[key]) for key in keys)
         judge = tuple(None if (label := rows[key]) is None else float(label) for key in keys)
         clusters = tuple(query for query, _, _ in keys)
         found[criterion] = Ratings(file, ("people", "judge"), (people, judge), clusters, True, "query")
     return found
+
+
+def whole(label: float) -> float:
+    """People's mean label as a whole one, halves down."""
+    return float(-int(-(label - 0.5) // 1))
 
 
 def joined_files(labels: Path, judgments: Sequence[Path]) -> dict[str, Ratings]:
