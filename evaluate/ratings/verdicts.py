@@ -61,7 +61,7 @@ def verdicts(games: Sequence[Game], margin: float = 0.0) -> list[Verdict]:
     if not 0 <= margin < 0.5:
         raise ValueError("margin must be at least 0 and below 0.5")
     pairs: dict[tuple[str, str, str, str], tuple[list[Game], list[Game]]] = {}
-    for game in map(_sorted, games):
+    for game in map(sorted_game, games):
         orders = pairs.setdefault((game.query_id, game.agent_a, game.agent_b, game.judge), ([], []))
         orders[game.first == "b"].append(game)
     return [verdict(first_a, first_b, margin) for orders in pairs.values() for first_a, first_b in zip_longest(*orders)]
@@ -112,7 +112,7 @@ def _mean_probability(rows: Sequence[Game]) -> float | None:
     return sum(given) / 2 if len(given) == 2 else None
 
 
-def _sorted(game: Game) -> Game:
+def sorted_game(game: Game) -> Game:
     """The same row told from the side of the agent that sorts first."""
     if game.agent_a == game.agent_b:
         raise InputError(f"agent '{plain(game.agent_a)}' plays itself in query '{plain(game.query_id)}'")

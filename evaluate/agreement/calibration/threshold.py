@@ -94,4 +94,5 @@ def _worth(cells: Floats, aim: Aim) -> Floats:
     """
     table = crosstab([0, 0, 1, 1], [0, 1, 0, 1], np.zeros(4, dtype=np.intp), 2)
     found = AIMS[aim](table, cells)
-    return np.round(np.where(np.isnan(found), -np.inf, found), 9)
+    known: Floats = np.where(np.isnan(found), -np.inf, found)
+    return known.round(9)
