@@ -38,7 +38,10 @@ def test_the_winner_is_whom_more_than_half_of_the_verdicts_name(winners: tuple[s
 
 def test_more_than_half_must_have_a_verdict():
     one = merged("a", None, None)
-    assert one.winner is None and one.error == "only 1 of 3 judges could say, and more than half must; k: refused; l: refused"
+    assert (
+        one.winner is None
+        and one.error == "only 1 of 3 judges could say, and more than half must; k: refused; l: refused"
+    )
     two = merged("a", panel=("j", "k"))
     assert two.winner is None and "k: it was not asked" in (two.error or "")
 
