@@ -12,9 +12,11 @@ from ragassay.records import Figure, Record
 
 from ...inputs.clusters import Clusters, clusters_of_rows
 from ...statistics.clustered import interval
+from ...statistics.resamples import rounded
 from ..crosstab import crosstab
 from ..detection import detection_shares
 from ..estimates import Found, Sample
+from ..interval import perfect_interval
 from .paired_difference import paired_difference
 from .scored import Scored
 from .threshold import AIMS, Aim, best_threshold, choosing_half, reaches
@@ -208,9 +210,14 @@ def _from_zero(figure: Figure) -> Figure:
 
 
 def _difference(side: _Side, yes: Truths, name: Aim, found: Calibration, after: Found) -> Figure:
-    """After less before on the same rows; without an interval where no row is read otherwise than before."""
-    draws = (found.bootstrap, found.seed)
-    replicates = tuple(side.sample(said, *draws).every(AIMS[name])[1] for said in (yes, side.now))
-    gap = paired_difference(after.figures[name], found.before[name], (replicates[0], replicates[1]))
-    same = bool((yes == side.now).all())
-    return gap.model_copy(update={"ci_low": None, "ci_high": None}) if same else gap
+    """After less before on the same rows.
+
+    Where every row is read as before, rows that are read otherwise have at most the share of `perfect_interval`.
+    """
+    old, new = (side.sample(said, found.bootstrap, found.seed) for said in (side.now, yes))
+    if (yes == side.now).all():
+        low, _ = perfect_interval(side.clusters.sizes, old.chance())
+        ends = (None, None) if low is None else (low - 1, 1 - low)
+        return rounded(0.0, len(yes), side.n_failed, *ends)
+    replicates = (new.every(AIMS[name])[1], old.every(AIMS[name])[1])
+    return paired_difference(after.figures[name], found.before[name], replicates)

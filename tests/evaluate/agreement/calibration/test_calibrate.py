@@ -209,11 +209,16 @@ def test_a_harsh_judge_is_told_where_relevant_begins(tmp_path: Path):
     assert found.after["kappa"].value == 1.0 and found.before["recall"].value == 0.0
 
 
-def test_a_threshold_that_changes_nothing_on_the_other_half_has_no_interval():
-    scored = drawn(np.random.default_rng(8), 120)
+def test_a_threshold_that_changes_nothing_on_the_other_half_may_do_so_elsewhere():
+    scored = drawn(np.random.default_rng(8), 120, per_query=1)
     threshold = calibrate(scored, bootstrap=100).threshold or 0.0
     rows = zip(scored.now, scored.score, choosing_half(scored.clusters, 7), strict=True)
     now = tuple(before if on else (score or 0.0) >= threshold for before, score, on in rows)
     found = calibrate(replace(scored, now=now), bootstrap=100)
     gap = found.difference["kappa"]
-    assert (found.threshold, gap.value, gap.ci_low, found.gain) == (threshold, 0.0, None, False)
+    assert (found.threshold, gap.value, found.gain) == (threshold, 0.0, False)
+    n, n_yes = found.reported_on.n, found.reported_on.n_yes
+    said_yes = int(np.array(now)[~choosing_half(scored.clusters, 7)].sum())
+    chance = (n_yes * said_yes + (n - n_yes) * (n - said_yes)) / n**2
+    reach = (1 - 0.025 ** (1 / n)) / (1 - chance)  # Clopper and Pearson 1934, for no row of n
+    assert (gap.ci_low, gap.ci_high) == (pytest.approx(-reach), pytest.approx(reach))
