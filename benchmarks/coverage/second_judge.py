@@ -93,7 +93,8 @@ def cells(simulations: int = 1000) -> Iterator[str]:
 
 HEADER = (
     "| queries | labels | covers bm25 | covers knn | covers difference | bar .93 "
-    "| error of bm25 | of knn | of difference | cheap judge's error: bm25 | knn | difference |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
+    "| error of bm25 | of knn | of difference "
+    "| cheap judge's error: bm25 | knn | difference |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
 )
 
 if __name__ == "__main__":
