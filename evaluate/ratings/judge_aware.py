@@ -110,7 +110,7 @@ def rate_by_judges(
 ) -> JudgeAware:
     """Ratings, reliabilities and position effects, intervals from resampling queries; every game counts the same.
 
-    draws: over `games.queries`. position: whether judges may favour a place; else all of `position` is 0.5. An agent
+    draws: over `games.queries`. position: whether judges may favour a place; else `position` is empty. An agent
     without a game is not rated. Where wins do not lead from every agent to every other there are no finite strengths,
     and then there is nothing to hold the judges against either. Such resamples are left out; above 5% of them there are
     no intervals.
@@ -123,7 +123,7 @@ def rate_by_judges(
     if (why := _why_none(games, whole)) is not None:
         return _without_ratings(games, why, position)
     drawn = _fit(cells, *_tables(games, which, cells, draws, draws.weights.astype(np.float64)))
-    return _rated(games, played, whole, drawn, draws, initial, position)
+    return _rated(games, played, whole, _Resampled(games, draws, drawn), initial, position)
 
 
 def _cells(games: JudgedGames, played: Ints, position: bool) -> tuple[Cells, Ints]:
@@ -182,34 +182,54 @@ def _failed_of(games: JudgedGames, agent: str) -> int:
     return sum(agent in (row.agent_a, row.agent_b) for row in games.failed)
 
 
-def _rated(
-    games: JudgedGames, played: Ints, whole: Fit, drawn: Fit, draws: Resamples, initial: float, position: bool
-) -> JudgeAware:
-    lacking = 1 - int(drawn.finite.sum()) / len(draws.weights) if len(draws.weights) else 0.0
+@dataclass(frozen=True)
+class _Resampled:
+    """The fits of the resamples, for intervals."""
 
-    def figure(value: float, replicates: Floats, rows: Truths, n_failed: int) -> Figure:
+    games: JudgedGames
+    draws: Resamples
+    fit: Fit
+
+    @property
+    def lacking(self) -> float:
+        """The share of the resamples without finite ratings."""
+        return 1 - int(self.fit.finite.sum()) / len(self.draws.weights) if len(self.draws.weights) else 0.0
+
+    def figure(self, value: float, replicates: Floats, rows: Truths, n_failed: int) -> Figure:
+        """A value with its interval, over the games `rows`."""
         ends: tuple[float | None, float | None] = (None, None)
-        if lacking <= UNBOUNDED_SHARE:
-            ends = draws.rating_interval(replicates[drawn.finite], len(np.unique(games.query[rows])))
+        if self.lacking <= UNBOUNDED_SHARE:
+            n_queries = len(np.unique(self.games.query[rows]))
+            ends = self.draws.rating_interval(replicates[self.fit.finite], n_queries)
         return rounded(value, int(rows.sum()), n_failed, *ends)
 
-    ratings = {agent: Figure(value=None, n=0, n_failed=_failed_of(games, agent)) for agent in games.agents}
-    for column, index in enumerate(played.tolist()):
-        agent, log = games.agents[index], (whole.log[0, column], drawn.log[:, column])
-        value, replicates = (initial + POINTS * each for each in log)
-        ratings[agent] = figure(value, replicates, games.of_agent(agent), _failed_of(games, agent))
+
+def _rated(
+    games: JudgedGames, played: Ints, whole: Fit, drawn: _Resampled, initial: float, position: bool
+) -> JudgeAware:
+    ratings = _ratings(games, played, whole, drawn, initial)
     reliability = {judge: _nothing(games, judge) for judge in games.judges}
     places = dict(reliability) if position else {}
     for k, judge in enumerate(games.judges):
         rows, failed = games.of_judge(judge), reliability[judge].n_failed
         if position and rows.any():
-            places[judge] = figure(_chance(whole.position[0, k]), _chance(drawn.position[:, k]), rows, failed)
+            value, replicates = _chance(whole.position[0, k]), _chance(drawn.fit.position[:, k])
+            places[judge] = drawn.figure(float(value), replicates, rows, failed)
         if whole.information[0, k] >= LEAST_INFORMATION:
-            reliability[judge] = figure(whole.reliability[0, k], drawn.reliability[:, k], rows, failed)
-    converged = bool(whole.converged.all() and drawn.converged.all())
-    return JudgeAware(
-        ratings, reliability, places, converged, tuple(_notes(games, ratings, reliability, converged, lacking))
-    )
+            replicates = drawn.fit.reliability[:, k]
+            reliability[judge] = drawn.figure(whole.reliability[0, k], replicates, rows, failed)
+    converged = bool(whole.converged.all() and drawn.fit.converged.all())
+    notes = _notes(games, ratings, reliability, converged, drawn.lacking)
+    return JudgeAware(ratings, reliability, places, converged, tuple(notes))
+
+
+def _ratings(games: JudgedGames, played: Ints, whole: Fit, drawn: _Resampled, initial: float) -> dict[str, Figure]:
+    found = {agent: Figure(value=None, n=0, n_failed=_failed_of(games, agent)) for agent in games.agents}
+    for column, index in enumerate(played.tolist()):
+        agent = games.agents[index]
+        value, replicates = initial + POINTS * whole.log[0, column], initial + POINTS * drawn.fit.log[:, column]
+        found[agent] = drawn.figure(value, replicates, games.of_agent(agent), found[agent].n_failed)
+    return found
 
 
 def _chance(log_odds: Floats) -> Floats:

@@ -45,12 +45,14 @@ class Cells:
     def sides(self) -> Floats:
         """(cells, agents): 1 for a, -1 for b."""
         agents = np.arange(self.n_agents)
-        return (self.a[:, None] == agents).astype(np.float64) - (self.b[:, None] == agents)
+        signs: Floats = (self.a[:, None] == agents).astype(np.float64) - (self.b[:, None] == agents)
+        return signs
 
     @cached_property
     def by_judge(self) -> Floats:
         """(cells, judges): 1 for the judge."""
-        return (self.judge[:, None] == np.arange(self.n_judges)).astype(np.float64)
+        ones: Floats = (self.judge[:, None] == np.arange(self.n_judges)).astype(np.float64)
+        return ones
 
 
 @dataclass(frozen=True)
