@@ -20,7 +20,7 @@ from ragassay.evaluate.ratings.judge_aware import JudgeAware, JudgedGames, rate_
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Figure
 
-BOOTSTRAP = 200
+BOOTSTRAP = 300
 STRENGTHS = (0.8, 0.5, 0.2, -0.1, -0.5, -0.9)
 LUCK = 0.5
 """Standard deviation of an agent's luck on a query, in log odds."""
@@ -96,7 +96,7 @@ def cell(world: World, experiments: int) -> str:
                 none += not known
                 held[kind].append(float(known and (figure.ci_low or 0) <= true <= (figure.ci_high or 0)))
     shares: list[float] = [float(np.mean(np.array(each, dtype=np.float64))) for each in held]
-    bar = "yes" if all(0.93 <= share <= 0.97 for share in shares) else "NO"
+    bar = "yes" if min(shares) >= 0.93 else "NO"
     said = " | ".join(f"{share:.3f}" for share in shares)
     worlds = f"{world.name} | {world.queries} | {world.per_section} | {_told(truth[1])}"
     return f"| {worlds} | {said} | {bar} | {none} | {unconverged} |"
@@ -113,7 +113,7 @@ def cells(experiments: int = 200) -> Iterator[str]:
 
 
 HEADER = (
-    "| judges | queries | a section | true reliabilities | ratings | reliabilities | positions | bar .93 to .97 "
+    "| judges | queries | a section | true reliabilities | ratings | reliabilities | positions | bar .93 "
     "| without interval | did not converge |\n|---|---|---|---|---|---|---|---|---|---|"
 )
 

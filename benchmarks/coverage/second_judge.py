@@ -85,7 +85,7 @@ def cell(n_queries: int, labels: int, simulations: int) -> str:
     return f"| {n_queries} | {labels} | {said} | {bar} | {' | '.join(off)} | {uncorrected} |"
 
 
-def cells(simulations: int = 1000) -> Iterator[str]:
+def cells(simulations: int = 400) -> Iterator[str]:
     """Every row, as they are done."""
     for n_queries, labels in CELLS:
         yield cell(n_queries, labels, simulations)
@@ -99,5 +99,5 @@ HEADER = (
 
 if __name__ == "__main__":
     print(HEADER)
-    for row in cells(int(sys.argv[1]) if len(sys.argv) > 1 else 1000):
+    for row in cells(int(sys.argv[1]) if len(sys.argv) > 1 else 400):
         print(row, flush=True)

@@ -7,18 +7,19 @@ judge k's reliability gamma_k and position effect beta_k,
     log odds of i beating j, i shown first, by judge k = gamma_k (theta_i - theta_j) + beta_k.
 
 A judge of reliability 0 throws dice, one below 0 contradicts the others; one who calls many games a tie is less
-reliable, since a tie is half a win for each. What is ours: reliabilities have a weak normal prior on their size, around
-1, position effects one around 0 (`judge_aware_fit`). The likelihood does not tell the scale of reliabilities from that
-of strengths. We take that on which the prior is largest, sum gamma_k^2 = sum |gamma_k|: a single judge then has 1 and
-the model is Bradley and Terry's, and a judge who throws dice moves nobody's rating. Nor does it tell the sign of both;
-sum gamma_k > 0 goes with most of the judges. Both orders of a game count, each as a game; what a query's games and
-judges have in common is left to the resampling of whole queries (or sections).
+reliable, since a tie is half a win for each. What is ours: reliabilities have a weak prior around 1 and -1, position
+effects one around 0 (`judge_aware_fit`). The likelihood does not tell the scale of reliabilities from that of
+strengths. We take that on which the prior is largest, sum gamma_k^4 = sum gamma_k^2: a single judge then has 1 and the
+model is Bradley and Terry's, and a judge who throws dice moves nobody's rating. Nor does it tell the sign of both;
+sum gamma_k |gamma_k| > 0 goes with the weightier judges. Both orders of a game count, each as a game; what a query's
+games and judges have in common is left to the resampling of whole queries (or sections).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -199,9 +200,23 @@ class _Resampled:
         """A value with its interval, over the games `rows`."""
         ends: tuple[float | None, float | None] = (None, None)
         if self.lacking <= UNBOUNDED_SHARE:
-            n_queries = len(np.unique(self.games.query[rows]))
-            ends = self.draws.rating_interval(replicates[self.fit.finite], n_queries)
+            ends = self._ends(value, replicates[self.fit.finite], len(np.unique(self.games.query[rows])))
         return rounded(value, int(rows.sum()), n_failed, *ends)
+
+    def _ends(self, value: float, replicates: Floats, n_queries: int) -> tuple[float | None, float | None]:
+        """Of percentiles and of Student's t with the replicates' standard error, the farther ones.
+
+        The scale that reliabilities share bends them, so that percentiles of the largest are too near to one another.
+        """
+        low, high = self.draws.rating_interval(replicates, n_queries)
+        if low is None or high is None:
+            return None, None
+        from scipy.special import stdtrit
+
+        n = self.draws.units(n_queries)
+        error = float(replicates.std(ddof=1)) * sqrt(n / (n - 1))
+        reach = float(stdtrit(n - 1, (1 + self.draws.confidence) / 2)) * error
+        return min(low, value - reach), max(high, value + reach)
 
 
 def _rated(
@@ -214,7 +229,7 @@ def _rated(
         rows, failed = games.of_judge(judge), reliability[judge].n_failed
         if position and rows.any():
             value, replicates = _chance(whole.position[0, k]), _chance(drawn.fit.position[:, k])
-            places[judge] = drawn.figure(float(value), replicates, rows, failed)
+            places[judge] = _within(drawn.figure(float(value), replicates, rows, failed))
         if whole.information[0, k] >= LEAST_INFORMATION:
             replicates = drawn.fit.reliability[:, k]
             reliability[judge] = drawn.figure(whole.reliability[0, k], replicates, rows, failed)
@@ -230,6 +245,13 @@ def _ratings(games: JudgedGames, played: Ints, whole: Fit, drawn: _Resampled, in
         value, replicates = initial + POINTS * whole.log[0, column], initial + POINTS * drawn.fit.log[:, column]
         found[agent] = drawn.figure(value, replicates, games.of_agent(agent), found[agent].n_failed)
     return found
+
+
+def _within(figure: Figure) -> Figure:
+    """The same with an interval from 0 to 1."""
+    if figure.ci_low is None or figure.ci_high is None:
+        return figure
+    return figure.model_copy(update={"ci_low": max(0.0, figure.ci_low), "ci_high": min(1.0, figure.ci_high)})
 
 
 def _chance(log_odds: Floats) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 from ragassay.arrays import Floats, Ints, Truths
 
 RELIABILITY_SD = 2.0
-"""Of the prior of a reliability's size, normal around 1."""
+"""Of the prior of a reliability g, exp(-(g^2 - 1)^2 / (8 SD^2)): around 1 and -1 like a normal one, smooth at 0."""
 POSITION_SD = 2.0
 """Of the prior of a position effect, in log odds, normal around 0."""
 STEPS = 500
@@ -59,7 +59,8 @@ class Cells:
 class Fit:
     """log: (tables, agents) log strengths, mean 0. reliability, position: (tables, judges), position in log odds.
 
-    Of the scales that make no difference, the one on which sum g^2 = sum |g| over the reliabilities g, and sum g > 0.
+    Of the scales that make no difference, the one on which sum g^4 = sum g^2 over the reliabilities g, and of the two
+    signs the one with sum g |g| > 0.
     information: (tables, judges), what the games say of a reliability where strengths are known and the judge's
     position effect is not. finite: (tables,), whether no game has log odds beyond `FARTHEST`. converged: (tables,).
     """
@@ -123,7 +124,7 @@ class _Problem:
         _, reliability, position = self.parts(at)
         odds = self.odds(at)
         likelihood = (self.score * odds - self.games * np.logaddexp(0.0, odds)).sum(axis=1)
-        prior = ((np.abs(reliability) - 1) / RELIABILITY_SD) ** 2 + (position / POSITION_SD) ** 2
+        prior = ((reliability**2 - 1) / (2 * RELIABILITY_SD)) ** 2 + (position / POSITION_SD) ** 2
         return np.asarray(likelihood - prior.sum(axis=1) / 2)
 
     def gradient(self, at: Floats) -> Floats:
@@ -134,7 +135,7 @@ class _Problem:
         return np.concatenate(
             [
                 (left * reliability[:, self.cells.judge]) @ self.cells.sides,
-                (left * self.gaps(at)) @ of_judge - (reliability - _sign(reliability)) / RELIABILITY_SD**2,
+                (left * self.gaps(at)) @ of_judge - reliability * (reliability**2 - 1) / (2 * RELIABILITY_SD**2),
                 (left * self.cells.order) @ of_judge - position / POSITION_SD**2,
             ],
             axis=1,
@@ -170,13 +171,15 @@ class _Problem:
         return np.asarray(step)
 
     def _observed(self, at: Floats, expected: Floats) -> Floats:
-        """The information with what strengths and reliabilities have in common beyond expectation."""
+        """The information as it is and not as expected: reliabilities with strengths, and the prior's curvature."""
         agents, judges = self.cells.n_agents, self.cells.n_judges
         left = self.score - self.games * _share(self.odds(at))
         crossed = _outer(left, self.cells.sides, self.cells.by_judge)
         observed = expected.copy()
         observed[:, :agents, agents : agents + judges] -= crossed
         observed[:, agents : agents + judges, :agents] -= crossed.transpose(0, 2, 1)
+        k = np.arange(agents, agents + judges)
+        observed[:, k, k] += 1.5 * (at[:, k] ** 2 - 1) / RELIABILITY_SD**2
         return observed
 
     def of_reliability(self, at: Floats) -> Floats:
@@ -187,10 +190,11 @@ class _Problem:
         return np.asarray((weight * gaps**2) @ of_judge - shared**2 / position)
 
     def rescaled(self, at: Floats) -> Floats:
-        """Strengths of mean 0, on the scale on which the prior is largest, and reliabilities of a sum above 0."""
+        """Strengths of mean 0, on the scale on which the prior is largest, with the sign of `Fit`."""
         log, reliability, position = self.parts(at)
-        size = np.abs(reliability).sum(axis=1, keepdims=True) / (reliability**2).sum(axis=1, keepdims=True)
-        scale = np.where(reliability.sum(axis=1, keepdims=True) < 0, -size, size)
+        squares = reliability**2
+        size = np.sqrt(squares.sum(axis=1, keepdims=True) / (squares**2).sum(axis=1, keepdims=True))
+        scale = np.where((reliability * np.abs(reliability)).sum(axis=1, keepdims=True) < 0, -size, size)
         centred = log - log.mean(axis=1, keepdims=True)
         return np.concatenate([centred / scale, reliability * scale, position], axis=1)
 
@@ -201,10 +205,6 @@ class _Problem:
 
 def _share(odds: Floats) -> Floats:
     return np.asarray((1 + np.tanh(odds / 2)) / 2)
-
-
-def _sign(values: Floats) -> Floats:
-    return np.where(values < 0, -1.0, 1.0)
 
 
 def _outer(weight: Floats, rows: Floats, columns: Floats) -> Floats:
