@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import argparse
 
-from .on_files import agree, agree_systems, consistency, gate, meta_eval, opensearch, plot, rate, score, search
+from .on_files import (
+    agree,
+    agree_systems,
+    calibrate,
+    consistency,
+    gate,
+    meta_eval,
+    opensearch,
+    plot,
+    rate,
+    score,
+    search,
+)
 from .options import STATUS
 from .verbs import completion, demo, export, judges, label_sheet, model, new, plan, replies, run, stage
 
 EXPERIMENT = (demo, new, run, plan, stage, judges, replies, label_sheet, model)
-ON_FILES = (search, opensearch, score, rate, plot, consistency, gate, agree, agree_systems, meta_eval)
+ON_FILES = (search, opensearch, score, rate, plot, consistency, gate, agree, agree_systems, calibrate, meta_eval)
 
 
 def build_parser(version: str) -> argparse.ArgumentParser:

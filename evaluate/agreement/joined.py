@@ -37,7 +37,7 @@ def joined(
     made: dict[str, Ratings] = {}
     for criterion in sorted({key[2] for key in said if key in rows}):
         keys = sorted(key for key in said if key in rows and key[2] == criterion)
-        people = tuple(float(-int(-(said[key] - 0.5) // 1)) for key in keys)
+        people = tuple(whole(said[key]) for key in keys)
         judge = tuple(None if (label := rows[key]) is None else float(label) for key in keys)
         clusters = tuple(query for query, _, _ in keys)
         made[criterion] = Ratings(file, ("people", "judge"), (people, judge), clusters, True, "query")
@@ -46,6 +46,11 @@ def joined(
         columns = (tuple(_winner(said[key]) for key in games), tuple(_judged_winner(scores[key]) for key in games))
         made[GAME] = Ratings(file, ("people", "judge"), columns, tuple(query for query, _, _ in games), False, "query")
     return made
+
+
+def whole(label: float) -> float:
+    """People's mean label as a whole one, halves down."""
+    return float(-int(-(label - 0.5) // 1))
 
 
 def _game_scores(found: Iterable[Verdict]) -> dict[Key, list[float]]:

@@ -86,16 +86,26 @@ def draw_sheet(
 
     Raises InputError where nothing can be labelled.
     """
+    frame = draw_frame(findings, criteria, k, n=n, seed=seed, kinds=kinds)
+    labelled = set(known)
+    asked = sorted((row for row in frame if row.drawn and row.key not in labelled), key=_order(seed))
+    id = digest_json([row.dump() for row in frame])[:12]
+    return Sheet(id, tuple(_row(row, findings) for row in asked), frame)
+
+
+def draw_frame(
+    findings: Findings, criteria: Sequence[str], k: int, *, n: int, seed: int, kinds: Sequence[Kind] = KINDS
+) -> tuple[Drawn, ...]:
+    """Everything of these kinds that can be labelled, about `n` things of it drawn, each with its probability.
+
+    Raises InputError where there is nothing.
+    """
     found = verdicts(findings.games)
     there: dict[Kind, list[Unit]] = {kind: units(findings, found, criteria, k, kind) for kind in kinds}
     chosen = numbers(there, n)
     if not chosen:
         raise InputError("there is nothing to label yet", remedy="run `ragassay judge` first")
-    frame = [row for kind in KINDS if kind in chosen for row in _frame(draw(there[kind], chosen[kind], seed), seed)]
-    labelled = set(known)
-    asked = sorted((row for row in frame if row.drawn and row.key not in labelled), key=_order(seed))
-    id = digest_json([row.dump() for row in frame])[:12]
-    return Sheet(id, tuple(_row(row, findings) for row in asked), tuple(frame))
+    return tuple(row for kind in KINDS if kind in chosen for row in _frame(draw(there[kind], chosen[kind], seed), seed))
 
 
 def write_sheet(workspace: Workspace, sheet: Sheet, out: Path) -> None:

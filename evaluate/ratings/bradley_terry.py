@@ -252,7 +252,7 @@ def _note(contests: Contests, held: Contests, whole: _Order, drawn: _Order, half
         return "no ratings: no game has a verdict"
     said = []
     if not whole.bounded.all():
-        said.append(_why_not_finite(held))
+        said.append(why_not_finite(held))
     elif _unbounded_share(drawn) > UNBOUNDED_SHARE:
         share = _unbounded_share(drawn)
         said.append(f"no intervals: {share:.0%} of the resamples are one-sided and have no finite ratings")
@@ -268,7 +268,7 @@ def _note(contests: Contests, held: Contests, whole: _Order, drawn: _Order, half
     return "; ".join(said) or None
 
 
-def _why_not_finite(held: Contests) -> str:
+def why_not_finite(held: Contests) -> str:
     """One phrase: the table falls apart, or some agents never lost or tied against the others."""
     wins = held.wins_by_query().sum(axis=0)
     played, reached = reach((wins + wins.T)[None])[0], reach(wins[None])[0]

@@ -64,7 +64,7 @@ def verdicts(games: Sequence[Game], margin: float = 0.0) -> list[Verdict]:
     if not 0 <= margin < 0.5:
         raise ValueError("margin must be at least 0 and below 0.5")
     pairs: dict[tuple[str, str, str, str], list[Game]] = {}
-    for game in map(_sorted, games):
+    for game in map(sorted_game, games):
         pairs.setdefault((game.query_id, game.agent_a, game.agent_b, game.judge), []).append(game)
     return [verdict(*orders, margin=margin) for rows in pairs.values() for orders in _games(rows)]
 
@@ -123,7 +123,7 @@ def _mean_probability(rows: Sequence[Game]) -> float | None:
     return sum(given) / len(given) if len(given) == len(rows) > 1 else None
 
 
-def _sorted(game: Game) -> Game:
+def sorted_game(game: Game) -> Game:
     """The same row told from the side of the agent that sorts first."""
     if game.agent_a == game.agent_b:
         raise InputError(f"agent '{plain(game.agent_a)}' plays itself in query '{plain(game.query_id)}'")
