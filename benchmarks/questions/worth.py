@@ -2,8 +2,8 @@
 
     python -m benchmarks.questions.worth SCIFACT
 
-"half" is what `[questions] blind = 0.5` gives: of each need the sighted or the blind claim, by a coin with seed 7, where
-the evidence was found for it. The figures are those of `python -m benchmarks.question_worth`. The experts shown to the
+"half" is what `[questions] blind = 0.5` gives: of each need the sighted or the blind claim, by a coin with seed 7,
+where its evidence was found. The figures are those of `python -m benchmarks.question_worth`. The experts shown to the
 writer are training claims, which take no part.
 """
 
