@@ -76,6 +76,7 @@ NOT_MEASURED = {
     "docs/figures.md": {"64%", "95%"},
     "docs/labels.md": {"2505.20178"},
     "docs/opensearch.md": {"2.4", "0.75"},
+    "docs/panels.md": {"2601.21817"},
     "docs/scale.md": {"2.60"},
 }
 """What looks measured and is not: versions, a licence, levels and limits, what a definition gives, a paper's number."""
