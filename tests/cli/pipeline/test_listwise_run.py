@@ -77,6 +77,8 @@ def test_what_reads_games_reads_those_of_lists(
     assert main(["gate", str(results), "--baseline", str(results)]) == 0
     kept = contents(results)
     assert main(["run", str(corpus)]) == 0 and contents(results) == kept, "nothing is left to do"
+    (results / "waves.json").unlink()
+    assert main(["run", str(corpus)]) == 0 and not (results / "waves.json").exists(), "nor without it"
     assert main(["label-sheet", str(corpus), "--n", "5", "--kind", "games", "--out", "sheet.csv"]) == 0
 
 
@@ -96,15 +98,16 @@ def test_back_to_pairs_leaves_no_lists_behind(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("judge", "more", "says"),
+    ("judge", "says"),
     [
-        ('games = "listwise"\nmode = "probability"', "", "a list is not one token"),
-        ('games = "listwise"\ngames_prompt = "own.md"', "", "give listwise_prompt as well"),
-        ('relevance_batch = 2\nrelevance_prompt = "own.md"', "", "give relevance_batch_prompt as well"),
-        ("relevance_batch = 51", "", "relevance_batch"),
-        ('games = "listwise"\npresentations = 9', "", "presentations"),
-        ('games = "listwise"\nlistwise_prompt = "nowhere.md"', "", "nowhere.md"),
-        ('games = "listwise"', "".join(OWN.format(name=f"a{n}", tag="x") for n in range(5)), "at most 8 answers"),
+        ('games = "listwise"\nmode = "probability"', "a list is not one token"),
+        ('games = "listwise"\ngames_prompt = "own.md"', "give listwise_prompt as well"),
+        ('relevance_batch = 2\nrelevance_prompt = "own.md"', "give relevance_batch_prompt as well"),
+        ("relevance_batch = 51", "relevance_batch"),
+        ('games = "listwise"\npresentations = 9', "presentations"),
+        ('games = "listwise"\nlistwise_prompt = "nowhere.md"', "nowhere.md"),
+        ('games = "listwise-adaptive"\nmode = "probability"', "a list is not one token"),
+        ('games = "listwise"\nanchors = 8', "anchors"),
     ],
 )
 def test_what_cannot_be_asked_is_said_before_anything_is_paid(
@@ -112,13 +115,10 @@ def test_what_cannot_be_asked_is_said_before_anything_is_paid(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     judge: str,
-    more: str,
     says: str,
 ):
     monkeypatch.chdir(tmp_path)
     corpus = corpus_of_four(tmp_path / "mine", judge=f"[judge]\n{judge}\n")
-    with (corpus / "experiment.toml").open("a") as settings:
-        settings.write(more)
     assert main(["plan", str(corpus)]) == 2
     told = capsys.readouterr().err
     assert says in told and ("experiment.toml" in told or "nowhere.md" in told) and "Traceback" not in told
