@@ -44,7 +44,7 @@ def write_waves(workspace: Workspace, waves: Waves) -> None:
 
 def _read(workspace: Workspace) -> list[list[str]]:
     value: Any = read_json(workspace.waves)
-    waves = value if isinstance(value, list) and all(isinstance(wave, list) for wave in value) else [[None]]
+    waves: Any = value if isinstance(value, list) and all(isinstance(wave, list) for wave in value) else [[None]]
     names = [name for wave in waves for name in wave]
     if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
         remedy = "remove it: all agents are then judged as one wave"

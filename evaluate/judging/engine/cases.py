@@ -122,6 +122,10 @@ class ListCase:
     pairs: frozenset[frozenset[str]] | None = None
     block: int | None = None
 
+    def takes(self, a: str, b: str) -> bool:
+        """Whether the game of two agents in it is taken from it."""
+        return self.pairs is None or frozenset((a, b)) in self.pairs
+
     @property
     def asked(self) -> bool:
         """Whether there is anything to rank: a pair to be taken from it that stands in two places."""

@@ -113,10 +113,7 @@ def games_of(case: ListCase, ranked: RankedList | None, judge: str) -> list[Game
 
     ranked: None where it was not asked.
     """
-    pairs = combinations(case.answers, 2)
-    if case.pairs is not None:
-        pairs = (pair for pair in pairs if frozenset(answer.agent for answer in pair) in case.pairs)
-    return [_game(case, ranked, judge, *pair) for pair in pairs]
+    return [_game(case, ranked, judge, a, b) for a, b in combinations(case.answers, 2) if case.takes(a.agent, b.agent)]
 
 
 def asked_games(case: ListCase, ranked: RankedList) -> list[Game]:
