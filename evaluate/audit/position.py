@@ -57,7 +57,9 @@ def audit_position(games: Sequence[Game], agents: Sequence[str], draws: Resample
             figure=favoured,
             fair=0.5,
             p=p,
-            sentence=_of_place(place, favoured, len(flips)) + (_of_orders(single, both) if rate.n and single else ""),
+            sentence=_ONE_WAY
+            if listed and rate.value is None
+            else _of_place(place, favoured, len(flips)) + (_of_orders(single, both) if rate.n and single else ""),
             warning=_warning(place, favoured, single, both) if place and differs else None,
         ),
     )
@@ -106,6 +108,8 @@ def _first_listed_first(game: Game, agents: Sequence[str]) -> bool:
 
 _PAIRED, _LISTED = ("first", "second"), ("earlier", "later")
 """What the two places of a pair are called: by itself, and in a list."""
+
+_ONE_WAY = "No pair was seen both ways; what each place wins tells something of it."
 
 
 def _place(favoured: Figure, p: float | None, places: tuple[str, str]) -> str | None:

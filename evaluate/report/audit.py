@@ -16,7 +16,7 @@ _NAMES = {
     "flip_rate": "Winner changes with the order",
     "first_favoured": "Flips towards the answer shown {}",
     "order_echoed": "Lists in the very order shown",
-    "place_trend": "Tau of place and rank",
+    "place_trend": "Order given and order shown (tau)",
     "place_score": "Pairs won from place {}",
     "repeat_consistency": "Same label when asked again",
     "longer_wins": "Longer answer wins",

@@ -197,6 +197,8 @@ def _shown(finding: AuditFinding | None) -> Shown | None:
 def _order(found: Mapping[str, AuditFinding]) -> str:
     rate, place = found.get("flip_rate"), _place(found.get("first_favoured"))
     guess = "as often as by guessing" if rate is not None and rate.warning else ""
+    if "place_trend" in found and rate is not None and rate.figure.value is None:
+        guess = "no pair was seen both ways"
     echoed = found.get("order_echoed")
     echo = "with the order shown given back" if echoed is not None and echoed.warning else ""
     return ", ".join(part for part in (guess, echo, place) if part)

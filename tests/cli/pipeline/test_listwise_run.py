@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from support.json_lines import records
+from support.judged_together import answers_in
+from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
 from support.small_corpus import answer_everything, contents, make_corpus
 
@@ -80,6 +82,38 @@ def test_what_reads_games_reads_those_of_lists(
     (results / "waves.json").unlink()
     assert main(["run", str(corpus)]) == 0 and not (results / "waves.json").exists(), "nor without it"
     assert main(["label-sheet", str(corpus), "--n", "5", "--kind", "games", "--out", "sheet.csv"]) == 0
+
+
+def as_shown(number: int, body: dict[str, Any]) -> Behaviour:
+    """Every list comes back in the order in which it was shown."""
+    schema = body.get("response_format", {}).get("json_schema", {})
+    if schema.get("name") != "ListwiseReply":
+        return answer_everything(number, body)
+    letters = answers_in(body["messages"][1]["content"])
+    return reply(json.dumps({"reason": "So they stand.", "order": [[letter] for letter in letters]}))
+
+
+def test_a_judge_that_repeats_the_order_is_named_before_everything_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    with ScriptedServer("openai", as_shown) as server:
+        corpus = corpus_of_four(tmp_path / "mine", server.base_url, judge='[judge]\ngames = "listwise"\n', tag="echoed")
+        path = corpus / "experiment.toml"
+        text = path.read_text().replace("sections = 4\nper_section = 4", "sections = 8\nper_section = 4")
+        path.write_text(text.replace("= 4 }", "= 12 }"))
+        assert main(["run", str(corpus)]) in (0, 1)
+    said = capsys.readouterr().out
+    results = tmp_path / "results" / "mine"
+    notices = json.loads((results / "results.json").read_text())["notices"]
+    assert notices[0].startswith("The judge may be repeating the order it was shown: 24 of 24 lists")
+    assert notices[1].startswith("The judge may be guessing")
+    assert "shown earlier wins 100.0%" in said and "first shown wins" not in said
+    page = (results / "report.html").read_text()
+    assert page.index("may be repeating the order") < page.index("may be guessing") < page.index("What to choose")
+    assert "Pairs won from place 4" in page and "with the order shown given back" in page
+    assert "both orders" not in page and "shown first" not in page and "First shown" not in page
 
 
 def test_back_to_pairs_leaves_no_lists_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
