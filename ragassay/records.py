@@ -203,7 +203,8 @@ class RankedList(Record):
     """`lists.jsonl`: answers to a query ranked together. Exactly one of `order` and `error` is set.
 
     shown: by place, the agents of the answer that stood there (several where they gave the same). order: the agents by
-    rank, best first; those of one rank are equally good.
+    rank, best first; those of one rank are equally good. block: which of the query's lists of this presentation, from
+    1; absent where there is one.
     """
 
     query_id: str
@@ -213,12 +214,17 @@ class RankedList(Record):
     order: tuple[tuple[str, ...], ...] | None
     reason: str | None = None
     error: str | None = None
+    block: int | None = Field(None, ge=1)
 
     @model_validator(mode="after")
     def _one_of_order_and_error(self) -> Self:
         if (self.order is None) == (self.error is None):
             raise ValueError("exactly one of order and error must be set")
         return self
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; without `block` where there is one."""
+        return self.model_dump(mode="json", by_alias=True, exclude={"block"} if self.block is None else set())
 
 
 class Figure(Record):

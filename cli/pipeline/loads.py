@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
+from ragassay.evaluate.judging.games.blocks import Plan
 from ragassay.evaluate.judging.panel import Panel, panel_of
+from ragassay.evaluate.judging.waves import waves_of
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
@@ -171,7 +173,9 @@ def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Loa
         tokens += _evidence(experiment, passage) if judge.needs_evidence else 0
         tokens += experiment.retrieval.k * passage if "passages" in judge.template.names else 0
         loads.append(_load(judge.batch_label, experiment.judge.model, answers, tokens))
-    return [*loads, _compared(panel, experiment, again, passage)]
+    if panel.lists:
+        return [*loads, _lists(panel, workspace, again, passage)]
+    return [*loads, _games(panel, experiment, again, passage)]
 
 
 def _relevance(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
@@ -185,15 +189,27 @@ def _relevance(panel: Panel, experiment: Experiment, n_queries: float, passage: 
     return _load(panel.batch.batch_label, model, n_queries * batches, tokens, pool / batches)
 
 
-def _compared(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
-    """Games of two answers, or all answers of a query in each presentation; what is relevant is shown once in each."""
-    shown, n = experiment.judge, len(experiment.agent_names())
-    evidence = _evidence(experiment, passage * shown.games_passages, _REASON_TOKENS * shown.games_notes)
-    if panel.lists:
-        tokens = _filled(panel.lists[1].template) + evidence + n * _ANSWER_TOKENS
-        return _load("listwise", shown.model, n_queries * len(panel.lists) if n > 1 else 0, tokens, n)
-    tokens = _filled(panel.games["a"].template) + evidence + 2 * _ANSWER_TOKENS
-    return _load("games", shown.model, _games(experiment, n_queries), tokens)
+def _games(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
+    """Games of two answers, in both orders."""
+    tokens = _filled(panel.games["a"].template) + _shown(experiment, passage) + 2 * _ANSWER_TOKENS
+    return _load("games", experiment.judge.model, _n_games(experiment, n_queries), tokens)
+
+
+def _lists(panel: Panel, workspace: Workspace, n_queries: float, passage: float) -> Load:
+    """The lists of a query in each presentation, of all waves; what is relevant is shown once in each."""
+    experiment = workspace.experiment
+    judge, waves = experiment.judge, waves_of(workspace, experiment.agent_names())
+    blocks = [block for block in Plan(waves, ["one"], judge.anchors, judge.seed).blocks("one") if block.pairs]
+    seats = sum(len(block.agents) for block in blocks) / max(1, len(blocks))
+    played = judge.adaptive_max_games if judge.games == "listwise-adaptive" else 1.0
+    tokens = _filled(panel.lists[1].template) + _shown(experiment, passage) + seats * _ANSWER_TOKENS
+    return _load("listwise", judge.model, played * n_queries * len(panel.lists) * len(blocks), tokens, seats)
+
+
+def _shown(experiment: Experiment, passage: float) -> float:
+    """The tokens of what a game or a list shows to be relevant."""
+    judge = experiment.judge
+    return _evidence(experiment, passage * judge.games_passages, _REASON_TOKENS * judge.games_notes)
 
 
 def _filled(prompt: Prompt) -> float:
@@ -205,7 +221,7 @@ def _evidence(experiment: Experiment, passage: float, note: float = _REASON_TOKE
     return _RELEVANT[experiment.judge.relevant_from] * (passage + note)
 
 
-def _games(experiment: Experiment, n_queries: float) -> float:
+def _n_games(experiment: Experiment, n_queries: float) -> float:
     """How many orders of games are put to the judge."""
     names: Sequence[str] = experiment.agent_names()
     pairs = len(names) * (len(names) - 1) / 2

@@ -175,6 +175,7 @@ def _compare() -> Stage:
             w.own_labels,
             *sorted(w.label_samples.glob("*.jsonl")),
             w.repeats,
+            w.lists,
             *(w.rankings(name) for name in w.experiment.agent_names()),
             *(
                 w.manifests / f"{name}.json"

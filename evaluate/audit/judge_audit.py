@@ -10,9 +10,11 @@ from ..inputs.findings import Findings
 from ..ratings.verdicts import Verdict
 from ..results import Audit
 from ..statistics.resamples import Resamples
+from .echo import audit_echo
 from .failures import audit_failures, failed_replies
 from .family import audit_family, writers_of
 from .length import audit_length, lengths_of
+from .place import audit_places
 from .position import audit_position
 from .repeats import audit_repeats
 
@@ -26,6 +28,8 @@ def audit_judge(
     return Audit(
         findings=(
             *audit_position(findings.games, agents, draws, found),
+            *audit_places(findings.games, agents, draws),
+            *audit_echo(findings.lists, draws),
             *audit_repeats(findings.repeats, findings.relevance, findings.pointwise, findings.games, draws.clusters),
             *length_findings,
             *audit_family(experiment.judge.model, writers, queries, found, agents, draws),
@@ -36,9 +40,13 @@ def audit_judge(
     )
 
 
+_FIRST = ("order_echoed", "flip_rate")
+
+
 def guessing(audit: Audit) -> tuple[str, ...]:
-    """That the judge may be guessing, where it may: it goes before everything else that a reader is told."""
-    return tuple(finding.warning for finding in audit.findings if finding.key == "flip_rate" and finding.warning)
+    """That the judge may repeat the order shown, or guess, where it may: that goes before all else a reader is told."""
+    found = sorted((one for one in audit.findings if one.key in _FIRST), key=lambda one: _FIRST.index(one.key))
+    return tuple(finding.warning for finding in found if finding.warning)
 
 
 def warnings(audit: Audit) -> tuple[str, ...]:

@@ -29,11 +29,13 @@ from ..statistics.sign_flip import flip_p_of_rows
 def audit_position(
     games: Sequence[Game], agents: Sequence[str], draws: Resamples, found: Sequence[Verdict] | None = None
 ) -> tuple[AuditFinding, ...]:
-    """The flip rate, and the share of flips towards the answer shown first (0.5 is fair). found: the games' verdicts.
+    """The flip rate, and the share of flips towards the answer shown first (0.5 is fair), of a list: earlier.
+
+    found: the games' verdicts.
 
     The flips of a cluster are tested together. A warning is set where the flip rate of the pairs that were put to the
     judge reaches what guessing would give, and where it favours a place (p below 5%) and
-    judging in one order only would have put others first.
+    judging in one order only would have put others first (of answers ranked together `place.py` says so).
     """
     found = verdicts(games) if found is None else found
     rate = flip_rate(found, draws)
@@ -41,23 +43,27 @@ def audit_position(
     towards_first = [(v.query_id, v.lean > 0) for v in flips if v.lean]  # as often either way says nothing
     favoured = draws.mean([(query, float(first)) for query, first in towards_first], rate.n_failed)
     p = flip_p_of_rows([(query, 1 if first else -1) for query, first in towards_first], draws.clusters)
-    both, single = leaders(found, agents, draws), _one_order_leaders(games, agents, draws)
+    listed = any(game.presentation is not None for game in games)
+    both, single = leaders(found, agents, draws), [] if listed else _one_order_leaders(games, agents, draws)
     differs = any(alone != both for alone in single)
-    place = _place(favoured, p)
+    place = _place(favoured, p, _LISTED if listed else _PAIRED)
     return (
         AuditFinding(
             key="flip_rate",
             figure=rate,
             fair=0.0,
-            sentence=_of_rate(rate, by_mean=any(v.probability is not None for v in found)),
+            sentence=_of_rate(rate, by_mean=any(v.probability is not None for v in found), listed=listed),
             warning=_guessing(games, rate, draws),
         ),
         AuditFinding(
             key="first_favoured",
+            subject=_LISTED[0] if listed else "",
             figure=favoured,
             fair=0.5,
             p=p,
-            sentence=_of_place(place, favoured, len(flips)) + (_of_orders(single, both) if rate.n else ""),
+            sentence=_ONE_WAY
+            if listed and rate.value is None
+            else _of_place(place, favoured, len(flips)) + (_of_orders(single, both) if rate.n and single else ""),
             warning=_warning(place, favoured, single, both) if place and differs else None,
         ),
     )
@@ -105,13 +111,21 @@ def _first_listed_first(game: Game, agents: Sequence[str]) -> bool:
     return agents.index(shown) < agents.index(other)
 
 
-def _place(favoured: Figure, p: float | None) -> str | None:
+_PAIRED, _LISTED = ("first", "second"), ("earlier", "later")
+"""What the two places of a pair are called: by itself, and in a list."""
+
+_ONE_WAY = "No pair was seen both ways; what each place wins tells something of it."
+
+
+def _place(favoured: Figure, p: float | None, places: tuple[str, str]) -> str | None:
     if p is None or p >= LEVEL or favoured.value is None:
         return None
-    return "first" if favoured.value > 0.5 else "second"
+    return places[favoured.value < 0.5]
 
 
-def _of_rate(rate: Figure, *, by_mean: bool) -> str:
+def _of_rate(rate: Figure, *, by_mean: bool, listed: bool) -> str:
+    if rate.value is None and listed:
+        return "No list was ranked in several presentations, so it is not known whether a winner hangs on the order."
     if rate.value is None:
         return "No pair was judged in both orders, so nothing is known about the judge's favourite place."
     flips = round(rate.value * rate.n)
@@ -126,7 +140,8 @@ def _of_place(place: str | None, favoured: Figure, n_flips: int) -> str:
         return "The flips lean to neither place." if n_flips else "Nothing flipped, so no place is favoured."
     if place is None:
         return f"No place is favoured as far as {_flips(favoured.n)} can tell."
-    return f"The judge favours the answer shown {place}; both orders are played, so the ratings are not moved by it."
+    played = "each pair is seen both ways" if place in _LISTED else "both orders are played"
+    return f"The judge favours the answer shown {place}; {played}, so the ratings are not moved by it."
 
 
 def _flips(n: int) -> str:

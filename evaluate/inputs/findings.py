@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem, read_json, read_records
-from ragassay.records import Game, Judgment, LedgerRow, Record, Repeat, Section, StageUsage
+from ragassay.records import Game, Judgment, LedgerRow, RankedList, Record, Repeat, Section, StageUsage
 from ragassay.text import plain
 from ragassay.trec import Qrels, read_qrels, read_run
 
@@ -46,6 +46,7 @@ class Findings:
     usage: tuple[StageUsage, ...]
     unusable: tuple[str, ...] = ()
     repeats: tuple[Repeat, ...] = ()
+    lists: tuple[RankedList, ...] = ()
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -76,6 +77,7 @@ def read_findings(workspace: Workspace, agents: Sequence[str] | None = None) -> 
         usage,
         () if queries & people.keys() or not workspace.own_qrels.exists() else (_of_other_queries(workspace),),
         tuple(_if_there(workspace.repeats, Repeat)),
+        tuple(_if_there(workspace.lists, RankedList)),
     )
 
 

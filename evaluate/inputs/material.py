@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,20 +19,41 @@ R = TypeVar("R", Query, Passage)
 
 @dataclass(frozen=True)
 class Material:
-    """`answers` has one for every (query id, agent): an answer that is not on record is one with an error."""
+    """`answers` has one for every (query id, agent): an answer that is not on record is one with an error.
+
+    joined: the agents in the order in which they came to be judged, wave by wave; empty: all at once.
+    """
 
     queries: tuple[Query, ...]
     agents: tuple[str, ...]
     passages: dict[str, Passage]
     answers: dict[tuple[str, str], Answer]
+    joined: tuple[tuple[str, ...], ...] = ()
 
-    def pool(self, query_id: str) -> list[str]:
-        """The ids of the passages that at least one agent retrieved for the query, sorted, so that no agent leads."""
-        return sorted({id for agent in self.agents for id in self.answers[query_id, agent].passages})
+    @property
+    def waves(self) -> tuple[tuple[str, ...], ...]:
+        """The same, one wave where nobody said."""
+        return self.joined or (self.agents,)
+
+    def wave_of(self, *agents: str) -> int:
+        """The last wave, from 0, that one of these agents came with."""
+        return max(self._waves[agent] for agent in agents)
+
+    def pool(self, query_id: str, wave: int | None = None) -> list[str]:
+        """The ids of the passages that at least one agent retrieved for the query, sorted, so that no agent leads.
+
+        wave: of the agents up to this wave.
+        """
+        some = self.agents if wave is None else [agent for agents in self.waves[: wave + 1] for agent in agents]
+        return sorted({id for agent in some for id in self.answers[query_id, agent].passages})
 
     def known(self, ids: tuple[str, ...]) -> tuple[Passage, ...]:
         """The passages of `ids` that the corpus has, in that order, each once."""
         return tuple(self.passages[id] for id in dict.fromkeys(ids) if id in self.passages)
+
+    @cached_property
+    def _waves(self) -> dict[str, int]:
+        return {agent: number for number, agents in enumerate(self.waves) for agent in agents}
 
 
 def read_material(workspace: Workspace, agents: Sequence[str] | None = None) -> Material:

@@ -23,6 +23,8 @@ from .panel import Panel
 from .together.listwise import asked_games
 
 Drawn = TypeVar("Drawn")
+Asked = GameCase | ListCase
+"""What a judge of games is asked about."""
 
 NO_REPEATS = "nothing was asked again (judge.repeats): with token probabilities a repeat gives the same reply"
 
@@ -66,34 +68,49 @@ class AskedAgain(Judge[Repeat]):
 def judge_again(
     panel: Panel,
     settings: JudgeSettings,
-    cases: Sequence[QueryCase],
-    games: Sequence[GameCase | ListCase],
+    waves: Sequence[Sequence[QueryCase]],
+    games: Sequence[Sequence[Asked]],
     caller: Caller,
 ) -> list[Repeat]:
     """`repeat_share` of the passages (in their batches), of the answers and of the games (each in both orders, or a
     query's lists in all presentations), `repeats` times over.
 
-    All in one round; nothing for a judge that gives probabilities, which has no other reply to give.
-    games: those that a judge was asked about.
+    All in one round; nothing for a judge that gives probabilities, which has no other reply to give. Each wave is drawn
+    from by itself, so that one that joins later changes nothing in those before.
+    waves: the queries with what each wave brings; games: by wave, those that a judge was asked about.
     """
     if not settings.repeats or panel.mode == "probability":
         return []
-    grader, passages = panel.passages(cases)
-    given: list[tuple[Judge[Any], Sequence[Any]]] = [
-        (grader, drawn(passages, settings, "passages")),
-        *((judge, drawn(units(judge, cases), settings, "answers")) for judge in panel.pointwise),
-    ]
-    meetings = set(drawn(sorted({_meeting(game) for game in games}), settings, "games"))
-    replayed = [game for game in games if _meeting(game) in meetings]
-    given += [(judge, [game for game in replayed if panel.judge_of(game) is judge]) for judge in panel.of_games]
+    given: list[tuple[Judge[Any], Sequence[Any]]] = []
+    for number, (cases, some) in enumerate(zip(waves, games, strict=True)):
+        given += _of_wave(panel, settings, cases, some, f":{number}" if number else "")
     samples = range(1, settings.repeats + 1)
     made = judged([(AskedAgain(judge, sample), some) for sample in samples for judge, some in given], caller)
     return [row for rows in made for row in rows]
 
 
-def _meeting(game: GameCase | ListCase) -> tuple[str, ...]:
+def _of_wave(
+    panel: Panel, settings: JudgeSettings, cases: Sequence[QueryCase], games: Sequence[Asked], wave: str
+) -> list[tuple[Judge[Any], Sequence[Any]]]:
+    """What each judge is asked again; `wave` tells its draw from those of other waves."""
+    grader, passages = panel.passages(cases)
+    meetings = set(drawn(sorted({_meeting(game) for game in games}), settings, f"games{wave}"))
+    replayed = [game for game in games if _meeting(game) in meetings]
+    return [
+        (grader, drawn(passages, settings, f"passages{wave}")),
+        *((judge, drawn(units(judge, cases), settings, f"answers{wave}")) for judge in panel.pointwise),
+        *((judge, [game for game in replayed if panel.judge_of(game) is judge]) for judge in panel.of_games),
+    ]
+
+
+def _meeting(game: Asked) -> tuple[str, ...]:
+    return game.query.id, *agents_in(game)
+
+
+def agents_in(game: Asked) -> tuple[str, ...]:
+    """Whose answers are compared in it."""
     answers = (game.a, game.b) if isinstance(game, GameCase) else game.answers
-    return game.query.id, *(answer.agent for answer in answers)
+    return tuple(answer.agent for answer in answers)
 
 
 def write_if_any(path: Path, rows: Sequence[Record]) -> None:

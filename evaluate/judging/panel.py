@@ -16,7 +16,6 @@ from .engine.cases import ORDERS, Case, GameCase, ListCase, Order, PassagesCase,
 from .engine.judge import Judge, Setup
 from .engine.question import Mode
 from .engine.rounds import units
-from .games.seating import check_seats
 from .judges import answer_correctness, pairwise, pointwise, relevance
 from .judges.answer_correctness import CORRECTNESS, AnswerCorrectness, CorrectnessByToken, RefusalByToken
 from .judges.pairwise import Pairwise, PairwiseByToken, Shown
@@ -63,13 +62,12 @@ def judge_mode(experiment: Experiment) -> Mode:
     """How the judge is asked. Raises InputError where the model or the kind of games cannot be had so."""
     settings = experiment.judge
     mode = mode_of("judge", settings.model, settings.mode)
-    if settings.games == "listwise":
-        check_seats(len(experiment.agent_names()))
-        if mode == "probability":
-            raise InputError(
-                f'judge.games is "listwise", and {settings.model} is asked for probabilities: a list is not one token',
-                remedy='set mode = "label" or games = "all" under [judge]',
-            )
+    if settings.listwise and mode == "probability":
+        raise InputError(
+            f'judge.games is "{settings.games}", and {settings.model} is asked for probabilities: '
+            "a list is not one token",
+            remedy='set mode = "label" or games = "all" under [judge]',
+        )
     return mode
 
 
@@ -97,7 +95,7 @@ def _label_panel(workspace: Workspace, setup: Setup) -> Panel:
 def _games_and_lists(workspace: Workspace, setup: Setup) -> tuple[dict[Order, Pairwise], dict[int, Listwise]]:
     settings = workspace.experiment.judge
     factors, shown = settings.factors, shown_in_games(settings)
-    if settings.games == "listwise":
+    if settings.listwise:
         prompt = _prompt(workspace, settings.listwise_prompt, listwise.DEFAULT_PROMPT, None)
         numbers = range(1, settings.presentations + 1)
         return {}, {number: Listwise(setup, prompt, factors, number, shown) for number in numbers}

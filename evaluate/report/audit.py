@@ -14,7 +14,10 @@ SIGNIFICANT = 0.05
 
 _NAMES = {
     "flip_rate": "Winner changes with the order",
-    "first_favoured": "Flips towards the answer shown first",
+    "first_favoured": "Flips towards the answer shown {}",
+    "order_echoed": "Lists in the very order shown",
+    "place_trend": "Order given and order shown (tau)",
+    "place_score": "Pairs won from place {}",
     "repeat_consistency": "Same label when asked again",
     "longer_wins": "Longer answer wins",
     "length_effect": "Effect of length on the log odds",
@@ -49,7 +52,7 @@ class PoolColumn:
 
 def audit_name(finding: AuditFinding) -> str:
     """What the report calls a finding."""
-    name = _NAMES.get(finding.key, finding.key.replace("_", " "))
+    name = _NAMES.get(finding.key, finding.key.replace("_", " ")).format(finding.subject or "first")
     return f"{name}: {finding.subject}" if finding.key == "repeat_consistency" else name
 
 
@@ -59,7 +62,7 @@ def finding_shown(finding: AuditFinding) -> Shown:
 
 
 def _kind(finding: AuditFinding) -> Kind:
-    return "mean" if finding.key == "length_effect" else "share"
+    return "mean" if finding.key in ("length_effect", "place_trend") else "share"
 
 
 def audit_rows(audit: Audit | None) -> list[AuditRow]:

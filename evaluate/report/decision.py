@@ -197,7 +197,11 @@ def _shown(finding: AuditFinding | None) -> Shown | None:
 def _order(found: Mapping[str, AuditFinding]) -> str:
     rate, place = found.get("flip_rate"), _place(found.get("first_favoured"))
     guess = "as often as by guessing" if rate is not None and rate.warning else ""
-    return ", ".join(part for part in (guess, place) if part)
+    if "place_trend" in found and rate is not None and rate.figure.value is None:
+        guess = "no pair was seen both ways"
+    echoed = found.get("order_echoed")
+    echo = "with the order shown given back" if echoed is not None and echoed.warning else ""
+    return ", ".join(part for part in (guess, echo, place) if part)
 
 
 def _place(finding: AuditFinding | None) -> str:
@@ -205,7 +209,8 @@ def _place(finding: AuditFinding | None) -> str:
         return ""
     if finding.p is None or finding.p >= SIGNIFICANT:
         return "and no place is favoured, as far as that tells"
-    return f"towards the answer shown {'first' if finding.figure.value > 0.5 else 'second'}"
+    first, second = ("earlier", "later") if finding.subject else ("first", "second")
+    return f"towards the answer shown {first if finding.figure.value > 0.5 else second}"
 
 
 def _length(finding: AuditFinding | None) -> str:

@@ -142,7 +142,8 @@ def _below(results: Results) -> list[str]:
     lines = []
     if results.bradley_terry_note:
         lines.append(one_line(results.bradley_terry_note))
-    for name, figure in (("flip rate", results.flip_rate), ("first shown wins", results.first_shown_wins)):
+    first = "shown earlier wins" if str(results.settings.get("games")).startswith("listwise") else "first shown wins"
+    for name, figure in (("flip rate", results.flip_rate), (first, results.first_shown_wins)):
         words = shown(figure, "share")
         lines.append(" ".join(part for part in (name, words.value, words.interval, words.n, words.failed) if part))
     if low := results.failures_at_bottom:

@@ -117,8 +117,9 @@ class JudgeSettings(Table):
         ("relevance", "accuracy", "completeness", "precision", "answer_correctness"), min_length=1
     )
     relevant_from: int = Field(2, ge=1, le=2)
-    games: Literal["all", "adaptive", "listwise"] = "all"
+    games: Literal["all", "adaptive", "listwise", "listwise-adaptive"] = "all"
     presentations: int = Field(2, ge=1, le=8)
+    anchors: int = Field(4, ge=0, le=7)
     adaptive_confidence: float = Field(0.95, ge=0.5, lt=1)
     adaptive_max_games: float = Field(0.5, gt=0, le=1)
     factors: tuple[Factor, ...] = Field(
@@ -140,6 +141,11 @@ class JudgeSettings(Table):
     correctness_prompt: str | None = None
     games_prompt: str | None = None
     listwise_prompt: str | None = None
+
+    @property
+    def listwise(self) -> bool:
+        """Whether answers are ranked together."""
+        return self.games in ("listwise", "listwise-adaptive")
 
     def own_prompts(self) -> list[str]:
         """The prompt files of the user's own, relative to the corpus folder."""
@@ -165,9 +171,9 @@ class JudgeSettings(Table):
                 "relevance_batch_prompt shows several passages, and what is left of them is asked about one by one: "
                 "give relevance_prompt as well"
             )
-        if self.games == "listwise" and self.games_prompt and not self.listwise_prompt:
+        if self.listwise and self.games_prompt and not self.listwise_prompt:
             raise ValueError(
-                'games_prompt shows two answers, and games = "listwise" ranks all: '
+                f'games_prompt shows two answers, and games = "{self.games}" ranks all: '
                 "give listwise_prompt as well, or leave games_prompt out"
             )
         return self

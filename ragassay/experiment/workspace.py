@@ -104,6 +104,11 @@ class Workspace:
         return self.results / "lists.jsonl"
 
     @property
+    def waves(self) -> Path:
+        """The agents in the order in which they came to be judged: a list of lists of names."""
+        return self.results / "waves.json"
+
+    @property
     def judgments(self) -> Path:
         """What the evaluators of `[evaluate]` gave: Assessment's fields."""
         return self.results / "judgments.jsonl"

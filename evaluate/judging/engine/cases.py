@@ -109,6 +109,8 @@ class ListCase:
     answers: of all agents that sit in it, in the experiment's order; one that failed is not shown. shown: by place, the
     agents whose answer stands there, several where they gave the same. presentation: which of the query's lists, from
     1. sample: tells it apart from an earlier list in the same order; 0 of the first.
+    pairs: of agents whose games are taken from it; None: all in it. block: which of the query's lists in this
+    presentation, from 1, where there are several.
     """
 
     query: Query
@@ -117,11 +119,20 @@ class ListCase:
     presentation: int
     evidence: tuple[Evidence, ...]
     sample: int = 0
+    pairs: frozenset[frozenset[str]] | None = None
+    block: int | None = None
+
+    def takes(self, a: str, b: str) -> bool:
+        """Whether the game of two agents in it is taken from it."""
+        return self.pairs is None or frozenset((a, b)) in self.pairs
 
     @property
     def asked(self) -> bool:
-        """Whether there is anything to rank."""
-        return len(self.shown) > 1
+        """Whether there is anything to rank: a pair to be taken from it that stands in two places."""
+        if self.pairs is None:
+            return len(self.shown) > 1
+        place = {agent: number for number, agents in enumerate(self.shown) for agent in agents}
+        return any(len({place[agent] for agent in pair if agent in place}) > 1 for pair in self.pairs)
 
 
 def expected_response(query: Query) -> str | None:

@@ -80,6 +80,11 @@ class Design:
         return max(self.batch * self.n_pairs, int(self.max_share * self.n_queries * self.n_pairs))
 
     @property
+    def most(self) -> int:
+        """Queries at most, where all pairs play together on each; the first batch is played in any case."""
+        return max(self.batch, int(self.max_share * self.n_queries))
+
+    @property
     def looks(self) -> int:
         """How often the leader is tested, at most."""
         return ceil(self.n_queries / max(1, self.batch))
@@ -114,17 +119,22 @@ def places(cluster: Ints, n_agents: int, luck: random.Random) -> Ints:
     points evenly apart. So each agent's games are spread evenly over queries and sections as well, however few.
     """
     n, size = len(cluster), n_agents if n_agents % 2 else n_agents - 1
-    drawn = np.array([luck.random() for _ in range(n)])
-    starts = np.array([luck.random() for _ in range(int(cluster.max(initial=-1)) + 1)])
-    order, sizes = np.lexsort((drawn, cluster)), np.bincount(cluster, minlength=len(starts))
-    within = np.empty(n)
-    within[order] = np.arange(n) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    place = np.argsort(np.argsort((within + starts[cluster]) / sizes[cluster], kind="stable"))
+    place = spread(cluster, luck)
     first, second = _ends(n_agents)
     # The circle method: the last of an even number of agents stands still and meets the others in turn.
     still = (second == n_agents - 1) & (n_agents % 2 == 0)
     turn = np.where(still, 2 * first, first + second) % max(size, 1)
     return np.asarray((place[:, None] - turn * n // max(size, 1)) % max(n, 1))
+
+
+def spread(cluster: Ints, luck: random.Random) -> Ints:
+    """(queries,): where each query stands, from 0, in a random order in which each cluster's are spread evenly."""
+    drawn = np.array([luck.random() for _ in range(len(cluster))])
+    starts = np.array([luck.random() for _ in range(int(cluster.max(initial=-1)) + 1)])
+    order, sizes = np.lexsort((drawn, cluster)), np.bincount(cluster, minlength=len(starts))
+    within = np.empty(len(cluster))
+    within[order] = np.arange(len(cluster)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.asarray(np.argsort(np.argsort((within + starts[cluster]) / sizes[cluster], kind="stable")))
 
 
 def play_out(design: Design, cluster: Ints, place: Ints, reveal: Callable[[Truths], Floats]) -> Played:
@@ -144,6 +154,26 @@ def play_out(design: Design, cluster: Ints, place: Ints, reveal: Callable[[Truth
         best = np.where(ended, best, decide(found, design))
         more = choose(running(found), ended, design.n_queries - met, design.budget - met.sum(axis=1), design)
     return Played(scores, met, best, rounds)
+
+
+def play_together(design: Design, cluster: Ints, place: Ints, reveal: Callable[[Truths], Floats]) -> Played:
+    """The same where all pairs of a query play together: batch after batch of queries, until a batch after the best was
+    decided, or the share of them that may be played is.
+
+    place: (tables, queries), as `spread` gives it.
+    """
+    of_pairs = np.repeat(place[:, :, None], design.n_pairs, axis=2)
+    scores = np.full(of_pairs.shape, np.nan)
+    met, best, rounds = (np.full(len(place), start) for start in (0, -1, 0))
+    more = np.full(len(place), design.batch)
+    while more.any():
+        new = (of_pairs >= met[:, None, None]) & (of_pairs < (met + more)[:, None, None])
+        scores = np.where(new, reveal(new), scores)
+        met, rounds = met + more, rounds + (more > 0)
+        found, ended = standing(scores, cluster, design.n_agents), best >= 0
+        best = np.where(ended, best, decide(found, design))
+        more = np.minimum(design.batch, design.most - met) * ~ended
+    return Played(scores, np.repeat(met[:, None], design.n_pairs, axis=1), best, rounds)
 
 
 def standing(scores: Floats, cluster: Ints, n_agents: int) -> Standing:

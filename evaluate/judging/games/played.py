@@ -17,6 +17,7 @@ from ..engine.judge import Judge
 from ..engine.rounds import complete, judged
 from ..evidence import KnownRelevant
 from ..panel import Panel
+from ..waves import relevant_by_wave
 from .adaptive_games import chosen
 from .pairings import all_pairs
 
@@ -73,9 +74,10 @@ def play_pairs(
 
 def game_cases(material: Material, relevant: KnownRelevant) -> Iterator[GameCase]:
     """Every order of every game there is: by query, pair, and whose answer is first."""
+    known = relevant_by_wave(material, relevant)
     for query in material.queries:
-        known = relevant.get(query.id, ())
         for a, b in all_pairs(material.agents):
             answers = material.answers[query.id, a], material.answers[query.id, b]
+            shown = known[material.wave_of(a, b)].get(query.id, ())
             for first in ORDERS:
-                yield GameCase(query, *answers, first, known)
+                yield GameCase(query, *answers, first, shown)

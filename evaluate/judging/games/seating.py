@@ -1,4 +1,4 @@
-"""Who sits where when answers are ranked together: balanced orders of the agents over queries and presentations.
+"""Who sits where in a list of answers that are ranked together: balanced orders over queries and presentations.
 
 A query's row is of a Williams square (Williams, Australian Journal of Scientific Research A 2, 1949; of an odd number
 of agents two squares), by the query's place in a seeded order of all. So over the queries each agent stands equally
@@ -11,8 +11,6 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from ragassay.errors import InputError
 
 MOST_SEATS = 8
 """Answers in one list, at most."""
@@ -28,32 +26,23 @@ class Sitting:
     turned: bool
 
 
-def sittings(agents: Sequence[str], queries: Sequence[str], presentations: int, seed: int) -> dict[str, list[Sitting]]:
-    """By query, its lists in the order of their presentations. They depend on the names and the seed alone.
+def turns(queries: Sequence[str], seed: str) -> dict[str, int]:
+    """The place of each query, from 0, in an order that hangs on the queries' names and the seed alone."""
+    order = sorted(queries)
+    random.Random(seed).shuffle(order)
+    return {query: place for place, query in enumerate(order)}
 
-    Raises InputError for more agents than a list has seats.
+
+def sittings(agents: Sequence[str], turn: int, presentations: int) -> list[Sitting]:
+    """The lists of agents on one query, in the order of their presentations.
+
+    turn: of the query. Over the turns the first of `agents` is where the first row has its 0, and so on.
     """
-    check_seats(len(agents))
-    names, order = sorted(agents), sorted(queries)
-    random.Random(f"{seed}:seats").shuffle(names)
-    random.Random(f"{seed}:presentations").shuffle(order)
-    rows = williams(len(names))
-    return {
-        query: [
-            Sitting(number + 1, tuple(names[seat] for seat in rows[(place + number // 2) % len(rows)]), number % 2 == 1)
-            for number in range(presentations)
-        ]
-        for place, query in enumerate(order)
-    }
-
-
-def check_seats(n_agents: int) -> None:
-    """Raises InputError for more agents than a list has seats."""
-    if n_agents > MOST_SEATS:
-        raise InputError(
-            f'judge.games is "listwise", which ranks at most {MOST_SEATS} answers, and there are {n_agents} agents',
-            remedy='set games = "all" or "adaptive", or compare fewer agents',
-        )
+    rows = williams(len(agents))
+    return [
+        Sitting(number + 1, tuple(agents[seat] for seat in rows[(turn + number // 2) % len(rows)]), number % 2 == 1)
+        for number in range(presentations)
+    ]
 
 
 def williams(n: int) -> list[tuple[int, ...]]:

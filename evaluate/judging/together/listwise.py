@@ -99,6 +99,7 @@ class Listwise(Judge[RankedList]):
         return RankedList(
             query_id=case.query.id,
             presentation=case.presentation,
+            block=case.block,
             judge=self.judge,
             shown=case.shown,
             order=order,
@@ -108,8 +109,11 @@ class Listwise(Judge[RankedList]):
 
 
 def games_of(case: ListCase, ranked: RankedList | None, judge: str) -> list[Game]:
-    """What a list says of each pair of the agents in it, in the order of `case.answers`; None: it was not asked."""
-    return [_game(case, ranked, judge, *pair) for pair in combinations(case.answers, 2)]
+    """What a list says of each pair whose game is taken from it, in the order of `case.answers`.
+
+    ranked: None where it was not asked.
+    """
+    return [_game(case, ranked, judge, a, b) for a, b in combinations(case.answers, 2) if case.takes(a.agent, b.agent)]
 
 
 def asked_games(case: ListCase, ranked: RankedList) -> list[Game]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from support.json_lines import records
+from support.judged_together import answers_in
+from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
 from support.small_corpus import answer_everything, contents, make_corpus
 
@@ -77,7 +79,41 @@ def test_what_reads_games_reads_those_of_lists(
     assert main(["gate", str(results), "--baseline", str(results)]) == 0
     kept = contents(results)
     assert main(["run", str(corpus)]) == 0 and contents(results) == kept, "nothing is left to do"
+    (results / "waves.json").unlink()
+    assert main(["run", str(corpus)]) == 0 and not (results / "waves.json").exists(), "nor without it"
     assert main(["label-sheet", str(corpus), "--n", "5", "--kind", "games", "--out", "sheet.csv"]) == 0
+
+
+def as_shown(number: int, body: dict[str, Any]) -> Behaviour:
+    """Every list comes back in the order in which it was shown."""
+    schema = body.get("response_format", {}).get("json_schema", {})
+    if schema.get("name") != "ListwiseReply":
+        return answer_everything(number, body)
+    letters = answers_in(body["messages"][1]["content"])
+    return reply(json.dumps({"reason": "So they stand.", "order": [[letter] for letter in letters]}))
+
+
+def test_a_judge_that_repeats_the_order_is_named_before_everything_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    with ScriptedServer("openai", as_shown) as server:
+        corpus = corpus_of_four(tmp_path / "mine", server.base_url, judge='[judge]\ngames = "listwise"\n', tag="echoed")
+        path = corpus / "experiment.toml"
+        text = path.read_text().replace("sections = 4\nper_section = 4", "sections = 8\nper_section = 4")
+        path.write_text(text.replace("= 4 }", "= 12 }"))
+        assert main(["run", str(corpus)]) in (0, 1)
+    said = capsys.readouterr().out
+    results = tmp_path / "results" / "mine"
+    notices = json.loads((results / "results.json").read_text())["notices"]
+    assert notices[0].startswith("The judge may be repeating the order it was shown: 24 of 24 lists")
+    assert notices[1].startswith("The judge may be guessing")
+    assert "shown earlier wins 100.0%" in said and "first shown wins" not in said
+    page = (results / "report.html").read_text()
+    assert page.index("may be repeating the order") < page.index("may be guessing") < page.index("What to choose")
+    assert "Pairs won from place 4" in page and "with the order shown given back" in page
+    assert "both orders" not in page and "shown first" not in page and "First shown" not in page
 
 
 def test_back_to_pairs_leaves_no_lists_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -96,15 +132,16 @@ def test_back_to_pairs_leaves_no_lists_behind(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("judge", "more", "says"),
+    ("judge", "says"),
     [
-        ('games = "listwise"\nmode = "probability"', "", "a list is not one token"),
-        ('games = "listwise"\ngames_prompt = "own.md"', "", "give listwise_prompt as well"),
-        ('relevance_batch = 2\nrelevance_prompt = "own.md"', "", "give relevance_batch_prompt as well"),
-        ("relevance_batch = 51", "", "relevance_batch"),
-        ('games = "listwise"\npresentations = 9', "", "presentations"),
-        ('games = "listwise"\nlistwise_prompt = "nowhere.md"', "", "nowhere.md"),
-        ('games = "listwise"', "".join(OWN.format(name=f"a{n}", tag="x") for n in range(5)), "at most 8 answers"),
+        ('games = "listwise"\nmode = "probability"', "a list is not one token"),
+        ('games = "listwise"\ngames_prompt = "own.md"', "give listwise_prompt as well"),
+        ('relevance_batch = 2\nrelevance_prompt = "own.md"', "give relevance_batch_prompt as well"),
+        ("relevance_batch = 51", "relevance_batch"),
+        ('games = "listwise"\npresentations = 9', "presentations"),
+        ('games = "listwise"\nlistwise_prompt = "nowhere.md"', "nowhere.md"),
+        ('games = "listwise-adaptive"\nmode = "probability"', "a list is not one token"),
+        ('games = "listwise"\nanchors = 8', "anchors"),
     ],
 )
 def test_what_cannot_be_asked_is_said_before_anything_is_paid(
@@ -112,13 +149,10 @@ def test_what_cannot_be_asked_is_said_before_anything_is_paid(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     judge: str,
-    more: str,
     says: str,
 ):
     monkeypatch.chdir(tmp_path)
     corpus = corpus_of_four(tmp_path / "mine", judge=f"[judge]\n{judge}\n")
-    with (corpus / "experiment.toml").open("a") as settings:
-        settings.write(more)
     assert main(["plan", str(corpus)]) == 2
     told = capsys.readouterr().err
     assert says in told and ("experiment.toml" in told or "nowhere.md" in told) and "Traceback" not in told

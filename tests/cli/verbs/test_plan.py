@@ -96,6 +96,22 @@ def test_each_judge_of_answers_is_foreseen_with_the_passages_that_it_shows(tmp_p
         assert found["wide"][label].input_tokens > 1.3 * found["paper"][label].input_tokens
 
 
+def test_lists_of_many_agents_and_of_later_ones_are_foreseen(tmp_path: Path):
+    """Of twelve agents three blocks; of eight and four later ones a list of each, the second with four anchors."""
+    own = "".join(f'[[agent]]\nname = "own-{n:02d}"\nkind = "file"\npath = "x"\n' for n in range(10))
+    corpus = make_corpus(tmp_path / "mine", "openai:m", more=own)
+    text, calls = (corpus / "experiment.toml").read_text(), []
+    for games, first in (("listwise", None), ("listwise-adaptive", None), ("listwise", 8), ("listwise", 11)):
+        (corpus / "experiment.toml").write_text(text.replace("[judge]\n", f'[judge]\ngames = "{games}"\n'))
+        workspace = Workspace(corpus, tmp_path / "results", load_experiment(corpus / "experiment.toml"))
+        write_records(workspace.passages, [Passage(_id="p", text="word " * 300)])
+        write_records(workspace.queries, [Query(_id=f"q{n}", text="?") for n in range(4)])
+        if first:
+            workspace.waves.write_text(json.dumps([workspace.experiment.agent_names()[:first]]))
+        calls.append(loads_of(workspace)["listwise"].calls)
+    assert calls == [4 * 2 * 3, 2 * 2 * 3, 4 * 2 * 2, 4 * 2 * (3 + 1)]
+
+
 @pytest.mark.parametrize("prompts", ["paper", "ragassay"])
 def test_what_is_asked_after_relevance_is_foreseen_where_relevance_was_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], prompts: str
