@@ -1,6 +1,6 @@
 """`make coverage`: every coverage table, one after the other: `python -m benchmarks.coverage [N]`.
 
-N is the number of simulated experiments a cell (2,000 unless given); with it, all eight take some hours on two cores.
+N is the number of simulated experiments a cell (2,000 unless given); with it, all nine take some hours on two cores.
 Each table is kept in benchmarks/results/coverage/ with its command and machine.
 """
 
@@ -10,11 +10,21 @@ import sys
 
 from benchmarks.runner import Benchmark, run
 
-TABLES = ("comparisons", "corrected", "ratings", "verdict", "agreement", "rank_p", "gate", "listwise")
+TABLES = (
+    "comparisons",
+    "corrected",
+    "ratings",
+    "verdict",
+    "agreement",
+    "rank_p",
+    "gate",
+    "listwise",
+    "listwise_strengths",
+)
 
 
 def main(experiments: str = "2000") -> int:
-    """Run all eight; 1 where one fails."""
+    """Run all nine; 1 where one fails."""
     failed = [name for name in TABLES if not run(Benchmark(f"coverage.{name}", (experiments,)))]
     return 1 if failed else 0
 

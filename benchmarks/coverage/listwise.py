@@ -17,11 +17,9 @@ from itertools import product
 
 import numpy as np
 
-from benchmarks.coverage import ratings
 from benchmarks.coverage.ranking_judge import Judge, Judged, Signs, Truth, World, play, truth
-from benchmarks.coverage.verdict import called_best, standing, table_5
+from benchmarks.coverage.verdict import called_best, table_5
 from ragassay.arrays import Floats, Truths
-from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 from ragassay.evaluate.statistics.clustered import estimate, interval, intervals
 from ragassay.evaluate.statistics.holm import holm
 from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
@@ -34,14 +32,11 @@ SIZES = ((12, 1, 0.0), (50, 1, 0.0), (50, 5, 0.5), (200, 1, 0.0), (200, 5, 0.5))
 FAVOUR = 0.5
 """What the first place adds, in standard deviations of luck, for a judge that favours it."""
 
-FAIR = {
+JUDGES = {
     "pairs": Judge(None),
     "lists, 1": Judge(1),
     "lists, 2": Judge(2),
     "lists, 4": Judge(4),
-}
-JUDGES = {
-    **FAIR,
     "pairs, first place favoured": Judge(None, first=FAVOUR),
     "lists, 1, first places favoured": Judge(1, first=FAVOUR),
     "lists, 2, first places favoured": Judge(2, first=FAVOUR),
@@ -156,22 +151,11 @@ def verdicts_and_intervals(place: Place) -> tuple[str, str]:
     called = called_best(cell.won, cell.points, cell.world.clusters)
     only, decided = cell.world.best & (cell.world.best.sum() == 1), called >= 0
     shares = f"{false:.1%} | {(decided & ~only[called]).mean():.1%} | {decided.mean():.1%} | {_percent(power)}"
-    possible = _possible(cell, place.few) if place.judge in FAIR else "– | –"
     held = " | ".join((_win_rates(cell), _differences(cell), _flips(cell), _first_wins(cell)))
     return (
-        f"{place} {(cell.verdict == 0).mean():.0%} | {shares} | {possible} |",
+        f"{place} {(cell.verdict == 0).mean():.0%} | {shares} |",
         f"{place} {held} | {_percent(_place_favoured(cell, place.few))} |",
     )
-
-
-def _possible(cell: Cell, few: int) -> str:
-    """How many true bests are among the possible ones, and how many these are."""
-    covered, size = [], []
-    for won, points in zip(cell.won[:few], cell.points[:few], strict=True):
-        possible = {int(agent) for agent in standing(won, points, cell.world.clusters).possible_best}
-        covered.append(np.mean([agent in possible for agent in np.flatnonzero(cell.world.best)]))
-        size.append(len(possible))
-    return f"{np.mean(covered):.1%} | {np.mean(size):.2f}"
 
 
 def _win_rates(cell: Cell) -> str:
@@ -214,23 +198,6 @@ def _place_favoured(cell: Cell, few: int) -> float:
     return float(np.mean([one is not None and one < LEVEL for one in p]))
 
 
-def strengths_cover(place: Place) -> str:
-    """How often intervals of Bradley-Terry strengths hold the truth, and how often there is none."""
-    cell = place.played(place.few)
-    world = ratings.World(cell.world.strengths, cell.world.n_queries, cell.world.per_section)
-    rated = ratings.rated(world, (1 + cell.verdict) / 2)
-    share, none = ratings.coverage(rated, strength_truth(cell.truth))
-    return f"{place} {share:.1%} | {none:.1%} |"
-
-
-def strength_truth(of: Truth) -> Floats:
-    """(agents,): the log strengths of Davidson's fit to endlessly many queries."""
-    ties = 1 - of.wins - of.wins.T
-    np.fill_diagonal(ties, 0)
-    log: Floats = log_strengths(of.wins[None], ties[None]).log[0]
-    return log
-
-
 def _holds(ends: tuple[Floats, Floats, Floats] | Floats, value: Floats) -> Truths:
     return np.asarray((ends[1] <= value + 1e-12) & (value - 1e-12 <= ends[2]))
 
@@ -246,27 +213,24 @@ def _percent(share: float) -> str:
 def main() -> None:
     """Print the tables, on all cores."""
     experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
-    few = f"{min(experiments, FEW):,}"
-    with ProcessPoolExecutor() as pool:
-        lines = list(pool.map(verdicts_and_intervals, places(experiments, SIZES, list(JUDGES))))
-        strengths = list(pool.map(strengths_cover, places(experiments, (SIZES[1], SIZES[4]), ["pairs", "lists, 2"])))
     print("| world | queries | a section | judged | ties | false better or worse | false best | decided ", end="")
-    print("| pairs told apart | true bests among the possible | how many possible |")
-    print("|---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|")
-    print("\n".join(verdict for verdict, _ in lines))
+    print("| pairs told apart |\n|---|--:|--:|---|--:|--:|--:|--:|--:|")
+    held = []
+    with ProcessPoolExecutor() as pool:
+        for verdict, line in pool.map(verdicts_and_intervals, places(experiments, SIZES, list(JUDGES))):
+            print(verdict, flush=True)
+            held.append(line)
     print(
-        f"\n{experiments:,} experiments a line, {few} for the possible bests; queries of a section of five are ", end=""
+        f"\n{experiments:,} experiments a line; queries of a section of five are correlated by .5. How often 95% ",
+        end="",
     )
-    print("correlated by .5. How often 95% intervals hold the truth, the worst agent or pair in brackets, and ", end="")
-    print(f"how often the audit says that a place is favoured ({few} experiments):\n")
+    print("intervals hold the truth, the worst agent or pair in brackets, and how often the audit says that ", end="")
+    print(f"a place is favoured ({min(experiments, FEW):,} experiments):\n")
     print(
         "| world | queries | a section | judged | win rates | differences | flip rate | first shown wins | favoured |"
     )
     print("|---|--:|--:|---|--:|--:|--:|--:|--:|")
-    print("\n".join(held for _, held in lines))
-    print(f"\nBradley-Terry strengths, {few} experiments a line:\n")
-    print("| world | queries | a section | judged | covers | no interval |\n|---|--:|--:|---|--:|--:|")
-    print("\n".join(strengths))
+    print("\n".join(held))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,10 @@ Signs = NDArray[np.int8]
 ORDERS = 2
 """In which a pair is judged."""
 
-MANY = 60_000
+SEATINGS = 50
+"""Seeds of seatings, over which experiments go."""
+
+MANY = 24_000
 """Queries that stand for endlessly many; each row of a Williams square of six is seated as often."""
 
 
@@ -116,8 +119,8 @@ def play(world: World, judge: Judge, experiments: int, generator: np.random.Gene
     quality = np.moveaxis(luck, 1, 2) + world.strengths
     if judge.presentations is None:
         return _in_pairs(world, judge, quality, generator)
-    seeds = generator.integers(2**31, size=experiments).tolist()
-    place = np.stack([_places(world, judge.presentations, seed) for seed in seeds])
+    seeds = generator.integers(SEATINGS, size=experiments).tolist()
+    place = np.stack([_places(world.names, world.queries, judge.presentations, seed) for seed in seeds])
     bonus = judge.first * (n - 1 - place) / (n - 1)
     seen = quality[:, :, None] + bonus + judge.noise * generator.standard_normal(place.shape)
     rank, (first, second) = ranks(seen, judge.tie), world.pairs.T
@@ -135,16 +138,11 @@ def ranks(seen: Floats, tie: float) -> Ints:
     return found
 
 
-def seats(world: World, presentations: int, seed: int) -> dict[str, list[Sitting]]:
-    """As the product seats the agents."""
-    return sittings(world.names, world.queries, presentations, seed)
-
-
-def _places(world: World, presentations: int, seed: int) -> Signs:
-    """(queries, presentations, agents): where each stands, from 0."""
-    seated = seats(world, presentations, seed)
-    agents = {name: index for index, name in enumerate(world.names)}
-    rows = [[[agents[name] for name in _shown(one)] for one in seated[query]] for query in world.queries]
+@lru_cache(maxsize=1000)
+def _places(agents: tuple[str, ...], queries: tuple[str, ...], presentations: int, seed: int) -> Signs:
+    """(queries, presentations, agents): where each stands, from 0, as the product seats them."""
+    seated, at = sittings(agents, queries, presentations, seed), {name: index for index, name in enumerate(agents)}
+    rows = [[[at[name] for name in _shown(one)] for one in seated[query]] for query in queries]
     return np.argsort(np.array(rows), axis=-1).astype(np.int8)
 
 
