@@ -21,6 +21,8 @@ TABLES = (
     "calibration",
     "second_judge",
     "judge_aware",
+    "listwise",
+    "listwise_strengths",
 )
 
 

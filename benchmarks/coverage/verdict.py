@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.coverage.comparisons import MEASURES, drawn, sections
-from ragassay.arrays import Floats, Truths
+from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.figures.failures_at_bottom import withhold_pairs
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.ratings.standing import LEVEL_LEADER, Standing, stand
@@ -169,22 +169,31 @@ def _by_holm(won: Floats, leader: int, world: World) -> bool:
 
 
 def false_best(world: World, experiments: int, generator: np.random.Generator, at_once: int = 200) -> float:
-    """How often any agent is called the best; only experiments that pass the t-test are given to the verdict's code."""
+    """How often any agent is called the best that is not the only best."""
     wrong = 0
     for start in range(0, experiments, at_once):
-        won, points = play(world, min(at_once, experiments - start), generator)
-        sums, rows = world.clusters.sums(won), np.arange(len(won))
-        leader = points.mean(axis=-1).argmax(axis=1)
-        passed = np.ones(len(won), dtype=bool)
-        for agent in range(world.n_agents):
-            found = estimate(
-                sums[rows, leader] - sums[:, agent], np.broadcast_to(world.clusters.sizes, sums[:, 0].shape)
-            )
-            passed &= (leader == agent) | ~(t_p(found, world.n_queries) > LEVEL_LEADER)
-        for index in np.flatnonzero(passed):
-            found_one = standing(won[index], points[index], world.clusters)
-            wrong += found_one.decided and _is_wrong(world, int(found_one.leader))
+        called = called_best(*play(world, min(at_once, experiments - start), generator), world.clusters)
+        wrong += sum(_is_wrong(world, agent) for agent in called[called >= 0].tolist())
     return wrong / experiments
+
+
+def called_best(won: Floats, points: Floats, clusters: Clusters) -> Ints:
+    """(experiments,): the agent that is called the best, or -1; of (experiments, agents, queries), as `play` gives.
+
+    Only experiments that pass the t-test are given to the verdict's code.
+    """
+    sums, rows = clusters.sums(won), np.arange(len(won))
+    leader = points.mean(axis=-1).argmax(axis=1)
+    passed = np.ones(len(won), dtype=bool)
+    for agent in range(won.shape[1]):
+        found = estimate(sums[rows, leader] - sums[:, agent], np.broadcast_to(clusters.sizes, sums[:, 0].shape))
+        passed &= (leader == agent) | ~(t_p(found, won.shape[-1]) > LEVEL_LEADER)
+    called = np.full(len(won), -1)
+    for index in np.flatnonzero(passed):
+        found_one = standing(won[index], points[index], clusters)
+        if found_one.decided:
+            called[index] = int(found_one.leader)
+    return called
 
 
 def table_cells(experiments: int) -> Iterator[str]:

@@ -150,6 +150,7 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
             assert name in BENCHMARK_NAMES, name
     assert BENCHMARK_NAMES - {
         "coverage.labelled",
+        "coverage.ranking_judge",
         "coverage.two_agents",
         "judges.meta_sets",
         "judges.wordings",

@@ -1,0 +1,71 @@
+"""Do strengths and possible bests hold with answers ranked together, whose pairs depend on one another?
+
+    python -m benchmarks.coverage.listwise_strengths [EXPERIMENTS]
+
+The worlds and judges of `listwise.py`; two presentations of the whole list, and pairs of the same judge beside.
+"""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+
+from benchmarks.coverage import ratings
+from benchmarks.coverage.listwise import SIZES, Cell, Place, places
+from benchmarks.coverage.ranking_judge import Truth
+from benchmarks.coverage.verdict import standing
+from ragassay.arrays import Floats
+from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+
+EXPERIMENTS = 400
+RATED = "lists, 2"
+"""Whose strengths are fitted: `ratings.py` has those of pairs."""
+
+
+def line(place: Place) -> str:
+    """Of the table."""
+    cell = place.played(place.experiments)
+    return f"{place} {_possible(cell)} | {_strengths(cell) if place.judge == RATED else '– | –'} |"
+
+
+def _possible(cell: Cell) -> str:
+    """How many true bests are among the possible ones, and how many these are."""
+    covered, size = [], []
+    for won, points in zip(cell.won, cell.points, strict=True):
+        possible = {int(agent) for agent in standing(won, points, cell.world.clusters).possible_best}
+        covered.append(np.mean([agent in possible for agent in np.flatnonzero(cell.world.best)]))
+        size.append(len(possible))
+    return f"{np.mean(covered):.1%} | {np.mean(size):.2f}"
+
+
+def _strengths(cell: Cell) -> str:
+    """How often intervals of Bradley-Terry strengths hold the truth, and how often there is none."""
+    world = ratings.World(cell.world.strengths, cell.world.n_queries, cell.world.per_section)
+    rated = ratings.rated(world, (1 + cell.verdict) / 2)
+    share, none = ratings.coverage(rated, true_strengths(cell.truth))
+    return f"{share:.1%} | {none:.1%}"
+
+
+def true_strengths(of: Truth) -> Floats:
+    """(agents,): the log strengths of Davidson's fit to endlessly many queries."""
+    ties = 1 - of.wins - of.wins.T
+    np.fill_diagonal(ties, 0)
+    log: Floats = log_strengths(of.wins[None], ties[None]).log[0]
+    return log
+
+
+def main() -> None:
+    """Print the table, on all cores."""
+    experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
+    print("| world | queries | a section | judged | true bests among the possible | how many possible ", end="")
+    print("| strengths cover | no interval |\n|---|--:|--:|---|--:|--:|--:|--:|")
+    with ProcessPoolExecutor() as pool:
+        for row in pool.map(line, places(experiments, (SIZES[1], SIZES[4]), ["pairs", RATED])):
+            print(row, flush=True)
+    print(f"\n{experiments:,} experiments a line.")
+
+
+if __name__ == "__main__":
+    main()
