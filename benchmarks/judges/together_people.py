@@ -31,7 +31,7 @@ from ragassay.evaluate.judging.games.played import play_pairs
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.evaluate.ratings.verdicts import SCORES, verdicts
 from ragassay.evaluate.statistics.clustered import Values
-from ragassay.evaluate.statistics.paired_comparison import pair_by_query
+from ragassay.evaluate.statistics.paired_comparison import pair_by_query, t_p
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Answer, Figure, Game, Query
 
@@ -160,7 +160,7 @@ def page(labelled: Sequence[Labelled], played: Mapping[tuple[str, str], Sequence
         for name, found in made.items():
             cells = [shown(share(found, which)) for which in (1.0, 0.5, 0.0, None)]
             figure = share(found)
-            n = requests(ways[name])
+            n = requests(one, ways[name])
             yield f"| {one.name} | {name} | {n} | {len(found)} | {' | '.join(cells)} | {figure.n} | {figure.n_failed} |"
         below += differences(one.name, made)
     yield ""
@@ -180,11 +180,14 @@ def ways_of(lists: Sequence[Game], pairs: Sequence[Game]) -> dict[str, list[Game
     return {**ways, "pairs, one order": one_order, "pairs, both orders": list(pairs)}
 
 
-def requests(rows: Sequence[Game]) -> int:
-    """What was put to the judge: lists, or pairs of different answers."""
-    if rows[0].presentation is None:
-        return sum(game.reason is None or "identical" not in game.reason for game in rows)
-    return len({(game.query_id, game.presentation) for game in rows if game.place_a})
+def requests(one: Labelled, rows: Sequence[Game]) -> int:
+    """What was put to the judge: lists, or pairs of different texts, equal ones once."""
+    if rows[0].presentation is not None:
+        return len({(game.query_id, game.presentation) for game in rows if game.place_a})
+    text = {key: answer.answer for key, answer in one.material.answers.items()}
+    pairs = ((g.query_id, g.first, text[g.query_id, g.agent_a], text[g.query_id, g.agent_b]) for g in rows)
+    shown = {(query, *(two if first == "a" else two[::-1])) for query, first, *two in pairs if two[0] != two[1]}
+    return len(shown)
 
 
 def differences(name: str, made: Mapping[str, Mapping[str, Sequence[float | None]]]) -> Iterator[str]:
@@ -193,8 +196,6 @@ def differences(name: str, made: Mapping[str, Mapping[str, Sequence[float | None
     for way, found in made.items():
         if way.startswith("lists") and set(found) == set(pairs):
             paired = pair_by_query(by_question(found), pairs)
-            from ragassay.evaluate.statistics.paired_comparison import t_p
-
             p = float(t_p(paired.over_sections(), len(paired.queries)))
             yield f"| {name} | {way} − pairs, both orders | {shown(paired.difference(2.0))} | {p:.3f} | {len(pairs)} |"
 

@@ -65,12 +65,24 @@ def _print(rows: Sequence[Row], workspace: Workspace) -> None:
     console = Console()
     console.print(table)
     console.print(_in_all(rows, workspace.experiment.run.max_cost_usd), soft_wrap=True)
+    if any(row.stage == "judge" and row.calls > row.from_cache for row in rows):
+        console.print(_ways(workspace), soft_wrap=True, highlight=False, markup=False)
     console.print(
         "Tokens are counted offline, reply lengths and calls behind ~ are estimates "
         "(see benchmarks/tables/plan_accuracy.py).",
         style="dim",
         soft_wrap=True,
     )
+
+
+def _ways(workspace: Workspace) -> str:
+    from ..pipeline.ways_of_judging import ways_of_judging
+
+    told = [
+        f"{way.name} ~{way.calls:,} calls" + ("" if way.cost_usd is None else f", ${way.cost_usd:.2f}")
+        for way in ways_of_judging(workspace)
+    ]
+    return f"Judging in all, by what stands under [judge]: {'; '.join(told)}." if told else ""
 
 
 def _in_all(rows: Sequence[Row], limit: float | None) -> str:

@@ -139,3 +139,31 @@ def test_hosted_models_are_priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert row["cost_usd"] == pytest.approx(row["input_tokens"] * 2.5e-6 + row["output_tokens"] * 10e-6), (
         "OpenAI's list"
     )
+
+
+def test_what_judging_costs_each_way_is_what_the_plan_says_with_that_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
+    assert main(["plan", str(corpus)]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Judging in all")]
+    text = (corpus / "experiment.toml").read_text()
+    for setting in ("", 'games = "listwise"\n', 'games = "listwise"\nrelevance_batch = 10\n'):
+        (corpus / "experiment.toml").write_text(text.replace("[judge]\n", f"[judge]\n{setting}"))
+        assert main(["plan", str(corpus), "--json"]) == 0
+        row = rows(capsys)["judge"]
+        name = setting.strip().replace("\n", ", ") or "pairs"
+        assert f"{name} ~{row['calls']:,} calls, ${row['cost_usd']:.2f}" in line
+
+
+def test_a_way_of_judging_that_a_prompt_of_the_users_does_not_fit_is_not_offered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
+    (corpus / "own.md").write_text("Compare.\n\n## User\n{{ query.text }} {{ answer_a }} {{ answer_b }}\n")
+    text = (corpus / "experiment.toml").read_text()
+    (corpus / "experiment.toml").write_text(text.replace("[judge]\n", '[judge]\ngames_prompt = "own.md"\n'))
+    assert main(["plan", str(corpus)]) == 0
+    assert "Judging in all" not in capsys.readouterr().out
