@@ -73,9 +73,10 @@ class Cell:
     points: Floats
 
     @classmethod
-    def of(cls, world: World, judge: Judge, experiments: int) -> Cell:
-        """The same seed for every judge."""
-        generator = np.random.default_rng([21, world.n_queries, world.per_section, int(world.best.sum())])
+    def of(cls, world: World, judge: Judge, experiments: int, start: int = 0) -> Cell:
+        """The same seed for every judge; others that `start` later."""
+        place = [21, world.n_queries, world.per_section, int(world.best.sum())]
+        generator = np.random.default_rng([*place, start] if start else place)
         judged = play(world, judge, experiments, generator)
         verdict, n = judged.verdict, len(world.strengths)
         won = np.zeros((experiments, n, world.n_queries))
@@ -130,9 +131,9 @@ class Place:
         """Experiments for the slower figures."""
         return min(self.experiments, FEW)
 
-    def played(self, experiments: int) -> Cell:
-        """Its experiments."""
-        return Cell.of(World(worlds()[self.world], *self.size), JUDGES[self.judge], experiments)
+    def played(self, experiments: int, start: int = 0) -> Cell:
+        """Its experiments, or others that `start` later."""
+        return Cell.of(World(worlds()[self.world], *self.size), JUDGES[self.judge], experiments, start)
 
     def __str__(self) -> str:
         """The first columns of its lines."""

@@ -1,8 +1,9 @@
-"""Do strengths and possible bests hold with answers ranked together, whose pairs depend on one another?
+"""Do best, possible bests and strengths hold with answers ranked together, whose pairs depend on one another?
 
     python -m benchmarks.coverage.listwise_strengths [EXPERIMENTS]
 
-The worlds and judges of `listwise.py`; two presentations of the whole list, and pairs of the same judge beside.
+The worlds and judges of `listwise.py`; two presentations of the whole list, and pairs of the same judge beside. The
+worst case of calling an agent the best are two that are equally good, which takes more experiments.
 """
 
 from __future__ import annotations
@@ -15,13 +16,24 @@ import numpy as np
 from benchmarks.coverage import ratings
 from benchmarks.coverage.listwise import SIZES, Cell, Place, places
 from benchmarks.coverage.ranking_judge import Truth
-from benchmarks.coverage.verdict import standing
+from benchmarks.coverage.verdict import called_best, standing
 from ragassay.arrays import Floats
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 
-EXPERIMENTS = 400
+EXPERIMENTS, MORE = 400, 10
+"""Ten times as many of the worst case."""
+
 RATED = "lists, 2"
 """Whose strengths are fitted: `ratings.py` has those of pairs."""
+
+
+def false_best(place: Place, at_once: int = 500) -> float:
+    """How often one of two equal best agents is called the best."""
+    wrong = 0
+    for start in range(0, place.experiments, at_once):
+        cell = place.played(min(at_once, place.experiments - start), start + 1)
+        wrong += int((called_best(cell.won, cell.points, cell.world.clusters) >= 0).sum())
+    return wrong / place.experiments
 
 
 def line(place: Place) -> str:
@@ -59,6 +71,13 @@ def true_strengths(of: Truth) -> Floats:
 def main() -> None:
     """Print the table, on all cores."""
     experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
+    judges = ["pairs", RATED, f"{RATED}, first places favoured"]
+    worst = [place for place in places(MORE * experiments, SIZES[2:], judges) if place.world == "two equal best"]
+    print("| world | queries | a section | judged | called the best |\n|---|--:|--:|---|--:|")
+    with ProcessPoolExecutor() as pool:
+        for place, share in zip(worst, pool.map(false_best, worst), strict=True):
+            print(f"{place} {share:.1%} |", flush=True)
+    print(f"\n{MORE * experiments:,} experiments a line, bar: 5%.\n")
     print("| world | queries | a section | judged | true bests among the possible | how many possible ", end="")
     print("| strengths cover | no interval |\n|---|--:|--:|---|--:|--:|--:|--:|")
     with ProcessPoolExecutor() as pool:
