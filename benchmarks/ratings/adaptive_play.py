@@ -7,8 +7,9 @@ paper's Table 5, the rest ties, which no strengths give (not even the order of t
 query share each agent's luck there, a quarter of the variance, and sections are correlated by .5. "close" has
 strengths with steps of .08, of which a section shares half of the luck. The best agent is that with the highest score
 (a tie half a win) against the others in endlessly many queries. Beside each other: all games, half of the queries of
-each pair, and adaptive play. tau is Kendall's, of the whole order with the true one. Covered are the differences of win
-rates (mean over the fifteen pairs, and the worst) and the strengths, by what `compare` computes.
+each pair, and adaptive play, of pairs and of whole queries. tau is Kendall's, of the whole order with the true one.
+Covered are the differences of win rates (mean over the fifteen pairs, and the worst) and the strengths, by what
+`compare` computes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from scipy.stats import kendalltau
 from benchmarks.coverage.ratings import World, query_names, rated, simulate, verdict_shares
 from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.games.adaptive import Design, places, play_out
+from ragassay.evaluate.judging.games.adaptive import Design, places, play_out, play_together
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 from ragassay.evaluate.ratings.verdicts import Verdict
 from ragassay.evaluate.ratings.win_table import win_rate_by_query
@@ -115,7 +116,18 @@ def adaptive(scores: Floats, cluster: Ints, place: Ints) -> Floats:
     return play_out(design, cluster, place, lambda new: np.where(new, scores, np.nan)).scores
 
 
-METHODS: dict[str, Play] = {"all games": all_games, "half of each pair's": half, "adaptive": adaptive}
+def by_query(scores: Floats, cluster: Ints, place: Ints) -> Floats:
+    """As `games = "listwise-adaptive"` does: all pairs of a query together, in the first pair's order of them."""
+    design = Design(6, scores.shape[1])
+    return play_together(design, cluster, place[:, :, 0], lambda new: np.where(new, scores, np.nan)).scores
+
+
+METHODS: dict[str, Play] = {
+    "all games": all_games,
+    "half of each pair's": half,
+    "adaptive": adaptive,
+    "adaptive by query": by_query,
+}
 
 
 def points(scores: Floats) -> Floats:
@@ -143,23 +155,33 @@ def contributions(scores: Floats) -> Floats:
 
 
 def check(world: World, scores: Floats) -> None:
-    """That one experiment's `contributions` are those of `win_rate_by_query`."""
+    """That one experiment's `contributions`, (queries, pairs), are those of `win_rate_by_query`, where anybody met."""
     names, queries, said = "abcdef", query_names(world), {1.0: "a", 0.5: "tie", 0.0: "b"}
     found = [
         Verdict(queries[q], names[PAIRS[p][0]], names[PAIRS[p][1]], "m", said[scores[q, p]], None, None, 2)  # type: ignore[arg-type]
         for q, p in np.argwhere(~np.isnan(scores)).tolist()
     ]
-    mine = contributions(scores[None])[0].T
+    met = ~np.isnan(scores).all(axis=1)
+    mine = contributions(scores[None, met])[0].T
     for name, values in zip(names, mine, strict=True):
-        theirs = list(win_rate_by_query(found, name, queries).values())
-        np.testing.assert_allclose(np.array(theirs, dtype=np.float64), values, atol=1e-12)
+        theirs = np.array(list(win_rate_by_query(found, name, queries).values()), dtype=np.float64)
+        np.testing.assert_allclose(theirs[met], values, atol=1e-12)
 
 
 def win_rates_cover(world: World, scores: Floats, truth: Truth) -> Floats:
     """(pairs,): how often the interval of the difference of win rates holds the truth."""
     check(world, scores[0])
     sections = Clusters.named(query_names(world), [str(number) for number in world.cluster])
-    values, ones = contributions(scores), np.ones(world.n_queries)
+    met = ~np.isnan(scores).all(axis=2)
+    if met.all():
+        return _held(scores, sections, truth)
+    alone = zip(scores, met, strict=True)
+    return np.mean([_held(one[None, some], sections.where(some), truth) for one, some in alone], axis=0)
+
+
+def _held(scores: Floats, sections: Clusters, truth: Truth) -> Floats:
+    """The same of experiments in which somebody met on every query."""
+    values, ones = contributions(scores), np.ones(scores.shape[1])
     held = []
     for a, b in PAIRS:
         gap = truth.win_rates[a] - truth.win_rates[b]

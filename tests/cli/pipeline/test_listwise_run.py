@@ -116,6 +116,38 @@ def test_a_judge_that_repeats_the_order_is_named_before_everything_else(
     assert "both orders" not in page and "shown first" not in page and "First shown" not in page
 
 
+def test_an_agent_that_joins_later_is_ranked_against_anchors_and_everything_reads_its_games(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    judge = '[judge]\ngames = "listwise"\nrelevance_batch = 3\nanchors = 3\n'
+    with ScriptedServer("openai", answer_everything) as server:
+        corpus = corpus_of_four(tmp_path / "mine", server.base_url, judge=judge, tag="joined")
+        assert main(["run", str(corpus)]) == 0
+        before = len(server.requests)
+        (corpus / "late_joined.py").write_text("def answer(query):\n    return 'A late word on ' + query\n")
+        with (corpus / "experiment.toml").open("a") as settings:
+            settings.write(OWN.format(name="late", tag="joined"))
+        assert main(["run", str(corpus)]) == 0
+        new = [request.body["response_format"]["json_schema"]["name"] for request in server.requests[before:]]
+    assert Counter(new) == {"PointwiseReply": 4, "CorrectnessReply": 4, "ListwiseReply": 4 * 2}
+    results = tmp_path / "results" / "mine"
+    games, figures = records(results / "games.jsonl"), json.loads((results / "results.json").read_text())
+    met = Counter(game["agent_a"] for game in games if game["agent_b"] == "late")
+    assert sum(met.values()) == 4 * 2 * 3 and set(met.values()) == {6}, "three of four on each query, in turn"
+    assert figures["wins"]["late"]["ours"]["n"] == 3 and figures["wins"]["ours"]["theirs"]["n"] == 4
+    assert "late joined later: on each query ranked against 3 of the 4 agents before" in figures["notices"]
+    page = (results / "report.html").read_text()
+    assert page.count("List 2, shown as") == 4 * 2 and page.count("List 1, shown as") == 4 * 2
+    capsys.readouterr()
+    assert main(["rate", "--games", str(results / "games.jsonl"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_verdicts"] == 4 * (6 + 3)
+    assert main(["gate", str(results), "--baseline", str(results)]) == 0
+    assert main(["label-sheet", str(corpus), "--n", "5", "--kind", "games", "--out", "sheet.csv"]) == 0
+    assert sum(row["calls"] - row["from_cache"] for rows in planned(corpus, capsys).values() for row in rows) == 0
+
+
 def test_back_to_pairs_leaves_no_lists_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
