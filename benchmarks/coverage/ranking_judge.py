@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from benchmarks.coverage.comparisons import drawn, sections
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.games.seating import Sitting, sittings
+from ragassay.evaluate.judging.games.blocks import Plan
+from ragassay.evaluate.judging.games.seating import Sitting, sittings, turns
 
 Signs = NDArray[np.int8]
 
@@ -141,8 +142,10 @@ def ranks(seen: Floats, tie: float) -> Ints:
 @lru_cache(maxsize=1000)
 def _places(agents: tuple[str, ...], queries: tuple[str, ...], presentations: int, seed: int) -> Signs:
     """(queries, presentations, agents): where each stands, from 0, as the product seats them."""
-    seated, at = sittings(agents, queries, presentations, seed), {name: index for index, name in enumerate(agents)}
-    rows = [[[at[name] for name in _shown(one)] for one in seated[query]] for query in queries]
+    turn, at = turns(queries, f"{seed}:presentations"), {name: index for index, name in enumerate(agents)}
+    (block,) = Plan([agents], queries, anchors=0, seed=seed).blocks(queries[0])
+    seated = (sittings(block.agents, turn[query], presentations) for query in queries)
+    rows = [[[at[name] for name in _shown(one)] for one in each] for each in seated]
     return np.argsort(np.array(rows), axis=-1).astype(np.int8)
 
 

@@ -5,7 +5,7 @@
 DATA holds nq301 (castorini/qa-eval) and llmbar (princeton-nlp/LLMBar), each with its SOURCE.md. Drawn with seed 7:
 
 - nq301: 100 questions with the answers of seven systems, all of which people accepted or not, at least one of each.
-  The answers to a question are ranked together, in two presentations; those to the first 16 also play in pairs.
+  The answers to a question are ranked together, in two presentations; those to the first 36 also play in pairs.
 - llmbar: 60 pairs, 12 of each of the five sets, of which people say which is better: as lists of two, and as pairs.
 
 What is counted are pairs of a right and a wrong answer (a better and a worse one) that are not the same text. Replies
@@ -36,7 +36,7 @@ from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Answer, Figure, Game, Query
 
 NAME = "together_people"
-SEED, QUESTIONS, IN_PAIRS, OF_EACH = 7, 100, 16, 12
+SEED, QUESTIONS, IN_PAIRS, OF_EACH = 7, 100, 36, 12
 BARE = {"games_passages": False, "games_notes": False, "games_citations": False}
 """There are no passages, and no citations."""
 
