@@ -29,7 +29,10 @@ JUDGE_PROMPTS = (
 
 def judge_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape the judgments and games."""
-    return tables(experiment, "judge", models=(experiment.judge.model,))
+    values = tables(experiment, "judge", models=experiment.judge.models)
+    return (
+        values if experiment.judge.panel else {name: value for name, value in values.items() if name != "judge.panel"}
+    )
 
 
 def judge_prompts(workspace: Workspace) -> list[Path]:
@@ -64,6 +67,8 @@ def compare_settings(experiment: Experiment) -> dict[str, Any]:
     judge = experiment.judge
     values = tables(experiment, "compare")
     values |= {"retrieval.k": experiment.retrieval.k, "judge.criteria": judge.criteria, "judge.mode": judge.mode}
+    if judge.panel:
+        values["judge.panel"] = judge.panel
     if experiment.evaluates:
         values["evaluate"] = experiment.evaluate.model_dump(mode="json")
     return values | {

@@ -7,7 +7,8 @@ the first round. Files are written when all is there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from shutil import rmtree
 
 from ragassay.calls.caller import Caller
 from ragassay.experiment.settings import JudgeSettings
@@ -18,6 +19,7 @@ from ragassay.text import plain
 from ragassay.trec import write_qrels
 
 from .inputs.material import Material, read_material
+from .inputs.panel_labels import panel_labels
 from .judging.asked_again import NO_REPEATS, judge_again, write_if_any
 from .judging.engine.cases import AnswerCase, QueryCase, cases_of
 from .judging.engine.evaluator import unjudged
@@ -28,9 +30,12 @@ from .judging.games.listed import play_lists
 from .judging.games.played import play_pairs
 from .judging.judges.relevance import qrels_of
 from .judging.notices import outcome_of
-from .judging.panel import Panel, panel_of
+from .judging.panel import Panel, panels_of
 
 ONE_BY_ONE = "passages were graded one by one (judge.relevance_batch): a token is of one passage"
+
+ByJudge = Mapping[str, Sequence[Judgment]]
+"""The records of each model that judges, in the order of the settings."""
 
 PLUMBING_MODELS = ("local:smollm2-135m",)
 """Models that are there to try the plumbing."""
@@ -38,41 +43,68 @@ PLUMBING_MODELS = ("local:smollm2-135m",)
 
 def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     """Write `relevance.jsonl`, `qrels.trec`, `pointwise.jsonl` and `games.jsonl`, and where wished `lists.jsonl`
-    and `repeats.jsonl`.
+    and `repeats.jsonl`. Of a panel the first three are what it says as one, and what each judge says of passages and
+    answers is under `judges/`; the others have the records of all.
 
     Raises InputError for unusable files or settings, and what the caller raises; nothing is written then.
     """
-    settings, material, panel = workspace.experiment.judge, read_material(workspace), panel_of(workspace)
+    settings, material, panels = workspace.experiment.judge, read_material(workspace), panels_of(workspace)
     cases = cases_of(material)
-    relevance, graded = _judge_passages(cases, material, panel, caller)
+    passages, graded = _judge_passages(cases, material, panels, caller)
+    relevance = panel_labels(passages)
     relevant = known_relevant(material, relevance, settings.relevant_from)
     cases = with_evidence(cases, relevant)
-    late = [(judge, _answers(cases)) for judge in panel.pointwise if judge.needs_evidence]
+    late = [(judge, _answers(cases)) for panel in panels for judge in panel.pointwise if judge.needs_evidence]
     play = play_lists if settings.games == "listwise" else play_pairs
-    played = play(material, relevant, panel, settings, caller, late)
-    made = complete(_owed_pointwise(cases, material, panel), [*graded, *played.answers])
-    pointwise = [row.judgment() for row in made]
-    repeats = judge_again(panel, settings, cases, played.asked, caller)
+    played = play(material, relevant, panels, settings, caller, late)
+    answers = {
+        panel.judge: _by_judge(panel, _owed_pointwise(cases, material, panel), [*graded, *played.answers])
+        for panel in panels
+    }
+    pointwise = panel_labels(answers)
+    repeats = judge_again(panels, settings, cases, played.asked, caller)
     write_records(workspace.relevance, relevance)
     write_qrels(workspace.qrels, qrels_of(relevance))
     write_records(workspace.pointwise, pointwise)
     write_records(workspace.games, played.games)
     write_if_any(workspace.lists, played.lists)
     write_if_any(workspace.repeats, repeats)
+    _write_each(workspace, passages, answers)
     rows: dict[str, Sequence[Judgment | Game]]
-    rows = {"relevance judgments": relevance, "answer judgments": pointwise, "games": played.games, "repeats": repeats}
-    return outcome_of(rows, *_notes(panel, settings))
+    rows = {"relevance judgments": _all(passages), "answer judgments": _all(answers)}
+    rows |= {"games": played.games, "repeats": repeats}
+    return outcome_of(rows, *_notes(panels, settings))
 
 
 def _judge_passages(
-    cases: Sequence[QueryCase], material: Material, panel: Panel, caller: Caller
-) -> tuple[list[Judgment], list[Assessment]]:
-    """The relevance of every passage, and what the judges give that grade an answer without it."""
-    early = [judge for judge in panel.pointwise if not judge.needs_evidence]
-    asked = [panel.passages(cases), *((judge, units(judge, cases)) for judge in early)]
-    passages, *answers = judged(asked, caller)
-    relevance = complete(_owed_relevance(cases, material, panel), passages)
-    return [row.judgment() for row in relevance], [row for rows in answers for row in rows]
+    cases: Sequence[QueryCase], material: Material, panels: Sequence[Panel], caller: Caller
+) -> tuple[ByJudge, list[Assessment]]:
+    """The relevance of every passage by each model, and what the judges give that grade an answer without it."""
+    early = [judge for panel in panels for judge in panel.pointwise if not judge.needs_evidence]
+    asked = [*(panel.passages(cases) for panel in panels), *((judge, units(judge, cases)) for judge in early)]
+    made = judged(asked, caller)
+    found = {
+        panel.judge: _by_judge(panel, _owed_relevance(cases, material, panel), passages)
+        for panel, passages in zip(panels, made, strict=False)
+    }
+    return found, [row for rows in made[len(panels) :] for row in rows]
+
+
+def _by_judge(panel: Panel, owed: Sequence[Assessment], made: Sequence[Assessment]) -> list[Judgment]:
+    """What one model owed, with its own records among `made` in their places."""
+    return [row.judgment() for row in complete(owed, [row for row in made if row.judge == panel.judge])]
+
+
+def _all(told: ByJudge) -> list[Judgment]:
+    return [row for rows in told.values() for row in rows]
+
+
+def _write_each(workspace: Workspace, passages: ByJudge, answers: ByJudge) -> None:
+    """Of several judges, what each said by itself; what another panel said before goes."""
+    rmtree(workspace.judges, ignore_errors=True)
+    for judge in workspace.experiment.judge.panel:
+        write_records(workspace.judge_relevance(judge), passages[judge])
+        write_records(workspace.judge_pointwise(judge), answers[judge])
 
 
 def _answers(cases: Sequence[QueryCase]) -> list[AnswerCase]:
@@ -103,12 +135,15 @@ def _owed_pointwise(cases: Sequence[QueryCase], material: Material, panel: Panel
     ]
 
 
-def _notes(panel: Panel, settings: JudgeSettings) -> list[str]:
-    notes = []
-    if settings.model in PLUMBING_MODELS:
-        notes.append(f"{settings.model} judged: it is there to try the plumbing, and its judgments are worthless")
-    if settings.repeats and panel.mode == "probability":
+def _notes(panels: Sequence[Panel], settings: JudgeSettings) -> list[str]:
+    notes = [
+        f"{panel.judge} judged: it is there to try the plumbing, and its judgments are worthless"
+        for panel in panels
+        if panel.judge in PLUMBING_MODELS
+    ]
+    by_token = any(panel.mode == "probability" for panel in panels)
+    if settings.repeats and by_token:
         notes.append(NO_REPEATS)
-    if settings.relevance_batch > 1 and panel.mode == "probability":
+    if settings.relevance_batch > 1 and by_token:
         notes.append(ONE_BY_ONE)
     return notes

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
-from ragassay.evaluate.judging.panel import Panel, panel_of
+from ragassay.evaluate.judging.panel import Panel, panels_of
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
@@ -161,22 +161,26 @@ def _pool_size(experiment: Experiment) -> float:
 
 
 def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
-    """A load for relevance, one for each judge of answers, and one for the games or the lists."""
-    panel, experiment = panel_of(workspace), workspace.experiment
+    """Of each model that judges, a load for relevance, one for each judge of answers, and one for games or lists."""
+    experiment = workspace.experiment
     again = n_queries * (1 + experiment.judge.repeats * experiment.judge.repeat_share)
+    return [load for panel in panels_of(workspace) for load in _by_panel(panel, experiment, again, passage)]
+
+
+def _by_panel(panel: Panel, experiment: Experiment, again: float, passage: float) -> list[Load]:
     answers = _distinct(experiment, again) + len(experiment.agent) * again
     loads = [_relevance(panel, experiment, again, passage)]
     for judge in panel.pointwise:
         tokens = _filled(judge.template) + _ANSWER_TOKENS
         tokens += _evidence(experiment, passage) if judge.needs_evidence else 0
         tokens += experiment.retrieval.k * passage if "passages" in judge.template.names else 0
-        loads.append(_load(judge.batch_label, experiment.judge.model, answers, tokens))
+        loads.append(_load(judge.batch_label, panel.judge, answers, tokens))
     return [*loads, _compared(panel, experiment, again, passage)]
 
 
 def _relevance(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
     """One by one, or in batches of nearly the same size."""
-    pool, model = _pool_size(experiment), experiment.judge.model
+    pool, model = _pool_size(experiment), panel.judge
     if panel.batch is None:
         tokens = _filled(panel.relevance.template) + passage
         return _load(panel.relevance.batch_label, model, n_queries * pool, tokens)
@@ -191,9 +195,9 @@ def _compared(panel: Panel, experiment: Experiment, n_queries: float, passage: f
     evidence = _evidence(experiment, passage * shown.games_passages, _REASON_TOKENS * shown.games_notes)
     if panel.lists:
         tokens = _filled(panel.lists[1].template) + evidence + n * _ANSWER_TOKENS
-        return _load("listwise", shown.model, n_queries * len(panel.lists) if n > 1 else 0, tokens, n)
+        return _load("listwise", panel.judge, n_queries * len(panel.lists) if n > 1 else 0, tokens, n)
     tokens = _filled(panel.games["a"].template) + evidence + 2 * _ANSWER_TOKENS
-    return _load("games", shown.model, _games(experiment, n_queries), tokens)
+    return _load("games", panel.judge, _games(experiment, n_queries), tokens)
 
 
 def _filled(prompt: Prompt) -> float:

@@ -136,9 +136,15 @@ def _judge() -> Stage:
         needs=lambda w: [w.passages, w.queries, *(w.answers(name) for name in w.experiment.agent_names())],
         uses=evaluate.judge_prompts,
         settings=evaluate.judge_settings,
-        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.lists, w.repeats],
+        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.lists, w.repeats, *_of_judges(w)],
         run=run,
     )
+
+
+def _of_judges(workspace: Workspace) -> list[Path]:
+    """What each judge of a panel says by itself."""
+    panel = workspace.experiment.judge.panel
+    return [path(judge) for judge in panel for path in (workspace.judge_relevance, workspace.judge_pointwise)]
 
 
 def _evaluate() -> Stage:
@@ -175,6 +181,7 @@ def _compare() -> Stage:
             w.own_labels,
             *sorted(w.label_samples.glob("*.jsonl")),
             w.repeats,
+            *_of_judges(w),
             *(w.rankings(name) for name in w.experiment.agent_names()),
             *(
                 w.manifests / f"{name}.json"

@@ -64,31 +64,37 @@ class AskedAgain(Judge[Repeat]):
 
 
 def judge_again(
-    panel: Panel,
+    panels: Sequence[Panel],
     settings: JudgeSettings,
     cases: Sequence[QueryCase],
     games: Sequence[GameCase | ListCase],
     caller: Caller,
 ) -> list[Repeat]:
     """`repeat_share` of the passages (in their batches), of the answers and of the games (each in both orders, or a
-    query's lists in all presentations), `repeats` times over.
+    query's lists in all presentations), `repeats` times over, of each judge.
 
-    All in one round; nothing for a judge that gives probabilities, which has no other reply to give.
+    All in one round; nothing of a judge that gives probabilities, which has no other reply to give.
     games: those that a judge was asked about.
     """
-    if not settings.repeats or panel.mode == "probability":
-        return []
-    grader, passages = panel.passages(cases)
-    given: list[tuple[Judge[Any], Sequence[Any]]] = [
-        (grader, drawn(passages, settings, "passages")),
-        *((judge, drawn(units(judge, cases), settings, "answers")) for judge in panel.pointwise),
-    ]
-    meetings = set(drawn(sorted({_meeting(game) for game in games}), settings, "games"))
-    replayed = [game for game in games if _meeting(game) in meetings]
-    given += [(judge, [game for game in replayed if panel.judge_of(game) is judge]) for judge in panel.of_games]
+    asked = [panel for panel in panels if panel.mode != "probability"] if settings.repeats else []
+    given = [one for panel in asked for one in _given(panel, settings, cases, games)]
     samples = range(1, settings.repeats + 1)
     made = judged([(AskedAgain(judge, sample), some) for sample in samples for judge, some in given], caller)
     return [row for rows in made for row in rows]
+
+
+def _given(
+    panel: Panel, settings: JudgeSettings, cases: Sequence[QueryCase], games: Sequence[GameCase | ListCase]
+) -> list[tuple[Judge[Any], Sequence[Any]]]:
+    """What each judge is asked again."""
+    grader, passages = panel.passages(cases)
+    meetings = set(drawn(sorted({_meeting(game) for game in games}), settings, "games"))
+    replayed = [game for game in games if _meeting(game) in meetings]
+    return [
+        (grader, drawn(passages, settings, "passages")),
+        *((judge, drawn(units(judge, cases), settings, "answers")) for judge in panel.pointwise),
+        *((judge, [game for game in replayed if panel.judge_of(game) is judge]) for judge in panel.of_games),
+    ]
 
 
 def _meeting(game: GameCase | ListCase) -> tuple[str, ...]:

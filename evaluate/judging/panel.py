@@ -1,4 +1,4 @@
-"""The panel: the judges that an experiment's `[judge]` calls for, with their prompts."""
+"""The panel of a model: the judges that an experiment's `[judge]` calls for, with their prompts."""
 
 from __future__ import annotations
 
@@ -50,6 +50,11 @@ class Panel:
         return self.batch, [each for case in cases for each in self.batch.batches(case)]
 
     @property
+    def judge(self) -> str:
+        """The model, as the records name it."""
+        return self.relevance.judge
+
+    @property
     def of_games(self) -> tuple[Pairwise | Listwise, ...]:
         """All judges of games."""
         return *self.games.values(), *self.lists.values()
@@ -59,23 +64,32 @@ class Panel:
         return self.games[case.first] if isinstance(case, GameCase) else self.lists[case.presentation]
 
 
-def judge_mode(experiment: Experiment) -> Mode:
-    """How the judge is asked. Raises InputError where the model or the kind of games cannot be had so."""
+def judge_mode(experiment: Experiment, model: str) -> Mode:
+    """How a model of `[judge]` is asked. Raises InputError where the model or the kind of games cannot be had so."""
     settings = experiment.judge
-    mode = mode_of("judge", settings.model, settings.mode)
+    mode = mode_of("judge", model, settings.mode)
     if settings.games == "listwise":
         check_seats(len(experiment.agent_names()))
         if mode == "probability":
             raise InputError(
-                f'judge.games is "listwise", and {settings.model} is asked for probabilities: a list is not one token',
+                f'judge.games is "listwise", and {model} is asked for probabilities: a list is not one token',
                 remedy='set mode = "label" or games = "all" under [judge]',
             )
     return mode
 
 
-def panel_of(workspace: Workspace) -> Panel:
-    """The judges with their prompts, the user's own where the settings name them. Raises InputError."""
-    setup = Setup(workspace.experiment.judge.model, judge_mode(workspace.experiment))
+def panels_of(workspace: Workspace) -> tuple[Panel, ...]:
+    """One for each model that judges, in the order of the settings. Raises InputError."""
+    return tuple(panel_of(workspace, model) for model in workspace.experiment.judge.models)
+
+
+def panel_of(workspace: Workspace, model: str | None = None) -> Panel:
+    """The judges of one model (default: `judge.model`) with their prompts, the user's own where the settings name them.
+
+    Raises InputError.
+    """
+    model = model or workspace.experiment.judge.model
+    setup = Setup(model, judge_mode(workspace.experiment, model))
     return _token_panel(workspace, setup) if setup.mode == "probability" else _label_panel(workspace, setup)
 
 

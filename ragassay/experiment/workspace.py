@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .mirror import Mirror
 from .settings import Experiment
+from .table import file_name
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,19 @@ class Workspace:
     def lists(self) -> Path:
         """The answers ranked together, where the experiment has that: RankedList's fields."""
         return self.results / "lists.jsonl"
+
+    @property
+    def judges(self) -> Path:
+        """What each judge of a panel says by itself, a folder a judge."""
+        return self.results / "judges"
+
+    def judge_relevance(self, judge: str) -> Path:
+        """As `relevance.jsonl`, of one judge of a panel."""
+        return self.judges / file_name(judge) / "relevance.jsonl"
+
+    def judge_pointwise(self, judge: str) -> Path:
+        """As `pointwise.jsonl`, of one judge of a panel."""
+        return self.judges / file_name(judge) / "pointwise.jsonl"
 
     @property
     def judgments(self) -> Path:

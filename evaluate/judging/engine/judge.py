@@ -81,5 +81,5 @@ def key_of(row: Judgment | Game | RankedList) -> tuple[str, ...]:
     if isinstance(row, Judgment):
         return row.query_id, row.subject, row.criterion
     if isinstance(row, RankedList):
-        return row.query_id, str(row.presentation), *(agent for place in row.shown for agent in place)
-    return row.query_id, row.agent_a, row.agent_b, row.first
+        return row.query_id, row.judge, str(row.presentation), *(agent for place in row.shown for agent in place)
+    return row.query_id, row.agent_a, row.agent_b, row.judge, row.first

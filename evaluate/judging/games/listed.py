@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +29,7 @@ AGAIN = 100
 def play_lists(
     material: Material,
     relevant: KnownRelevant,
-    panel: Panel,
+    panels: Sequence[Panel],
     settings: JudgeSettings,
     caller: Caller,
     beside: Beside = (),
@@ -38,12 +38,18 @@ def play_lists(
     cases = list(list_cases(material, relevant, settings))
     asked = [case for case in cases if case.asked]
     given: list[tuple[Judge[Any], Any]] = [*beside]
-    given += [(judge, [c for c in asked if c.presentation == number]) for number, judge in panel.lists.items()]
+    for panel in panels:
+        given += [(judge, [c for c in asked if c.presentation == number]) for number, judge in panel.lists.items()]
     parts = judged(given, caller)
-    owed = [row for case in asked for row in panel.lists[case.presentation].owed(case)]
+    owed = [row for case in asked for panel in panels for row in panel.lists[case.presentation].owed(case)]
     lists = complete(owed, [row for part in parts[len(beside) :] for row in part])
-    found, judge = iter(lists), panel.relevance.judge
-    games = [game for case in cases for game in games_of(case, next(found) if case.asked else None, judge)]
+    found = iter(lists)
+    games = [
+        game
+        for case in cases
+        for panel in panels
+        for game in games_of(case, next(found) if case.asked else None, panel.judge)
+    ]
     return Played(games, [row for part in parts[: len(beside)] for row in part], asked, lists)
 
 
