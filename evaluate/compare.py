@@ -16,6 +16,7 @@ from ragassay.records import Assessment, Figure
 
 from .agreement.joined import agreement_by_criterion
 from .audit.judge_audit import audit_judge, guessing, warnings
+from .audit.panel import audit_panel, panel_of_judges, warnings_of
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
 from .figures.evaluator_values import Evaluations, evaluations_by_query
@@ -29,11 +30,13 @@ from .inputs.sections import source_clusters
 from .judging.catalog import experiment_evaluators
 from .ratings import bradley_terry, elo
 from .ratings.leader import choose, rank_agents, with_equals
+from .ratings.panel_verdicts import panel_verdicts
 from .ratings.verdicts import Verdict, verdicts
 from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     WIN_RATE,
     AgentPool,
+    Audit,
     Boxes,
     Choice,
     Comparison,
@@ -87,9 +90,16 @@ def results_of(
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     basis = _basis(findings, experiment, evaluated or Evaluations())
-    audit = audit_judge(findings, basis.found, experiment, basis.order, basis.draws)
+    panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
+    audit = _audit(basis)
     corrected, guess = _corrected(basis, labelled), guessing(audit)
-    notices = [*findings.unusable, *basis.strengths.notices, *warnings(audit), *(corrected.notes if corrected else ())]
+    notices = [
+        *findings.unusable,
+        *basis.strengths.notices,
+        *warnings(audit),
+        *warnings_of(panel),
+        *(corrected.notes if corrected else ()),
+    ]
     notices += compared_measures.without_values(experiment, basis.evaluated)
     results = Results(
         corpus=corpus,
@@ -110,6 +120,7 @@ def results_of(
         **_pool(basis),
         audit=audit,
         corrected=corrected,
+        panel=panel,
     )
     return results, tuple(dict.fromkeys((*guess, *notices)))
 
@@ -118,7 +129,7 @@ def results_of(
 class _Basis:
     """What the sections are made from. retrieval, pointwise: the judge's values; order: the agents, best first.
 
-    found: the verdicts on the games, and table: the same as arrays.
+    found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's.
     """
 
     findings: Findings
@@ -128,6 +139,7 @@ class _Basis:
     pointwise: ByAgent
     evaluated: Evaluations
     found: Sequence[Verdict]
+    own: Sequence[Verdict]
     table: Contests
     play: elo.EloSettings
     elo: Mapping[str, Figure]
@@ -153,7 +165,8 @@ def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -
     settings, agents = experiment.compare, findings.material.agents
     clusters = source_clusters(findings.material.queries)
     draws = resamples(findings.queries, settings.bootstrap, settings.seed, clusters)
-    found = verdicts(findings.games)
+    own = verdicts(findings.games)
+    found = panel_verdicts(own, experiment.judge.models)
     table = contests(found, agents, findings.queries)
     play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
     points, strengths = elo.rate(table, draws, play), bradley_terry.rate(table, draws, play.initial)
@@ -165,6 +178,7 @@ def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -
         pointwise=query_values.pointwise_by_query(findings, experiment.judge.criteria),
         evaluated=evaluated,
         found=found,
+        own=own,
         table=table,
         play=play,
         elo=points,
@@ -249,7 +263,7 @@ def _games(basis: _Basis) -> _Games:
     return {
         "wins": wins(basis.found, basis.order, basis.draws),
         "win_rate": win_rate(basis.found, basis.order, basis.draws),
-        "flip_rate": flip_rate(basis.found, basis.draws),
+        "flip_rate": flip_rate(basis.own, basis.draws),
         "first_shown_wins": first_shown_wins(basis.findings.games, basis.draws),
     }
 
@@ -335,6 +349,14 @@ def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
     return made.model_copy(update={"agreement": agreement})
 
 
+def _audit(basis: _Basis) -> Audit:
+    """Of the judge, or of a panel as one."""
+    findings, order, draws = basis.findings, basis.order, basis.draws
+    if findings.judges:
+        return audit_panel(findings, basis.found, order, draws)
+    return audit_judge(findings, basis.found, basis.experiment, order, draws)
+
+
 def _settings(basis: _Basis) -> dict[str, str | int | float | None]:
     """What the figures depend on, for the reader of the report."""
     experiment = basis.experiment
@@ -344,7 +366,7 @@ def _settings(basis: _Basis) -> dict[str, str | int | float | None]:
         "embedding": experiment.retrieval.embedding,
         "rrf_k": experiment.retrieval.rrf_k,
         "answer_model": experiment.answer.model,
-        "judge_model": experiment.judge.model,
+        "judge_model": ", ".join(experiment.judge.models),
         "judge_mode": experiment.judge.mode,
         "games": experiment.judge.games,
         "tournaments": basis.play.tournaments,

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from support.results_folder import experiment
 from support.scripted_judge import RECORDED, Scripted, all_answers, fair, workspace
+from support.several_judges import PANEL, ByModel
 
 from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
@@ -15,31 +16,6 @@ from ragassay.files import read_records
 from ragassay.models.requests import Reply
 from ragassay.records import Game, Judgment, RankedList, Repeat
 from ragassay.trec import read_qrels
-
-PANEL = ("openai:j", "openai:k", "anthropic:l")
-
-
-class ByModel(Scripted):
-    """Three judges: j is sober, k contradicts it, l is sober but fails on what `fails` says."""
-
-    def __init__(self, fails=lambda label, text: False, say=fair):
-        super().__init__(say)
-        self.fails, self.sober = fails, say
-
-    def _reply(self, batch, request):
-        text = request.messages[-1].content
-        if batch.model == PANEL[2] and self.fails(batch.label, text):
-            return Reply(error="HTTP 500")
-        self.say = contrary if batch.model == PANEL[1] else self.sober
-        return super()._reply(batch, request)
-
-
-def contrary(label, text):
-    said = fair(label, text)
-    if "verdict" in said:
-        return said | {"verdict": {"A": "B", "B": "A", "C": "C"}[said["verdict"]]}
-    return {k: {**v, "label": 2 - v["label"]} if isinstance(v, dict) else 2 - v if k == "label" else v
-            for k, v in said.items()}  # fmt: skip
 
 
 def judged_by(tmp_path, caller, **judge):
