@@ -24,6 +24,7 @@ from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
 from .human_labels.corrections import Judged, People, correct_figures, read_people
+from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
 from .inputs.findings import Findings, read_findings
 from .inputs.labels import HIGHEST, by_item
 from .inputs.sections import source_clusters
@@ -47,6 +48,7 @@ from .results import (
     PassOrFail,
     RatingDetail,
     Results,
+    SecondJudgeResults,
 )
 from .statistics.clustered import ByAgent, Range
 from .statistics.paired_t import rag_tests
@@ -66,8 +68,8 @@ def compare(workspace: Workspace) -> StageOutcome:
     compared_measures.check_matters(workspace)
     findings = read_findings(workspace)
     people = read_people(workspace)
-    evaluated = _evaluations(workspace, findings)
-    results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated)
+    evaluated, second = _evaluations(workspace, findings), read_second(workspace)
+    results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated, second)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=2 if findings.unusable else 0, n_records=1)
 
@@ -87,6 +89,7 @@ def results_of(
     corpus: str,
     labelled: People | None = None,
     evaluated: Evaluations | None = None,
+    second: SecondJudge | None = None,
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     basis = _basis(findings, experiment, evaluated or Evaluations())
@@ -121,6 +124,7 @@ def results_of(
         audit=audit,
         corrected=corrected,
         panel=panel,
+        second=_second(basis, second),
     )
     return results, tuple(dict.fromkeys((*guess, *notices)))
 
@@ -347,6 +351,22 @@ def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
     said, rows = by_item(labelled.labels), (*findings.relevance, *findings.pointwise)
     agreement = agreement_by_criterion(said, rows, basis.found, draws.clusters, bootstrap=replicates, seed=draws.seed)
     return made.model_copy(update={"agreement": agreement})
+
+
+def _second(basis: _Basis, found: SecondJudge | None) -> SecondJudgeResults | None:
+    """The figures with the second judge's labels in the place of people's."""
+    judge = basis.experiment.judge
+    if found is None or judge.second is None:
+        return None
+    corrected = _corrected(basis, found.people)
+    assert corrected is not None, "there are labels, or an empty table of them"
+    return SecondJudgeResults(
+        judge=judge.second,
+        share=judge.second_share,
+        n_asked=found.n_asked,
+        n_failed=found.n_failed,
+        corrected=corrected.model_copy(update={"notes": notes_of_second(corrected)}),
+    )
 
 
 def _audit(basis: _Basis) -> Audit:

@@ -18,6 +18,8 @@ from ragassay.records import Assessment, Game, Judgment
 from ragassay.text import plain
 from ragassay.trec import write_qrels
 
+from .human_labels.ask_second import ask_second, write_second
+from .inputs.findings import judged_so_far
 from .inputs.material import Material, read_material
 from .inputs.panel_labels import panel_labels
 from .judging.asked_again import NO_REPEATS, judge_again, write_if_any
@@ -63,6 +65,8 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     }
     pointwise = panel_labels(answers)
     repeats = judge_again(panels, settings, cases, played.asked, caller)
+    so_far = judged_so_far(workspace, material, relevance, pointwise, played.games)
+    second = ask_second(workspace, so_far, cases, relevant, caller)
     write_records(workspace.relevance, relevance)
     write_qrels(workspace.qrels, qrels_of(relevance))
     write_records(workspace.pointwise, pointwise)
@@ -70,9 +74,11 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     write_if_any(workspace.lists, played.lists)
     write_if_any(workspace.repeats, repeats)
     _write_each(workspace, passages, answers)
+    write_second(workspace, second)
     rows: dict[str, Sequence[Judgment | Game]]
     rows = {"relevance judgments": _all(passages), "answer judgments": _all(answers)}
     rows |= {"games": played.games, "repeats": repeats}
+    rows |= {"judgments of the second judge": second.judgments, "games of the second judge": second.games}
     return outcome_of(rows, *_notes(panels, settings))
 
 

@@ -290,6 +290,20 @@ class PanelOfJudges(Record):
     notes: tuple[str, ...] = ()
 
 
+class SecondJudgeResults(Record):
+    """What a second judge said of a part, drawn with known probabilities, of what was judged.
+
+    n_asked: things drawn (labels of passages and of answers, games), of which n_failed have no label by it. corrected:
+    the figures with its labels in the place of people's, and its agreement with the first judge (or the panel).
+    """
+
+    judge: str
+    share: float
+    n_asked: int
+    n_failed: int
+    corrected: Corrections
+
+
 class PassOrFail(Record):
     """Agent Evaluation's verdicts on one agent's answers.
 
@@ -357,6 +371,7 @@ class Results(Record):
     refusals: agent to the share of its answers that decline; empty where that was not asked.
     panel: where several judges judge. All labels and verdicts are then the majority's, flip_rate is over each judge's
     verdicts, and audit says of the panel only what is not one judge's; None, and not in the file, of one judge.
+    second: likewise, where there is a second judge.
     """
 
     format: int = 1
@@ -398,8 +413,9 @@ class Results(Record):
     corrected: Corrections | None = None
     failures_at_bottom: FailuresAtBottom | None = None
     panel: PanelOfJudges | None = None
+    second: SecondJudgeResults | None = None
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without what only a panel of judges has, where there is none."""
-        absent = {name for name in ("panel",) if getattr(self, name) is None}
+        """As of every record; without what only a panel or a second judge has, where there is none."""
+        absent = {name for name in ("panel", "second") if getattr(self, name) is None}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
-from ragassay.evaluate.judging.panel import Panel, panels_of
+from ragassay.evaluate.judging.panel import Panel, as_second, panels_of, second_panel
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
@@ -164,7 +164,11 @@ def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Loa
     """Of each model that judges, a load for relevance, one for each judge of answers, and one for games or lists."""
     experiment = workspace.experiment
     again = n_queries * (1 + experiment.judge.repeats * experiment.judge.repeat_share)
-    return [load for panel in panels_of(workspace) for load in _by_panel(panel, experiment, again, passage)]
+    loads = [load for panel in panels_of(workspace) for load in _by_panel(panel, experiment, again, passage)]
+    if experiment.judge.second:
+        asked = n_queries * experiment.judge.second_share
+        loads += _by_panel(second_panel(workspace), as_second(experiment), asked, passage)
+    return loads
 
 
 def _by_panel(panel: Panel, experiment: Experiment, again: float, passage: float) -> list[Load]:

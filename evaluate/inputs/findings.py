@@ -83,11 +83,10 @@ def read_findings(workspace: Workspace, agents: Sequence[str] | None = None) -> 
     games = read_records(workspace.games, Game)
     _check_games(games, queries, set(material.agents), workspace.games)
     people = read_qrels(workspace.own_qrels) if workspace.own_qrels.exists() else {}
-    ranked = {agent: _ranked(workspace.rankings(agent), agent, material) for agent in material.agents}
     return Findings(
         material,
         tuple(_if_there(workspace.sections, Section)),
-        {agent: ranking for agent, ranking in ranked.items() if ranking is not None},
+        read_rankings(workspace, material),
         tuple(read_records(workspace.relevance, Judgment)),
         read_qrels(workspace.qrels),
         {query: labels for query, labels in people.items() if query in queries},
@@ -108,6 +107,25 @@ def _of_judge(workspace: Workspace, judge: str) -> OfJudge:
         if not path.exists():
             raise InputError("is not there: the panel has changed", file=path, remedy="run `ragassay judge` again")
     return OfJudge(*(tuple(read_records(path, Judgment)) for path in paths))
+
+
+def read_rankings(workspace: Workspace, material: Material) -> dict[str, Ranked]:
+    """By agent, of those that say what they retrieved."""
+    ranked = {agent: _ranked(workspace.rankings(agent), agent, material) for agent in material.agents}
+    return {agent: ranking for agent, ranking in ranked.items() if ranking is not None}
+
+
+def judged_so_far(
+    workspace: Workspace,
+    material: Material,
+    relevance: Sequence[Judgment],
+    pointwise: Sequence[Judgment],
+    games: Sequence[Game],
+) -> Findings:
+    """What there is to draw from while the judge stage runs: rankings, labels and games."""
+    ranked = read_rankings(workspace, material)
+    labels = tuple(relevance), {}, {}, tuple(pointwise), tuple(games)
+    return Findings(material, (), ranked, *labels, ledger=(), notices=(), usage=())
 
 
 def _of_other_queries(workspace: Workspace) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragassay.errors import InputError
@@ -81,6 +81,17 @@ def judge_mode(experiment: Experiment, model: str) -> Mode:
 def panels_of(workspace: Workspace) -> tuple[Panel, ...]:
     """One for each model that judges, in the order of the settings. Raises InputError."""
     return tuple(panel_of(workspace, model) for model in workspace.experiment.judge.models)
+
+
+def as_second(experiment: Experiment) -> Experiment:
+    """The settings by which the second judge is asked: as the others, and about games in pairs whatever these were."""
+    alone = {"model": experiment.judge.second, "panel": (), "second": None, "games": "all"}
+    return experiment.model_copy(update={"judge": experiment.judge.model_copy(update=alone)})
+
+
+def second_panel(workspace: Workspace) -> Panel:
+    """The judges of `judge.second`. Raises InputError."""
+    return panel_of(replace(workspace, experiment=as_second(workspace.experiment)))
 
 
 def panel_of(workspace: Workspace, model: str | None = None) -> Panel:

@@ -75,11 +75,12 @@ def split_of(results: Results) -> dict[str, Shown]:
 
 
 def _row(found: AmongJudges) -> DisagreementRow:
-    split, alpha = (shown(found.figures.get(key), kind, found.undefined.get(key, "")) for key, kind in _KINDS)
-    return DisagreementRow(_name(found.criterion), split, alpha)
-
-
-_KINDS = ((SPLIT, "share"), (ALPHA, "mean"))
+    split, alpha = found.figures.get(SPLIT), found.figures.get(ALPHA)
+    return DisagreementRow(
+        _name(found.criterion),
+        shown(split, "share", found.undefined.get(SPLIT, "")),
+        shown(alpha, "mean", found.undefined.get(ALPHA, "")),
+    )
 
 
 def _name(criterion: str) -> str:

@@ -110,11 +110,14 @@ class AgentSettings(Table):
 class JudgeSettings(Table):
     """`[judge]`. relevant_from: the lowest label of a passage that judges of answers and of games are shown.
 
-    panel: models that all judge; `model` is then one of them, by default the first.
+    panel: models that all judge; `model` is then one of them, by default the first. second: a model that is asked about
+    second_share (0 to 1) of what these judged, drawn with known probabilities.
     """
 
     model: ModelName
     panel: tuple[ModelName, ...] = ()
+    second: ModelName | None = None
+    second_share: float = Field(0.2, gt=0, le=1)
     mode: Literal["auto", "label", "probability"] = "auto"
     prompts: Literal["paper", "ragassay"] = "paper"
     criteria: tuple[AnswerCriterion, ...] = Field(
@@ -150,6 +153,11 @@ class JudgeSettings(Table):
         """Every model that judges: the panel, or the one."""
         return self.panel or (self.model,)
 
+    @property
+    def all_models(self) -> tuple[str, ...]:
+        """The same with the second judge, if any."""
+        return (*self.models, self.second) if self.second else self.models
+
     def own_prompts(self) -> list[str]:
         """The prompt files of the user's own, relative to the corpus folder."""
         relevance = (self.relevance_prompt, self.relevance_batch_prompt)
@@ -174,6 +182,14 @@ class JudgeSettings(Table):
             raise ValueError("panel names two models that would share a folder: they differ only in punctuation")
         if self.panel and self.model not in self.panel:
             raise ValueError(f"model is {self.model}, which is not in panel: leave model out, or name it in panel too")
+        return self
+
+    @model_validator(mode="after")
+    def _second_is_another(self) -> JudgeSettings:
+        if self.second in self.models:
+            raise ValueError(f"second is {self.second}, which judges everything already: name another model")
+        if self.second is None and "second_share" in self.model_fields_set:
+            raise ValueError("second_share is of a second judge: name it as second, or leave second_share out")
         return self
 
     @model_validator(mode="after")
@@ -326,7 +342,9 @@ class Experiment(Table):
         """Every model that some stage would call."""
         writers = set(self.questions.quota) if self.questions.source != "own" else set()
         return (
-            writers | {self.answer.model, *self.judge.models} | ({self.evaluating_model} if self.evaluates else set())
+            writers
+            | {self.answer.model, *self.judge.all_models}
+            | ({self.evaluating_model} if self.evaluates else set())
         )
 
     @property

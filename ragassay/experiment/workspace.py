@@ -118,6 +118,28 @@ class Workspace:
         return self.judges / file_name(judge) / "pointwise.jsonl"
 
     @property
+    def second(self) -> Path:
+        """What the second judge was asked, and what it said of that."""
+        return self.results / "second"
+
+    @property
+    def second_drawn(self) -> Path:
+        """Everything that the second judge could have been asked about, and how likely it was drawn: Drawn's fields."""
+        return self.second / "drawn.jsonl"
+
+    @property
+    def second_relevance(self) -> Path:
+        return self.second / "relevance.jsonl"
+
+    @property
+    def second_pointwise(self) -> Path:
+        return self.second / "pointwise.jsonl"
+
+    @property
+    def second_games(self) -> Path:
+        return self.second / "games.jsonl"
+
+    @property
     def judgments(self) -> Path:
         """What the evaluators of `[evaluate]` gave: Assessment's fields."""
         return self.results / "judgments.jsonl"
