@@ -123,9 +123,19 @@ def judged_so_far(
     games: Sequence[Game],
 ) -> Findings:
     """What there is to draw from while the judge stage runs: rankings, labels and games."""
-    ranked = read_rankings(workspace, material)
-    labels = tuple(relevance), {}, {}, tuple(pointwise), tuple(games)
-    return Findings(material, (), ranked, *labels, ledger=(), notices=(), usage=())
+    return Findings(
+        material,
+        sections=(),
+        rankings=read_rankings(workspace, material),
+        relevance=tuple(relevance),
+        qrels={},
+        people={},
+        pointwise=tuple(pointwise),
+        games=tuple(games),
+        ledger=(),
+        notices=(),
+        usage=(),
+    )
 
 
 def _of_other_queries(workspace: Workspace) -> str:
