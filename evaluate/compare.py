@@ -16,6 +16,7 @@ from ragassay.records import Assessment, Figure
 
 from .agreement.joined import agreement_by_criterion
 from .audit.judge_audit import audit_judge, guessing, warnings
+from .audit.panel import audit_panel, panel_of_judges, warnings_of
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
 from .figures.evaluator_values import Evaluations, evaluations_by_query
@@ -23,17 +24,20 @@ from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
 from .human_labels.corrections import Judged, People, correct_figures, read_people
+from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
 from .inputs.findings import Findings, read_findings
 from .inputs.labels import HIGHEST, by_item
 from .inputs.sections import source_clusters
 from .judging.catalog import experiment_evaluators
 from .ratings import bradley_terry, elo
 from .ratings.leader import choose, rank_agents, with_equals
+from .ratings.panel_verdicts import panel_verdicts
 from .ratings.verdicts import Verdict, verdicts
 from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     WIN_RATE,
     AgentPool,
+    Audit,
     Boxes,
     Choice,
     Comparison,
@@ -44,6 +48,7 @@ from .results import (
     PassOrFail,
     RatingDetail,
     Results,
+    SecondJudgeResults,
 )
 from .statistics.clustered import ByAgent, Range
 from .statistics.paired_t import rag_tests
@@ -63,8 +68,8 @@ def compare(workspace: Workspace) -> StageOutcome:
     compared_measures.check_matters(workspace)
     findings = read_findings(workspace)
     people = read_people(workspace)
-    evaluated = _evaluations(workspace, findings)
-    results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated)
+    evaluated, second = _evaluations(workspace, findings), read_second(workspace)
+    results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated, second)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=2 if findings.unusable else 0, n_records=1)
 
@@ -84,12 +89,20 @@ def results_of(
     corpus: str,
     labelled: People | None = None,
     evaluated: Evaluations | None = None,
+    second: SecondJudge | None = None,
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     basis = _basis(findings, experiment, evaluated or Evaluations())
-    audit = audit_judge(findings, basis.found, experiment, basis.order, basis.draws)
+    panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
+    audit = _audit(basis)
     corrected, guess = _corrected(basis, labelled), guessing(audit)
-    notices = [*findings.unusable, *basis.strengths.notices, *warnings(audit), *(corrected.notes if corrected else ())]
+    notices = [
+        *findings.unusable,
+        *basis.strengths.notices,
+        *warnings(audit),
+        *warnings_of(panel),
+        *(corrected.notes if corrected else ()),
+    ]
     notices += compared_measures.without_values(experiment, basis.evaluated)
     results = Results(
         corpus=corpus,
@@ -110,6 +123,8 @@ def results_of(
         **_pool(basis),
         audit=audit,
         corrected=corrected,
+        panel=panel,
+        second=_second(basis, second),
     )
     return results, tuple(dict.fromkeys((*guess, *notices)))
 
@@ -118,7 +133,7 @@ def results_of(
 class _Basis:
     """What the sections are made from. retrieval, pointwise: the judge's values; order: the agents, best first.
 
-    found: the verdicts on the games, and table: the same as arrays.
+    found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's.
     """
 
     findings: Findings
@@ -128,6 +143,7 @@ class _Basis:
     pointwise: ByAgent
     evaluated: Evaluations
     found: Sequence[Verdict]
+    own: Sequence[Verdict]
     table: Contests
     play: elo.EloSettings
     elo: Mapping[str, Figure]
@@ -153,7 +169,8 @@ def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -
     settings, agents = experiment.compare, findings.material.agents
     clusters = source_clusters(findings.material.queries)
     draws = resamples(findings.queries, settings.bootstrap, settings.seed, clusters)
-    found = verdicts(findings.games)
+    own = verdicts(findings.games)
+    found = panel_verdicts(own, experiment.judge.models)
     table = contests(found, agents, findings.queries)
     play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
     points, strengths = elo.rate(table, draws, play), bradley_terry.rate(table, draws, play.initial)
@@ -165,6 +182,7 @@ def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -
         pointwise=query_values.pointwise_by_query(findings, experiment.judge.criteria),
         evaluated=evaluated,
         found=found,
+        own=own,
         table=table,
         play=play,
         elo=points,
@@ -249,7 +267,7 @@ def _games(basis: _Basis) -> _Games:
     return {
         "wins": wins(basis.found, basis.order, basis.draws),
         "win_rate": win_rate(basis.found, basis.order, basis.draws),
-        "flip_rate": flip_rate(basis.found, basis.draws),
+        "flip_rate": flip_rate(basis.own, basis.draws),
         "first_shown_wins": first_shown_wins(basis.findings.games, basis.draws),
     }
 
@@ -335,6 +353,30 @@ def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
     return made.model_copy(update={"agreement": agreement})
 
 
+def _second(basis: _Basis, found: SecondJudge | None) -> SecondJudgeResults | None:
+    """The figures with the second judge's labels in the place of people's."""
+    judge = basis.experiment.judge
+    if found is None or judge.second is None:
+        return None
+    corrected = _corrected(basis, found.people)
+    assert corrected is not None, "there are labels, or an empty table of them"
+    return SecondJudgeResults(
+        judge=judge.second,
+        share=judge.second_share,
+        n_asked=found.n_asked,
+        n_failed=found.n_failed,
+        corrected=corrected.model_copy(update={"notes": notes_of_second(corrected)}),
+    )
+
+
+def _audit(basis: _Basis) -> Audit:
+    """Of the judge, or of a panel as one."""
+    findings, order, draws = basis.findings, basis.order, basis.draws
+    if findings.judges:
+        return audit_panel(findings, basis.found, order, draws)
+    return audit_judge(findings, basis.found, basis.experiment, order, draws)
+
+
 def _settings(basis: _Basis) -> dict[str, str | int | float | None]:
     """What the figures depend on, for the reader of the report."""
     experiment = basis.experiment
@@ -344,7 +386,7 @@ def _settings(basis: _Basis) -> dict[str, str | int | float | None]:
         "embedding": experiment.retrieval.embedding,
         "rrf_k": experiment.retrieval.rrf_k,
         "answer_model": experiment.answer.model,
-        "judge_model": experiment.judge.model,
+        "judge_model": ", ".join(experiment.judge.models),
         "judge_mode": experiment.judge.mode,
         "games": experiment.judge.games,
         "tournaments": basis.play.tournaments,

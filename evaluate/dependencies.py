@@ -29,7 +29,14 @@ JUDGE_PROMPTS = (
 
 def judge_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape the judgments and games."""
-    return tables(experiment, "judge", models=(experiment.judge.model,))
+    judge = experiment.judge
+    values = tables(experiment, "judge", models=judge.all_models)
+    unused = set() if judge.panel else {"judge.panel"}
+    if judge.second:
+        values["retrieval.k"] = experiment.retrieval.k
+    else:
+        unused |= {"judge.second", "judge.second_share"}
+    return {name: value for name, value in values.items() if name not in unused}
 
 
 def judge_prompts(workspace: Workspace) -> list[Path]:
@@ -64,6 +71,10 @@ def compare_settings(experiment: Experiment) -> dict[str, Any]:
     judge = experiment.judge
     values = tables(experiment, "compare")
     values |= {"retrieval.k": experiment.retrieval.k, "judge.criteria": judge.criteria, "judge.mode": judge.mode}
+    if judge.panel:
+        values["judge.panel"] = judge.panel
+    if judge.second:
+        values["judge.second"] = judge.second
     if experiment.evaluates:
         values["evaluate"] = experiment.evaluate.model_dump(mode="json")
     return values | {

@@ -7,8 +7,9 @@ the first round. Files are written when all is there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from shutil import rmtree
 
 from ragassay.calls.caller import Caller
 from ragassay.experiment.settings import JudgeSettings
@@ -18,7 +19,10 @@ from ragassay.records import Assessment, Game, Judgment
 from ragassay.text import plain
 from ragassay.trec import write_qrels
 
+from .human_labels.ask_second import ask_second, write_second
+from .inputs.findings import judged_so_far
 from .inputs.material import Material, read_material
+from .inputs.panel_labels import panel_labels
 from .judging.asked_again import NO_REPEATS, Asked, agents_in, judge_again, write_if_any
 from .judging.engine.cases import AnswerCase, QueryCase, cases_of
 from .judging.engine.evaluator import unjudged
@@ -29,10 +33,13 @@ from .judging.games.listed import play_lists
 from .judging.games.played import play_pairs
 from .judging.judges.relevance import qrels_of
 from .judging.notices import outcome_of
-from .judging.panel import Panel, panel_of
+from .judging.panel import Panel, panels_of
 from .judging.waves import cases_by_wave, relevant_by_wave, said_of, waves_of, write_waves
 
 ONE_BY_ONE = "passages were graded one by one (judge.relevance_batch): a token is of one passage"
+
+ByJudge = Mapping[str, Sequence[Judgment]]
+"""The records of each model that judges, in the order of the settings."""
 
 PLUMBING_MODELS = ("local:smollm2-135m",)
 """Models that are there to try the plumbing."""
@@ -40,23 +47,29 @@ PLUMBING_MODELS = ("local:smollm2-135m",)
 
 def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     """Write `relevance.jsonl`, `qrels.trec`, `pointwise.jsonl`, `games.jsonl` and `waves.json`, and where wished
-    `lists.jsonl` and `repeats.jsonl`.
+    `lists.jsonl` and `repeats.jsonl`. Of a panel the first three are what it says as one, and what each judge says of
+    passages and answers is under `judges/`; the others have the records of all.
 
     Raises InputError for unusable files or settings, and what the caller raises; nothing is written then.
     """
-    settings, panel, material = workspace.experiment.judge, panel_of(workspace), read_material(workspace)
+    settings, panels, material = workspace.experiment.judge, panels_of(workspace), read_material(workspace)
     material = replace(material, joined=waves_of(workspace, material.agents))
     waves = cases_by_wave(material)
-    relevance, graded = _judge_passages(waves, material, panel, caller)
+    passages, graded = _judge_passages(waves, material, panels, caller)
+    relevance = panel_labels(passages)
     relevant = known_relevant(material, relevance, settings.relevant_from)
     shown = relevant_by_wave(material, relevant)
     waves = [with_evidence(cases, known) for cases, known in zip(waves, shown, strict=True)]
-    late = [(judge, _answers(waves)) for judge in panel.pointwise if judge.needs_evidence]
+    late = [(judge, _answers(waves)) for panel in panels for judge in panel.pointwise if judge.needs_evidence]
     play = play_lists if settings.listwise else play_pairs
-    played = play(material, relevant, panel, settings, caller, late)
-    made = complete(_owed_pointwise(material, panel), [*graded, *played.answers])
-    pointwise = [row.judgment() for row in made]
-    repeats = judge_again(panel, settings, waves, _by_wave(played.asked, material), caller)
+    played = play(material, relevant, panels, settings, caller, late)
+    answers = {
+        panel.judge: _by_judge(panel, _owed_pointwise(material, panel), [*graded, *played.answers]) for panel in panels
+    }
+    pointwise = panel_labels(answers)
+    repeats = judge_again(panels, settings, waves, _by_wave(played.asked, material), caller)
+    so_far = judged_so_far(workspace, material, relevance, pointwise, played.games)
+    second = ask_second(workspace, so_far, _whole(material, waves), relevant, caller)
     write_records(workspace.relevance, relevance)
     write_qrels(workspace.qrels, qrels_of(relevance))
     write_records(workspace.pointwise, pointwise)
@@ -64,21 +77,54 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     write_if_any(workspace.lists, played.lists)
     write_if_any(workspace.repeats, repeats)
     write_waves(workspace, material.waves)
+    _write_each(workspace, passages, answers)
+    write_second(workspace, second)
     rows: dict[str, Sequence[Judgment | Game]]
-    rows = {"relevance judgments": relevance, "answer judgments": pointwise, "games": played.games, "repeats": repeats}
-    return outcome_of(rows, *_notes(panel, settings), *said_of(material.waves, settings))
+    rows = {"relevance judgments": _all(passages), "answer judgments": _all(answers)}
+    rows |= {"games": played.games, "repeats": repeats}
+    rows |= {"judgments of the second judge": second.judgments, "games of the second judge": second.games}
+    return outcome_of(rows, *_notes(panels, settings), *said_of(material.waves, settings))
 
 
 def _judge_passages(
-    waves: Sequence[Sequence[QueryCase]], material: Material, panel: Panel, caller: Caller
-) -> tuple[list[Judgment], list[Assessment]]:
-    """The relevance of every passage, and what the judges give that grade an answer without it."""
+    waves: Sequence[Sequence[QueryCase]], material: Material, panels: Sequence[Panel], caller: Caller
+) -> tuple[ByJudge, list[Assessment]]:
+    """The relevance of every passage by each model, and what the judges give that grade an answer without it."""
     cases = [case for wave in waves for case in wave]
-    early = [judge for judge in panel.pointwise if not judge.needs_evidence]
-    asked = [panel.passages(cases), *((judge, units(judge, cases)) for judge in early)]
-    passages, *answers = judged(asked, caller)
-    relevance = complete(_owed_relevance(material, panel), passages)
-    return [row.judgment() for row in relevance], [row for rows in answers for row in rows]
+    early = [judge for panel in panels for judge in panel.pointwise if not judge.needs_evidence]
+    asked = [*(panel.passages(cases) for panel in panels), *((judge, units(judge, cases)) for judge in early)]
+    made = judged(asked, caller)
+    found = {
+        panel.judge: _by_judge(panel, _owed_relevance(material, panel), passages)
+        for panel, passages in zip(panels, made, strict=False)
+    }
+    return found, [row for rows in made[len(panels) :] for row in rows]
+
+
+def _whole(material: Material, waves: Sequence[Sequence[QueryCase]]) -> list[QueryCase]:
+    """Every query with all its answers, each with what it was held against."""
+    found = {(case.query.id, one.subject): one for cases in waves for case in cases for one in case.answers}
+    return [
+        replace(case, answers=tuple(found[case.query.id, one.subject] for one in case.answers))
+        for case in cases_of(material)
+    ]
+
+
+def _by_judge(panel: Panel, owed: Sequence[Assessment], made: Sequence[Assessment]) -> list[Judgment]:
+    """What one model owed, with its own records among `made` in their places."""
+    return [row.judgment() for row in complete(owed, [row for row in made if row.judge == panel.judge])]
+
+
+def _all(told: ByJudge) -> list[Judgment]:
+    return [row for rows in told.values() for row in rows]
+
+
+def _write_each(workspace: Workspace, passages: ByJudge, answers: ByJudge) -> None:
+    """Of several judges, what each said by itself; what another panel said before goes."""
+    rmtree(workspace.judges, ignore_errors=True)
+    for judge in workspace.experiment.judge.panel:
+        write_records(workspace.judge_relevance(judge), passages[judge])
+        write_records(workspace.judge_pointwise(judge), answers[judge])
 
 
 def _answers(waves: Sequence[Sequence[QueryCase]]) -> list[AnswerCase]:
@@ -114,12 +160,15 @@ def _owed_pointwise(material: Material, panel: Panel) -> list[Assessment]:
     ]
 
 
-def _notes(panel: Panel, settings: JudgeSettings) -> list[str]:
-    notes = []
-    if settings.model in PLUMBING_MODELS:
-        notes.append(f"{settings.model} judged: it is there to try the plumbing, and its judgments are worthless")
-    if settings.repeats and panel.mode == "probability":
+def _notes(panels: Sequence[Panel], settings: JudgeSettings) -> list[str]:
+    notes = [
+        f"{panel.judge} judged: it is there to try the plumbing, and its judgments are worthless"
+        for panel in panels
+        if panel.judge in PLUMBING_MODELS
+    ]
+    by_token = any(panel.mode == "probability" for panel in panels)
+    if settings.repeats and by_token:
         notes.append(NO_REPEATS)
-    if settings.relevance_batch > 1 and panel.mode == "probability":
+    if settings.relevance_batch > 1 and by_token:
         notes.append(ONE_BY_ONE)
     return notes

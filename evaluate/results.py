@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
@@ -246,6 +246,64 @@ class Corrections(Record):
     agreement: tuple[JudgeAgreement, ...] = ()
 
 
+class AmongJudges(Record):
+    """The judges of one criterion. `n` of a figure are the things with two labels or more, n_failed the others.
+
+    figures: `not_unanimous`, the share of things to which not all who labelled them gave the same label, and
+    `krippendorff_alpha(ordinal)`. undefined: why a figure has no value.
+    """
+
+    criterion: str
+    judges: tuple[str, ...]
+    figures: dict[str, Figure]
+    undefined: dict[str, str] = Field(default_factory=dict)
+
+
+class JudgeOfPanel(Record):
+    """One judge of a panel by itself, from its own records.
+
+    failed: the share of its labels of passages and answers that are errors. agrees: the share of games on which its
+    verdict is the panel's; n_failed lack one of the two. reliability, position: as of judge-aware Bradley-Terry, 1 and
+    0.5 of a judge like any other. leaders: the agents that lead by its verdicts alone, several where they are level.
+    """
+
+    judge: str
+    failed: Figure
+    agrees: Figure
+    reliability: Figure
+    position: Figure | None = None
+    leaders: tuple[str, ...]
+    win_rate: dict[str, Figure]
+    audit: Audit
+
+
+class PanelOfJudges(Record):
+    """Several judges side by side, how far they disagree on each criterion and on games, and judge-aware ratings.
+
+    ratings: agent to rating, on Elo's scale. converged, notes: of that fit.
+    """
+
+    judges: tuple[JudgeOfPanel, ...]
+    disagreement: tuple[AmongJudges, ...]
+    ratings: dict[str, Figure]
+    converged: bool
+    notes: tuple[str, ...] = ()
+
+
+class SecondJudgeResults(Record):
+    """What a second judge said of a part, drawn with known probabilities, of what was judged.
+
+    n_asked: things drawn (labels of passages and of answers, games), of which n_failed have no label by it. corrected:
+    the figures with its labels in the place of people's, and its agreement with the first judge (or the panel).
+    """
+
+    judge: str
+    share: float
+    n_asked: int
+    n_failed: int
+    corrected: Corrections
+
+
 class PassOrFail(Record):
     """Agent Evaluation's verdicts on one agent's answers.
 
@@ -311,6 +369,9 @@ class Results(Record):
     boxes: the spread of every measure over queries.
     pointwise_labels: agent to criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise.
     refusals: agent to the share of its answers that decline; empty where that was not asked.
+    panel: where several judges judge. All labels and verdicts are then the majority's, flip_rate is over each judge's
+    verdicts, and audit says of the panel only what is not one judge's; None, and not in the file, of one judge.
+    second: likewise, where there is a second judge.
     """
 
     format: int = 1
@@ -351,3 +412,10 @@ class Results(Record):
     comparisons: tuple[Comparison, ...] = ()
     corrected: Corrections | None = None
     failures_at_bottom: FailuresAtBottom | None = None
+    panel: PanelOfJudges | None = None
+    second: SecondJudgeResults | None = None
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; without what only a panel or a second judge has, where there is none."""
+        absent = {name for name in ("panel", "second") if getattr(self, name) is None}
+        return self.model_dump(mode="json", by_alias=True, exclude=absent)

@@ -89,7 +89,7 @@ def way(name: str, workspace: Workspace, cache: ReplyCache, findings: Findings) 
     relevance = sorted((row.judgment() for row in rows), key=lambda row: (row.query_id, row.subject))
     relevant = known_relevant(material, relevance, settings.relevant_from)
     play = play_lists if settings.games == "listwise" else play_pairs
-    played = play(material, relevant, panel, settings, second)
+    played = play(material, relevant, [panel], settings, second)
     return Way(name, relevance, played.games, Took.of(first), Took.of(second))
 
 

@@ -117,10 +117,10 @@ def games(labelled: Labelled, way: str, work: Path, kept: Path) -> list[Game]:
     workspace = open_work(NAME, f"{labelled.name}-{way}", work, judge=wanted)
     caller, settings, panel = open_caller(workspace, kept), workspace.experiment.judge, panel_of(workspace)
     if way == "lists":
-        return list(play_lists(labelled.material, {}, panel, settings, caller).games)
+        return list(play_lists(labelled.material, {}, [panel], settings, caller).games)
     some = tuple(query for query in labelled.material.queries if query.id in labelled.in_pairs)
     part = Material(some, labelled.material.agents, {}, labelled.material.answers)
-    return list(play_pairs(part, {}, panel, settings, caller).games)
+    return list(play_pairs(part, {}, [panel], settings, caller).games)
 
 
 def scores(labelled: Labelled, played: Sequence[Game]) -> dict[str, list[float | None]]:

@@ -7,12 +7,12 @@ prints them beside the plan); a corpus whose retrievers agree more, or a terser 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
 from ragassay.evaluate.judging.games.blocks import Plan
-from ragassay.evaluate.judging.panel import Panel, panel_of
+from ragassay.evaluate.judging.panel import Panel, as_second, panels_of, second_panel
 from ragassay.evaluate.judging.waves import waves_of
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
@@ -163,16 +163,27 @@ def _pool_size(experiment: Experiment) -> float:
 
 
 def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
-    """A load for relevance, one for each judge of answers, and one for the games or the lists."""
-    panel, experiment = panel_of(workspace), workspace.experiment
+    """Of each model that judges, a load for relevance, one for each judge of answers, and one for games or lists."""
+    experiment = workspace.experiment
     again = n_queries * (1 + experiment.judge.repeats * experiment.judge.repeat_share)
+    loads = [load for panel in panels_of(workspace) for load in _by_panel(panel, workspace, again, passage)]
+    if experiment.judge.second:
+        asked = n_queries * experiment.judge.second_share
+        second = replace(workspace, experiment=as_second(experiment))
+        loads += _by_panel(second_panel(workspace), second, asked, passage)
+    return loads
+
+
+def _by_panel(panel: Panel, workspace: Workspace, again: float, passage: float) -> list[Load]:
+    """What one model is asked."""
+    experiment = workspace.experiment
     answers = _distinct(experiment, again) + len(experiment.agent) * again
     loads = [_relevance(panel, experiment, again, passage)]
     for judge in panel.pointwise:
         tokens = _filled(judge.template) + _ANSWER_TOKENS
         tokens += _evidence(experiment, passage) if judge.needs_evidence else 0
         tokens += experiment.retrieval.k * passage if "passages" in judge.template.names else 0
-        loads.append(_load(judge.batch_label, experiment.judge.model, answers, tokens))
+        loads.append(_load(judge.batch_label, panel.judge, answers, tokens))
     if panel.lists:
         return [*loads, _lists(panel, workspace, again, passage)]
     return [*loads, _games(panel, experiment, again, passage)]
@@ -180,7 +191,7 @@ def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Loa
 
 def _relevance(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
     """One by one, or in batches of nearly the same size."""
-    pool, model = _pool_size(experiment), experiment.judge.model
+    pool, model = _pool_size(experiment), panel.judge
     if panel.batch is None:
         tokens = _filled(panel.relevance.template) + passage
         return _load(panel.relevance.batch_label, model, n_queries * pool, tokens)
@@ -192,7 +203,7 @@ def _relevance(panel: Panel, experiment: Experiment, n_queries: float, passage: 
 def _games(panel: Panel, experiment: Experiment, n_queries: float, passage: float) -> Load:
     """Games of two answers, in both orders."""
     tokens = _filled(panel.games["a"].template) + _shown(experiment, passage) + 2 * _ANSWER_TOKENS
-    return _load("games", experiment.judge.model, _n_games(experiment, n_queries), tokens)
+    return _load("games", panel.judge, _n_games(experiment, n_queries), tokens)
 
 
 def _lists(panel: Panel, workspace: Workspace, n_queries: float, passage: float) -> Load:
@@ -203,7 +214,7 @@ def _lists(panel: Panel, workspace: Workspace, n_queries: float, passage: float)
     seats = sum(len(block.agents) for block in blocks) / max(1, len(blocks))
     played = judge.adaptive_max_games if judge.games == "listwise-adaptive" else 1.0
     tokens = _filled(panel.lists[1].template) + _shown(experiment, passage) + seats * _ANSWER_TOKENS
-    return _load("listwise", judge.model, played * n_queries * len(panel.lists) * len(blocks), tokens, seats)
+    return _load("listwise", panel.judge, played * n_queries * len(panel.lists) * len(blocks), tokens, seats)
 
 
 def _shown(experiment: Experiment, passage: float) -> float:

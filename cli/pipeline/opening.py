@@ -71,11 +71,14 @@ def _check(experiment: Experiment, corpus: Path) -> None:
 
 
 def _check_judge(experiment: Experiment, corpus: Path) -> None:
-    """That the judge can be asked as the settings have it, whichever model the options name."""
-    from ragassay.evaluate.judging.panel import judge_mode
+    """That each judge can be asked as the settings have it, whichever model the options name."""
+    from ragassay.evaluate.judging.panel import as_second, judge_mode
 
     try:
-        judge_mode(experiment)
+        for model in experiment.judge.models:
+            judge_mode(experiment, model)
+        if second := experiment.judge.second:
+            judge_mode(as_second(experiment), second)
     except InputError as error:
         raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
 
@@ -100,7 +103,7 @@ def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experime
         questions = experiment.questions.model_copy(update={"quota": {model: sum(experiment.questions.quota.values())}})
         changes["questions"] = questions if experiment.questions.quota else experiment.questions
         changes["answer"] = experiment.answer.model_copy(update={"model": model})
-        changes["judge"] = experiment.judge.model_copy(update={"model": model})
+        changes["judge"] = experiment.judge.model_copy(update={"model": model, "panel": (), "second": None})
         changes["evaluate"] = experiment.evaluate.model_copy(update={"model": None})
     if (limit := getattr(options, "max_cost", None)) is not None:
         if not limit > 0:

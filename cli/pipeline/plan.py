@@ -94,21 +94,26 @@ def make_plan(workspace: Workspace, cache: ReplyCache) -> list[Row]:
                 exact = _played(stage, copy, caller)
                 loads = caller.loads
             foreseen = [] if exact else _foreseen(stage.name, loads, copy)
-            replaced = {load.kind for load in foreseen}
-            rows += _rows(stage.name, [load for load in loads if load.kind not in replaced], workspace, estimated=False)
+            replaced = {(load.kind, load.model) for load in foreseen}
+            rows += _rows(
+                stage.name,
+                [load for load in loads if (load.kind, load.model) not in replaced],
+                workspace,
+                estimated=False,
+            )
             rows += _rows(stage.name, foreseen, workspace, estimated=True)
     return rows
 
 
 def _foreseen(stage: str, counted: Sequence[Load], workspace: Workspace) -> list[Load]:
     """What is still to come: the kinds not counted, and evaluators of which only the first round could be."""
-    calls = Counter[str]()
+    calls = Counter[tuple[str, str]]()
     for load in counted:
-        calls[load.kind] += load.calls
+        calls[load.kind, load.model] += load.calls
     estimated = estimate(stage, workspace)
     if stage == "evaluate":
-        return [load for load in estimated if load.calls > calls[load.kind]]
-    return [load for load in estimated if not calls[load.kind]]
+        return [load for load in estimated if load.calls > calls[load.kind, load.model]]
+    return [load for load in estimated if not calls[load.kind, load.model]]
 
 
 def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool:

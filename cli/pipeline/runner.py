@@ -62,8 +62,9 @@ def run_one(options: argparse.Namespace) -> int:
     """Bring one stage up to date; what it reads must be there."""
     workspace = open_workspace(options)
     stage = next(stage for stage in stages() if stage.name == options.stage)
+    later = [second] if stage.name == "judge" and (second := workspace.experiment.judge.second) else []
     with locked(workspace):
-        manifest = Runner(workspace, options).bring_up_to_date(stage)
+        manifest = Runner(workspace, options, later).bring_up_to_date(stage)
     for notice in manifest.notices:
         print(f"note: {plain(notice)}")
     return manifest.exit_status

@@ -134,11 +134,25 @@ def _judge() -> Stage:
     return Stage(
         "judge",
         needs=lambda w: [w.passages, w.queries, *(w.answers(name) for name in w.experiment.agent_names())],
-        uses=evaluate.judge_prompts,
+        uses=_judge_uses,
         settings=evaluate.judge_settings,
-        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.lists, w.repeats],
+        makes=lambda w: [w.relevance, w.qrels, w.pointwise, w.games, w.lists, w.repeats, *_of_judges(w)],
         run=run,
     )
+
+
+def _of_judges(workspace: Workspace) -> list[Path]:
+    """What each judge of a panel says by itself, and what a second judge says."""
+    w, judge = workspace, workspace.experiment.judge
+    paths = [path(name) for name in judge.panel for path in (w.judge_relevance, w.judge_pointwise)]
+    second = [w.second_drawn, w.second_relevance, w.second_pointwise, w.second_games]
+    return [*paths, *(second if judge.second else [])]
+
+
+def _judge_uses(workspace: Workspace) -> list[Path]:
+    """Prompts, and what a second judge's passages are drawn by."""
+    names = workspace.experiment.agent_names() if workspace.experiment.judge.second else ()
+    return [*evaluate.judge_prompts(workspace), *(workspace.rankings(name) for name in names)]
 
 
 def _evaluate() -> Stage:
@@ -176,6 +190,7 @@ def _compare() -> Stage:
             *sorted(w.label_samples.glob("*.jsonl")),
             w.repeats,
             w.lists,
+            *_of_judges(w),
             *(w.rankings(name) for name in w.experiment.agent_names()),
             *(
                 w.manifests / f"{name}.json"

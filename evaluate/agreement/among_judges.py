@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-from pydantic import Field
 
-from ragassay.records import Figure, Judgment, Record
+from ragassay.records import Judgment
 
 from ..inputs.clusters import Clusters, clusters_of_rows
 from ..inputs.labels import GAME, Key
 from ..ratings.verdicts import SCORES, Verdict
+from ..results import AmongJudges
 from ..statistics.clustered import interval
 from .estimates import Found, Sample
 from .krippendorff import alpha, coincidences
@@ -20,19 +20,6 @@ from .krippendorff import alpha, coincidences
 SPLIT = "not_unanimous"
 ALPHA = "krippendorff_alpha(ordinal)"
 _NOTHING = "nothing was labelled by two judges"
-
-
-class AmongJudges(Record):
-    """The judges of one criterion. `n` of a figure are the things with two labels or more, n_failed the others.
-
-    figures: `not_unanimous`, the share of things to which not all who labelled them gave the same label, and
-    `krippendorff_alpha(ordinal)`. undefined: why a figure has no value.
-    """
-
-    criterion: str
-    judges: tuple[str, ...]
-    figures: dict[str, Figure]
-    undefined: dict[str, str] = Field(default_factory=dict)
 
 
 def among_labels(

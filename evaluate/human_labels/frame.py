@@ -46,6 +46,22 @@ def units(findings: Findings, found: Sequence[Verdict], criteria: Sequence[str],
     return _answers(findings, criteria) if kind == "answers" else _games(found)
 
 
+def whole_answers(found: Sequence[Unit]) -> list[Unit]:
+    """Units of answers, with those of all criteria of one answer as one: what a judge is asked about together."""
+    together: dict[tuple[str, str], list[Unit]] = {}
+    for unit in found:
+        together.setdefault(unit.items[0][:2], []).append(unit)
+    return [
+        Unit(
+            "answers",
+            tuple(item for unit in units for item in unit.items),
+            (agent, *(unit.place[-1] for unit in units)),
+            sum(unit.unsure for unit in units) / len(units),
+        )
+        for (_, agent), units in together.items()
+    ]
+
+
 def probabilities(sizes: Sequence[float], n: int) -> list[float]:
     """The probability of each unit in a sample of `n`, proportional to its size and at most 1; they sum to `n`."""
     sure: set[int] = set()

@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from ragassay.records import Judgment
+from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
+from ragassay.records import Game, Judgment
 
 from ..inputs.labels import GAME, Key, Label
-from ..ratings.verdicts import SCORES, Verdict
+from ..ratings.verdicts import SCORES, Verdict, verdicts
+from ..results import Corrections
+from ..statistics.corrected_mean import FEWEST_CLUSTERS
 from .corrections import People
 from .sheet import Drawn, inclusion
 
@@ -45,6 +51,29 @@ def second_labels(
     asked = [row.key for row in frame if row.drawn]
     labels = [label for key in asked if (label := _label(key, said)) is not None]
     return SecondJudge(People(tuple(labels), inclusion([frame])), len(asked), len(asked) - len(labels))
+
+
+def read_second(workspace: Workspace) -> SecondJudge | None:
+    """What the second judge of an experiment said; None without one. Raises InputError with the file."""
+    if workspace.experiment.judge.second is None:
+        return None
+    if not workspace.second_drawn.exists():
+        remedy = "run `ragassay judge` again"
+        raise InputError("is not there: the second judge was not asked", file=workspace.second_drawn, remedy=remedy)
+    rows = [row for path in (workspace.second_relevance, workspace.second_pointwise) for row in _judgments(path)]
+    games = verdicts(read_records(workspace.second_games, Game))
+    return second_labels(read_records(workspace.second_drawn, Drawn), rows, games)
+
+
+def notes_of_second(corrected: Corrections) -> tuple[str, ...]:
+    """What is to be said of the labels as a whole: where they are too few to correct anything."""
+    if any(figure.corrected.value is not None for figure in corrected.figures):
+        return ()
+    return (f"too few labels to correct anything: each figure needs them on {FEWEST_CLUSTERS} queries or sections",)
+
+
+def _judgments(path: Path) -> list[Judgment]:
+    return read_records(path, Judgment)
 
 
 def _score(verdict: Verdict) -> float | None:

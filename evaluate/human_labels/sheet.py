@@ -12,6 +12,7 @@ import io
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import Literal
 
@@ -24,8 +25,8 @@ from ragassay.text import plain, safe_cell
 
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label, by_item, number, read_labels, read_table, write_labels
-from ..ratings.verdicts import verdicts
-from .frame import KINDS, Kind, Unit, draw, numbers, units
+from ..ratings.verdicts import Verdict, verdicts
+from .frame import KINDS, Kind, Unit, draw, numbers, units, whole_answers
 
 COLUMNS = ("item", "question", "text", "other_text", "asked", "label")
 ASKED: dict[str, str] = {
@@ -106,6 +107,21 @@ def draw_frame(
     if not chosen:
         raise InputError("there is nothing to label yet", remedy="run `ragassay judge` first")
     return tuple(row for kind in KINDS if kind in chosen for row in _frame(draw(there[kind], chosen[kind], seed), seed))
+
+
+def draw_share(
+    findings: Findings, found: Sequence[Verdict], criteria: Sequence[str], k: int, *, share: float, seed: int
+) -> tuple[Drawn, ...]:
+    """Everything that a second judge can be asked about, `share` (0 to 1) of each kind drawn, rounded up.
+
+    An answer is drawn with all its criteria. found: the verdicts on the games. Nothing where there is nothing.
+    """
+    rows: list[Drawn] = []
+    for kind in KINDS:
+        there = units(findings, found, criteria, k, kind)
+        whole = whole_answers(there) if kind == "answers" else there
+        rows += _frame(draw(whole, ceil(round(share * len(whole), 9)), seed), seed)
+    return tuple(rows)
 
 
 def write_sheet(workspace: Workspace, sheet: Sheet, out: Path) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,9 +27,19 @@ STAGES = ("ingest", "questions", "retrieve", "answer", "judge", "evaluate")
 
 
 @dataclass(frozen=True)
+class OfJudge:
+    """What one judge of a panel says of passages and of answers."""
+
+    relevance: tuple[Judgment, ...]
+    pointwise: tuple[Judgment, ...]
+
+
+@dataclass(frozen=True)
 class Findings:
     """Everything that `compare` computes from. `rankings` has no agent that does not say what it retrieved.
 
+    Of a panel, relevance and pointwise are what it says as one, games and repeats the rows of all its judges, and
+    `judges` what each says by itself, in the panel's order; of one judge it is empty.
     `unusable` says of a file of the user's that nothing in it fits this test set.
     """
 
@@ -47,6 +57,19 @@ class Findings:
     unusable: tuple[str, ...] = ()
     repeats: tuple[Repeat, ...] = ()
     lists: tuple[RankedList, ...] = ()
+    judges: Mapping[str, OfJudge] = field(default_factory=dict)
+
+    def of_judge(self, judge: str) -> Findings:
+        """The same with what one judge of the panel says."""
+        return replace(
+            self,
+            relevance=self.judges[judge].relevance,
+            pointwise=self.judges[judge].pointwise,
+            games=tuple(row for row in self.games if row.judge == judge),
+            repeats=tuple(row for row in self.repeats if row.judge == judge),
+            lists=tuple(row for row in self.lists if row.judge == judge),
+            judges={},
+        )
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -62,11 +85,10 @@ def read_findings(workspace: Workspace, agents: Sequence[str] | None = None) -> 
     games = read_records(workspace.games, Game)
     _check_games(games, queries, set(material.agents), workspace.games)
     people = read_qrels(workspace.own_qrels) if workspace.own_qrels.exists() else {}
-    ranked = {agent: _ranked(workspace.rankings(agent), agent, material) for agent in material.agents}
     return Findings(
         material,
         tuple(_if_there(workspace.sections, Section)),
-        {agent: ranking for agent, ranking in ranked.items() if ranking is not None},
+        read_rankings(workspace, material),
         tuple(read_records(workspace.relevance, Judgment)),
         read_qrels(workspace.qrels),
         {query: labels for query, labels in people.items() if query in queries},
@@ -78,6 +100,44 @@ def read_findings(workspace: Workspace, agents: Sequence[str] | None = None) -> 
         () if queries & people.keys() or not workspace.own_qrels.exists() else (_of_other_queries(workspace),),
         tuple(_if_there(workspace.repeats, Repeat)),
         tuple(_if_there(workspace.lists, RankedList)),
+        {judge: _of_judge(workspace, judge) for judge in workspace.experiment.judge.panel},
+    )
+
+
+def _of_judge(workspace: Workspace, judge: str) -> OfJudge:
+    paths = (workspace.judge_relevance(judge), workspace.judge_pointwise(judge))
+    for path in paths:
+        if not path.exists():
+            raise InputError("is not there: the panel has changed", file=path, remedy="run `ragassay judge` again")
+    return OfJudge(*(tuple(read_records(path, Judgment)) for path in paths))
+
+
+def read_rankings(workspace: Workspace, material: Material) -> dict[str, Ranked]:
+    """By agent, of those that say what they retrieved."""
+    ranked = {agent: _ranked(workspace.rankings(agent), agent, material) for agent in material.agents}
+    return {agent: ranking for agent, ranking in ranked.items() if ranking is not None}
+
+
+def judged_so_far(
+    workspace: Workspace,
+    material: Material,
+    relevance: Sequence[Judgment],
+    pointwise: Sequence[Judgment],
+    games: Sequence[Game],
+) -> Findings:
+    """What there is to draw from while the judge stage runs: rankings, labels and games."""
+    return Findings(
+        material,
+        sections=(),
+        rankings=read_rankings(workspace, material),
+        relevance=tuple(relevance),
+        qrels={},
+        people={},
+        pointwise=tuple(pointwise),
+        games=tuple(games),
+        ledger=(),
+        notices=(),
+        usage=(),
     )
 
 

@@ -34,6 +34,16 @@ def merge_labels(rows: Iterable[Judgment], panel: Sequence[str]) -> list[Assessm
     return [_merged(key, said, panel) for key, said in things.items()]
 
 
+def panel_labels(told: Mapping[str, Sequence[Judgment]]) -> list[Judgment]:
+    """What is read of everything labelled: the records of the one judge as they are, or of several the merged ones.
+
+    told: by judge, in the panel's order.
+    """
+    if len(told) == 1:
+        return [row for rows in told.values() for row in rows]
+    return [row.judgment() for row in merge_labels([row for rows in told.values() for row in rows], tuple(told))]
+
+
 def check_vote(judge: str, before: Mapping[str, object], panel: Sequence[str], what: str) -> None:
     """Raises InputError where the judge is not of the panel, or is among those who have voted on this before."""
     if judge not in panel:
@@ -43,9 +53,11 @@ def check_vote(judge: str, before: Mapping[str, object], panel: Sequence[str], w
 
 
 def why_no_majority(errors: Mapping[str, str], panel: Sequence[str]) -> str | None:
-    """Why the panel says nothing, where half of it or more has an error; else None."""
+    """Why the panel says nothing, where half of it or more has an error; else None; what all lack is said once."""
     if 2 * (len(panel) - len(errors)) > len(panel):
         return None
+    if len(errors) == len(panel) and len(said := set(errors.values())) == 1:
+        return said.pop()
     named = "; ".join(f"{judge}: {errors[judge]}" for judge in panel if judge in errors)
     return f"only {len(panel) - len(errors)} of {len(panel)} judges could say, and more than half must; {named}"
 

@@ -66,24 +66,24 @@ class AskedAgain(Judge[Repeat]):
 
 
 def judge_again(
-    panel: Panel,
+    panels: Sequence[Panel],
     settings: JudgeSettings,
     waves: Sequence[Sequence[QueryCase]],
     games: Sequence[Sequence[Asked]],
     caller: Caller,
 ) -> list[Repeat]:
     """`repeat_share` of the passages (in their batches), of the answers and of the games (each in both orders, or a
-    query's lists in all presentations), `repeats` times over.
+    query's lists in all presentations), `repeats` times over, of each judge.
 
-    All in one round; nothing for a judge that gives probabilities, which has no other reply to give. Each wave is drawn
+    All in one round; nothing of a judge that gives probabilities, which has no other reply to give. Each wave is drawn
     from by itself, so that one that joins later changes nothing in those before.
     waves: the queries with what each wave brings; games: by wave, those that a judge was asked about.
     """
-    if not settings.repeats or panel.mode == "probability":
-        return []
+    asked = [panel for panel in panels if panel.mode != "probability"] if settings.repeats else []
     given: list[tuple[Judge[Any], Sequence[Any]]] = []
-    for number, (cases, some) in enumerate(zip(waves, games, strict=True)):
-        given += _of_wave(panel, settings, cases, some, f":{number}" if number else "")
+    for panel in asked:
+        for number, (cases, some) in enumerate(zip(waves, games, strict=True)):
+            given += _of_wave(panel, settings, cases, some, f":{number}" if number else "")
     samples = range(1, settings.repeats + 1)
     made = judged([(AskedAgain(judge, sample), some) for sample in samples for judge, some in given], caller)
     return [row for rows in made for row in rows]

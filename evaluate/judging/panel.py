@@ -1,9 +1,9 @@
-"""The panel: the judges that an experiment's `[judge]` calls for, with their prompts."""
+"""The panel of a model: the judges that an experiment's `[judge]` calls for, with their prompts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragassay.errors import InputError
@@ -49,6 +49,11 @@ class Panel:
         return self.batch, [each for case in cases for each in self.batch.batches(case)]
 
     @property
+    def judge(self) -> str:
+        """The model, as the records name it."""
+        return self.relevance.judge
+
+    @property
     def of_games(self) -> tuple[Pairwise | Listwise, ...]:
         """All judges of games."""
         return *self.games.values(), *self.lists.values()
@@ -58,22 +63,41 @@ class Panel:
         return self.games[case.first] if isinstance(case, GameCase) else self.lists[case.presentation]
 
 
-def judge_mode(experiment: Experiment) -> Mode:
-    """How the judge is asked. Raises InputError where the model or the kind of games cannot be had so."""
+def judge_mode(experiment: Experiment, model: str) -> Mode:
+    """How a model of `[judge]` is asked. Raises InputError where the model or the kind of games cannot be had so."""
     settings = experiment.judge
-    mode = mode_of("judge", settings.model, settings.mode)
+    mode = mode_of("judge", model, settings.mode)
     if settings.listwise and mode == "probability":
         raise InputError(
-            f'judge.games is "{settings.games}", and {settings.model} is asked for probabilities: '
-            "a list is not one token",
+            f'judge.games is "{settings.games}", and {model} is asked for probabilities: a list is not one token',
             remedy='set mode = "label" or games = "all" under [judge]',
         )
     return mode
 
 
-def panel_of(workspace: Workspace) -> Panel:
-    """The judges with their prompts, the user's own where the settings name them. Raises InputError."""
-    setup = Setup(workspace.experiment.judge.model, judge_mode(workspace.experiment))
+def panels_of(workspace: Workspace) -> tuple[Panel, ...]:
+    """One for each model that judges, in the order of the settings. Raises InputError."""
+    return tuple(panel_of(workspace, model) for model in workspace.experiment.judge.models)
+
+
+def as_second(experiment: Experiment) -> Experiment:
+    """The settings by which the second judge is asked: as the others, and about games in pairs whatever these were."""
+    alone = {"model": experiment.judge.second, "panel": (), "second": None, "games": "all"}
+    return experiment.model_copy(update={"judge": experiment.judge.model_copy(update=alone)})
+
+
+def second_panel(workspace: Workspace) -> Panel:
+    """The judges of `judge.second`. Raises InputError."""
+    return panel_of(replace(workspace, experiment=as_second(workspace.experiment)))
+
+
+def panel_of(workspace: Workspace, model: str | None = None) -> Panel:
+    """The judges of one model (default: `judge.model`) with their prompts, the user's own where the settings name them.
+
+    Raises InputError.
+    """
+    model = model or workspace.experiment.judge.model
+    setup = Setup(model, judge_mode(workspace.experiment, model))
     return _token_panel(workspace, setup) if setup.mode == "probability" else _label_panel(workspace, setup)
 
 

@@ -31,6 +31,11 @@ def merge_verdicts(verdicts: Iterable[Verdict], panel: Sequence[str]) -> list[Ve
     return [_merged(said, panel) for said in games.values()]
 
 
+def panel_verdicts(verdicts: Sequence[Verdict], panel: Sequence[str]) -> list[Verdict]:
+    """The verdicts that figures are made from: those of the one judge as they are, or of several the majority's."""
+    return merge_verdicts(verdicts, panel) if len(panel) > 1 else list(verdicts)
+
+
 def _merged(said: Mapping[str, Verdict], panel: Sequence[str]) -> Verdict:
     one = next(iter(said.values()))
     given = [said[judge].winner for judge in panel if judge in said]

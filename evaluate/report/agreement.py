@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ragassay.text import one_line
 
 from ..inputs.labels import GAME
-from ..results import JudgeAgreement, Results
+from ..results import Corrections, JudgeAgreement, Results
 from .wording import Shown, measure_name, shown
 
 SHOWN = {
@@ -31,9 +31,9 @@ class AgreementRow:
     n: str
 
 
-def agreement_rows(results: Results) -> list[AgreementRow]:
-    """A row a criterion; none where people labelled nothing that the judge did."""
-    return [_row(found) for found in (results.corrected.agreement if results.corrected else ())]
+def agreement_rows(corrected: Corrections | None) -> list[AgreementRow]:
+    """A row a criterion; none where nothing was labelled that the judge labelled."""
+    return [_row(found) for found in (corrected.agreement if corrected else ())]
 
 
 def agreement_lines(results: Results) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragassay.records import Figure
 from ragassay.text import one_line
 
-from ..results import CorrectedFigure, Results
+from ..results import CorrectedFigure, Corrections, Results
 from .wording import Kind, Shown, kind_of, measure_name, shown
 
 NAMED = 3
@@ -31,9 +31,9 @@ class CorrectedRow:
     p: str
 
 
-def corrected_tables(results: Results) -> list[tuple[str, list[CorrectedRow]]]:
-    """(title, rows): the means, then the differences between agents; nothing where people labelled nothing."""
-    figures = results.corrected.figures if results.corrected else ()
+def corrected_tables(corrected: Corrections | None) -> list[tuple[str, list[CorrectedRow]]]:
+    """(title, rows): the means, then the differences between agents; nothing where nothing was labelled."""
+    figures = corrected.figures if corrected else ()
     return [
         ("Means", [_row(figure) for figure in figures if figure.other is None]),
         ("Differences between agents", [_row(figure) for figure in figures if figure.other is not None]),
@@ -54,6 +54,18 @@ def _row(figure: CorrectedFigure) -> CorrectedRow:
         verdict=figure.verdict or "",
         p="" if figure.p_holm is None else "below 0.001" if figure.p_holm < 0.001 else f"{figure.p_holm:.3f}",
     )
+
+
+def second_line(results: Results) -> list[str]:
+    """A line on the second judge, for the terminal."""
+    if results.second is None:
+        return []
+    second, n = results.second, results.second.corrected.figures
+    failed = f", {second.n_failed:,} failed" if second.n_failed else ""
+    told = sum(row.verdict in ("better", "worse") for row in n)
+    pairs = sum(row.verdict is not None for row in n)
+    asked = f"{one_line(second.judge)} asked about {second.n_asked:,} things{failed}"
+    return [f"second judge {asked}; as it corrects them, {told:,} of {pairs:,} differences are told apart"]
 
 
 def corrected_verdicts(results: Results) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ from .audit import audit_rows, length_plots, pool_columns
 from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .evidence import Evidence, query_views, read_evidence
+from .judges import disagreement_rows, judge_rows, split_of
 from .tables import (
     answer_columns,
     bottom_columns,
@@ -84,6 +85,7 @@ def render(results: Results, evidence: Evidence, k: int) -> str:
         "number": number,
         "interval": interval,
         "measure_name": measure_name,
+        "splits": split_of(results),
         "measure_help": measure_help,
         "label_name": label_name,
         "one_line": one_line,
@@ -125,7 +127,7 @@ def _overview(results: Results) -> dict[str, Any]:
         "n_open_pairs": len(open_pairs),
         "beside": beside_the_verdict(results.verdict),
         "to_decide": to_decide(results, open_pairs),
-        "judge_brief": judge_in_brief(results.audit),
+        "judge_brief": judge_in_brief(None if results.panel else results.audit),
         "corrected_verdicts": corrected_verdicts(results),
         "ranking": ranking_columns(results),
         "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), *place(item[0]))),
@@ -145,10 +147,15 @@ def _details(results: Results) -> dict[str, Any]:
         "answer_columns": answer_columns(results),
         "evaluator_tables": evaluator_tables(results),
         "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
-        "corrected_tables": corrected_tables(results),
-        "agreement_rows": agreement_rows(results),
+        "corrected_tables": corrected_tables(results.corrected),
+        "second_tables": corrected_tables(results.second.corrected if results.second else None),
+        "second_agreement": agreement_rows(results.second.corrected if results.second else None),
+        "agreement_rows": agreement_rows(results.corrected),
         "agreement_names": list(SHOWN.values()),
+        "second_names": [name.replace("people", "second judge") for name in SHOWN.values()],
         "audit_rows": audit_rows(results.audit),
+        "judge_rows": judge_rows(results),
+        "disagreement_rows": disagreement_rows(results),
         "length_plots": length_plots(results),
         "pools": [
             (title, pools, pool_columns(pools, results.agents))

@@ -16,7 +16,8 @@ from ragassay.text import listed, one_line
 
 from ..results import FailuresAtBottom, Results
 from .agreement import agreement_lines
-from .corrected import corrected_lines
+from .corrected import corrected_lines, second_line
+from .judges import panel_lines
 from .telling import telling_criterion
 from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 
@@ -151,4 +152,4 @@ def _below(results: Results) -> list[str]:
         lines.append(f"answers that failed: {counts}; counted as the worst, {_lead(low)}")
     if results.n_relevance_failed:
         lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
-    return [*lines, *agreement_lines(results), *corrected_lines(results)]
+    return [*panel_lines(results), *lines, *agreement_lines(results), *corrected_lines(results), *second_line(results)]

@@ -11,7 +11,7 @@ from ..records import Id
 from .addresses import is_server
 from .model_settings import ModelSettings
 from .question_settings import QuestionsSettings
-from .table import ModelName, Table
+from .table import ModelName, Table, file_name
 
 Factor = Annotated[str, Field(min_length=1)]
 AnswerCriterion = Literal["relevance", "accuracy", "completeness", "precision", "answer_correctness"]
@@ -108,9 +108,16 @@ class AgentSettings(Table):
 
 
 class JudgeSettings(Table):
-    """`[judge]`. relevant_from: the lowest label of a passage that judges of answers and of games are shown."""
+    """`[judge]`. relevant_from: the lowest label of a passage that judges of answers and of games are shown.
+
+    panel: models that all judge; `model` is then one of them, by default the first. second: a model that is asked about
+    second_share (0 to 1) of what these judged, drawn with known probabilities.
+    """
 
     model: ModelName
+    panel: tuple[ModelName, ...] = ()
+    second: ModelName | None = None
+    second_share: float = Field(0.2, gt=0, le=1)
     mode: Literal["auto", "label", "probability"] = "auto"
     prompts: Literal["paper", "ragassay"] = "paper"
     criteria: tuple[AnswerCriterion, ...] = Field(
@@ -147,11 +154,49 @@ class JudgeSettings(Table):
         """Whether answers are ranked together."""
         return self.games in ("listwise", "listwise-adaptive")
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Every model that judges: the panel, or the one."""
+        return self.panel or (self.model,)
+
+    @property
+    def all_models(self) -> tuple[str, ...]:
+        """The same with the second judge, if any."""
+        return (*self.models, self.second) if self.second else self.models
+
     def own_prompts(self) -> list[str]:
         """The prompt files of the user's own, relative to the corpus folder."""
         relevance = (self.relevance_prompt, self.relevance_batch_prompt)
         named = (*relevance, self.pointwise_prompt, self.correctness_prompt, self.games_prompt, self.listwise_prompt)
         return [name for name in named if name]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_of_the_panel(cls, given: Any) -> Any:
+        panel = given.get("panel") if isinstance(given, dict) else None
+        if isinstance(panel, (list, tuple)) and panel and "model" not in given:
+            return {**given, "model": panel[0]}
+        return given
+
+    @model_validator(mode="after")
+    def _panel_of_several(self) -> JudgeSettings:
+        if len(self.panel) == 1:
+            raise ValueError("panel names one model: write it as model, or name others beside it")
+        if twice := next((name for name in self.panel if self.panel.count(name) > 1), None):
+            raise ValueError(f"panel names {twice} twice")
+        if len({file_name(name) for name in self.panel}) < len(self.panel):
+            raise ValueError("panel names two models that would share a folder: they differ only in punctuation")
+        if self.panel and self.model not in self.panel:
+            raise ValueError(f"model is {self.model}, which is not in panel: leave model out, or name it in panel too")
+        return self
+
+    @model_validator(mode="after")
+    def _second_is_another(self) -> JudgeSettings:
+        if self.second in self.models:
+            raise ValueError(f"second is {self.second}, which judges everything already: name another model")
+        if self.second is None and "second_share" in self.model_fields_set:
+            raise ValueError("second_share is of a second judge: name it as second, or leave second_share out")
+        return self
 
     @model_validator(mode="after")
     def _each_criterion_once(self) -> JudgeSettings:
@@ -302,7 +347,11 @@ class Experiment(Table):
     def model_names(self) -> set[str]:
         """Every model that some stage would call."""
         writers = set(self.questions.quota) if self.questions.source != "own" else set()
-        return writers | {self.answer.model, self.judge.model} | ({self.evaluating_model} if self.evaluates else set())
+        return (
+            writers
+            | {self.answer.model, *self.judge.all_models}
+            | ({self.evaluating_model} if self.evaluates else set())
+        )
 
     @property
     def evaluates(self) -> bool:

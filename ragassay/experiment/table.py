@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,6 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 MODEL_PATTERN = r"^[a-z]+:.+$"
 ModelName = Annotated[str, Field(pattern=MODEL_PATTERN)]
 """`provider:model`, such as `openai:gpt-4o`."""
+
+
+def file_name(model: str) -> str:
+    """What a model is called among files: letters, digits, dot, underscore and hyphen."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", model)
 
 
 class Table(BaseModel):

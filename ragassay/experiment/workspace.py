@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .mirror import Mirror
 from .settings import Experiment
+from .table import file_name
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,41 @@ class Workspace:
     def waves(self) -> Path:
         """The agents in the order in which they came to be judged: a list of lists of names."""
         return self.results / "waves.json"
+
+    @property
+    def judges(self) -> Path:
+        """What each judge of a panel says by itself, a folder a judge."""
+        return self.results / "judges"
+
+    def judge_relevance(self, judge: str) -> Path:
+        """As `relevance.jsonl`, of one judge of a panel."""
+        return self.judges / file_name(judge) / "relevance.jsonl"
+
+    def judge_pointwise(self, judge: str) -> Path:
+        """As `pointwise.jsonl`, of one judge of a panel."""
+        return self.judges / file_name(judge) / "pointwise.jsonl"
+
+    @property
+    def second(self) -> Path:
+        """What the second judge was asked, and what it said of that."""
+        return self.results / "second"
+
+    @property
+    def second_drawn(self) -> Path:
+        """Everything that the second judge could have been asked about, and how likely it was drawn: Drawn's fields."""
+        return self.second / "drawn.jsonl"
+
+    @property
+    def second_relevance(self) -> Path:
+        return self.second / "relevance.jsonl"
+
+    @property
+    def second_pointwise(self) -> Path:
+        return self.second / "pointwise.jsonl"
+
+    @property
+    def second_games(self) -> Path:
+        return self.second / "games.jsonl"
 
     @property
     def judgments(self) -> Path:

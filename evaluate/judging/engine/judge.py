@@ -82,5 +82,5 @@ def key_of(row: Judgment | Game | RankedList) -> tuple[str, ...]:
         return row.query_id, row.subject, row.criterion
     if isinstance(row, RankedList):
         names = (agent for place in row.shown for agent in place)
-        return row.query_id, str(row.presentation), str(row.block), *names
-    return row.query_id, row.agent_a, row.agent_b, row.first
+        return row.query_id, row.judge, str(row.presentation), str(row.block), *names
+    return row.query_id, row.agent_a, row.agent_b, row.judge, row.first

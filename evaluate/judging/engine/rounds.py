@@ -124,12 +124,12 @@ def _prepare(tasks: Sequence[_Task[Row]]) -> None:
 
 def _ask(live: Sequence[_Task[Row]], caller: Caller) -> list[list[Reply]]:
     """The replies to what each task asks, in one call of the caller."""
-    by_label: dict[str, list[int]] = defaultdict(list)
+    by_label: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, task in enumerate(live):
-        by_label[task.judge.label_of(task.asked)].append(index)
+        by_label[task.judge.label_of(task.asked), task.judge.setup.model].append(index)
     batches = [
-        Batch(label, live[places[0]].judge.setup.model, tuple(r for i in places for r in live[i].asked))
-        for label, places in by_label.items()
+        Batch(label, model, tuple(request for index in places for request in live[index].asked))
+        for (label, model), places in by_label.items()
     ]
     answers: list[list[Reply]] = [[] for _ in live]
     for places, replies in zip(by_label.values(), caller.ask(batches), strict=True):

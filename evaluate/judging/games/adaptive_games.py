@@ -10,7 +10,8 @@ from ragassay.records import Game
 
 from ...inputs.material import Material
 from ...inputs.sections import source_clusters
-from ...ratings.verdicts import SCORES, verdict
+from ...ratings.panel_verdicts import panel_verdicts
+from ...ratings.verdicts import SCORES, verdicts
 from ..engine.cases import GameCase
 from .pairings import Meeting, adaptive_meetings
 
@@ -31,7 +32,7 @@ def chosen(cases: Sequence[GameCase], material: Material, settings: JudgeSetting
         rows: dict[Meeting, list[Game]] = defaultdict(list)
         for row in play([case for meeting in meetings for case in games[meeting]]):
             rows[row.query_id, (row.agent_a, row.agent_b)].append(row)
-        return [_score(rows[meeting]) for meeting in meetings]
+        return [_score(rows[meeting], settings.models) for meeting in meetings]
 
     met = adaptive_meetings(
         material.agents,
@@ -49,7 +50,8 @@ def _meeting(case: GameCase) -> Meeting:
     return case.query.id, (case.a.agent, case.b.agent)
 
 
-def _score(rows: Sequence[Game]) -> float | None:
-    """The first agent's score by both orders together; None where one failed."""
-    winner = verdict(*rows).winner
+def _score(rows: Sequence[Game], judges: Sequence[str]) -> float | None:
+    """The first agent's score by both orders together, of several judges by the majority; None where one failed."""
+    [one] = panel_verdicts(verdicts(rows), judges)
+    winner = one.winner
     return None if winner is None else SCORES[winner]

@@ -14,6 +14,7 @@ from ragassay.records import Game
 
 from ...inputs.material import Material
 from ...inputs.sections import source_clusters
+from ...ratings.panel_verdicts import panel_verdicts
 from ...ratings.verdicts import SCORES, verdicts
 from ..engine.cases import ListCase
 from .adaptive import Design, play_together, spread
@@ -44,7 +45,8 @@ def chosen_lists(
     def reveal(new: Truths) -> Floats:
         scores = np.full(new.shape, np.nan)
         some = [names[number] for number in np.flatnonzero(new[0].any(axis=1))]
-        for v in verdicts(play([case for name in some for case in lists[name]])):
+        games = play([case for name in some for case in lists[name]])
+        for v in panel_verdicts(verdicts(games), settings.models):
             if v.winner is not None:
                 scores[0, names.index(v.query_id), pairs[v.agent_a, v.agent_b]] = SCORES[v.winner]
         return scores

@@ -33,7 +33,7 @@ AGAIN = 100
 def play_lists(
     material: Material,
     relevant: KnownRelevant,
-    panel: Panel,
+    panels: Sequence[Panel],
     settings: JudgeSettings,
     caller: Caller,
     beside: Beside = (),
@@ -49,32 +49,39 @@ def play_lists(
 
     def play(some: Sequence[ListCase]) -> list[Game]:
         asked: list[tuple[Judge[Any], Sequence[Any]]] = [*waiting]
-        for number, judge in panel.lists.items():
-            asked.append((judge, [case for case in some if case.asked and case.presentation == number]))
+        for panel in panels:
+            for number, judge in panel.lists.items():
+                asked.append((judge, [case for case in some if case.asked and case.presentation == number]))
         parts = judged(asked, caller)
         answers.extend(row for part in parts[: len(waiting)] for row in part)
         made = [row for part in parts[len(waiting) :] for row in part]
         waiting.clear()
         lists.extend(made)
-        return _games(some, made, panel)
+        return _games(some, made, panels)
 
     if settings.games == "listwise-adaptive":
         cases = chosen_lists(cases, material, settings, play)
     if settings.games == "listwise" or waiting:  # a single agent plays nothing
         play(cases)
     return Played(
-        _games(cases, lists, panel), answers, [case for case in cases if case.asked], _complete(cases, lists, panel)
+        _games(cases, lists, panels), answers, [case for case in cases if case.asked], _complete(cases, lists, panels)
     )
 
 
-def _complete(cases: Sequence[ListCase], made: Sequence[RankedList], panel: Panel) -> list[RankedList]:
-    return complete([row for case in cases for row in panel.lists[case.presentation].owed(case)], made)
+def _complete(cases: Sequence[ListCase], made: Sequence[RankedList], panels: Sequence[Panel]) -> list[RankedList]:
+    owed = [row for case in cases for panel in panels for row in panel.lists[case.presentation].owed(case)]
+    return complete(owed, made)
 
 
-def _games(cases: Sequence[ListCase], made: Sequence[RankedList], panel: Panel) -> list[Game]:
-    """What the lists say, in the order of the cases."""
-    found, judge = iter(_complete(cases, made, panel)), panel.relevance.judge
-    return [game for case in cases for game in games_of(case, next(found) if case.asked else None, judge)]
+def _games(cases: Sequence[ListCase], made: Sequence[RankedList], panels: Sequence[Panel]) -> list[Game]:
+    """What the lists say, in the order of the cases, by each judge."""
+    found = iter(_complete(cases, made, panels))
+    return [
+        game
+        for case in cases
+        for panel in panels
+        for game in games_of(case, next(found) if case.asked else None, panel.judge)
+    ]
 
 
 def list_cases(material: Material, relevant: KnownRelevant, settings: JudgeSettings) -> Iterator[ListCase]:

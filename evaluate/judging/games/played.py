@@ -39,12 +39,12 @@ class Played:
 def play_pairs(
     material: Material,
     relevant: KnownRelevant,
-    panel: Panel,
+    panels: Sequence[Panel],
     settings: JudgeSettings,
     caller: Caller,
     beside: Beside = (),
 ) -> Played:
-    """Every game of two agents in both orders, or those that adaptive play meets with.
+    """Every game of two agents in both orders by each judge, or those that adaptive play meets with.
 
     beside: what is asked in the first round together with the games.
     Raises what the caller raises, and InputError where a prompt cannot be filled.
@@ -56,7 +56,8 @@ def play_pairs(
 
     def play(some: Sequence[GameCase]) -> list[Game]:
         asked: list[tuple[Judge[Any], Sequence[Any]]] = [*waiting]
-        asked += [(panel.games[first], [case for case in some if case.first == first]) for first in ORDERS]
+        for panel in panels:
+            asked += [(panel.games[first], [case for case in some if case.first == first]) for first in ORDERS]
         parts = judged(asked, caller)
         answers.extend(row for part in parts[: len(waiting)] for row in part)
         made = [row for part in parts[len(waiting) :] for row in part]
@@ -68,8 +69,9 @@ def play_pairs(
         cases = chosen(cases, material, settings, play)
     if settings.games == "all" or waiting:  # a single agent plays nothing
         play(cases)
-    games = complete([row for case in cases for row in panel.games[case.first].owed(case)], rows)
-    return Played(games, answers, [case for case in cases if panel.games[case.first].settled(case) is None])
+    owed = [row for case in cases for panel in panels for row in panel.games[case.first].owed(case)]
+    unsettled = [case for case in cases if panels[0].games[case.first].settled(case) is None]
+    return Played(complete(owed, rows), answers, unsettled)
 
 
 def game_cases(material: Material, relevant: KnownRelevant) -> Iterator[GameCase]:

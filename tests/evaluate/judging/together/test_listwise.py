@@ -269,7 +269,7 @@ def test_a_repeat_of_a_list_that_failed_is_an_error_of_each_pair(tmp_path):
 
 def test_no_file_of_requests_holds_two_presentations(tmp_path):
     space = workspace(tmp_path, all_answers(), **LISTWISE)
-    settings = space.experiment.model_dump() | {"models": {}}
+    settings = space.experiment.model_dump(exclude_unset=True) | {"models": {}}
     settings["judge"]["model"] = "file:people"
     space = replace(space, experiment=Experiment.model_validate(settings))
     for _ in range(2):
