@@ -15,8 +15,8 @@ from ragassay.files import read_records, write_json
 from ragassay.records import Assessment, Figure
 
 from .agreement.joined import agreement_by_criterion
-from .audit.judge_audit import audit_judge, guessing, warnings
-from .audit.panel import audit_panel, panel_of_judges, warnings_of
+from .audit.judge_audit import guessing, warnings
+from .audit.panel import audit_of, panel_of_judges, warnings_of
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
 from .figures.evaluator_values import Evaluations, evaluations_by_query
@@ -37,7 +37,6 @@ from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, 
 from .results import (
     WIN_RATE,
     AgentPool,
-    Audit,
     Boxes,
     Choice,
     Comparison,
@@ -94,7 +93,7 @@ def results_of(
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
     basis = _basis(findings, experiment, evaluated or Evaluations())
     panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
-    audit = _audit(basis)
+    audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws)
     corrected, guess = _corrected(basis, labelled), guessing(audit)
     notices = [
         *findings.unusable,
@@ -367,14 +366,6 @@ def _second(basis: _Basis, found: SecondJudge | None) -> SecondJudgeResults | No
         n_failed=found.n_failed,
         corrected=corrected.model_copy(update={"notes": notes_of_second(corrected)}),
     )
-
-
-def _audit(basis: _Basis) -> Audit:
-    """Of the judge, or of a panel as one."""
-    findings, order, draws = basis.findings, basis.order, basis.draws
-    if findings.judges:
-        return audit_panel(findings, basis.found, order, draws)
-    return audit_judge(findings, basis.found, basis.experiment, order, draws)
 
 
 def _settings(basis: _Basis) -> dict[str, str | int | float | None]:

@@ -25,11 +25,16 @@ PASSAGES = "passages"
 """What disagreement on the relevance of passages is called; answers have a criterion of that name."""
 
 
-def audit_panel(findings: Findings, found: Sequence[Verdict], agents: Agents, draws: Resamples) -> Audit:
-    """What can be said of the panel as one: the effect of length on its verdicts, and what failed.
+def audit_of(
+    findings: Findings, found: Sequence[Verdict], experiment: Experiment, agents: Agents, draws: Resamples
+) -> Audit:
+    """The audit of the judge, or of a panel as one: the effect of length on its verdicts, and what failed.
 
-    found: the majority's verdicts; agents: best first. Places, repeats and families are each judge's own.
+    found: the verdicts, of a panel the majority's; agents: best first. Places, repeats and families are each judge's
+    own (`panel_of_judges`).
     """
+    if not findings.judges:
+        return audit_judge(findings, found, experiment, agents, draws)
     length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws)
     failed = audit_failures(found, agents, draws)
     return Audit(findings=(*length_findings, failed), length=length, failures=failed_replies(findings))
@@ -38,7 +43,7 @@ def audit_panel(findings: Findings, found: Sequence[Verdict], agents: Agents, dr
 def panel_of_judges(
     findings: Findings, found: Sequence[Verdict], experiment: Experiment, agents: Agents, draws: Resamples
 ) -> PanelOfJudges | None:
-    """The judges in the panel's order; None of a single judge. found, agents: as of `audit_panel`."""
+    """The judges in the panel's order; None of a single judge. found, agents: as of `audit_of`."""
     if not findings.judges:
         return None
     rated = rate_by_judges(judged_games(findings.games, findings.material.agents, findings.queries), draws)

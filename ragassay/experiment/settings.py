@@ -194,7 +194,7 @@ class JudgeSettings(Table):
     def _second_is_another(self) -> JudgeSettings:
         if self.second in self.models:
             raise ValueError(f"second is {self.second}, which judges everything already: name another model")
-        if self.second is None and "second_share" in self.model_fields_set:
+        if self.second is None and self.second_share != JudgeSettings.model_fields["second_share"].default:
             raise ValueError("second_share is of a second judge: name it as second, or leave second_share out")
         return self
 

@@ -77,6 +77,14 @@ def test_each_judge_stands_beside_the_panel_and_disagreement_is_counted(tmp_path
     assert any(notice.startswith("openai:k: ") for notice in results.notices)
 
 
+def test_each_judge_is_held_against_its_own_labels_when_asked_again(tmp_path):
+    _, results = compared(tmp_path, ByModel(), model=PANEL[0], panel=PANEL, repeats=1, repeat_share=1.0)
+    for one in results.panel.judges:
+        again = {row.subject: row.figure for row in one.audit.findings if row.key == "repeat_consistency"}
+        assert {figure.value for figure in again.values()} == {1.0} and again["games"].n == 72
+        assert sum(figure.n for figure in again.values()) == 12 * 3 + 36 * 6 + 72
+
+
 def test_what_one_judge_fails_on_is_counted_and_the_others_decide_only_where_they_are_the_majority(tmp_path):
     caller = ByModel(fails=lambda label, text: label.startswith("games") and "(q00)" in text)
     _, results = compared(tmp_path, caller, model=PANEL[0], panel=PANEL)

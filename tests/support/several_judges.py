@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from support.scripted_judge import Scripted, fair
 
 from ragassay.models.requests import Reply
@@ -17,7 +19,7 @@ class ByModel(Scripted):
         self.fails, self.sober = fails, say
 
     def _reply(self, batch, request):
-        text = request.messages[-1].content
+        text, batch = request.messages[-1].content, replace(batch, label=batch.label.split("-repeat-")[0])
         if batch.model == PANEL[2] and self.fails(batch.label, text):
             return Reply(error="HTTP 500")
         self.say = contrary if batch.model == PANEL[1] else self.sober
