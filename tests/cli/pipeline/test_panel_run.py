@@ -124,6 +124,10 @@ def test_the_second_judges_key_is_missed_before_the_first_is_paid(
             assert main([stage, str(corpus)]) == 0
         path = corpus / "experiment.toml"
         path.write_text(path.read_text().replace(JUDGE, JUDGE + 'second = "anthropic:claude-sonnet-4-5"\n'))
+        planned = rows_of_judge(corpus, capsys)
+        assert planned["anthropic:claude-sonnet-4-5"]["calls"] == 8, (
+            "of passages too, though the first judge's are counted"
+        )
         n_calls = len(server.requests)
         assert main(["judge", str(corpus)]) == 2 and len(server.requests) == n_calls
     assert "ANTHROPIC_API_KEY" in capsys.readouterr().err

@@ -8,7 +8,7 @@ from math import ceil
 
 import pytest
 from support.results_folder import answer, experiment
-from support.scripted_judge import AGENTS, CORRECTNESS, Scripted, fair, workspace
+from support.scripted_judge import AGENTS, CORRECTNESS, PASSAGES, Scripted, fair, workspace
 from support.several_judges import PANEL, contrary
 
 from ragassay.errors import InputError
@@ -81,6 +81,9 @@ def test_it_is_asked_once_about_a_share_of_each_kind_and_about_nothing_else(tmp_
     assert Counter((g.query_id, f"{g.agent_a}:{g.agent_b}") for g in read_records(space.second_games, Game)) == {
         (row.query, row.subject): 2 for row in games
     }
+    shown = [r for b in caller.rounds[-1] if b.label in {"pointwise", "games-first-a"} for r in b.requests]
+    assert all(PASSAGES["p3"] in r.messages[-1].content for r in shown), "what the first judge found very relevant"
+    assert not any(PASSAGES["p1"] in r.messages[-1].content for r in shown)
     assert outcome.n_records == 36 + 216 + 72 + 9 + 9 * 6 + 18
 
 

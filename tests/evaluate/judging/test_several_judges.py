@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from support.results_folder import experiment
+from support.results_folder import answer, experiment
 from support.scripted_judge import RECORDED, Scripted, all_answers, fair, workspace
 from support.several_judges import PANEL, ByModel
 
@@ -64,10 +64,34 @@ def test_where_one_judge_fails_two_that_differ_meet_at_the_lower_label_and_two_f
     assert read_qrels(space.qrels) == {}
 
 
+class OneAlwaysTies(Scripted):
+    """The first judge of the panel calls every game a tie; the others are sober."""
+
+    def _reply(self, batch, request):
+        ties = batch.model == PANEL[1] and batch.label.startswith("games")
+        self.say = (lambda label, text: {"reason": "Equal.", "verdict": "C"}) if ties else fair
+        return super()._reply(batch, request)
+
+
 def test_adaptive_play_goes_by_the_majority_and_all_judges_play_the_same_games(tmp_path):
-    space, _ = judged_by(tmp_path, ByModel(), games="adaptive", adaptive_max_games=1.0)
-    rows = Counter((row.judge, row.query_id, row.agent_a, row.agent_b) for row in read_records(space.games, Game))
-    assert set(rows.values()) == {2} and len({len([key for key in rows if key[0] == j]) for j in PANEL}) == 1
+    queries = tuple(f"q{n:02}" for n in range(40))
+    told = {"bm25-rag": "util/delay.h", "ours": "io.h", "theirs": "sei()"}
+    texts = [answer(query, agent, f"{text} ({query})", "p1") for query in queries for agent, text in told.items()]
+
+    def games(root, judge, panel):
+        settings = {"model": judge, "panel": panel, "games": "adaptive", "adaptive_max_games": 1.0}
+        space = workspace(tmp_path / root, texts, queries=queries, **settings)
+        make_judgments(space, OneAlwaysTies(fair))
+        return read_records(space.games, Game)
+
+    many = games("many", PANEL[1], (PANEL[1], PANEL[0], PANEL[2]))
+    sober, ties = ({key(row) for row in games(name, name, ())} for name in PANEL[:2])
+    assert len(sober) < len(ties), "the leader is told early"
+    assert all({key(row) for row in many if row.judge == judge} == sober for judge in PANEL)
+
+
+def key(row):
+    return row.query_id, row.agent_a, row.agent_b, row.first
 
 
 def test_lists_and_repeats_are_of_every_judge(tmp_path):
