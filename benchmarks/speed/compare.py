@@ -76,6 +76,9 @@ class Played:
     error: None = None
     reason: None = None
     probability: None = None
+    presentation: None = None
+    place_a: None = None
+    place_b: None = None
 
 
 def made_up(experiment: Experiment, n_queries: int, n_agents: int, n_games: int) -> Findings:
