@@ -169,7 +169,7 @@ class _Pairs:
         return found
 
     def curve(self, values: Floats) -> Floats:
-        """(fits, agents - 1, agents - 1): the derivative by the terms of `slope` of values (fits, pairs) times `odds`."""
+        """(fits, agents - 1, agents - 1): the derivative by the terms of `slope(values * odds(terms))`."""
         size = self.agents
         between = np.zeros((len(values), size, size))
         between[:, self.a, self.b] = between[:, self.b, self.a] = values
