@@ -117,9 +117,9 @@ def results_of(
         **_answers(basis),
         **_evaluators(basis),
         **_games(basis),
-        **_ratings(basis),
         **_comparisons(basis),
         **_pool(basis),
+        **_ratings(basis),  # last: where games are many, Elo's are still being played
         audit=audit,
         corrected=corrected,
         panel=panel,
@@ -132,7 +132,8 @@ def results_of(
 class _Basis:
     """What the sections are made from. retrieval, pointwise: the judge's values; order: the agents, best first.
 
-    found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's.
+    found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's. elo:
+    waits for the ratings.
     """
 
     findings: Findings
@@ -145,7 +146,7 @@ class _Basis:
     own: Sequence[Verdict]
     table: Contests
     play: elo.EloSettings
-    elo: Mapping[str, Figure]
+    elo: Callable[[], Mapping[str, Figure]]
     strengths: bradley_terry.BradleyTerry
     order: tuple[str, ...]
 
@@ -172,7 +173,8 @@ def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -
     found = panel_verdicts(own, experiment.judge.models)
     table = contests(found, agents, findings.queries)
     play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
-    points, strengths = elo.rate(table, draws, play), bradley_terry.rate(table, draws, play.initial)
+    points, strengths = elo.begin(table, draws, play), bradley_terry.rate(table, draws, play.initial)
+    rated = all(figure.value is not None for figure in strengths.figures.values())
     return _Basis(
         findings=findings,
         experiment=experiment,
@@ -186,7 +188,7 @@ def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -
         play=play,
         elo=points,
         strengths=strengths,
-        order=rank_agents(agents, strengths, points),
+        order=rank_agents(agents, strengths, strengths.figures if rated else points()),
     )
 
 
@@ -282,7 +284,7 @@ def _ratings(basis: _Basis) -> _Ratings:
     """The ratings from the games."""
     strengths = basis.strengths
     return {
-        "elo": basis.in_order(basis.elo),
+        "elo": basis.in_order(basis.elo()),
         "bradley_terry": basis.in_order(strengths.figures),
         "bradley_terry_note": strengths.note,
         "rating_detail": RatingDetail(

@@ -9,9 +9,11 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, islice
+from threading import Thread
 from typing import Any, Literal, TypeVar
 
 from . import __version__
@@ -74,6 +76,23 @@ class Cores:
         if self.backend == "ray":
             return _ray(self.scheduler or "auto")
         return _local(here)
+
+
+def beside(work: Callable[[], R]) -> Callable[[], R]:
+    """Start `work` in a thread; what is returned waits for its result, and raises what it raised.
+
+    For work that waits for other processes. The program's end does not wait for it.
+    """
+    promised: Future[R] = Future()
+
+    def run() -> None:
+        try:
+            promised.set_result(work())
+        except BaseException as error:  # noqa: BLE001  (raised where the result is asked for)
+            promised.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return promised.result
 
 
 def usable_cores() -> int:

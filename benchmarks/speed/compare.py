@@ -35,8 +35,11 @@ from ragassay.records import Query, Usage
 SECONDS, GIGABYTES = 60, 2.0
 K, POOL, PER_SECTION = 5, 20, 5
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
-SECTIONS = ("_basis", "_ranking", "_answers", "_boxes", "_games", "_ratings", "_comparisons", "_pool", "audit_judge")
-"""The functions of `compare`, in the order in which they are called; `_basis` holds the values and the ratings."""
+SECTIONS = ("_basis", "audit_judge", "_boxes", "_ranking", "_answers", "_games", "_comparisons", "_pool", "_ratings")
+"""The functions of `compare`, in the order in which they are called; `_basis` holds the values and Bradley-Terry.
+
+Elo is played beside all of them, and waited for by `_ratings`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,9 @@ class Played:
     error: None = None
     reason: None = None
     probability: None = None
+    presentation: None = None
+    place_a: None = None
+    place_b: None = None
 
 
 def made_up(experiment: Experiment, n_queries: int, n_agents: int, n_games: int) -> Findings:

@@ -8,8 +8,9 @@ Rackauckas, Câmara and Zavrel 2024); the tournaments are played side by side, o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, repeat
 from math import log
 
@@ -17,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.arrays import Floats, Ints
-from ragassay.cores import Cores
+from ragassay.cores import Cores, beside
 from ragassay.records import Figure
 
 from ..statistics.resamples import Resamples, rounded
@@ -197,6 +198,15 @@ def rate(contests: Contests, draws: Resamples, settings: EloSettings) -> dict[st
         low, high = draws.rating_interval(drawn[:, index], contests.queries_of(agent))
         figures[agent] = rounded(means[index], n, failed, low, high) if n else Figure(value=None, n=0, n_failed=failed)
     return figures
+
+
+def begin(contests: Contests, draws: Resamples, settings: EloSettings) -> Callable[[], dict[str, Figure]]:
+    """`rate`, which is waited for when its figures are asked for: where processes share the work, it has begun."""
+    n_games = settings.tournaments * len(contests.a) + _Replicates(contests, draws, settings).n_games
+    if n_games >= _GAMES_OF_A_PROCESS:
+        return beside(partial(rate, contests, draws, settings))
+    found = rate(contests, draws, settings)
+    return lambda: found
 
 
 def tournament_mean(contests: Contests, settings: EloSettings) -> Floats:

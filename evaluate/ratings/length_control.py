@@ -130,13 +130,13 @@ def _slices(weights: NDArray[np.int64], n_games: int) -> list[NDArray[np.int64]]
 class _Pairs:
     """The pairs of agents that have played: many games are of the same two.
 
-    a, b: (pairs,). signs: (pairs, agents - 1), 1 for a, -1 for b; the last agent is the reference. order: what puts the
-    games of a pair side by side; starts: (pairs,), where each pair's begin; often: (pairs,), how many there are.
+    a, b: (pairs,); the last of the `agents` is the reference. order: what puts the games of a pair side by side;
+    starts: (pairs,), where each pair's begin; often: (pairs,), how many there are.
     """
 
+    agents: int
     a: Ints
     b: Ints
-    signs: Floats
     order: Ints
     starts: Ints
     often: Ints
@@ -147,18 +147,30 @@ class _Pairs:
         number = held.a * size + held.b
         order = np.argsort(number, kind="stable")
         different, starts, often = np.unique(number[order], return_index=True, return_counts=True)
-        a, b = different // size, different % size
-        signs = np.zeros((len(different), size))
-        signs[np.arange(len(different)), a], signs[np.arange(len(different)), b] = 1.0, -1.0
-        return cls(a, b, signs[:, :-1], order, starts, often)
+        return cls(size, different // size, different % size, order, starts, often)
 
     def sums(self, values: Floats) -> Floats:
         """(fits, pairs) of values (fits, games), in `order`; of pairs, as they are."""
         return values if values.shape[1] == len(self.a) else np.add.reduceat(values, self.starts, axis=1)
 
+    # No products with a matrix of signs, most of it 0: so small, they spend their time in waking the cores.
+
+    def odds(self, terms: Floats) -> Floats:
+        """(fits, pairs): a's less b's of terms (fits, agents - 1)."""
+        all_terms = np.column_stack([terms, np.zeros(len(terms))])
+        found: Floats = all_terms[:, self.a] - all_terms[:, self.b]
+        return found
+
+    def slope(self, values: Floats) -> Floats:
+        """(fits, agents - 1): the sum of values (fits, pairs) over the pairs in which an agent is a, less where b."""
+        between = np.zeros((len(values), self.agents, self.agents))
+        between[:, self.a, self.b] = values
+        found: Floats = (between.sum(axis=2) - between.sum(axis=1))[:, :-1]
+        return found
+
     def curve(self, values: Floats) -> Floats:
-        """(fits, agents - 1, agents - 1): the sum over pairs of values (fits, pairs) times a pair's signs squared."""
-        size = self.signs.shape[1] + 1
+        """(fits, agents - 1, agents - 1): the derivative by the terms of `slope(values * odds(terms))`."""
+        size = self.agents
         between = np.zeros((len(values), size, size))
         between[:, self.a, self.b] = between[:, self.b, self.a] = values
         inner = np.arange(size)
@@ -178,11 +190,11 @@ def _weighed(pairs: _Pairs, held: Contests, weights: NDArray[np.int64]) -> tuple
 
 def _newton(pairs: _Pairs, term: Floats | None, weight: Floats, scored: Floats, at: Floats) -> tuple[Floats, Truths]:
     """One of `_fits`, from `at` (terms,). weight, scored: (fits, games), or the pairs' sums where no `term` is."""
-    size = pairs.signs.shape[1]
+    size = pairs.agents - 1
     terms, last = np.tile(at, (len(weight), 1)), np.full(len(weight), np.inf)
     curve = np.zeros((len(weight), len(at), len(at)))
     for _ in range(STEPS):
-        odds = terms[:, :size] @ pairs.signs.T
+        odds = pairs.odds(terms[:, :size])
         if term is not None:
             odds = np.repeat(odds, pairs.often, axis=1)
             odds += terms[:, size:] * term
@@ -190,12 +202,12 @@ def _newton(pairs: _Pairs, term: Floats | None, weight: Floats, scored: Floats, 
         spread = weight * expected
         short = scored - spread
         spread *= np.subtract(1.0, expected, out=expected)
-        slope = pairs.sums(short) @ pairs.signs
+        slope = pairs.slope(pairs.sums(short))
         curve[:, :size, :size] = pairs.curve(pairs.sums(spread))
         if term is not None:
             slope = np.column_stack([slope, short @ term])
             spread *= term
-            curve[:, size, :size] = curve[:, :size, size] = pairs.sums(spread) @ pairs.signs
+            curve[:, size, :size] = curve[:, :size, size] = pairs.slope(pairs.sums(spread))
             curve[:, size, size] = spread @ term
         move = np.linalg.solve(curve + 1e-9 * np.eye(len(at)), slope[:, :, None])[:, :, 0]
         move = np.clip(move, -2.0, 2.0)

@@ -14,7 +14,7 @@ from support.pdf_maker import break_page, make_pdf
 from support.small_corpus import contents, make_corpus
 
 from ragassay.cli import main
-from ragassay.cores import Cores
+from ragassay.cores import Cores, beside
 from ragassay.errors import InputError
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
@@ -157,3 +157,10 @@ def test_settings_that_do_not_go_together(tmp_path: Path, lines: str, said: str,
     toml.write_text(toml.read_text().replace("[run]", f"[run]\n{lines}"))
     assert main(["ingest", str(corpus), "--results", str(tmp_path / "results")]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_what_is_done_beside_raises_where_it_is_asked_for():
+    waited = beside(lambda: int("no number"))
+    assert beside(lambda: 7)() == 7
+    with pytest.raises(ValueError, match="no number"):
+        waited()

@@ -180,6 +180,7 @@ def test_tournaments_are_the_same_side_by_side_and_in_other_processes(monkeypatc
     here = elo.rate(arrays, draws, settings)
     monkeypatch.setattr(elo, "_GAMES_OF_A_PROCESS", 0)
     assert elo.rate(arrays, draws, settings) == here
+    assert elo.begin(arrays, draws, settings)() == here
 
 
 @pytest.mark.parametrize("method", ["elo", "bradley-terry"])
