@@ -111,11 +111,7 @@ def made_up(experiment: Experiment, n_queries: int, n_agents: int, n_games: int)
         material=material,
         sections=(),
         rankings=ranked,
-        relevance=tuple(
-            Judged(query.id, passage, "relevance", float(label))
-            for query, pool, row in zip(queries, pools, labels.tolist(), strict=True)
-            for passage, label in zip(pool, row, strict=True)
-        ),  # type: ignore[arg-type]
+        relevance=_relevance(queries, pools, labels.tolist()),
         qrels={q.id: dict(zip(p, row, strict=True)) for q, p, row in zip(queries, pools, labels.tolist(), strict=True)},
         people={},
         pointwise=_pointwise(queries, agents, generator),
@@ -123,6 +119,14 @@ def made_up(experiment: Experiment, n_queries: int, n_agents: int, n_games: int)
         ledger=(),
         notices=(),
         usage=(),
+    )
+
+
+def _relevance(queries: Sequence[Query], pools: Sequence[Sequence[str]], labels: Sequence[Sequence[int]]) -> Any:
+    return tuple(
+        Judged(query.id, passage, "relevance", float(label))
+        for query, pool, row in zip(queries, pools, labels, strict=True)
+        for passage, label in zip(pool, row, strict=True)
     )
 
 

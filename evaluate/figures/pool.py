@@ -9,7 +9,7 @@ if it had not contributed (Zobel, SIGIR 1998): how a system that comes later wou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.records import Figure
@@ -108,19 +108,19 @@ def pool_by_people(findings: Findings, draws: Resamples, k: int) -> dict[str, Ag
 def _pools(
     rankings: Mapping[str, Ranked], qrels: Qrels, elsewhere: Open, draws: Resamples, k: int
 ) -> dict[str, AgentPool]:
-    brought = _brought(rankings)
+    alone = _brought_by_one(rankings)
     ideal, pools = ideal_gains(qrels, k), {}
     for agent, ranking in rankings.items():
-        alone = {q: [p for p, _ in (row or ()) if brought[q][p] == 1] for q, row in ranking.items()}
+        own = {q: [p for p, _ in (ranking.get(q) or ()) if p in passages] for q, passages in alone.items()}
         labelled = label_rows(ranking, qrels, ranking, k, ideal, elsewhere)
         found = {m: ends(m, qrels, ranking, k, elsewhere, labelled) for m in ranking_measures(k)}
         left = found
-        if lost := {q: passages for q, passages in alone.items() if passages}:
+        if lost := {q: passages for q, passages in own.items() if passages}:
             left = _left_without(found, lost, qrels, ranking, elsewhere, k)
         bounds = {m: _bounds(one, draws) for m, one in found.items()}
         pools[agent] = AgentPool(
-            judged=_judged(ranking, qrels, draws, k),
-            n_unique=sum(p in alone[q] for q, row in ranking.items() for p, _ in (row or ())[:k]),
+            judged=_judged(ranking, qrels, draws, k, frozenset(labelled.queries)),
+            n_unique=sum(p in passages for q, passages in lost.items() for p, _ in (ranking[q] or ())[:k]),
             bounds=bounds,
             left_out={
                 m: _left_out(one, bounds[m] if left is found else _bounds(one, draws), draws) for m, one in left.items()
@@ -129,13 +129,14 @@ def _pools(
     return pools
 
 
-def _brought(rankings: Mapping[str, Ranked]) -> dict[str, Counter[str]]:
-    """Query to passage to how many agents retrieved it."""
+def _brought_by_one(rankings: Mapping[str, Ranked]) -> dict[str, set[str]]:
+    """Query to the passages that one agent alone retrieved; only queries that have some."""
     brought: dict[str, Counter[str]] = {}
     for row in rankings.values():
         for query, ranked in row.items():
             brought.setdefault(query, Counter()).update([passage for passage, _ in ranked or ()])
-    return brought
+    alone = {query: {p for p, often in passages.items() if often == 1} for query, passages in brought.items()}
+    return {query: passages for query, passages in alone.items() if passages}
 
 
 def _left_without(
@@ -152,11 +153,16 @@ def _left_without(
     }
 
 
-def _judged(ranking: Ranked, qrels: Qrels, draws: Resamples, k: int) -> Figure:
-    """judged@k over the passages shown; n counts them, n_failed the queries whose retrieval failed."""
+def _judged(ranking: Ranked, qrels: Qrels, draws: Resamples, k: int, settled: Collection[str]) -> Figure:
+    """judged@k over the passages shown; n counts them, n_failed the queries whose retrieval failed.
+
+    settled: queries whose first k are known to have labels.
+    """
     shown = {query: [p for p, _ in row[:k]] for query, row in ranking.items() if row is not None}
-    labelled = {query: float(sum(p in qrels.get(query, {}) for p in row)) for query, row in shown.items()}
     counts = {query: float(len(row)) for query, row in shown.items()}
+    labelled = counts | {
+        q: float(sum(p in qrels.get(q, {}) for p in row)) for q, row in shown.items() if q not in settled
+    }
     n, failed = int(sum(counts.values())), len(ranking) - len(shown)
     return draws.ratio(labelled, counts, n=n, n_failed=failed, limits=(0.0, 1.0))
 
