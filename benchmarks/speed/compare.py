@@ -35,7 +35,7 @@ from ragassay.records import Query, Usage
 SECONDS, GIGABYTES = 60, 2.0
 K, POOL, PER_SECTION = 5, 20, 5
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
-SECTIONS = ("_basis", "audit_judge", "_boxes", "_ranking", "_answers", "_games", "_comparisons", "_pool", "_ratings")
+SECTIONS = ("_basis", "audit_of", "_boxes", "_ranking", "_answers", "_games", "_comparisons", "_pool", "_ratings")
 """The functions of `compare`, in the order in which they are called; `_basis` holds the values and Bradley-Terry.
 
 Elo is played beside all of them, and waited for by `_ratings`.
