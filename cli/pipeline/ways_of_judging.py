@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ragassay.experiment.settings import JudgeSettings
+from pydantic import ValidationError
+
+from ragassay.errors import InputError
+from ragassay.evaluate.judging.panel import judge_mode
+from ragassay.experiment.settings import Experiment, JudgeSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.prices import cost_usd
 
@@ -32,29 +36,29 @@ class Way:
 def ways_of_judging(workspace: Workspace) -> list[Way]:
     """One for each of `WAYS` that the settings allow; empty where only one is left to choose.
 
-    A judge of probabilities ranks nothing, and a prompt of the user's own is for the way it was written for.
+    Raises InputError where a prompt cannot be read.
     """
-    judge = workspace.experiment.judge
-    ways = [_way(name, changes, workspace) for name, changes in WAYS.items() if _fits(judge, changes)]
+    changed = ((name, _with(workspace.experiment, changes)) for name, changes in WAYS.items())
+    ways = [_way(name, replace(workspace, experiment=one)) for name, one in changed if one is not None]
     return ways if len(ways) > 1 else []
 
 
-def _fits(judge: JudgeSettings, changes: Mapping[str, Any]) -> bool:
-    listed = changes["games"] == "listwise"
-    if listed and (judge.mode == "probability" or judge.model.startswith("local:")):
-        return False
-    if listed and judge.games_prompt and not judge.listwise_prompt:
-        return False
-    return not (changes["relevance_batch"] > 1 and judge.relevance_prompt and not judge.relevance_batch_prompt)
+def _with(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment | None:
+    """The experiment with `[judge]` changed, or None where it would be refused so."""
+    try:
+        judge = JudgeSettings.model_validate(experiment.judge.model_dump(exclude_unset=True) | changes)
+        changed = experiment.model_copy(update={"judge": judge})
+        for model in judge.models:
+            judge_mode(changed, model)
+    except (ValidationError, InputError):
+        return None
+    return changed
 
 
-def _way(name: str, changes: Mapping[str, Any], workspace: Workspace) -> Way:
-    experiment = workspace.experiment
-    changed = experiment.model_copy(update={"judge": experiment.judge.model_copy(update=dict(changes))})
-    calls, cost = 0, 0.0
-    known = True
-    for load in estimate("judge", replace(workspace, experiment=changed)):
-        settings = experiment.settings_of(load.model)
+def _way(name: str, workspace: Workspace) -> Way:
+    calls, cost, known = 0, 0.0, True
+    for load in estimate("judge", workspace):
+        settings = workspace.experiment.settings_of(load.model)
         price = cost_usd(load.model, settings, load.input_tokens, load.output_tokens, batch=settings.mode == "batch")
         known, calls, cost = known and price is not None, calls + load.calls, cost + (price or 0.0)
     return Way(name, calls, cost if known else None)
