@@ -12,7 +12,7 @@ from dataclasses import replace
 from shutil import rmtree
 
 from ragassay.calls.caller import Caller
-from ragassay.experiment.settings import JudgeSettings
+from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import write_records
 from ragassay.records import Assessment, Game, Judgment

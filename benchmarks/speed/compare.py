@@ -28,8 +28,9 @@ from benchmarks.speed.aims import note, why
 from ragassay.evaluate import compare
 from ragassay.evaluate.inputs.findings import Findings
 from ragassay.evaluate.inputs.material import Material
+from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.experiment.question_settings import QuestionsSettings
-from ragassay.experiment.settings import AnswerSettings, Experiment, JudgeSettings
+from ragassay.experiment.settings import AnswerSettings, Experiment
 from ragassay.records import Query, Usage
 
 SECONDS, GIGABYTES = 60, 2.0

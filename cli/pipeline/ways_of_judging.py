@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.panel import judge_mode
-from ragassay.experiment.settings import Experiment, JudgeSettings
+from ragassay.experiment.judge_settings import JudgeSettings
+from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.prices import cost_usd
 
@@ -46,7 +47,7 @@ def ways_of_judging(workspace: Workspace) -> list[Way]:
 def _with(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment | None:
     """The experiment with `[judge]` changed, or None where it would be refused so."""
     try:
-        judge = JudgeSettings.model_validate(experiment.judge.model_dump(exclude_unset=True) | changes)
+        judge = JudgeSettings.model_validate(experiment.judge.model_dump(exclude_unset=True) | dict(changes))
         changed = experiment.model_copy(update={"judge": judge})
         for model in judge.models:
             judge_mode(changed, model)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragassay.errors import InputError
+from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.experiment.question_settings import QuestionsSettings
-from ragassay.experiment.settings import AnswerSettings, Experiment, JudgeSettings
+from ragassay.experiment.settings import AnswerSettings, Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Query

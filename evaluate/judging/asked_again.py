@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragassay.calls.caller import Caller
-from ragassay.experiment.settings import JudgeSettings
+from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.files import write_records
 from ragassay.models.requests import Reply, Request
 from ragassay.records import Game, Judgment, RankedList, Record, Repeat

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import Experiment, JudgeSettings
+from ragassay.experiment.judge_settings import JudgeSettings
+from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import JudgeSettings
+from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, write_json
 from ragassay.text import listed, plain

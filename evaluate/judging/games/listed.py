@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragassay.calls.caller import Caller
-from ragassay.experiment.settings import JudgeSettings
+from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.records import Assessment, Game, Query, RankedList
 
 from ...inputs.material import Material

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragassay.calls.caller import Caller
-from ragassay.experiment.settings import JudgeSettings
+from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.records import Assessment, Game, RankedList
 
 from ...inputs.material import Material

@@ -23,8 +23,8 @@ from ragassay.cli import main
 from ragassay.evaluate.judging.judges.pairwise import PairwiseReply
 from ragassay.evaluate.judging.judges.pointwise import reply_schema as pointwise_schema
 from ragassay.evaluate.judging.judges.relevance import RelevanceReply
+from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.experiment.model_settings import ModelSettings
-from ragassay.experiment.settings import JudgeSettings
 from ragassay.models.endpoint import Endpoint
 from ragassay.models.local.model import SMALLEST
 from ragassay.models.requests import Request

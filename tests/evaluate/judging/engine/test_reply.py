@@ -13,7 +13,7 @@ from support.scripted_judge import records_of, request_of
 from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase
 from ragassay.evaluate.judging.engine.judge import Setup
 from ragassay.evaluate.judging.judges import PROMPTS, answer_correctness, pairwise, pointwise, relevance
-from ragassay.experiment.settings import JudgeSettings
+from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.models.requests import Reply, read_reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
