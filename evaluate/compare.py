@@ -23,11 +23,13 @@ from .figures.evaluator_values import Evaluations, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
+from .figures.written_and_real import told_of_both, written_and_real
 from .human_labels.corrections import Judged, People, correct_figures, read_people
 from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
 from .inputs.findings import Findings, read_findings
 from .inputs.labels import HIGHEST, by_item
 from .inputs.sections import source_clusters
+from .inputs.sources import by_source
 from .judging.catalog import experiment_evaluators
 from .ratings import bradley_terry, elo
 from .ratings.leader import choose, rank_agents, with_equals
@@ -124,6 +126,9 @@ def results_of(
         corrected=corrected,
         panel=panel,
         second=_second(basis, second),
+        sources=written_and_real(
+            findings, basis.k, basis.retrieval, basis.pointwise, basis.found, basis.evaluated, basis.draws
+        ),
     )
     return results, tuple(dict.fromkeys((*guess, *notices)))
 
@@ -316,8 +321,9 @@ def _comparisons(basis: _Basis) -> _Comparisons:
     if low:
         pairs = withhold_pairs(pairs, _pairs(basis, low.measures), low.failed)
         verdict = withhold(verdict, low, len(findings.queries))
+    verdict = with_equals(verdict, pairs, matters.get(WIN_RATE))
     return {
-        "verdict": with_equals(verdict, pairs, matters.get(WIN_RATE)),
+        "verdict": told_of_both(verdict, by_source(findings.material.queries), asked[WIN_RATE].values),
         "comparisons": pairs,
         "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in asked.items()}),
         "failures_at_bottom": failing,

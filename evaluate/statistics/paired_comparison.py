@@ -65,7 +65,7 @@ class Paired:
         """The mean with its interval; `width` is that of the measure's range, if it has one."""
         if not len(self.gaps):
             return Figure(value=None, n=0, n_failed=self.lacking)
-        value, low, high = self._interval(width, 0.95)
+        value, low, high = self.ends(width, 0.95)
         return rounded(value, len(self.gaps), self.lacking, low, high)
 
     def is_within(self, matters: float, width: float | None) -> bool:
@@ -76,10 +76,11 @@ class Paired:
         """
         if not len(self.gaps):
             return False
-        _, low, high = self._interval(width, 1 - 2 * LEVEL)
+        _, low, high = self.ends(width, 1 - 2 * LEVEL)
         return low is not None and high is not None and -matters < low and high < matters
 
-    def _interval(self, width: float | None, confidence: float) -> tuple[float, float | None, float | None]:
+    def ends(self, width: float | None, confidence: float) -> tuple[float, float | None, float | None]:
+        """The mean with its interval, of at least one query; `width` as for `difference`."""
         limits = (-width, width) if width is not None else None
         counts = np.ones(len(self.gaps))
         return interval(self.gaps, counts, self.clusters, limits, difference=True, confidence=confidence)

@@ -158,7 +158,6 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         "question_worth.collection",
         "question_worth.decided",
         "question_worth.measured",
-        "question_worth.orders",
         "question_worth.retrievers",
         "question_worth.scores",
         "question_worth.shared_words",
