@@ -130,7 +130,8 @@ def _notices(
     asked_about = {query.metadata["doc"] for query in made.sampled}
     if silent := sorted(docs - asked_about):
         named = ", ".join(map(plain, silent[:3])) + (", …" if len(silent) > 3 else "")
-        notices.append(f"no query is about {len(silent)} of the {len(docs)} documents ({named})")
+        written = "written query" if settings.source == "both" else "query"
+        notices.append(f"no {written} is about {len(silent)} of the {len(docs)} documents ({named})")
     if len(sections) < settings.sections:
         notices.append(f"questions.sections = {settings.sections}, but there are only {len(sections)} sections")
     if len(experts) < settings.few_shot:

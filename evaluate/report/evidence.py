@@ -12,6 +12,7 @@ from ragassay.files import read_objects, read_records
 from ragassay.records import Answer, Game, Judgment, Passage, Query, RankedList, Record
 from ragassay.trec import Rankings, read_run
 
+from ..inputs.sources import writer
 from ..ratings.verdicts import Verdict, verdicts
 
 R = TypeVar("R", bound=Record)
@@ -130,7 +131,7 @@ def _query_view(evidence: Evidence, query: Query, agents: Sequence[str], k: int)
     return QueryView(
         query=query,
         source=place(query.metadata),
-        writer=str(query.metadata.get("model") or ""),
+        writer=writer(query) or "",
         rewrites=rewrites,
         rewrite_error=str(rewrite["error"]) if rewrite.get("error") else None,
         answers=answers,

@@ -18,6 +18,7 @@ from ..results import FailuresAtBottom, Results
 from .agreement import agreement_lines
 from .corrected import corrected_lines, second_line
 from .judges import panel_lines
+from .sources import kinds, orders_lines
 from .telling import telling_criterion
 from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 
@@ -66,7 +67,9 @@ def _how_sure(results: Results) -> str:
     best, n = results.verdict.best, results.n_queries
     chance = results.verdict.p_best.get(best) if best else None
     known = f"P(best) {chance:.1%}, " if chance is not None else ""
-    return f"{known}{n:,} {'query' if n == 1 else 'queries'}, {confidence(results)} intervals in brackets"
+    return (
+        f"{known}{n:,} {'query' if n == 1 else 'queries'}{kinds(results)}, {confidence(results)} intervals in brackets"
+    )
 
 
 def _table(results: Results, max_width: int) -> Table:
@@ -152,4 +155,5 @@ def _below(results: Results) -> list[str]:
         lines.append(f"answers that failed: {counts}; counted as the worst, {_lead(low)}")
     if results.n_relevance_failed:
         lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
-    return [*panel_lines(results), *lines, *agreement_lines(results), *corrected_lines(results), *second_line(results)]
+    told = [*agreement_lines(results), *corrected_lines(results), *second_line(results)]
+    return [*panel_lines(results), *lines, *orders_lines(results), *told]
