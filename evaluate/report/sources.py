@@ -61,43 +61,54 @@ def kinds(results: Results) -> str:
 
 def orders_lines(results: Results) -> list[str]:
     """Lines of plain text, for the terminal."""
-    lines = []
-    for one in results.sources.measures if results.sources else ():
-        tau = shown(one.figures["tau_b"], "mean", one.undefined.get("tau_b", ""))
-        value = f"tau {tau.value} {tau.interval}".strip() if not tau.why else tau.why
-        pairs = f"; {_pairs(one)}" if one.best_real else ""
-        lines.append(f"written and real, {one_line(measure_name(one.measure))}: {value}{pairs}")
-    return lines
+    return [
+        f"written and real, {one_line(measure_name(one.measure))}: {_line(one)}"
+        for one in (results.sources.measures if results.sources else ())
+    ]
+
+
+def _line(one: OrdersCompared) -> str:
+    tau = shown(one.figures["tau_b"], "mean")
+    said = one.undefined["tau_b"] if tau.why else f"tau {tau.value} {tau.interval}".strip()
+    if not one.n_decided:
+        return said
+    against = len(one.contradicted)
+    return (
+        f"{said}; of {_count(one.n_decided)} decided {one.n_same:,} same, {one.n_open:,} open, {against:,} contradicted"
+    )
 
 
 def _sentence(one: OrdersCompared) -> str:
-    """`the same agent leads, bm25-rag; τ 0.73 [0.20, 1.00]; of 4 pairs that the real ones decide, …`"""
+    """`the same agent leads, bm25-rag; τ 0.73 [0.20, 1.00] over 6 agents; of 4 pairs that the real ones decide, …`"""
     if not one.best_real:
         return f"no two orders to compare: {one.undefined['tau_b']}."
     tau = shown(one.figures["tau_b"], "mean")
-    agreement = one.undefined["tau_b"] if tau.why else f"τ {tau.value} {tau.interval}".strip()
+    if tau.why:
+        return f"{one.undefined['tau_b']}; {_pairs(one)}."
+    agreement = f"τ {tau.value} {tau.interval}".strip() + f" over {one.figures['tau_b'].n:,} agents"
     return f"{_leaders(one)}; {agreement}; {_pairs(one)}."
 
 
 def _leaders(one: OrdersCompared) -> str:
     real, written = (listed([one_line(name) for name in best]) for best in (one.best_real, one.best_written))
-    if "loss" in one.undefined:
-        return f"{real} {'leads' if len(one.best_real) == 1 else 'lead'} by the real queries, none by the written ones"
     if one.best_real == one.best_written:
         return f"the same agent leads, {real}" if len(one.best_real) == 1 else f"the same agents lead, {real}"
-    figure = one.figures["loss"]
-    loss = shown(figure, _kind(one.measure))
+    loss = shown(one.figures["loss"], _kind(one.measure))
     lost = f"choosing by the written ones loses {loss.value} {loss.interval}".strip()
     return f"the real queries put {real} first, the written ones {written}; {lost} by the real ones"
 
 
 def _pairs(one: OrdersCompared) -> str:
     if not one.n_decided:
-        return f"the real ones decide none of {one.n_pairs:,} pairs"
-    against = len(one.contradicted)
-    said = f"of {one.n_decided:,} {'pair' if one.n_decided == 1 else 'pairs'} that the real ones decide, the written "
-    said += f"ones decide {one.n_same:,} the same way, leave {one.n_open:,} open and contradict {against or 'none'}"
-    return said + (f" ({', '.join(map(_contradicted, one.contradicted))})" if against else "")
+        return f"the real ones decide none of {_count(one.n_pairs)}"
+    same, left, against = (count or "none" for count in (one.n_same, one.n_open, len(one.contradicted)))
+    said = f"of {_count(one.n_decided)} that the real ones decide, the written ones decide {same} the same way, "
+    said += f"leave {left} open and contradict {against}"
+    return said + (f" ({', '.join(map(_contradicted, one.contradicted))})" if one.contradicted else "")
+
+
+def _count(n: int) -> str:
+    return f"{n:,} {'pair' if n == 1 else 'pairs'}"
 
 
 def _contradicted(pair: tuple[str, str]) -> str:
