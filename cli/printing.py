@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ragassay.text import plain
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ragassay.records import Figure
 
 
@@ -27,6 +29,27 @@ def interval_of(figure: Figure, digits: str = ".4f") -> str:
     return "–" if figure.ci_low is None else f"{figure.ci_low:{digits}} to {figure.ci_high:{digits}}"
 
 
+_LONGEST_UNBROKEN = 24
+
+
+def print_whole(table: Table) -> None:
+    """Print a table of which nothing is cut off.
+
+    Cells that are longer than 24 characters are folded, and where the others still have no room the table is wider than
+    the terminal.
+    """
+    from rich.cells import cell_len
+    from rich.console import Console
+
+    wanted = 1
+    for column in table.columns:
+        longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+        column.no_wrap, column.overflow = longest <= _LONGEST_UNBROKEN, "fold"
+        wanted += min(longest, _LONGEST_UNBROKEN) + 3
+    console = Console()
+    Console(width=max(console.width, wanted)).print(table)
+
+
 def print_figures(
     figures: Mapping[str, Figure],
     title: str = "",
@@ -35,7 +58,6 @@ def print_figures(
     interval_digits: str = ".4f",
 ) -> None:
     """A table with n and n_failed of each figure, and the columns `more` by the figures' names."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -44,22 +66,21 @@ def print_figures(
     for name, figure in figures.items():
         shown = [value_of(figure), interval_of(figure, interval_digits), str(figure.n), str(figure.n_failed)]
         table.add_row(Text(plain(name)), *shown, *(column.get(name, "–") for column in columns.values()))
-    Console().print(table)
+    print_whole(table)
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table under a line of its own; names as long as they are."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     print(plain(title))
     table = Table()
     for name in header:
-        table.add_column(Text(plain(name)), overflow="fold")
+        table.add_column(Text(plain(name)))
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
-    Console().print(table)
+    print_whole(table)
 
 
 def print_agreement(title: str, figures: Mapping[str, Figure], undefined: Mapping[str, str]) -> None:
