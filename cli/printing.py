@@ -29,24 +29,27 @@ def interval_of(figure: Figure, digits: str = ".4f") -> str:
     return "–" if figure.ci_low is None else f"{figure.ci_low:{digits}} to {figure.ci_high:{digits}}"
 
 
-_LONGEST_UNBROKEN = 24
+_LONGEST_UNBROKEN, _LEAST_FOLDED = 24, 12
 
 
-def print_whole(table: Table) -> None:
+def print_whole(table: Table, without_rows: str = "there is nothing to show") -> None:
     """Print a table of which nothing is cut off.
 
-    Cells that are longer than 24 characters are folded, and where the others still have no room the table is wider than
-    the terminal.
+    On a terminal cells of more than 24 characters are folded, and where the others still have no room the table is
+    wider than it; elsewhere it is as wide as it needs to be. A table without a row is a sentence, `without_rows`.
     """
     from rich.cells import cell_len
     from rich.console import Console
 
-    wanted = 1
+    if not table.rows:
+        print(without_rows)
+        return
+    console, wanted = Console(), 1
+    folded = _LEAST_FOLDED if console.is_terminal else None
     for column in table.columns:
         longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
         column.no_wrap, column.overflow = longest <= _LONGEST_UNBROKEN, "fold"
-        wanted += min(longest, _LONGEST_UNBROKEN) + 3
-    console = Console()
+        wanted += (longest if column.no_wrap else folded or longest) + 3
     Console(width=max(console.width, wanted)).print(table)
 
 
@@ -66,7 +69,7 @@ def print_figures(
     for name, figure in figures.items():
         shown = [value_of(figure), interval_of(figure, interval_digits), str(figure.n), str(figure.n_failed)]
         table.add_row(Text(plain(name)), *shown, *(column.get(name, "–") for column in columns.values()))
-    print_whole(table)
+    print_whole(table, plain(f"{title or 'figures'}: none can be computed"))
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -87,7 +90,10 @@ def print_agreement(title: str, figures: Mapping[str, Figure], undefined: Mappin
     """A table of the figures that have a value, and why the others have none."""
     defined = {name: figure for name, figure in figures.items() if figure.value is not None}
     rows = [(name, value_of(figure), interval_of(figure), str(figure.n)) for name, figure in defined.items()]
-    print_table(title, ("", "value", "95% interval", "n"), rows)
+    if rows:
+        print_table(title, ("", "value", "95% interval", "n"), rows)
+    else:
+        print(plain(f"{title}: no figure is defined"))
     print_undefined(undefined)
 
 

@@ -100,6 +100,6 @@ class BudgetSpent(RagassayError):
 
 
 class NothingCame(RagassayError):
-    """Models were asked and there is nothing to go on with: every call failed, or no question can be used."""
+    """Models were asked and there is nothing to go on with: every call failed, or no question is left."""
 
     exit_status = 6

@@ -36,7 +36,7 @@ def check_at_hand(workspace: Workspace) -> None:
     settings, agents = workspace.experiment.retrieval, workspace.experiment.built_in_agents()
     dense = [retriever for _, retriever, _ in agents if retriever != "bm25"]
     if dense:
-        check_encoder(settings.embedding, f"{dense[0]} needs sentence-transformers, which")
+        check_encoder(settings.embedding, dense[0])
     if agents and settings.engine == "opensearch":
         nodes = connect(settings.url, workspace.experiment.opensearch).url.split(",")
         if all(reasons := [why_unreachable(node) for node in nodes]):

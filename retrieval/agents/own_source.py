@@ -1,4 +1,4 @@
-"""What the source of a user's own callable tells without being run: that it is there, what it imports, what it takes."""
+"""What the source of a user's own callable tells without being run: whether it is there, its imports, its arguments."""
 
 from __future__ import annotations
 

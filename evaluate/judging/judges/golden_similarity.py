@@ -55,7 +55,7 @@ class GoldenSimilarity(Evaluator):
 
     def check_at_hand(self) -> None:
         """Raises InputError where there is no embedding model."""
-        check_encoder(self.setup.embedding, "golden_similarity needs sentence-transformers, which")
+        check_encoder(self.setup.embedding, self.name)
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Embed every distinct text of all cases once."""

@@ -98,7 +98,7 @@ class Hallucination(Evaluator):
 
     def check_at_hand(self) -> None:
         """Raises InputError where there is no cross-encoder."""
-        check_encoder(self.options.model, "hallucination needs a cross-encoder, which")
+        check_encoder(self.options.model, self.name)
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Score every distinct pair of all cases, in batches of like length."""
