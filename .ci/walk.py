@@ -28,10 +28,11 @@ NOBODY = "http://127.0.0.1:9/v1"
 class Walk:
     """A user's folder, environment and command."""
 
-    def __init__(self, command: list[str], folder: Path, **environment: str) -> None:
+    def __init__(self, command: list[str], folder: Path) -> None:
         self.command, self.folder = command, folder
-        keys = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
-        self.environment = {name: value for name, value in os.environ.items() if name not in keys} | environment
+        left_out = {"OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "PYTHONPATH"}
+        self.environment = {name: value for name, value in os.environ.items() if name not in left_out}
+        self.environment |= {"HF_HUB_OFFLINE": "1", "NO_PROXY": "127.0.0.1"}
 
     def do(self, *arguments: str) -> tuple[int, str, str]:
         """Status, stdout, stderr."""
@@ -44,7 +45,7 @@ class Walk:
             timeout=300,
             check=False,
         )
-        print(f"$ ragassay {' '.join(arguments)} [{done.returncode}]\n{done.stderr[-1500:]}", flush=True)
+        sys.stderr.write(f"$ ragassay {' '.join(arguments)} [{done.returncode}]\n{done.stderr[-1500:]}\n")
         return done.returncode, done.stdout, done.stderr
 
     def stops(self, *arguments: str, says: str, then: str) -> None:
@@ -96,9 +97,8 @@ def with_a_server(walk: Walk, server: ScriptedServer) -> None:
         walk.stops(verb, "mine", says="questions.txt: has no question", then="write one question a line")
     write_questions(corpus)
     whole = (corpus / "experiment.toml").read_text()
-    (corpus / "experiment.toml").write_text(
-        whole + '\n[[agent]]\nname = "ours"\nkind = "python"\ncallable = "gone:ask"\n'
-    )
+    gone = '\n[[agent]]\nname = "ours"\nkind = "python"\ncallable = "gone:ask"\n'
+    (corpus / "experiment.toml").write_text(whole + gone)
     walk.goes_on("plan", "mine", says="1. mine/experiment.toml: agent 'ours'")
     walk.stops("run", "mine", says="agent 'ours'", then="it is looked for in")
     (corpus / "experiment.toml").write_text(whole)
@@ -110,9 +110,8 @@ def with_a_server(walk: Walk, server: ScriptedServer) -> None:
 def with_a_key(walk: Walk, server: ScriptedServer) -> None:
     """The provider stands on loopback; without its key nothing is sent there."""
     walk.environment["OPENAI_BASE_URL"] = server.base_url
-    walk.goes_on(
-        "new", "hosted", "manual.pdf", "--model", "openai:gpt-4o", says="before a run: openai:gpt-4o needs a key"
-    )
+    named = ("new", "hosted", "manual.pdf", "--model", "openai:gpt-4o")
+    walk.goes_on(*named, says="before a run: openai:gpt-4o needs a key")
     make_small(walk.folder / "hosted")
     write_questions(walk.folder / "hosted")
     walk.goes_on("plan", "hosted", says="1. openai:gpt-4o needs a key")
@@ -143,7 +142,7 @@ def main(command: list[str]) -> None:
             with_a_server(Walk(command, Path(folder)), server)
         with ScriptedServer("openai", answer) as server:
             with_a_key(Walk(command, Path(folder)), server)
-    print("walk: from PDFs to a report without a stone")
+    sys.stdout.write("walk: from PDFs to a report, by a server and with a key, every stop one sentence\n")
 
 
 main(sys.argv[1:])
