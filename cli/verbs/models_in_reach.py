@@ -31,7 +31,7 @@ class Chosen:
     base_url: str | None = None
 
 
-def choose_models(model: str | None, base_url: str | None, ollama: str = OLLAMA) -> Chosen:
+def choose_models(model: str | None, base_url: str | None) -> Chosen:
     """The model named for everything; or one that is served at `base_url`; or what keys and Ollama offer.
 
     Raises InputError where none is in reach, or what is named cannot be meant.
@@ -52,9 +52,9 @@ def choose_models(model: str | None, base_url: str | None, ollama: str = OLLAMA)
     if anthropic:
         big, small = "anthropic:claude-sonnet-4-5", "anthropic:claude-haiku-4-5"
         return Chosen((big, small), small, big, "ANTHROPIC_API_KEY is in the environment")
-    if why_unreachable(f"{ollama}/v1/models"):
-        raise _none_in_reach(ollama)
-    return _served(f"{ollama}/v1")
+    if why_unreachable(f"{OLLAMA}/v1/models"):
+        raise _none_in_reach()
+    return _served(f"{OLLAMA}/v1")
 
 
 def choose_retrievers(embedding: str) -> tuple[tuple[str, ...], str, str | None]:
@@ -103,9 +103,9 @@ def _is_name(name: str) -> bool:
     return name.isprintable() and re.fullmatch(MODEL_PATTERN, name) is not None
 
 
-def _none_in_reach(ollama: str) -> InputError:
+def _none_in_reach() -> InputError:
     return InputError(
-        f"no model is in reach: no key is in the environment, and nobody answers at {ollama} (Ollama)",
+        f"no model is in reach: no key is in the environment, and nobody answers at {OLLAMA} (Ollama)",
         remedy="export OPENAI_API_KEY=… or ANTHROPIC_API_KEY=…, or start a server and give its --base-url, or name a "
         "model with --model: local:PATH.gguf on this machine, file:NAME to answer requests through files",
     )
