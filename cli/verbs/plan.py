@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from ragassay.errors import InputError, Obstacles
 from ragassay.text import listed, plain
@@ -133,7 +133,7 @@ def _time(rows: Sequence[Row], pace: Pace) -> str:
     return plain(f"Time for these calls: {', and '.join(parts)}{basis}")
 
 
-def _print_obstacles(found: Sequence[InputError], stream: object) -> None:
+def _print_obstacles(found: Sequence[InputError], stream: TextIO) -> None:
     if found:
         print("Before `ragassay run` can begin:", file=stream)
     for number, obstacle in enumerate(found, 1):

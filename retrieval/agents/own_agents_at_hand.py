@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-
 from ragassay.errors import InputError
 from ragassay.experiment.own_code import importable
 from ragassay.experiment.settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 
 from .own_source import source_problem
-from .python_agent import System, load_python_agent
+from .python_agent import load_python_agent
 
 _PLAIN = "name a plain function from the query's text to its answer"
 
@@ -33,21 +31,9 @@ def check_own_agent(agent: AgentSettings, workspace: Workspace, *, run_code: boo
 
 
 def _check_callable(agent: AgentSettings, workspace: Workspace, *, run_code: bool) -> None:
-    settings = workspace.corpus / "experiment.toml"
     if run_code:
         with importable(workspace.corpus):
-            problem = _signature_problem(load_python_agent(agent, workspace).system)
-    else:
-        problem = source_problem(str(agent.callable), workspace.corpus)
-    if problem:
+            load_python_agent(agent, workspace)
+    if problem := source_problem(str(agent.callable), workspace.corpus):
+        settings = workspace.corpus / "experiment.toml"
         raise InputError(f"agent '{agent.name}': {agent.callable}: {problem}", file=settings, remedy=_PLAIN)
-
-
-def _signature_problem(system: System) -> str | None:
-    try:
-        inspect.signature(system).bind("a query")
-    except ValueError:  # a built-in that does not tell
-        return None
-    except TypeError as error:
-        return f"it cannot be called with a query's text alone ({error})"
-    return None
