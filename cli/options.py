@@ -14,8 +14,9 @@ Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """Where a verb adds itself."""
 
 STATUS = (
-    "exit status: 0 done; 1 the test set is smaller than asked for; 2 some input cannot be used (one sentence says "
-    "which); 3 replies of a file: model are awaited; 4 the cost limit is reached"
+    "exit status: 0 done; 1 done, but the test set is smaller than asked for; 2 some input cannot be used (a "
+    "sentence says which); 3 replies of a file: model are awaited; 4 the cost limit is reached; 5 done, but some of "
+    "the input was left out, such as a PDF that cannot be read; 6 every call of a stage failed, or no question is left"
 )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar
 
+from ragassay.errors import LEFT_OUT
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
@@ -72,7 +73,7 @@ def compare(workspace: Workspace) -> StageOutcome:
     evaluated, second = _evaluations(workspace, findings), read_second(workspace)
     results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated, second)
     write_json(workspace.figures, results.dump())
-    return StageOutcome(notices=notices, exit_status=2 if findings.unusable else 0, n_records=1)
+    return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)
 
 
 def _evaluations(workspace: Workspace, findings: Findings) -> Evaluations:

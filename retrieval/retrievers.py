@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from ragassay.cores import Cores
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
+from ragassay.models.encoders import check_encoder
+from ragassay.models.reachable import why_unreachable
 from ragassay.records import Passage
 
 from .agents.passage_retriever import PassageRetriever
+from .opensearch.client import connect
 from .opensearch.engine import Engine, open_rankers
+from .opensearch.errors import unreachable
 from .rankers.embedding import Embedder, Progress, model_identity
 from .rankers.embedding_cache import EmbeddingCache
 from .search import make_rankers
 
-__all__ = ["PassageRetriever", "build_retrievers", "check_depth"]
+__all__ = ["PassageRetriever", "build_retrievers", "check_at_hand", "check_depth"]
 
 
 def check_depth(workspace: Workspace, n_passages: int) -> None:
@@ -25,6 +29,18 @@ def check_depth(workspace: Workspace, n_passages: int) -> None:
         problem = f"retrieval.k is {k} and the corpus has {n_passages} passages"
         file = workspace.corpus / "experiment.toml"
         raise InputError(problem, file=file, remedy="lower it there or add documents")
+
+
+def check_at_hand(workspace: Workspace) -> None:
+    """Raises InputError where the retrievers need an extra, an embedding model or a server that is not there."""
+    settings, agents = workspace.experiment.retrieval, workspace.experiment.built_in_agents()
+    dense = [retriever for _, retriever, _ in agents if retriever != "bm25"]
+    if dense:
+        check_encoder(settings.embedding, dense[0])
+    if agents and settings.engine == "opensearch":
+        nodes = connect(settings.url, workspace.experiment.opensearch).url.split(",")
+        if all(reasons := [why_unreachable(node) for node in nodes]):
+            raise unreachable(str(reasons[0]), url=",".join(nodes))
 
 
 def build_retrievers(

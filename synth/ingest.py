@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragassay.cores import Cores
-from ragassay.errors import InputError
+from ragassay.errors import LEFT_OUT, InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import write_records
 from ragassay.records import Record
@@ -31,8 +31,8 @@ def ingest(workspace: Workspace, progress: Callable[[int, int], None] | None = N
     """Write `pages.jsonl`, `sections.jsonl`, `corpus.jsonl` and `unreadable.jsonl`.
 
     `progress` is called with (pages read, pages in all). A PDF that cannot be read, or has no text, is recorded and
-    said, and the others go on: the exit status is then 2. Raises InputError for no PDFs, none that can be read, two
-    whose ids would be the same, and exclude_pages that do not fit the documents.
+    said, and the others go on: the exit status is then LEFT_OUT. Raises InputError for no PDFs, none that can be read,
+    two whose ids would be the same, and exclude_pages that do not fit the documents.
     """
     names = find_documents(workspace.corpus, workspace.results)
     document_ids(names)  # says two that would be the same before anything is read
@@ -46,7 +46,7 @@ def ingest(workspace: Workspace, progress: Callable[[int, int], None] | None = N
     write_records(workspace.unreadable, failed)
     notices = [plain(f"{bad.doc}: {bad.error}") for bad in failed]
     notices += [plain(f"{document.doc}: {document.hint}") for document in documents if document.hint]
-    return StageOutcome(tuple(notices), 2 if failed else 0, n_passages, len(failed))
+    return StageOutcome(tuple(notices), LEFT_OUT if failed else 0, n_passages, len(failed))
 
 
 def _read(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragassay.calls.caller import Caller
-from ragassay.errors import InputError, RagassayError
+from ragassay.errors import InputError, NothingCame
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
@@ -41,7 +41,7 @@ def make_questions(workspace: Workspace, caller: Caller) -> StageOutcome:
     `questions.source` says where the test set comes from: "synthetic" has the models write, "own" takes the user's
     `queries.jsonl` as it is, "both" puts these first and the synthetic ones behind them. Exit status 1 where the set is
     smaller than asked, which is then the first notice. Raises InputError for what the user can mend, and
-    RagassayError, after the files are written, where there is not a single query.
+    NothingCame, after the files are written, where there is not a single query.
     """
     source = workspace.experiment.questions.source
     own = read_own_queries(workspace.own_queries) if source != "synthetic" else []
@@ -54,7 +54,7 @@ def make_questions(workspace: Workspace, caller: Caller) -> StageOutcome:
     queries = [*own, *made.sampled]
     _write(workspace, made, queries)
     if not queries:
-        raise RagassayError(_nothing(made))
+        raise NothingCame(_nothing(made))
     short = _shortage(workspace.experiment, made, len(queries), len(own)) if source != "own" else None
     return StageOutcome(
         notices=(*([short] if short else []), *notices),

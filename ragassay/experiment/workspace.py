@@ -242,8 +242,8 @@ class Workspace:
 class StageOutcome:
     """What a stage has to say when it is done.
 
-    `notices` are sentences for the user, the gravest first; `exit_status` is 0, 1 (a smaller set than asked) or 2 (some
-    input could not be used); `n_failed` counts records closed with an error.
+    `notices` are sentences for the user, the gravest first; `exit_status` is 0, 1 (a smaller set than asked) or
+    LEFT_OUT (some input could not be used); `n_failed` counts records closed with an error.
     """
 
     notices: tuple[str, ...] = ()

@@ -164,7 +164,7 @@ def test_the_good_go_on_and_the_bad_are_named(tmp_path: Path, reader: str) -> No
     errors = {record["doc"]: record["error"] for record in bad}
     assert sorted(errors) == ["broken.pdf", "empty.pdf", "gone.pdf", "half.pdf", "locked.pdf", "scan.pdf"]
     assert "password" in errors["locked.pdf"] and "OCR" in errors["scan.pdf"] and "broken" in errors["broken.pdf"]
-    assert outcome.exit_status == 2 and outcome.n_failed == 6
+    assert outcome.exit_status == 5 and outcome.n_failed == 6
     assert all(any(doc in notice for notice in outcome.notices) for doc in errors)
 
 
@@ -181,7 +181,7 @@ def test_a_name_that_is_not_utf8_does_not_stop_the_others(tmp_path: Path) -> Non
     except OSError:
         return  # a file system that takes only UTF-8
     space = workspace(tmp_path / "c")
-    assert ingest(space).exit_status == 2
+    assert ingest(space).exit_status == 5
     assert "not UTF-8" in written(space)[3][0]["error"]
 
 
@@ -190,7 +190,7 @@ def test_a_page_that_cannot_be_read_is_said_and_leaves_a_hole(tmp_path: Path) ->
     space = workspace(tmp_path / "c")
     outcome = ingest(space)
     pages, _, passages, bad = written(space)
-    assert [page.page for page in pages] == [1, 3] and len(bad) == 1 and outcome.exit_status == 2
+    assert [page.page for page in pages] == [1, 3] and len(bad) == 1 and outcome.exit_status == 5
     assert "page 2" in bad[0]["error"] and "1 of 3" in bad[0]["error"]
     assert [(p.metadata["first_page"], p.metadata["last_page"]) for p in passages] == [(1, 1), (3, 3)]
 
