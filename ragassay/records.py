@@ -295,7 +295,7 @@ class QuestionsCheck(Record):
     auc: how well a classifier tells the two apart by their features, 0.5 where it cannot, n of both; None where either
     side has too few. features: the furthest apart first. energy_distance: of the kept ones to people's questions (the
     experts', and other people's where these are few), in standardised features; energy_distance_drawn: of the draw
-    before it was improved. n_failed: questions of either side without figures.
+    before it was improved. n_failed: questions of either side without figures. said: the check in a sentence.
     """
 
     n_experts: int
@@ -305,3 +305,4 @@ class QuestionsCheck(Record):
     features: tuple[LookDifference, ...] = ()
     energy_distance: float | None = None
     energy_distance_drawn: float | None = None
+    said: str | None = None

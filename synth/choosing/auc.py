@@ -7,28 +7,28 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ragassay.records import Figure
-
 from .energy_distance import Array
 
 Z = 1.959963984540054
 
 
-def auc(positive: Array, negative: Array) -> Figure:
-    """How often a positive's score is above a negative's, ties counting half, with its 95% interval; n counts both.
+def auc(positive: Array, negative: Array) -> float:
+    """How often a positive's score is above a negative's, ties counting half. Both must have scores."""
+    return float((np.sign(positive[:, None] - negative[None, :]) + 1).mean() / 2)
 
-    The interval is Newcombe's (2006, "Confidence intervals for an effect size measure based on the Mann-Whitney
-    statistic, part 2", Statistics in Medicine 25, method 5): all areas that are within 1.96 of their own standard error
-    of the one found, by Hanley and McNeil's formula. Unlike DeLong's it has a width where all pairs are in order. No
-    value without scores of both.
+
+def auc_interval(value: float, m: int, n: int, error: float = 0.0) -> tuple[float, float]:
+    """The 95% interval of an area found on m and n (at least 1) scores.
+
+    Newcombe's (2006, "Confidence intervals for an effect size measure based on the Mann-Whitney statistic, part 2",
+    Statistics in Medicine 25, method 5): all areas within 1.96 of their own standard error, by Hanley and McNeil's
+    formula, of the one found. Unlike DeLong's it has a width where all pairs are in order. Where the standard error is
+    known to be larger, `error`, all of these errors are taken to be larger by as many times.
     """
-    m, n = len(positive), len(negative)
-    if not m or not n:
-        return Figure(value=None, n=m + n)
-    value = float((np.sign(positive[:, None] - negative[None, :]) + 1).mean() / 2)
-    low = _edge(lambda area: value - area - Z * _error(area, m, n), 0.0, value)
-    high = _edge(lambda area: value - area + Z * _error(area, m, n), value, 1.0)
-    return Figure(value=value, n=m + n, ci_low=low, ci_high=high)
+    wider = Z * max(1.0, error / max(_error(min(max(value, 0.01), 0.99), m, n), 1e-9))
+    low = _edge(lambda area: value - area - wider * _error(area, m, n), 0.0, value)
+    high = _edge(lambda area: value - area + wider * _error(area, m, n), value, 1.0)
+    return low, high
 
 
 def _error(area: float, m: int, n: int) -> float:

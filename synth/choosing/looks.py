@@ -14,7 +14,7 @@ from .best_passage import Passages
 from .choose import choose_queries
 from .features import features_of
 from .people import people
-from .told_apart import questions_check, sentence
+from .told_apart import questions_check
 
 
 @dataclass(frozen=True)
@@ -40,5 +40,4 @@ def choose_by_looks(workspace: Workspace, pool: Sequence[Query], experts: Sequen
         drawn=chosen.drawn,
         seed=settings.seed,
     )
-    told = sentence(check)
-    return ByLooks(chosen.queries, check, [*chosen.notices, *([told] if told else [])])
+    return ByLooks(chosen.queries, check, [*chosen.notices, *([check.said] if check.said else [])])
