@@ -16,7 +16,7 @@ def fit_logistic(points: Array, positive: npt.NDArray[np.bool_], times: Array, r
     """The intercept and a coefficient a column, for each fit: where |w|²·ridge/2 + the sum of log losses is least.
 
     points: (fits, rows, columns). positive: (rows,). times: (fits, rows), how often each row counts in each fit. Both
-    classes weigh the same, whatever their sizes (n / (2 n_class) in the sum; scikit-learn's class_weight="balanced"). The
+    classes weigh the same, whatever their sizes (n / (2 n_class); scikit-learn's class_weight="balanced"). The
     intercept is not penalised. Newton's method, with half steps where a whole one does not help. Gives (fits,
     columns + 1).
     """
