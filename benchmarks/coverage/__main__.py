@@ -23,6 +23,7 @@ TABLES = (
     "judge_aware",
     "listwise",
     "listwise_strengths",
+    "told_apart",
 )
 
 

@@ -37,7 +37,7 @@ class Sample:
 def distances(one: Array, other: Array) -> Array:
     """Euclidean distances: a row for each of `one`, a column for each of `other`."""
     squares = (one**2).sum(1)[:, None] + (other**2).sum(1)[None, :] - 2 * one @ other.T
-    return np.sqrt(np.maximum(squares, 0.0))
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
 
 
 def energy_distance(one: Sample, other: Sample) -> float:

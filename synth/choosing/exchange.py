@@ -38,14 +38,14 @@ class Traits:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Exchanges, as arrays of equal length: `out` leaves, `into` comes, `gain` is what the distance changes by."""
+    """Exchanges, as arrays of equal length: `out` leaves, `into` comes; `grows` is what the distance changes by."""
 
     out: Ints
     into: Ints
-    gain: Array
+    grows: Array
 
     def at(self, rows: Any) -> _Pairs:
-        return _Pairs(self.out[rows], self.into[rows], self.gain[rows])
+        return _Pairs(self.out[rows], self.into[rows], self.grows[rows])
 
 
 class Exchange:
@@ -98,13 +98,13 @@ class Exchange:
         one, other = self._candidates(self._singles(self._traits.model))
         within, n = self._within, self.kept.sum()
         a, b, c, d = one.out, one.into, other.out, other.into
-        both = one.gain + other.gain - 2 / n**2 * (within[a, c] + within[b, d] - within[c, b] - within[a, d])
+        both = one.grows + other.grows - 2 / n**2 * (within[a, c] + within[b, d] - within[c, b] - within[a, d])
         return self._best(_Pairs(a, b, both), self._worse([one, other]), [one, other], spread)
 
     def _candidates(self, singles: _Pairs) -> tuple[_Pairs, _Pairs]:
         kind, many = self._traits.kind, int(self._traits.kind.max(initial=0)) + 1
         change = kind[singles.out] * many + kind[singles.into]
-        order = np.lexsort((singles.into, singles.out, np.round(singles.gain, 12)))
+        order = np.lexsort((singles.into, singles.out, np.round(singles.grows, 12)))
         first = {int(code): order[change[order] == code][:FIRST] for code in np.unique(change)}
         rows, columns = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
         for code, some in first.items():
@@ -116,13 +116,13 @@ class Exchange:
                 columns.append(y[apart])
         return singles.at(np.concatenate(rows)), singles.at(np.concatenate(columns))
 
-    def _best(self, gains: _Pairs, worse: Ints, parts: Sequence[_Pairs], spread: bool) -> bool:
+    def _best(self, found: _Pairs, worse: Ints, parts: Sequence[_Pairs], spread: bool) -> bool:
         """Do the best of the exchanges that are allowed, if any is."""
-        able = np.flatnonzero(worse < 0 if spread else (worse <= 0) & (gains.gain < -SMALLEST))
+        able = np.flatnonzero(worse < 0 if spread else (worse <= 0) & (found.grows < -SMALLEST))
         if not len(able):
             return False
         able = able[worse[able] == worse[able].min()] if spread else able
-        best = able[np.lexsort((gains.into[able], gains.out[able], np.round(gains.gain[able], 12)))[0]]
+        best = able[np.lexsort((found.into[able], found.out[able], np.round(found.grows[able], 12)))[0]]
         for part in parts:
             self.kept[part.out[best]], self.kept[part.into[best]] = False, True
         return True

@@ -43,7 +43,8 @@ def fit_logistic(points: Array, positive: npt.NDArray[np.bool_], times: Array, r
 def _balanced(times: Array, y: Array) -> Array:
     n = times.sum(1, keepdims=True)
     n_positive = (times @ y)[:, None]
-    return times * np.where(y > 0, n / (2 * np.maximum(n_positive, 1)), n / (2 * np.maximum(n - n_positive, 1)))
+    of_class = np.where(y > 0, n_positive, n - n_positive)
+    return np.asarray(times * n / (2 * np.maximum(of_class, 1)))
 
 
 def _newton(found: Array, columns: Array, y: Array, weights: Array, penalty: Array) -> Array:

@@ -128,3 +128,14 @@ def test_few_experts_are_filled_up_with_other_people() -> None:
     assert both.weights[:5].sum() == 5 / 25 and abs(both.weights.sum() - 1) < 1e-12
     assert np.array_equal(alone.points, default_points()) and len(alone.points) == 72
     assert np.allclose(alone.weights, 1 / 72)
+
+
+def test_a_document_only_one_model_wrote_about_is_asked_about() -> None:
+    """As test_sample has it: drawn greedily, a model may spend itself on documents that others could ask about."""
+    wrote = {"x:small": [0, 0, *[3] * 9], "x:big": [*[3] * 9, *[6] * 9], "x:third": [6] * 9}
+    rows = [(model, "fact", section, False) for model, sections in wrote.items() for section in sections]
+    pool = [query(number, row) for number, row in enumerate(rows)]
+    features = dict(zip([one.id for one in pool], looks(len(pool), 10, np.random.default_rng(3)), strict=True))
+    for seed in range(5):
+        chosen = choose_queries(pool, features, TARGET, settings(dict.fromkeys(wrote, 1), seed=seed, kinds={"fact": 1}))
+        assert {one.metadata["doc"] for one in chosen.queries} == {"d0", "d1", "d2"}
