@@ -275,3 +275,34 @@ class LedgerRow(Record):
     sampled: int
     unwritten: int = 0
     extra: int = 0
+
+
+class LookDifference(Record):
+    """How experts' and written questions differ in one feature: the means of both.
+
+    difference: of the means, in standard deviations; None where neither side varies and the means differ.
+    """
+
+    feature: str
+    experts: float
+    written: float
+    difference: float | None
+
+
+class QuestionsCheck(Record):
+    """`questions-check.json`: whether the written questions that were kept look like the experts'.
+
+    auc: how well a classifier tells the two apart by their features, 0.5 where it cannot, n of both; None where either
+    side has too few. features: the furthest apart first. energy_distance: of the kept ones to people's questions (the
+    experts', and other people's where these are few), in standardised features; energy_distance_drawn: of the draw
+    before it was improved. n_failed: questions of either side without figures. said: the check in a sentence.
+    """
+
+    n_experts: int
+    n_written: int
+    n_failed: int = 0
+    auc: Figure | None
+    features: tuple[LookDifference, ...] = ()
+    energy_distance: float | None = None
+    energy_distance_drawn: float | None = None
+    said: str | None = None

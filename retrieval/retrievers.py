@@ -16,10 +16,10 @@ from .opensearch.client import connect
 from .opensearch.engine import Engine, open_rankers
 from .opensearch.errors import unreachable
 from .rankers.embedding import Embedder, Progress, model_identity
-from .rankers.embedding_cache import EmbeddingCache
+from .rankers.embedding_cache import EmbeddingCache, Text, Vectors
 from .search import make_rankers
 
-__all__ = ["PassageRetriever", "build_retrievers", "check_at_hand", "check_depth"]
+__all__ = ["PassageRetriever", "build_retrievers", "check_at_hand", "check_depth", "embed_queries"]
 
 
 def check_depth(workspace: Workspace, n_passages: int) -> None:
@@ -53,15 +53,10 @@ def build_retrievers(
     `progress` is told of those instead of the texts embedded. Raises InputError where `retrieval.k` is larger than the
     corpus, or the server cannot be used.
     """
-    settings = workspace.experiment.retrieval
+    settings, language = workspace.experiment.retrieval, workspace.experiment.corpus.language
     check_depth(workspace, len(passages))
-    cache = EmbeddingCache(
-        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
-    )
-    language, run = workspace.experiment.corpus.language, workspace.experiment.run
-    cores = Cores(run.backend, run.scheduler)
     if settings.engine == "opensearch":
-        embedder = Embedder(settings.embedding, cache, cores=cores)
+        embedder = _embedder(workspace)
         engine = Engine(
             settings.url, workspace.experiment.opensearch, workspace.corpus.name, workspace.opensearch_rejected
         )
@@ -69,7 +64,7 @@ def build_retrievers(
             settings.retrievers, passages, embedder, engine, language=language, rrf_k=settings.rrf_k, progress=progress
         )
     else:
-        embedder = Embedder(settings.embedding, cache, progress=progress, cores=cores)
+        embedder = _embedder(workspace, progress)
         rankers = make_rankers(
             settings.retrievers, passages, embedder, language=language, bm25=settings.bm25, rrf_k=settings.rrf_k
         )
@@ -78,3 +73,21 @@ def build_retrievers(
         name: PassageRetriever(name=name, ranker=ranker, passages=known, k=settings.k)
         for name, ranker in rankers.items()
     }
+
+
+def embed_queries(workspace: Workspace, texts: Sequence[str]) -> Vectors:
+    """A row for each text, as the experiment's retrievers embed queries; kept with those of the other stages.
+
+    Raises InputError where the model cannot be loaded, and MissingExtra where a text is not in the kept ones and what
+    loads it is not installed.
+    """
+    return _embedder(workspace).vectors([Text("query", text) for text in texts])
+
+
+def _embedder(workspace: Workspace, progress: Progress | None = None) -> Embedder:
+    """With the embeddings that the corpus folder and the results folder keep."""
+    settings, run = workspace.experiment.retrieval, workspace.experiment.run
+    cache = EmbeddingCache(
+        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
+    )
+    return Embedder(settings.embedding, cache, progress=progress, cores=Cores(run.backend, run.scheduler))

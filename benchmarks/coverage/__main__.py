@@ -24,6 +24,7 @@ TABLES = (
     "listwise",
     "listwise_strengths",
     "sources",
+    "told_apart",
 )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,14 +67,18 @@ def _questions() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         from ragassay.synth.make_questions import make_questions
 
-        return make_questions(workspace, caller)
+        if not (synth.chooses(workspace.experiment) and synth.embeds(workspace.experiment)):
+            return make_questions(workspace, caller)
+        from ragassay.retrieval.retrievers import embed_queries
+
+        return make_questions(workspace, caller, partial(embed_queries, workspace))
 
     return Stage(
         "questions",
-        needs=lambda w: [w.sections],
+        needs=lambda w: [w.sections, *synth.chosen_by(w)],
         uses=lambda w: [w.expert_questions, w.own_queries, *synth.questions_prompts(w)],
         settings=synth.questions_settings,
-        makes=lambda w: [w.pool, w.rejected, w.queries, w.ledger],
+        makes=lambda w: [w.pool, w.rejected, w.queries, w.ledger, *synth.chosen_check(w)],
         run=run,
     )
 
@@ -217,7 +222,7 @@ def _report() -> Stage:
     return Stage(
         "report",
         needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
-        uses=lambda w: [w.rewrites, w.unreadable, w.lists, *report_templates()],
+        uses=lambda w: [w.rewrites, w.unreadable, w.lists, *synth.chosen_check(w), *report_templates()],
         settings=report_settings,
         makes=lambda w: [w.report],
         run=run,

@@ -99,6 +99,7 @@ def render(results: Results, evidence: Evidence, k: int) -> str:
             "confidence": confidence(results),
             "notices": notices(results, evidence),
             "listed": bool(evidence.lists),
+            "looks": evidence.looks,
             "queries": query_views(evidence, results.agents, k),
             "n_queries_shown": len(evidence.queries),
             "kinds": kinds(results),

@@ -69,6 +69,11 @@ class Workspace:
         return self.results / "ledger.jsonl"
 
     @property
+    def questions_check(self) -> Path:
+        """Whether the written questions look like the experts', where they were chosen to: QuestionsCheck's fields."""
+        return self.results / "questions-check.json"
+
+    @property
     def rewrites(self) -> Path:
         """One line a query: `query_id, queries[], usage, latency_s, error`."""
         return self.results / "rewrites.jsonl"
