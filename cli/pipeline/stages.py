@@ -99,7 +99,7 @@ def _answer() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         from ragassay.retrieval.answer_queries import answer_queries
 
-        return answer_queries(workspace, caller)
+        return answer_queries(workspace, caller, StderrProgress())
 
     return Stage(
         "answer",

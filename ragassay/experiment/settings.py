@@ -94,6 +94,7 @@ class AgentSettings(Table):
     kind: Literal["file", "python"]
     path: str | None = None
     callable: str | None = None
+    timeout_s: float = Field(300.0, gt=0)
     writer: ModelName | None = None
 
     @model_validator(mode="after")

@@ -17,11 +17,12 @@ from ragassay.trec import Rankings
 _FIELDS = ("answer", "passages", "queries", "usage", "latency_s", "error")
 
 
-def own_answer(given: Mapping[str, Any], query_id: str, agent: str, passage_ids: AbstractSet[str]) -> Answer:
+def own_answer(given: Mapping[str, Any], query_id: str, agent: str, passage_ids: AbstractSet[str] | None) -> Answer:
     """The record made from a user's fields (those of Answer; others are ignored).
 
-    A blank answer is a record with an error. Raises ValueError, with a phrase for the user, where a field has a wrong
-    type, neither or both of answer and error are given, or a passage is not in the corpus.
+    passage_ids: the corpus's; None where that is looked at elsewhere. A blank answer is a record with an error. Raises
+    ValueError, with a phrase for the user, where a field has a wrong type, neither or both of answer and error are
+    given, or a passage is not in the corpus.
     """
     fields = {name: _writable(given[name]) for name in _FIELDS if given.get(name) is not None}
     if isinstance(fields.get("usage"), Mapping):
@@ -43,11 +44,12 @@ def _writable(value: Any) -> Any:
     return [_writable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _check(answer: Answer, passage_ids: AbstractSet[str]) -> None:
+def _check(answer: Answer, passage_ids: AbstractSet[str] | None) -> None:
     for name, number in (("latency_s", answer.latency_s), ("cost_usd", answer.usage.cost_usd)):
         if number is not None and not (math.isfinite(number) and number >= 0):
             raise ValueError(f"{name} is {number}, which is not a finite number from 0")
-    if unknown := [passage for passage in answer.passages if passage not in passage_ids]:
+    unknown = [passage for passage in answer.passages if passage_ids is not None and passage not in passage_ids]
+    if unknown:
         advice = "name passages by their _id there, or leave them out"
         raise ValueError(f"passage '{plain(unknown[0])}' is not in corpus.jsonl; {advice}")
 
