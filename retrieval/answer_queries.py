@@ -20,11 +20,12 @@ from ragassay.trec import read_run, write_run
 
 from .agents import ANSWER_PROMPT
 from .agents.file_agent import read_answers
-from .agents.own_agents import own_rankings
+from .agents.own_agents import metered_usage, own_rankings
 from .agents.python_agent import PythonAgent, ask_python_agent, load_python_agent
 from .agents.rag import Found, answer_record, answer_request, failed_record
 from .agents.rag_fusion import Rewrite, found_by_fusion, found_nothing
 from .rank_queries import fuses, read_queries
+from .search_times import read_search_times
 
 
 def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | None = None) -> StageOutcome:
@@ -33,7 +34,7 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
     Built-in agents answer from the passages in their rankings, `answer.repeats` times; the runs after the first go to
     `answer-runs/AGENT.jsonl`, run by run. A query that is in none of RAG-Fusion's because its
     rewriting failed is a record with that error. Two agents with the same passages for a query share one request, and
-    its usage and latency count for both. A user's systems are checked before anything is paid and called last; the
+    its usage and seconds count for both; latency is from the query to the answer, rewriting and search included. A user's systems are checked before anything is paid and called last; the
     passages they name become `rankings/AGENT.trec`. `progress` is told of each of them. Raises InputError for files that do not
     fit each other.
     """
@@ -49,7 +50,8 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
             own.close()
     _write(workspace, answers, python_agents)
     _write_runs(workspace, runs[1:])
-    return _outcome(workspace, answers, notices)
+    metered = tuple(usage for own in python_agents if (usage := metered_usage(own.name, answers[own.name])))
+    return replace(_outcome(workspace, answers, notices), usage=metered)
 
 
 def _loaded(agent: AgentSettings, workspace: Workspace, closing: ExitStack) -> PythonAgent:
@@ -107,16 +109,20 @@ def _ask(requests: tuple[Request, ...], model: str, caller: Caller) -> dict[Requ
 
 def _found(workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]) -> Iterator[Found]:
     """What every built-in agent found for every query: one for each answer that is owed."""
-    rewrites = _rewrites(workspace, queries)
+    rewrites, search_s = _rewrites(workspace, queries), _search_s(workspace)
     for agent, _, kind in workspace.experiment.built_in_agents():
         ranked = _ranked_passages(workspace, agent, passages)
         for query in queries:
             if kind == "rag":
-                yield Found(query.id, agent, tuple(ranked.get(query.id, ())))
+                yield Found(query.id, agent, tuple(ranked.get(query.id, ())), latency_s=search_s.get(agent))
             elif rewrites[query.id].error is not None:
                 yield found_nothing(agent, rewrites[query.id])
             else:
-                yield found_by_fusion(agent, rewrites[query.id], ranked.get(query.id, ()))
+                yield found_by_fusion(agent, rewrites[query.id], ranked.get(query.id, ()), search_s.get(agent))
+
+
+def _search_s(workspace: Workspace) -> dict[str, float]:
+    return {agent: row.latency_s for agent, row in read_search_times(workspace.search_times).items()}
 
 
 def _rewrites(workspace: Workspace, queries: Sequence[Query]) -> dict[str, Rewrite]:

@@ -15,7 +15,7 @@ from .rankers.embedding import Embedder, Progress, model_identity
 from .rankers.embedding_cache import EmbeddingCache
 from .search import make_rankers
 
-__all__ = ["PassageRetriever", "build_retrievers", "check_depth"]
+__all__ = ["PassageRetriever", "build_retrievers", "check_depth", "make_embedder"]
 
 
 def check_depth(workspace: Workspace, n_passages: int) -> None:
@@ -27,8 +27,21 @@ def check_depth(workspace: Workspace, n_passages: int) -> None:
         raise InputError(problem, file=file, remedy="lower it there or add documents")
 
 
+def make_embedder(workspace: Workspace, progress: Progress | None = None) -> Embedder:
+    """The embeddings of the experiment's model; `progress` is told of the texts embedded by the embedded engine."""
+    settings, run = workspace.experiment.retrieval, workspace.experiment.run
+    cache = EmbeddingCache(
+        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
+    )
+    told = progress if settings.engine == "embedded" else None
+    return Embedder(settings.embedding, cache, progress=told, cores=Cores(run.backend, run.scheduler))
+
+
 def build_retrievers(
-    workspace: Workspace, passages: Sequence[Passage], progress: Progress | None = None
+    workspace: Workspace,
+    passages: Sequence[Passage],
+    progress: Progress | None = None,
+    embedder: Embedder | None = None,
 ) -> dict[str, PassageRetriever]:
     """The retrievers that `experiment.toml` names, by name, over `passages`.
 
@@ -39,13 +52,9 @@ def build_retrievers(
     """
     settings = workspace.experiment.retrieval
     check_depth(workspace, len(passages))
-    cache = EmbeddingCache(
-        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
-    )
-    language, run = workspace.experiment.corpus.language, workspace.experiment.run
-    cores = Cores(run.backend, run.scheduler)
+    language = workspace.experiment.corpus.language
+    embedder = make_embedder(workspace, progress) if embedder is None else embedder
     if settings.engine == "opensearch":
-        embedder = Embedder(settings.embedding, cache, cores=cores)
         engine = Engine(
             settings.url, workspace.experiment.opensearch, workspace.corpus.name, workspace.opensearch_rejected
         )
@@ -53,7 +62,6 @@ def build_retrievers(
             settings.retrievers, passages, embedder, engine, language=language, rrf_k=settings.rrf_k, progress=progress
         )
     else:
-        embedder = Embedder(settings.embedding, cache, progress=progress, cores=cores)
         rankers = make_rankers(
             settings.retrievers, passages, embedder, language=language, bm25=settings.bm25, rrf_k=settings.rrf_k
         )

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.files import first_problem
-from ragassay.records import Answer, Usage
+from ragassay.records import OWN_SYSTEM, Answer, StageUsage, Usage
 from ragassay.text import plain
 from ragassay.trec import Rankings
 
@@ -61,3 +61,26 @@ def own_rankings(answers: Sequence[Answer]) -> Rankings:
         for answer in answers
         if answer.passages
     }
+
+
+def metered_usage(agent: str, answers: Sequence[Answer]) -> StageUsage | None:
+    """What a system says that its answers took, failed ones included; None where it says nothing."""
+    used = [answer.usage for answer in answers]
+    if not any(value is not None for usage in used for value in usage.model_dump().values()):
+        return None
+    costs = [usage.cost_usd for usage in used if usage.cost_usd is not None]
+    return StageUsage(
+        stage="answer",
+        model=f"{OWN_SYSTEM}{agent}",
+        calls=len(answers),
+        n_failed=sum(answer.error is not None for answer in answers),
+        n_unmeasured=len(used) - len(costs),
+        input_tokens=_known_sum([usage.input_tokens for usage in used]),
+        output_tokens=_known_sum([usage.output_tokens for usage in used]),
+        cost_usd=round(sum(costs), 6) if costs else None,
+    )
+
+
+def _known_sum(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
