@@ -34,9 +34,9 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
     Built-in agents answer from the passages in their rankings, `answer.repeats` times; the runs after the first go to
     `answer-runs/AGENT.jsonl`, run by run. A query that is in none of RAG-Fusion's because its
     rewriting failed is a record with that error. Two agents with the same passages for a query share one request, and
-    its usage and seconds count for both; latency is from the query to the answer, rewriting and search included. A user's systems are checked before anything is paid and called last; the
-    passages they name become `rankings/AGENT.trec`. `progress` is told of each of them. Raises InputError for files that do not
-    fit each other.
+    its usage and seconds count for both; latency is from the query to the answer, rewriting and search included. A
+    user's systems are checked before anything is paid and called last, of each of which `progress` is told; the
+    passages they name become `rankings/AGENT.trec`. Raises InputError for files that do not fit each other.
     """
     queries = read_queries(workspace)
     passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}

@@ -1,4 +1,4 @@
-"""How long the search of one query takes, for the latency of the built-in agents, which search for all of them at once."""
+"""How long searching for one query takes, for the latency of the built-in agents: they search for all at once."""
 
 from __future__ import annotations
 

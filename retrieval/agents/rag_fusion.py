@@ -120,7 +120,7 @@ class RagFusionAgent(RagAgent):
 
 
 def found_by_fusion(agent: str, rewrite: Rewrite, passages: Sequence[Passage], search_s: float | None = None) -> Found:
-    """What RAG-Fusion found with this rewriting, whose usage and latency are the answer's too, and that of searching."""
+    """What RAG-Fusion found with this rewriting, whose usage and latency are the answer's too, and searching."""
     latency_s = seconds(rewrite.latency_s, search_s)
     return Found(rewrite.query_id, agent, tuple(passages), rewrite.queries, rewrite.usage, latency_s)
 

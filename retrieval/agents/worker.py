@@ -38,7 +38,7 @@ LARGEST_ANSWER = 1_000_000
 """Bytes that an answer may take, with its passages and queries, as JSON."""
 
 System = Callable[..., object]
-"""The user's own: from a query's text, and a Meter if it wants one, to a str, a dict of Answer's fields or an Answer."""
+"""The user's own: from a query's text, and a Meter if it wants one, to a str, an Answer, or its fields in a dict."""
 
 
 def main() -> None:

@@ -62,7 +62,7 @@ class Embedder:
 
     @contextmanager
     def anew(self) -> Iterator[None]:
-        """Inside, `vectors` embeds its texts (of one kind) on this machine, whatever the cache has, and keeps nothing."""
+        """Inside, `vectors` embeds its texts (of one kind) here, whatever the cache has, and keeps nothing."""
         self._anew = True
         try:
             yield
