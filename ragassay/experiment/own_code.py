@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..errors import InputError
+from ..keys import without_keys
 from ..text import plain
 
 
@@ -60,4 +61,4 @@ def said(error: BaseException) -> str:
         lines = str(error).strip().splitlines()
     except Exception:  # noqa: BLE001 - the user's own error may fail to say itself
         lines = []
-    return plain(": ".join([type(error).__name__, *lines[:1]]))[:300]
+    return plain(without_keys(": ".join([type(error).__name__, *lines[:1]])[:3000]))[:300]

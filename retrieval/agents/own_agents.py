@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.files import first_problem
+from ragassay.keys import without_keys
 from ragassay.records import OWN_SYSTEM, Answer, StageUsage, Usage
 from ragassay.text import plain
 from ragassay.trec import Rankings
@@ -25,6 +26,8 @@ def own_answer(given: Mapping[str, Any], query_id: str, agent: str, passage_ids:
     given, or a passage is not in the corpus.
     """
     fields = {name: _writable(given[name]) for name in _FIELDS if given.get(name) is not None}
+    if isinstance(fields.get("error"), str):
+        fields["error"] = without_keys(fields["error"])
     if isinstance(fields.get("usage"), Mapping):
         fields["usage"] = {name: fields["usage"][name] for name in Usage.model_fields if name in fields["usage"]}
     if isinstance(text := fields.get("answer"), str) and not text.strip():

@@ -16,6 +16,7 @@ from dataclasses import asdict
 from typing import Any, BinaryIO
 
 from ragassay.child_process import import_environment, why_ended
+from ragassay.keys import without_keys
 from ragassay.text import plain
 
 from . import worker
@@ -177,4 +178,4 @@ class AgentProcess:
 
     def _last_words(self) -> str:
         lines = [line for line in self._said.decode("utf-8", "replace").splitlines() if line.strip()]
-        return f"; the last it printed: {plain(lines[-1].strip())[:200]}" if lines else ""
+        return f"; the last it printed: {plain(without_keys(lines[-1].strip()))[:200]}" if lines else ""
