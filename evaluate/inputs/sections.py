@@ -9,7 +9,7 @@ from pathlib import Path
 from ragassay.errors import InputError
 from ragassay.files import read_records
 from ragassay.records import Query
-from ragassay.text import plain
+from ragassay.text import plain, same_words
 
 from .clusters import ALONE, Clusters
 
@@ -45,9 +45,30 @@ def _lacks(unknown: list[str], asked_in: Path) -> str:
 
 
 def source_clusters(queries: Sequence[Query]) -> Clusters:
-    """The cluster of each query: the section it was made from, or itself where it names none."""
+    """The cluster of each query: the section it was made from, or itself where it names none.
+
+    Queries of the same text, whatever its case and white space, are of one cluster, and so is all that shares theirs.
+    """
     sections = {query.id: _section(query) for query in queries}
-    return Clusters.named(list(sections), list(sections.values()))
+    texts = {query.id: same_words(query.text) for query in queries}
+    return Clusters.named(list(sections), _joined(list(sections.values()), [texts[query] for query in sections]))
+
+
+def _joined(names: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Each one's name, or of names that a text joins, the first of them by the alphabet."""
+    joined: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while name in joined:
+            name = joined[name]
+        return name
+
+    of_text: dict[str, str] = {}
+    for name, text in zip(names, texts, strict=True):
+        low, high = sorted((root(name), root(of_text.setdefault(text, name))))
+        if low != high:
+            joined[high] = low
+    return [root(name) for name in names]
 
 
 def _section(query: Query) -> str:

@@ -126,7 +126,9 @@ def _seconds(value: object, path: Path, number: int) -> float | None:
 def _of_message_batch(result: dict[str, Any], *, recorded: bool) -> Stored:
     """A result of Anthropic's Message Batches: succeeded with a message, or errored, canceled, expired."""
     if result.get("type") != "succeeded":
-        return Stored(None, f"{result.get('type')}: {without_keys(json.dumps(result.get('error')))[:300]}", None, recorded)
+        return Stored(
+            None, f"{result.get('type')}: {without_keys(json.dumps(result.get('error')))[:300]}", None, recorded
+        )
     return Stored(body_of_message(result["message"]), None, None, recorded)
 
 

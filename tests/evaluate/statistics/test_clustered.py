@@ -138,12 +138,23 @@ def test_a_query_without_a_section_is_its_own():
         {},
         {"doc": "a"},
     ]
-    queries = [Query(id=f"q{n}", text="?", metadata=metadata) for n, metadata in enumerate(rows)]
+    queries = [Query(id=f"q{n}", text=f"{n}?", metadata=metadata) for n, metadata in enumerate(rows)]
     found = source_clusters(queries)
     assert len(found.names) == 4 and found.number("q0") == found.number("q1")
     some = found.of(["q1", "x", "q0"])
     assert some.queries == ("q1", "x", "q0") and some.sizes.tolist() in ([2, 1], [1, 2])
     assert some.numbers[0] == some.numbers[2] != some.numbers[1]
+
+
+def test_queries_of_one_text_go_together_and_with_them_all_of_their_sections():
+    rows = [("a", "s1"), ("b", "s1"), ("B ", "s2"), ("c", "s2"), ("d", None), ("  D", None), ("e", None), ("f", "s3")]
+    queries = [
+        Query(id=f"q{n}", text=text, metadata={"section": section} if section else {})
+        for n, (text, section) in enumerate(rows)
+    ]
+    found = source_clusters(queries)
+    together = [found.number(query.id) for query in queries]
+    assert [together.index(number) for number in together] == [0, 0, 0, 0, 4, 4, 6, 7]
 
 
 def test_in_the_middle_a_means_interval_is_students_on_the_logit_scale():

@@ -1,4 +1,4 @@
-"""A server that sends calls on to another: nothing of them goes there, and the user is told where it would have gone."""
+"""A server that sends calls on to another: nothing of them goes there, and the user is told where it was to go."""
 
 from __future__ import annotations
 

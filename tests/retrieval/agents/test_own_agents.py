@@ -98,6 +98,10 @@ def test_queries_that_are_not_in_the_test_set_are_named(tmp_path: Path) -> None:
         ({"query_id": "q_2", "answer": "x", "passages": ["p9"]}, r":2: passage 'p9' is not in corpus\.jsonl; name"),
         ({"query_id": "q_2", "answer": "x", "latency_s": float("nan")}, r":2: latency_s is nan"),
         ({"query_id": "q_2", "answer": "x", "agent": 4}, r":2: agent is not a string"),
+        (
+            {"query_id": "q_2", "answer": "x" * 1_000_001},
+            r":2: the answer is 1,000,001 characters long, and at most 1,0",
+        ),
     ],
 )
 def test_a_row_that_cannot_be_used_is_refused_with_its_line(tmp_path: Path, row: object, said: str) -> None:
