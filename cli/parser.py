@@ -53,7 +53,7 @@ def _hint(hint: str) -> str:
 
 def build_parser(version: str) -> argparse.ArgumentParser:
     """The whole command line; each verb's namespace carries its `run` as `handler`."""
-    parser = Parser(
+    parser: argparse.ArgumentParser = Parser(
         prog="ragassay",
         description="Make a test set from PDFs, run retrieval-augmented pipelines on it, and say which answers best.",
         epilog=STATUS,
