@@ -49,8 +49,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def same_words(text: str) -> str:
-    """What two texts share that differ in case and white space alone."""
-    return " ".join(text.split()).casefold()
+    """What two texts share that differ in case and white space alone; empty for one without a letter or digit."""
+    return " ".join(text.split()).casefold() if any(map(str.isalnum, text)) else ""
 
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")

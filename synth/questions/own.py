@@ -43,7 +43,7 @@ def same_text(queries: Sequence[Query]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for query in queries:
         groups.setdefault(same_words(query.text), []).append(query.id)
-    shared = [ids for ids in groups.values() if len(ids) > 1]
+    shared = [ids for text, ids in groups.items() if text and len(ids) > 1]
     if not shared:
         return []
     named = ", ".join(plain(query) for query in shared[0][:3]) + (", …" if len(shared[0]) > 3 else "")

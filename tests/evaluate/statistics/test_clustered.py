@@ -138,7 +138,7 @@ def test_a_query_without_a_section_is_its_own():
         {},
         {"doc": "a"},
     ]
-    queries = [Query(id=f"q{n}", text=f"{n}?", metadata=metadata) for n, metadata in enumerate(rows)]
+    queries = [Query(id=f"q{n}", text="?", metadata=metadata) for n, metadata in enumerate(rows)]
     found = source_clusters(queries)
     assert len(found.names) == 4 and found.number("q0") == found.number("q1")
     some = found.of(["q1", "x", "q0"])
@@ -155,6 +155,7 @@ def test_queries_of_one_text_go_together_and_with_them_all_of_their_sections():
     found = source_clusters(queries)
     together = [found.number(query.id) for query in queries]
     assert [together.index(number) for number in together] == [0, 0, 0, 0, 4, 4, 6, 7]
+    assert len(source_clusters(queries, by_text=False).names) == 6
 
 
 def test_in_the_middle_a_means_interval_is_students_on_the_logit_scale():
