@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import closing
+from io import BytesIO
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -139,6 +140,8 @@ class _Pdfium:
         try:
             with closing(self._pdf[page - 1]) as opened, closing(opened.get_textpage()) as textpage:
                 text = str(textpage.get_text_bounded())
+                if not text and not any(opened.get_objects(max_depth=1)):
+                    _check_blank(self._pdf, page)
                 columns = vertical_text(textpage, text)
                 return ReadPage(text) if columns is None else ReadPage(columns, downwards=True)
         except Exception as error:
@@ -159,6 +162,20 @@ class _Pdfium:
             title = bookmark.get_title()
             if index is not None and title:
                 yield OutlineEntry(index + 1, bookmark.level + 1, title)
+
+
+def _check_blank(pdf: Any, page: int) -> None:
+    """Raise if the content of a page on which PDFium sees nothing cannot be unpacked: PDFium does not say so."""
+    import pypdf
+    import pypdfium2
+
+    alone = BytesIO()  # pypdf takes long to find a page in a long document
+    with closing(pypdfium2.PdfDocument.new()) as copy:
+        copy.import_pages(pdf, [page - 1])
+        copy.save(alone)
+    content = pypdf.PdfReader(alone).pages[0].get_contents()
+    if content is not None:
+        content.get_data()
 
 
 def _broken(error: Exception) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import NamedTuple
 
 SPACED = (
     "A-Za-z\u00c0-\u024f\u0370-\u052f\u0531-\u0587\u05d0-\u05ea"
@@ -14,6 +16,8 @@ COMBINING = "\u0900-\u0dff\u0e00-\u109f\u1780-\u17ff"
 """Scripts of India and South East Asia, whose vowel signs stand around letters."""
 
 RIGHT_TO_LEFT = "\u0590-\u06ff\u0750-\u077f\u08a0-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+
+RIGHT_TO_LEFT_LETTER = re.compile(f"[{RIGHT_TO_LEFT}]")
 
 HARD = re.compile(f"[{COMBINING}{RIGHT_TO_LEFT}]")
 """Letters that readers are apt to put into a wrong order."""
@@ -54,10 +58,21 @@ _LANGUAGES = {
 """Languages (codes of ISO 639, English names) that are written in this script alone."""
 
 
-def script_of(language: str) -> tuple[str, re.Pattern[str]] | None:
-    """The name of the script that `language` is written in, and its letters; None for Latin, and where unknown."""
+class Script(NamedTuple):
+    """A script by its name and its letters."""
+
+    name: str
+    letters: re.Pattern[str]
+
+    def count(self, texts: Iterable[str]) -> int:
+        """How many of its letters stand in the texts."""
+        return sum(len(self.letters.findall(text)) for text in texts)
+
+
+def script_of(language: str) -> Script | None:
+    """The script that a language (a code or an English name) is written in; None for Latin, and where unknown."""
     code = re.split(r"[-_ ]", language.strip().lower())[0]
     for name, languages in _LANGUAGES.items():
         if code in languages.split():
-            return name, re.compile(f"[{_LETTERS[name]}]")
+            return Script(name, re.compile(f"[{_LETTERS[name]}]"))
     return None
