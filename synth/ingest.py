@@ -36,7 +36,7 @@ class Unreadable(Record):
 
 
 class ReaderTaken(Record):
-    """A line of `readers.jsonl`: what a PDF was read with, and why; `n_other` of its `n_pages` are the other reader's."""
+    """A line of `readers.jsonl`: what a PDF was read with, and why; `n_other` of `n_pages` are the other reader's."""
 
     doc: str
     reader: ReaderName

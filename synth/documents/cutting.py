@@ -122,7 +122,8 @@ def _hint(text: DocumentText, pages: Sequence[PageText], reader: str) -> str | N
     faults = [found for page in pages if page.text and (found := fault(page.text))] if reader != "auto" else []
     if len(faults) > GARBLED_SHARE * len(pages):
         most = Counter(faults).most_common(1)[0][0]
-        return f'{len(faults)} of {len(pages)} pages are garbled as {reader} reads it ({most}); set reader = "auto" under [ingest]'
+        garbled = f"{len(faults)} of {len(pages)} pages are garbled as {reader} reads it ({most})"
+        return f'{garbled}; set reader = "auto" under [ingest]'
     empty = sum(not page.strip() for _, page in text.pages)
     if empty > MOSTLY_WITHOUT_TEXT * len(text.pages):
         return f"{empty} of {len(text.pages)} pages have no text; if they are scans, add text with OCR first"

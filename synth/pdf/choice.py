@@ -1,4 +1,4 @@
-"""Which reader a document is read with: PDFium, unless its text is in doubt and pypdf's, on a sample of pages, is better.
+"""Which reader a document is read with: PDFium, unless its text is in doubt and pypdf's is better on a sample of pages.
 
 PDFium is some twenty times as fast. pypdf is asked only about documents that PDFium cannot open or reads with faults,
 and about those whose scripts or columns readers are apt to put into a wrong order.
@@ -79,9 +79,7 @@ def read_documents(
     asked = read("pypdf", {n: _spread(doubt.pages) for n, doubt in doubts.items()})
     cases = {n: Case(doubt, first[n], asked[n]) for n, doubt in doubts.items()}
     more = read("pypdf", {n: case.still_to_ask() for n, case in cases.items()})
-    return [
-        cases[n].settled(more[n]) if n in cases else _undoubted(one, first[n]) for n, one in enumerate(opened)
-    ]
+    return [cases[n].settled(more[n]) if n in cases else _undoubted(one, first[n]) for n, one in enumerate(opened)]
 
 
 def _read(

@@ -1,4 +1,4 @@
-"""When PDFium's text of a document is in doubt, on which pages, and which of two readings of a page is the better one."""
+"""When PDFium's text of a document is in doubt, on which pages, and which of two readings of a page is better."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ SAME_LETTERS, SAME_WORDS = 0.96, 0.7
 FOREIGN_LETTERS = 0.9
 FULLER = 1.05
 
+HARD_TO_READ = "its script is one that readers get wrong"
+DOWNWARDS = "its columns run downwards"
 DISAGREE = "the two readers disagree about its letters"
 
 
@@ -46,18 +48,17 @@ def doubt_of(pages: Sequence[PageText], script: Script | None) -> Doubt | None:
     faults = {page.page: found for page in pages if (found := page_fault(page))}
     with_text = [page for page in pages if len(page.text or "") >= FEWEST_CHARACTERS]
     hard = _numbers([page for page in with_text if _is_hard(page.text or "")])
-    if len(faults) > MANY * len(pages):
-        return Doubt(Counter(faults.values()).most_common(1)[0][0], tuple(sorted({*faults, *hard})))
+    downwards = _numbers([page for page in pages if page.downwards])
+    most = Counter(faults.values()).most_common(1)[0][0] if faults else None
+    doubtful, many = tuple(sorted({*faults, *hard, *downwards})), MANY * len(pages)
+    if most and len(faults) > many:
+        return Doubt(most, doubtful)
     if script and _lacks(script, with_text):
         return Doubt(f"it has no {script.name} letters", _numbers(with_text), foreign=script)
-    if hard:
-        return Doubt("its script is one that readers get wrong", hard)
-    if downwards := [page for page in pages if page.downwards]:
-        return Doubt("its columns run downwards", _numbers(downwards))
     if 2 * len(with_text) < len(pages):
         return Doubt("most of its pages have no text", _numbers([page for page in pages if page not in with_text]))
-    if faults:
-        return Doubt(next(iter(faults.values())), tuple(faults), whole=False)
+    if doubtful:
+        return Doubt(most or (HARD_TO_READ if hard else DOWNWARDS), doubtful, whole=len(doubtful) > many)
     return None
 
 

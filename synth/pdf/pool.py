@@ -35,8 +35,9 @@ Lend = Callable[[], AbstractContextManager[PdfProcess]]
 
 @dataclass
 class PdfPool:
-    """Processes that read with `reader` unless told otherwise: `with PdfPool(reader, n) as pool`. They start when needed.
+    """Processes that read, with `reader` unless told otherwise: `with PdfPool(reader, n) as pool`.
 
+    They start when first needed.
     `n_workers` counts where `cores` are this machine's. A cluster must see the documents under the same paths.
     """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 
 from .scripts import COMBINING, RIGHT_TO_LEFT, SPACED
 
@@ -18,13 +19,14 @@ FEWEST_ODD = 2
 
 UNMAPPED_SHARE = 0.1
 GLYPH_NAME_SHARE = 0.02
-GLUED_LETTERS, GLUED_SHARE = 25, 0.3
+GLUED_LETTERS, GLUED_SHARE = 25, 0.5
 LETTERS_APART, APART_SHARE = 5, 0.5
 BROKEN_SHARE = 0.02
 REVERSED_SHARE = 0.1
 MOJIBAKE_SHARE = 0.6
-SPOKEN_SHARE = 0.3
-"""Of the Latin words of three letters and more, those with a vowel and a consonant. Register tables have 0.5."""
+SPOKEN_SHARE, DECODED_SHARE = 0.15, 0.85
+"""Of the Latin words of three letters and more, those with a vowel beside a consonant: prose has 0.95, register tables
+0.5, assembler 0.2."""
 
 JUDGED = 1000
 """In characters: how much of a page's Latin words is looked at."""
@@ -32,9 +34,7 @@ JUDGED = 1000
 PLEASE_WAIT_LENGTH = 1500
 """In characters: a longer page that says "Please wait…" is a text."""
 
-_UNMAPPED = re.compile(
-    "[\x00\x01\x03-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8df\uf8ff\U000f0000-\U0010ffff]"
-)
+_UNMAPPED = re.compile("[\x00\x01\x03-\x08\x0b\x0e-\x1f\x7f-\x9f\ufffd\ue000-\uf8df\uf8ff\U000f0000-\U0010ffff]")
 """Not U+0002, a hyphen in PDFium's text, and not U+F8E0 to U+F8FE, the pieces of TeX's large brackets."""
 
 _GLYPH_NAMES = re.compile(r"(?:/[A-Za-z]{0,6}\d{1,5}\s?){4,}|(?:\(cid:\d+\)\s?){2,}")
@@ -42,6 +42,8 @@ _PLEASE_WAIT = ("Please wait...", "Please wait…", "is not eventually replaced"
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{3,}")
 _SPOKEN = re.compile(r"[aeiouyà-öø-ÿ][^aeiouyà-öø-ÿ]|[^aeiouyà-öø-ÿ][aeiouyà-öø-ÿ]", re.IGNORECASE)
+_GLYPH_NUMBERS = {number: chr(number + 29) for number in range(3, 98)}
+"""What the numbers of glyphs in most TrueType fonts stand for: a font without Unicode shows them as letters."""
 _LETTER = re.compile(f"[^\\W\\d_]|[{COMBINING}]")
 _LATIN_1 = re.compile("[\u00a1-\u00ff]")
 _PUNCTUATION = re.compile(r"[.,;:!?()\[\]{}«»\"'“”‘’،؛؟।۔\d-]+")
@@ -52,6 +54,8 @@ _COMBINING_WORD = re.compile(f"[{COMBINING}\u200c\u200d]+")
 _INSERTED = re.compile(f"[{COMBINING}]/?[0-9]{{1,2}}[{COMBINING}]")
 
 _RIGHT_TO_LEFT_WORD = re.compile(f"[{RIGHT_TO_LEFT}]{{3,}}")
+_RIGHT_TO_LEFT_LINE = re.compile(f"^.*[{RIGHT_TO_LEFT}]", re.MULTILINE)
+_STOP_FIRST = re.compile(f"^ *[.,،؛] *[{RIGHT_TO_LEFT}]", re.MULTILINE)
 _ARABIC_AHEAD = re.compile("^(?:و|ب|ك|ف)?ال..|[ةى]$")
 _ARABIC_REVERSED = re.compile("^[ةى]|..لا[وبكف]$")
 _HEBREW_AHEAD, _HEBREW_REVERSED = re.compile("[ךםןףץ]$"), re.compile("^[ךםןףץ]")
@@ -88,12 +92,18 @@ def _words_fault(text: str, length: int) -> str | None:
 
 def _latin_fault(text: str) -> str | None:
     words = _LATIN_WORD.findall(text, 0, JUDGED)
-    if len(words) >= FEWEST_WORDS and sum(map(bool, map(_SPOKEN.search, words))) < SPOKEN_SHARE * len(words):
-        return "its letters make no words"
+    if len(words) >= FEWEST_WORDS:
+        spoken, decoded = _spoken(words), _spoken(_LATIN_WORD.findall(text.translate(_GLYPH_NUMBERS), 0, JUDGED))
+        if spoken < SPOKEN_SHARE or (spoken < decoded - SPOKEN_SHARE and decoded > DECODED_SHARE):
+            return "its letters make no words"
     if text.isascii() or len(latin_1 := _LATIN_1.findall(text)) < FEWEST_CHARACTERS:
         return None
     strange = len(latin_1) > MOJIBAKE_SHARE * len(_LETTER.findall(text))
     return "its letters are those of another encoding" if strange else None
+
+
+def _spoken(words: Sequence[str]) -> float:
+    return sum(map(bool, map(_SPOKEN.search, words))) / max(1, len(words))
 
 
 def _order_fault(text: str) -> str | None:
@@ -105,6 +115,9 @@ def _order_fault(text: str) -> str | None:
     ahead, reversed_ = letter_order(text)
     if reversed_ >= FEWEST_ODD and reversed_ > REVERSED_SHARE * (ahead + reversed_):
         return "its words are spelt backwards"
+    lines = len(_RIGHT_TO_LEFT_LINE.findall(text))
+    if len(_STOP_FIRST.findall(text)) > REVERSED_SHARE * lines:
+        return "its clauses stand in reversed order"
     return None
 
 
@@ -129,7 +142,7 @@ _JOINED_BACKWARDS = {(first, last) for first in ("<final>", "<medial>") for last
 
 
 def letters_of(text: str) -> Counter[str]:
-    """How often each letter and each sign that combines stands in a text, compatibility forms as what they stand for."""
+    """How often each letter and each sign that combines stands in a text; forms of letters are the letters."""
     return Counter(_LETTER.findall(unicodedata.normalize("NFKC", text)))
 
 

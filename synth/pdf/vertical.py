@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -85,13 +86,13 @@ def _tiers(runs: list[list[Glyph]], size: float) -> list[list[list[Glyph]]]:
 
 
 def _runs_down(glyphs: list[Glyph]) -> bool:
-    steps = [(abs(b.x - a.x), a.y - b.y) for a, b in zip(glyphs, glyphs[1:], strict=False)]
+    steps = [(abs(b.x - a.x), a.y - b.y) for a, b in pairwise(glyphs)]
     down = sum(across < drop for across, drop in steps)
     return down > sum(across > abs(drop) for across, drop in steps)
 
 
 def _size(glyphs: list[Glyph]) -> float:
-    drops = [a.y - b.y for a, b in zip(glyphs, glyphs[1:], strict=False) if a.y > b.y and abs(a.x - b.x) < a.y - b.y]
+    drops = [a.y - b.y for a, b in pairwise(glyphs) if a.y > b.y and abs(a.x - b.x) < a.y - b.y]
     return median(drops) if drops else 1.0
 
 
