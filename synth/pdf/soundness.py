@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
-from .scripts import COMBINING, RIGHT_TO_LEFT, SPACED
+from .scripts import COMBINING, HARD, RIGHT_TO_LEFT, SPACED
 
 FEWEST_CHARACTERS = 40
 FEWEST_WORDS = 30
@@ -24,6 +24,7 @@ LETTERS_APART, APART_SHARE = 5, 0.5
 BROKEN_SHARE = 0.02
 REVERSED_SHARE = 0.1
 MOJIBAKE_SHARE = 0.6
+LOWER_SHARE = 0.05
 SPOKEN_SHARE, DECODED_SHARE = 0.15, 0.85
 """Of the Latin words of three letters and more, those with a vowel beside a consonant: prose has 0.95, register tables
 0.5, assembler 0.2."""
@@ -42,7 +43,7 @@ _PLEASE_WAIT = ("Please wait...", "Please wait…", "is not eventually replaced"
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f]{3,}")
 _SPOKEN = re.compile(r"[aeiouyà-öø-ÿ][^aeiouyà-öø-ÿ]|[^aeiouyà-öø-ÿ][aeiouyà-öø-ÿ]", re.IGNORECASE)
-_GLYPH_NUMBERS = {number: chr(number + 29) for number in range(3, 98)}
+_GLYPH_NUMBERS = {number: chr(number + 29) for number in range(3, 94)}
 """What the numbers of glyphs in most TrueType fonts stand for: a font without Unicode shows them as letters."""
 _LETTER = re.compile(f"[^\\W\\d_]|[{COMBINING}]")
 _LATIN_1 = re.compile("[\u00a1-\u00ff]")
@@ -72,7 +73,7 @@ def fault(text: str) -> str | None:
         return "its characters stand for no letters"
     if _glyph_names(text) > APART_SHARE * length:
         return "its letters come out as names of glyphs"
-    return _words_fault(text, length) or _latin_fault(text) or (None if text.isascii() else _order_fault(text))
+    return _words_fault(text, length) or _latin_fault(text) or (_order_fault(text) if HARD.search(text) else None)
 
 
 def _glyph_names(text: str) -> int:
@@ -85,21 +86,28 @@ def _glyph_names(text: str) -> int:
 def _words_fault(text: str, length: int) -> str | None:
     if sum(map(len, _GLUED.findall(text))) > GLUED_SHARE * length:
         return "its words run together"
-    if sum(map(len, _APART.findall(text))) > 2 * APART_SHARE * length:
+    if 3 * text.count(" ") > length and sum(map(len, _APART.findall(text))) > 2 * APART_SHARE * length:
         return "its words fall apart into letters"
     return None
 
 
 def _latin_fault(text: str) -> str | None:
     words = _LATIN_WORD.findall(text, 0, JUDGED)
-    if len(words) >= FEWEST_WORDS:
-        spoken, decoded = _spoken(words), _spoken(_LATIN_WORD.findall(text.translate(_GLYPH_NUMBERS), 0, JUDGED))
-        if spoken < SPOKEN_SHARE or (spoken < decoded - SPOKEN_SHARE and decoded > DECODED_SHARE):
-            return "its letters make no words"
+    if len(words) >= FEWEST_WORDS and ((spoken := _spoken(words)) < SPOKEN_SHARE or _are_glyph_numbers(text, spoken)):
+        return "its letters make no words"
     if text.isascii() or len(latin_1 := _LATIN_1.findall(text)) < FEWEST_CHARACTERS:
         return None
     strange = len(latin_1) > MOJIBAKE_SHARE * len(_LETTER.findall(text))
     return "its letters are those of another encoding" if strange else None
+
+
+def _are_glyph_numbers(text: str, spoken: float) -> bool:
+    """Whether what looks like capital letters makes words when it is taken for numbers of glyphs."""
+    beginning = text[:JUDGED]
+    if 4 * sum(map(str.islower, beginning[::4])) > LOWER_SHARE * len(beginning):
+        return False
+    decoded = _spoken(_LATIN_WORD.findall(beginning.translate(_GLYPH_NUMBERS)))
+    return decoded > max(DECODED_SHARE, spoken + SPOKEN_SHARE)
 
 
 def _spoken(words: Sequence[str]) -> float:

@@ -20,6 +20,7 @@ from ragassay.files import read_records
 from ragassay.records import Page
 from ragassay.synth.ingest import ingest
 from ragassay.synth.pdf.choice import SAMPLE
+from ragassay.synth.pdf.pool import PdfPool
 from ragassay.synth.pdf.soundness import fault
 from ragassay.synth.pdf.vertical import Glyph, in_columns
 
@@ -203,6 +204,14 @@ def test_words_spelt_backwards_are_told_from_words_in_order(script: str) -> None
 )
 def test_tables_code_formulas_and_long_words_are_sound(text: str) -> None:
     assert fault(text) is None
+
+
+@pytest.mark.parametrize("manual", ["avr-libc/avr-libc-user-manual.pdf", "r/R-admin.pdf", "r/R-intro.pdf"])
+def test_no_page_of_real_manuals_is_taken_for_garbage(manual: str) -> None:
+    path = Path(__file__).parents[3] / "corpora" / manual
+    with PdfPool("pdfium", 1) as pool:
+        pages = pool.read([(path, range(1, pool.probe([path])[0].pages + 1))])[0]
+    assert len(pages) > 80 and not {page.page: found for page in pages if (found := fault(page.text or ""))}
 
 
 @pytest.mark.parametrize(
