@@ -10,7 +10,6 @@ import ctypes
 import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from statistics import median
 from typing import Any, NamedTuple
 
 PROBED = 60
@@ -93,7 +92,7 @@ def _runs_down(glyphs: list[Glyph]) -> bool:
 
 def _size(glyphs: list[Glyph]) -> float:
     drops = [a.y - b.y for a, b in pairwise(glyphs) if a.y > b.y and abs(a.x - b.x) < a.y - b.y]
-    return median(drops) if drops else 1.0
+    return sorted(drops)[len(drops) // 2] if drops else 1.0
 
 
 def _glyphs(textpage: Any, indexes: Iterable[int]) -> Iterator[Glyph]:
