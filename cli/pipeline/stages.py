@@ -59,7 +59,10 @@ def _ingest() -> Stage:
         needs=lambda w: [],
         uses=_pdfs,
         settings=synth.ingest_settings,
-        makes=lambda w: [w.pages, w.sections, w.passages, w.unreadable],
+        makes=lambda w: [
+            *(w.pages, w.sections, w.passages, w.unreadable),
+            *([w.readers] if w.experiment.ingest.reader == "auto" else []),
+        ],
         run=run,
     )
 

@@ -22,7 +22,7 @@ class CorpusSettings(Table):
 
 
 class IngestSettings(Table):
-    reader: Literal["pypdf", "pdfium"] = "pypdf"
+    reader: Literal["auto", "pdfium", "pypdf"] = "auto"
     section_tokens: int = Field(2000, ge=50)
     section_pages: int = Field(10, ge=1)
     passage_words: int = Field(200, ge=10)

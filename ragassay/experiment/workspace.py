@@ -49,8 +49,13 @@ class Workspace:
 
     @property
     def unreadable(self) -> Path:
-        """One line a PDF that could not be read: `doc`, `error`."""
+        """One line a PDF of which something could not be read: `doc`, `error`, `pages`."""
         return self.results / "unreadable.jsonl"
+
+    @property
+    def readers(self) -> Path:
+        """With `reader = "auto"`, one line a PDF: what it was read with, and why."""
+        return self.results / "readers.jsonl"
 
     @property
     def pool(self) -> Path:

@@ -41,11 +41,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class PageText:
-    """The raw text of a page (1-based); exactly one of `text` and `error` is set."""
+    """The raw text of a page (1-based); exactly one of `text` and `error` is set. `downwards`: set in columns."""
 
     page: int
     text: str | None = None
     error: str | None = None
+    downwards: bool = False
 
 
 @dataclass(frozen=True)
