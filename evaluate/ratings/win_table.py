@@ -34,12 +34,46 @@ _AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
+class Meetings:
+    """Who has met whom on which query, verdict or not: one row each, all (meetings,), those of a pair side by side.
+
+    one, other: indices of agents, one < other; query: index of the query.
+    """
+
+    one: Ints
+    other: Ints
+    query: Ints
+
+    @classmethod
+    def of(cls, one: Ints, other: Ints, query: Ints) -> Meetings:
+        """From rows in any order."""
+        order = np.lexsort((query, other, one))
+        return cls(one[order], other[order], query[order])
+
+    def among(self, agents: Ints) -> Meetings:
+        """Those of these agents, (agents,) sorted, which are then told by their places among them."""
+        kept = np.isin(self.one, agents) & np.isin(self.other, agents)
+        one, other = (np.searchsorted(agents, side[kept]) for side in (self.one, self.other))
+        return Meetings(one, other, self.query[kept])
+
+    @cached_property
+    def starts(self) -> Ints:
+        """(pairs,): where the rows of each pair begin."""
+        return np.flatnonzero((np.diff(self.one, prepend=-1) != 0) | (np.diff(self.other, prepend=-1) != 0))
+
+    @cached_property
+    def queries(self) -> Ints:
+        """Those on which anybody met."""
+        return np.unique(self.query)
+
+
+@dataclass(frozen=True)
 class Contests:
     """The verdicts there are, one row each, in an order that the order of the file does not change.
 
     a, b, query: indices into `agents` and `queries`; score: a's, 1 won, 0.5 tied, 0 lost. `failed` are the verdicts
-    that are missing, which no array holds. met: (queries, agents, agents), who has met on which query, verdict or not,
-    where pairs are to count the same and have not all met on the same queries; else None, and each game counts 1.
+    that are missing, which no array holds. met: who has met on which query, where pairs are to count the same and have
+    not all met on the same queries; else None, and each game counts 1.
     """
 
     agents: tuple[str, ...]
@@ -49,7 +83,7 @@ class Contests:
     query: Ints
     score: Floats
     failed: tuple[Verdict, ...] = ()
-    met: Truths | None = None
+    met: Meetings | None = None
 
     def pair_weights(self, weights: Floats | NDArray[np.int64]) -> Floats | None:
         """(draws, agents, agents): what a game of a pair counts, n / m of the queries of each draw; None: 1.
@@ -58,24 +92,15 @@ class Contests:
         """
         if self.met is None:
             return None
-        one, other, query, starts = self._meetings
-        m = np.zeros((len(weights), len(self.agents), len(self.agents)))
-        step = max(1, _AT_ONCE // max(1, len(query)))
+        met, starts = self.met, self.met.starts
+        one, other = met.one[starts], met.other[starts]
+        m, n = np.zeros((len(weights), len(self.agents), len(self.agents))), np.zeros((len(weights), 1, 1))
+        step = max(1, _AT_ONCE // max(1, len(met.query)))
         for start in range(0, len(weights), step):
             part = slice(start, start + step)
-            m[part, one, other] = m[part, other, one] = np.add.reduceat(weights[part][:, query], starts, axis=1)
-        n = (weights @ self.met.any(axis=(1, 2)))[:, None, None]
+            n[part, 0, 0] = weights[part][:, met.queries].sum(axis=1)
+            m[part, one, other] = m[part, other, one] = np.add.reduceat(weights[part][:, met.query], starts, axis=1)
         return np.divide(n, m, out=np.zeros_like(m), where=m > 0)
-
-    @cached_property
-    def _meetings(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The two agents of each pair that met, the queries they met on, pair by pair, and where each pair's begin."""
-        assert self.met is not None
-        query, one, other = np.nonzero(np.triu(self.met, 1))
-        order = np.lexsort((query, other, one))
-        query, one, other = query[order], one[order], other[order]
-        starts = np.flatnonzero(np.diff(one * len(self.agents) + other, prepend=-1))
-        return one[starts], other[starts], query, starts
 
     def game_weights(self) -> Floats:
         """(games,): what each counts."""
@@ -107,7 +132,7 @@ class Contests:
         active = np.unique(np.concatenate([self.a, self.b]))
         names = tuple(self.agents[index] for index in active)
         a, b = np.searchsorted(active, self.a), np.searchsorted(active, self.b)
-        met = None if self.met is None else self.met[:, active][:, :, active]
+        met = None if self.met is None else self.met.among(active)
         return replace(self, agents=names, a=a, b=b, met=met)
 
     def wins_by_query(self) -> Floats:
@@ -150,27 +175,26 @@ def contests(
     return Contests(names, asked, a, b, query, columns[:, 3], failed, met)
 
 
-_Meetings = set[tuple[str, str, str]]
+_Met = set[tuple[str, str, str]]
 """Query, and the two agents."""
 
 
-def _meetings(verdicts: Sequence[Verdict]) -> _Meetings:
+def _meetings(verdicts: Sequence[Verdict]) -> _Met:
     return {(v.query_id, v.agent_a, v.agent_b) for v in verdicts}
 
 
-def _alike(meetings: _Meetings) -> bool:
+def _alike(meetings: _Met) -> bool:
     """Whether every pair of those that have met with anybody has met on the same queries."""
     agents = {agent for _, *pair in meetings for agent in pair}
     return len(meetings) == len({query for query, _, _ in meetings}) * (len(agents) * (len(agents) - 1) // 2)
 
 
-def _met(meetings: _Meetings, agent_at: dict[str, int], query_at: dict[str, int]) -> Truths | None:
+def _met(meetings: _Met, agent_at: dict[str, int], query_at: dict[str, int]) -> Meetings | None:
     if _alike(meetings):
         return None
-    met = np.zeros((len(query_at), len(agent_at), len(agent_at)), dtype=bool)
-    for query, one, other in meetings:
-        met[query_at[query], agent_at[one], agent_at[other]] = met[query_at[query], agent_at[other], agent_at[one]] = 1
-    return met
+    rows = [(agent_at[one], agent_at[other], query_at[query]) for query, one, other in meetings]
+    one, other, query = np.array(rows, dtype=np.intp).T
+    return Meetings.of(one, other, query)
 
 
 def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> Figures:
@@ -243,7 +267,7 @@ class _Plan:
     often: dict[str, Counter[str]]
 
     @classmethod
-    def of(cls, meetings: _Meetings) -> _Plan:
+    def of(cls, meetings: _Met) -> _Plan:
         often: dict[str, Counter[str]] = defaultdict(Counter)
         for (one, other), n in Counter((one, other) for _, one, other in meetings).items():
             often[one][other] += n
