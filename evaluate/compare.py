@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypedDict, TypeVar
 
+from ragassay.cores import Helpers
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
@@ -16,9 +17,11 @@ from ragassay.records import Assessment, Figure
 
 from .agreement.joined import agreement_by_criterion
 from .audit.judge_audit import guessing, warnings
+from .audit.length import begin_control, lengths_of
 from .audit.panel import audit_of, panel_of_judges, warnings_of
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
+from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
@@ -31,6 +34,7 @@ from .inputs.sections import source_clusters
 from .judging.catalog import experiment_evaluators
 from .ratings import bradley_terry, elo
 from .ratings.leader import choose, rank_agents, with_equals
+from .ratings.length_control import Controlled
 from .ratings.panel_verdicts import panel_verdicts
 from .ratings.verdicts import Verdict, verdicts
 from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate, wins
@@ -91,9 +95,19 @@ def results_of(
     second: SecondJudge | None = None,
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
-    basis = _basis(findings, experiment, evaluated or Evaluations())
+    with _helpers(findings, experiment) as helpers:
+        return _results_of(_basis(findings, experiment, evaluated or Evaluations(), helpers), corpus, labelled, second)
+
+
+def _results_of(
+    basis: _Basis, corpus: str, labelled: People | None, second: SecondJudge | None
+) -> tuple[Results, tuple[str, ...]]:
+    """The sections that hang on this process alone come first: others are at the comparisons, length and Elo then."""
+    findings, experiment = basis.findings, basis.experiment
+    pairs = _pairs(basis, {**basis.asked, **compared_measures.of_evaluators(basis.evaluated)})
+    boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
     panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
-    audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws)
+    audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws, basis.length)
     corrected, guess = _corrected(basis, labelled), guessing(audit)
     notices = [
         *findings.unusable,
@@ -112,14 +126,14 @@ def results_of(
         n_queries=len(findings.queries),
         usage=findings.usage,
         ledger=findings.ledger,
-        boxes=_boxes(basis),
-        **_ranking(basis),
-        **_answers(basis),
+        boxes=boxes,
+        **ranking,
+        **answers,
         **_evaluators(basis),
-        **_games(basis),
-        **_comparisons(basis),
-        **_pool(basis),
-        **_ratings(basis),  # last: where games are many, Elo's are still being played
+        **games,
+        **_comparisons(basis, pairs),
+        **pool,
+        **_ratings(basis),
         audit=audit,
         corrected=corrected,
         panel=panel,
@@ -132,8 +146,8 @@ def results_of(
 class _Basis:
     """What the sections are made from. retrieval, pointwise: the judge's values; order: the agents, best first.
 
-    found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's. elo:
-    waits for the ratings.
+    found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's.
+    asked: the measures on which agents are compared, but for evaluators'. helpers: who works beside this process; elo, length: wait for what they do.
     """
 
     findings: Findings
@@ -144,9 +158,12 @@ class _Basis:
     evaluated: Evaluations
     found: Sequence[Verdict]
     own: Sequence[Verdict]
+    asked: Mapping[str, ComparedMeasure]
     table: Contests
     play: elo.EloSettings
+    helpers: Helpers
     elo: Callable[[], Mapping[str, Figure]]
+    length: Callable[[], Controlled]
     strengths: bradley_terry.BradleyTerry
     order: tuple[str, ...]
 
@@ -165,7 +182,18 @@ class _Basis:
         return {agent: table[agent] for agent in self.order if agent in table}
 
 
-def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -> _Basis:
+_LARGE = 10_000_000
+"""Queries by pairs of agents, from which on other processes help: seconds of work."""
+
+
+def _helpers(findings: Findings, experiment: Experiment) -> Helpers:
+    """None for what is done before they have started."""
+    agents, settings = len(findings.material.agents), experiment.compare
+    games = elo.is_large(len(findings.games), settings.bootstrap, settings.tournaments)
+    return Helpers(games or len(findings.queries) * agents**2 > _LARGE)
+
+
+def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations, helpers: Helpers) -> _Basis:
     settings, agents = experiment.compare, findings.material.agents
     clusters = source_clusters(findings.material.queries)
     draws = resamples(findings.queries, settings.bootstrap, settings.seed, clusters)
@@ -173,20 +201,29 @@ def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -
     found = panel_verdicts(own, experiment.judge.models)
     table = contests(found, agents, findings.queries)
     play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
-    points, strengths = elo.begin(table, draws, play), bradley_terry.rate(table, draws, play.initial)
+    rating = helpers.start(bradley_terry.rate, table, draws, play.initial)
+    length = begin_control(found, lengths_of(findings.material.answers), agents, draws, helpers, table)
+    points = elo.begin(table, draws, play, helpers)
+    retrieval = query_values.retrieval_by_query(findings, experiment.retrieval.k)
+    pointwise = query_values.pointwise_by_query(findings, experiment.judge.criteria)
+    asked = compared_measures.of_findings(findings, experiment.retrieval.k, retrieval, pointwise, found)
+    strengths = rating()
     rated = all(figure.value is not None for figure in strengths.figures.values())
     return _Basis(
         findings=findings,
         experiment=experiment,
         draws=draws,
-        retrieval=query_values.retrieval_by_query(findings, experiment.retrieval.k),
-        pointwise=query_values.pointwise_by_query(findings, experiment.judge.criteria),
+        retrieval=retrieval,
+        pointwise=pointwise,
         evaluated=evaluated,
         found=found,
         own=own,
+        asked=asked,
         table=table,
         play=play,
+        helpers=helpers,
         elo=points,
+        length=length,
         strengths=strengths,
         order=rank_agents(agents, strengths, strengths.figures if rated else points()),
     )
@@ -304,29 +341,28 @@ class _Comparisons(TypedDict):
     failures_at_bottom: FailuresAtBottom | None
 
 
-def _comparisons(basis: _Basis) -> _Comparisons:
+def _comparisons(basis: _Basis, begun: Callable[[], tuple[Comparison, ...]]) -> _Comparisons:
     """Every pair of agents on every measure, what to choose by them, and the paper's tests."""
     findings, draws, matters = basis.findings, basis.draws, basis.experiment.compare.matters
-    asked = compared_measures.of_findings(findings, basis.k, basis.retrieval, basis.pointwise, basis.found)
-    measures = asked | compared_measures.of_evaluators(basis.evaluated)
-    pairs = _pairs(basis, measures)
-    verdict = choose(basis.order, basis.strengths, basis.table, draws, asked[WIN_RATE].values)
+    verdict = choose(basis.order, basis.strengths, basis.table, draws, basis.asked[WIN_RATE].values)
     low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
-    failing = low.figures(verdict, basis.order, draws) if low else None
-    if low:
-        pairs = withhold_pairs(pairs, _pairs(basis, low.measures), low.failed)
+    again = _pairs(basis, low.measures) if low else None
+    failing, pairs = low.figures(verdict, basis.order, draws) if low else None, begun()
+    if low and again:
+        pairs = withhold_pairs(pairs, again(), low.failed)
         verdict = withhold(verdict, low, len(findings.queries))
     return {
         "verdict": with_equals(verdict, pairs, matters.get(WIN_RATE)),
         "comparisons": pairs,
-        "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in asked.items()}),
+        "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in basis.asked.items()}),
         "failures_at_bottom": failing,
     }
 
 
-def _pairs(basis: _Basis, measures: Mapping[str, compared_measures.ComparedMeasure]) -> tuple[Comparison, ...]:
-    matters = basis.experiment.compare.matters
-    return compared_measures.compare_agents(measures, basis.order, basis.draws.clusters, basis.draws.seed, matters)
+def _pairs(basis: _Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[], tuple[Comparison, ...]]:
+    """Begun; waited for when asked for."""
+    draws, matters = basis.draws, basis.experiment.compare.matters
+    return compared_measures.compare_agents(measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers)
 
 
 class _Pool(TypedDict):

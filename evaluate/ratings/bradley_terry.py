@@ -157,7 +157,7 @@ def _drawn(draws: Resamples, *tables: Floats) -> tuple[Floats, ...]:
     return tuple((weights @ table.reshape(len(table), size * size)).reshape(n, size, size) for table in tables)
 
 
-def _weighed(held: Contests, weights: Floats | NDArray[np.int64], *tables: Floats) -> Floats:
+def _weighed(held: Contests, weights: Floats | NDArray[np.int16], *tables: Floats) -> Floats:
     """The tables (draws, agents, agents) with each pair's games at what they count in each draw."""
     of_pair = held.pair_weights(weights)
     return np.stack(tables if of_pair is None else [table * of_pair for table in tables])

@@ -128,7 +128,7 @@ def leaders(found: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -
     table = contests(found, agents, draws.queries)
     if not len(table.a):
         return ()
-    once = replace(draws, weights=np.ones((1, len(draws.queries)), dtype=np.int64))
+    once = replace(draws, weights=np.ones((1, len(draws.queries)), dtype=np.int16))
     strengths = bradley_terry.rate(table, once)
     beaten = np.atleast_1d(strengths.above.any(axis=0)).tolist()
     unbeaten = {name for name, below in zip(strengths.rated, beaten, strict=True) if not below}

@@ -54,7 +54,7 @@ def control_length(contests: Contests, difference: Floats, draws: Resamples, ini
         return _nothing(contests, n, "there are no verdicts to compare")
     if spread < 1e-12:
         return _nothing(contests, n, "in every game the two answers are equally longer or shorter")
-    weights = np.vstack([np.ones(len(draws.queries), dtype=np.int64), draws.weights])
+    weights = np.vstack([np.ones(len(draws.queries), dtype=np.int16), draws.weights])
     (with_term, found), (without, found_plain) = _fits(held, np.tanh(difference / spread), weights)
     if not (found[0] and found_plain[0]):
         return _nothing(contests, n, "the games are too one-sided for finite ratings under length control")
@@ -100,7 +100,7 @@ _Fits = tuple[Floats, Truths]
 """The terms (fits, terms), and whether each fit has a finite maximum that was found (fits,)."""
 
 
-def _fits(held: Contests, term: Floats, weights: NDArray[np.int64]) -> tuple[_Fits, _Fits]:
+def _fits(held: Contests, term: Floats, weights: NDArray[np.int16]) -> tuple[_Fits, _Fits]:
     """Logistic regressions of the score (0 to 1) on who plays and `term` (games,), and on who plays alone.
 
     weights: (fits, queries). Games count as `Contests.pair_weights` says. The terms are those of the agents but the
@@ -121,7 +121,7 @@ def _fits(held: Contests, term: Floats, weights: NDArray[np.int64]) -> tuple[_Fi
     return with_term, without
 
 
-def _slices(weights: NDArray[np.int64], n_games: int) -> list[NDArray[np.int64]]:
+def _slices(weights: NDArray[np.int16], n_games: int) -> list[NDArray[np.int16]]:
     step = max(1, _AT_ONCE // max(1, n_games))
     return [weights[start : start + step] for start in range(0, len(weights), step)]
 
@@ -179,7 +179,7 @@ class _Pairs:
         return full[:, :-1, :-1]
 
 
-def _weighed(pairs: _Pairs, held: Contests, weights: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _weighed(pairs: _Pairs, held: Contests, weights: NDArray[np.int16]) -> tuple[Floats, Floats]:
     """(fits, games) in the order of the pairs: what each counts, and that times its score."""
     order, of_pair = pairs.order, held.pair_weights(weights)
     each = weights[:, held.query[order]].astype(np.float64)

@@ -85,7 +85,7 @@ class Contests:
     failed: tuple[Verdict, ...] = ()
     met: Meetings | None = None
 
-    def pair_weights(self, weights: Floats | NDArray[np.int64]) -> Floats | None:
+    def pair_weights(self, weights: Floats | NDArray[np.int16]) -> Floats | None:
         """(draws, agents, agents): what a game of a pair counts, n / m of the queries of each draw; None: 1.
 
         weights: (draws, queries), how often each query was drawn.
@@ -99,7 +99,8 @@ class Contests:
         for start in range(0, len(weights), step):
             part = slice(start, start + step)
             n[part, 0, 0] = weights[part][:, met.queries].sum(axis=1)
-            m[part, one, other] = m[part, other, one] = np.add.reduceat(weights[part][:, met.query], starts, axis=1)
+            often = np.add.reduceat(weights[part][:, met.query], starts, axis=1, dtype=np.float64)
+            m[part, one, other] = m[part, other, one] = often
         return np.divide(n, m, out=np.zeros_like(m), where=m > 0)
 
     def game_weights(self) -> Floats:
