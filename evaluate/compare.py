@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypedDict, TypeVar
 
 from ragassay.cores import Helpers
@@ -24,6 +25,7 @@ from .figures.boxes import boxes_of
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
+from .figures.label_rows import LabelRows
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
 from .human_labels.corrections import Judged, People, correct_figures, read_people
@@ -144,7 +146,7 @@ def _results_of(
 
 @dataclass(frozen=True)
 class _Basis:
-    """What the sections are made from. retrieval, pointwise: the judge's values; order: the agents, best first.
+    """What the sections are made from. labelled: rankings where all is. retrieval, pointwise: the judge's values; order: the agents, best first.
 
     found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's.
     asked: the measures on which agents are compared, but for evaluators'. helpers: who works beside this process; elo, length: wait for what they do.
@@ -153,6 +155,7 @@ class _Basis:
     findings: Findings
     experiment: Experiment
     draws: Resamples
+    labelled: Mapping[str, LabelRows]
     retrieval: ByAgent
     pointwise: ByAgent
     evaluated: Evaluations
@@ -176,6 +179,16 @@ class _Basis:
     def criteria(self) -> tuple[str, ...]:
         """Those by which answers were judged by themselves."""
         return self.experiment.judge.criteria
+
+    @cached_property
+    def retrieval_means(self) -> Figures:
+        """The mean of each ranking measure."""
+        return query_values.figures(self.retrieval, self.draws)
+
+    @cached_property
+    def pointwise_means(self) -> Figures:
+        """The mean of each criterion."""
+        return query_values.figures(self.pointwise, self.draws, HIGHEST)
 
     def in_order(self, table: Mapping[str, V]) -> dict[str, V]:
         """By agent, best first."""
@@ -204,7 +217,8 @@ def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations, h
     rating = helpers.start(bradley_terry.rate, table, draws, play.initial)
     length = begin_control(found, lengths_of(findings.material.answers), agents, draws, helpers, table)
     points = elo.begin(table, draws, play, helpers)
-    retrieval = query_values.retrieval_by_query(findings, experiment.retrieval.k)
+    labelled = query_values.labelled_rows(findings, experiment.retrieval.k)
+    retrieval = query_values.retrieval_by_query(findings, experiment.retrieval.k, labelled)
     pointwise = query_values.pointwise_by_query(findings, experiment.judge.criteria)
     asked = compared_measures.of_findings(findings, experiment.retrieval.k, retrieval, pointwise, found)
     strengths = rating()
@@ -213,6 +227,7 @@ def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations, h
         findings=findings,
         experiment=experiment,
         draws=draws,
+        labelled=labelled,
         retrieval=retrieval,
         pointwise=pointwise,
         evaluated=evaluated,
@@ -240,7 +255,7 @@ def _ranking(basis: _Basis) -> _Ranking:
     """The ranking measures by the judge's labels and by people's, and the labels themselves."""
     people = query_values.people_by_query(basis.findings, basis.k)
     return {
-        "retrieval": basis.in_order(query_values.figures(basis.retrieval, basis.draws)),
+        "retrieval": basis.in_order(basis.retrieval_means),
         "retrieval_people": basis.in_order(query_values.figures(people, basis.draws)),
         "relevance_labels": query_values.relevance_labels(basis.findings),
         "n_relevance_failed": sum(row.error is not None for row in basis.findings.relevance),
@@ -257,7 +272,7 @@ class _Answers(TypedDict):
 def _answers(basis: _Basis) -> _Answers:
     """Answers judged by themselves, and what answering took."""
     return {
-        "pointwise": basis.in_order(query_values.figures(basis.pointwise, basis.draws, HIGHEST)),
+        "pointwise": basis.in_order(basis.pointwise_means),
         "pointwise_labels": basis.in_order(query_values.pointwise_labels(basis.findings, basis.criteria)),
         "refusals": basis.in_order(query_values.refusals(basis.findings, basis.draws)),
         "answers": basis.in_order(query_values.answer_figures(basis.findings, basis.draws)),
@@ -285,12 +300,13 @@ def _evaluators(basis: _Basis) -> _Evaluators:
 def _boxes(basis: _Basis) -> Boxes:
     """The spread of every measure over queries."""
     evaluated = basis.evaluated
-    scaled: list[tuple[ByAgent, Callable[[str], Range]]] = [
-        (basis.retrieval, lambda name: (0.0, 1.0)),
-        (basis.pointwise, lambda name: (0.0, HIGHEST)),
-        (evaluated.values, evaluated.scales.__getitem__),
-    ]
-    return basis.in_order(boxes_of(scaled, basis.draws))
+    return basis.in_order(
+        boxes_of(
+            (basis.retrieval, basis.retrieval_means, lambda name: (0.0, 1.0)),
+            (basis.pointwise, basis.pointwise_means, lambda name: (0.0, HIGHEST)),
+            (evaluated.values, evaluated.figures(basis.draws), evaluated.scales.__getitem__),
+        )
+    )
 
 
 class _Games(TypedDict):
@@ -373,7 +389,7 @@ class _Pool(TypedDict):
 def _pool(basis: _Basis) -> _Pool:
     """How far labels reach down the rankings."""
     return {
-        "pool": basis.in_order(pool_by_judge(basis.findings, basis.draws, basis.k)),
+        "pool": basis.in_order(pool_by_judge(basis.findings, basis.draws, basis.k, basis.labelled)),
         "pool_people": basis.in_order(pool_by_people(basis.findings, basis.draws, basis.k)),
     }
 

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from ragassay.records import Figure
 
-from ..results import Box, Boxes
+from ..results import Box, Boxes, Figures
 from ..statistics.clustered import ByAgent, Range
-from ..statistics.resamples import DIGITS, Resamples
+from ..statistics.resamples import DIGITS
 
 REACH = 1.5
 """How many interquartile ranges a whisker may be long."""
 
 
-def boxes_of(tables: Iterable[tuple[ByAgent, Callable[[str], Range]]], draws: Resamples) -> Boxes:
-    """The box of every measure of `tables`, each with what gives a measure's scale."""
+def boxes_of(*tables: tuple[ByAgent, Figures, Callable[[str], Range]]) -> Boxes:
+    """The box of every measure of `tables`, each with the measures' means and what gives a measure's scale."""
     boxes: Boxes = {}
-    for table, scale_of in tables:
+    for table, means, scale_of in tables:
         for agent, named in table.items():
             for name, row in named.items():
-                scale = scale_of(name)
-                boxes.setdefault(agent, {})[name] = box(row, draws.figure(row, scale), scale)
+                boxes.setdefault(agent, {})[name] = box(row, means[agent][name], scale_of(name))
     return boxes
 
 
