@@ -149,7 +149,8 @@ class _Basis:
     """What the sections are made from. labelled: rankings where all is. retrieval, pointwise: the judge's values; order: the agents, best first.
 
     found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's.
-    asked: the measures on which agents are compared, but for evaluators'. helpers: who works beside this process; elo, length: wait for what they do.
+    asked: the measures on which agents are compared, but for evaluators'. helpers: who works beside this process; elo
+    and length wait for what they do.
     """
 
     findings: Findings

@@ -20,6 +20,7 @@ from ..statistics.clustered import Values
 
 Rankings = Mapping[str, Sequence[tuple[str, float]] | None]
 
+
 def ideal_gains(qrels: Qrels, k: int) -> dict[str, float]:
     """Query to the discounted gain of its best possible first k (Jarvelin and Kekalainen, TOIS 20(4), 2002)."""
     names = list(qrels)

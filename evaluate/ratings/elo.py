@@ -95,10 +95,7 @@ def play(contests: Contests, orders: Orders | Circles, k_factor: float, initial:
     counts as `Contests.game_weights` says, in so many K.
     """
     kinds, number = _kinds(contests)
-    if isinstance(orders, Circles):
-        orders = Circles(number[orders.games], orders.starts)
-    else:
-        orders = number[orders]
+    orders = Circles(number[orders.games], orders.starts) if isinstance(orders, Circles) else number[orders]
     return _played(_Part(kinds, orders, len(contests.agents), k_factor, initial))
 
 

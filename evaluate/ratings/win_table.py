@@ -15,17 +15,31 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import sqrt
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.arrays import Floats, Ints, Truths
-from ragassay.records import Figure, Game
+from ragassay.records import Figure, Game, Winner
 
 from ..results import Figures
 from ..statistics.resamples import Resamples
 from .verdicts import SCORES, Verdict
+
+
+class Decided(Protocol):
+    """A verdict, or a game that is told as one (`verdicts.sorted_game`)."""
+
+    @property
+    def query_id(self) -> str: ...
+    @property
+    def agent_a(self) -> str: ...
+    @property
+    def agent_b(self) -> str: ...
+    @property
+    def winner(self) -> Winner | None: ...
+
 
 Weigh = Literal["pairs", "games"]
 """Whether each pair counts the same, or each game: the latter where nobody planned who meets whom, as in a league."""
@@ -82,7 +96,7 @@ class Contests:
     b: Ints
     query: Ints
     score: Floats
-    failed: tuple[Verdict, ...] = ()
+    failed: tuple[Decided, ...] = ()
     met: Meetings | None = None
 
     def pair_weights(self, weights: Floats | NDArray[np.int16]) -> Floats | None:
@@ -151,36 +165,36 @@ class Contests:
 
 
 def contests(
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[Decided],
     agents: Sequence[str],
     queries: Sequence[str],
     weigh: Weigh = "pairs",
-    planned: Sequence[Verdict] | None = None,
+    planned: Sequence[Decided] | None = None,
 ) -> Contests:
-    """The verdicts as arrays. `agents` and `queries` name all that take part, also those without a verdict.
+    """The verdicts, or games in one order alone, as arrays.
 
-    planned: those of all games that were met, where `verdicts` are only some of them.
+    `agents` and `queries` name all that take part, also those without a verdict. planned: those of all games that
+    were met, where `verdicts` are only some of them.
     """
     names, asked = tuple(sorted(set(agents))), tuple(sorted(set(queries)))
     agent_at = {name: index for index, name in enumerate(names)}
     query_at = {name: index for index, name in enumerate(asked)}
-    rows = sorted(
-        (query_at[v.query_id], agent_at[v.agent_a], agent_at[v.agent_b], SCORES[v.winner])
-        for v in verdicts
-        if v.winner is not None
-    )
-    columns = np.array(rows, dtype=np.float64).reshape(-1, 4)
-    query, a, b = (columns[:, index].astype(np.intp) for index in range(3))
+    held = [v for v in verdicts if v.winner is not None]
+    query = np.array([query_at[v.query_id] for v in held], dtype=np.intp)
+    a = np.array([agent_at[v.agent_a] for v in held], dtype=np.intp)
+    b = np.array([agent_at[v.agent_b] for v in held], dtype=np.intp)
+    score = np.array([SCORES[v.winner] for v in held if v.winner is not None], dtype=np.float64)
+    order = np.lexsort((score, b, a, query))
     failed = tuple(v for v in verdicts if v.winner is None)
     met = _met(_meetings(verdicts if planned is None else planned), agent_at, query_at) if weigh == "pairs" else None
-    return Contests(names, asked, a, b, query, columns[:, 3], failed, met)
+    return Contests(names, asked, a[order], b[order], query[order], score[order], failed, met)
 
 
 _Met = set[tuple[str, str, str]]
 """Query, and the two agents."""
 
 
-def _meetings(verdicts: Sequence[Verdict]) -> _Met:
+def _meetings(verdicts: Sequence[Decided]) -> _Met:
     return {(v.query_id, v.agent_a, v.agent_b) for v in verdicts}
 
 

@@ -70,7 +70,8 @@ def gaps_of_pairs(values: ValueTable, clusters: Clusters = ALONE) -> Iterator[Ga
             places, first, second = (list(part) for part in zip(*pairs[start : start + step], strict=True))
             asked = owed[first] | owed[second]
             lacking = [_named(ids, asked & ~there[side]) for side in (first, second)]
-            yield Gaps(places, (known[first] - known[second])[:, both], mine, list(zip(*lacking, strict=True)))
+            gaps = known[first] - known[second]
+            yield Gaps(places, gaps if both.all() else gaps[:, both], mine, list(zip(*lacking, strict=True)))
 
 
 def _named(ids: Sequence[str], which: Truths) -> list[tuple[str, ...]]:
