@@ -5,12 +5,10 @@ One function gives the figures of one section of the report, and `results_of` pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TypedDict, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypedDict
 
-from ragassay.cores import Helpers
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
@@ -18,28 +16,22 @@ from ragassay.records import Assessment, Figure
 
 from .agreement.joined import agreement_by_criterion
 from .audit.judge_audit import guessing, warnings
-from .audit.length import begin_control, lengths_of
 from .audit.panel import audit_of, panel_of_judges, warnings_of
+from .basis import Basis, basis_of, helpers_for
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
-from .figures.label_rows import LabelRows
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
 from .human_labels.corrections import Judged, People, correct_figures, read_people
 from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
 from .inputs.findings import Findings, read_findings
 from .inputs.labels import HIGHEST, by_item
-from .inputs.sections import source_clusters
 from .judging.catalog import experiment_evaluators
-from .ratings import bradley_terry, elo
-from .ratings.leader import choose, rank_agents, with_equals
-from .ratings.length_control import Controlled
-from .ratings.panel_verdicts import panel_verdicts
-from .ratings.verdicts import Verdict, verdicts
-from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate, wins
+from .ratings.leader import choose, with_equals
+from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     WIN_RATE,
     AgentPool,
@@ -55,14 +47,8 @@ from .results import (
     Results,
     SecondJudgeResults,
 )
-from .statistics.clustered import ByAgent, Range
+from .statistics.clustered import Range
 from .statistics.paired_t import rag_tests
-from .statistics.resamples import Resamples, resamples
-
-V = TypeVar("V")
-
-K_FACTOR = 16.0
-"""A few dozen queries give an agent some tens of games, after which a smaller K would leave it near where it began."""
 
 
 def compare(workspace: Workspace) -> StageOutcome:
@@ -97,12 +83,13 @@ def results_of(
     second: SecondJudge | None = None,
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
-    with _helpers(findings, experiment) as helpers:
-        return _results_of(_basis(findings, experiment, evaluated or Evaluations(), helpers), corpus, labelled, second)
+    with helpers_for(findings, experiment) as helpers:
+        basis = basis_of(findings, experiment, evaluated or Evaluations(), helpers)
+        return _results_of(basis, corpus, labelled, second)
 
 
 def _results_of(
-    basis: _Basis, corpus: str, labelled: People | None, second: SecondJudge | None
+    basis: Basis, corpus: str, labelled: People | None, second: SecondJudge | None
 ) -> tuple[Results, tuple[str, ...]]:
     """The sections that hang on this process alone come first: others are at the comparisons, length and Elo then."""
     findings, experiment = basis.findings, basis.experiment
@@ -144,107 +131,6 @@ def _results_of(
     return results, tuple(dict.fromkeys((*guess, *notices)))
 
 
-@dataclass(frozen=True)
-class _Basis:
-    """What the sections are made from. labelled: rankings where all is. retrieval, pointwise: the judge's values; order: the agents, best first.
-
-    found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's.
-    asked: the measures on which agents are compared, but for evaluators'. helpers: who works beside this process; elo
-    and length wait for what they do.
-    """
-
-    findings: Findings
-    experiment: Experiment
-    draws: Resamples
-    labelled: Mapping[str, LabelRows]
-    retrieval: ByAgent
-    pointwise: ByAgent
-    evaluated: Evaluations
-    found: Sequence[Verdict]
-    own: Sequence[Verdict]
-    asked: Mapping[str, ComparedMeasure]
-    table: Contests
-    play: elo.EloSettings
-    helpers: Helpers
-    elo: Callable[[], Mapping[str, Figure]]
-    length: Callable[[], Controlled]
-    strengths: bradley_terry.BradleyTerry
-    order: tuple[str, ...]
-
-    @property
-    def k(self) -> int:
-        """The cutoff of the ranking measures."""
-        return self.experiment.retrieval.k
-
-    @property
-    def criteria(self) -> tuple[str, ...]:
-        """Those by which answers were judged by themselves."""
-        return self.experiment.judge.criteria
-
-    @cached_property
-    def retrieval_means(self) -> Figures:
-        """The mean of each ranking measure."""
-        return query_values.figures(self.retrieval, self.draws)
-
-    @cached_property
-    def pointwise_means(self) -> Figures:
-        """The mean of each criterion."""
-        return query_values.figures(self.pointwise, self.draws, HIGHEST)
-
-    def in_order(self, table: Mapping[str, V]) -> dict[str, V]:
-        """By agent, best first."""
-        return {agent: table[agent] for agent in self.order if agent in table}
-
-
-_LARGE = 10_000_000
-"""Queries by pairs of agents, from which on other processes help: seconds of work."""
-
-
-def _helpers(findings: Findings, experiment: Experiment) -> Helpers:
-    """None for what is done before they have started."""
-    agents, settings = len(findings.material.agents), experiment.compare
-    games = elo.is_large(len(findings.games), settings.bootstrap, settings.tournaments)
-    return Helpers(games or len(findings.queries) * agents**2 > _LARGE)
-
-
-def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations, helpers: Helpers) -> _Basis:
-    settings, agents = experiment.compare, findings.material.agents
-    clusters = source_clusters(findings.material.queries)
-    draws = resamples(findings.queries, settings.bootstrap, settings.seed, clusters)
-    own = verdicts(findings.games)
-    found = panel_verdicts(own, experiment.judge.models)
-    table = contests(found, agents, findings.queries)
-    play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
-    rating = helpers.start(bradley_terry.rate, table, draws, play.initial)
-    length = begin_control(found, lengths_of(findings.material.answers), agents, draws, helpers, table)
-    points = elo.begin(table, draws, play, helpers)
-    labelled = query_values.labelled_rows(findings, experiment.retrieval.k)
-    retrieval = query_values.retrieval_by_query(findings, experiment.retrieval.k, labelled)
-    pointwise = query_values.pointwise_by_query(findings, experiment.judge.criteria)
-    asked = compared_measures.of_findings(findings, experiment.retrieval.k, retrieval, pointwise, found)
-    strengths = rating()
-    rated = all(figure.value is not None for figure in strengths.figures.values())
-    return _Basis(
-        findings=findings,
-        experiment=experiment,
-        draws=draws,
-        labelled=labelled,
-        retrieval=retrieval,
-        pointwise=pointwise,
-        evaluated=evaluated,
-        found=found,
-        own=own,
-        asked=asked,
-        table=table,
-        play=play,
-        helpers=helpers,
-        elo=points,
-        length=length,
-        strengths=strengths,
-        order=rank_agents(agents, strengths, strengths.figures if rated else points()),
-    )
-
-
 class _Ranking(TypedDict):
     retrieval: Figures
     retrieval_people: Figures
@@ -252,7 +138,7 @@ class _Ranking(TypedDict):
     n_relevance_failed: int
 
 
-def _ranking(basis: _Basis) -> _Ranking:
+def _ranking(basis: Basis) -> _Ranking:
     """The ranking measures by the judge's labels and by people's, and the labels themselves."""
     people = query_values.people_by_query(basis.findings, basis.k)
     return {
@@ -270,7 +156,7 @@ class _Answers(TypedDict):
     answers: Figures
 
 
-def _answers(basis: _Basis) -> _Answers:
+def _answers(basis: Basis) -> _Answers:
     """Answers judged by themselves, and what answering took."""
     return {
         "pointwise": basis.in_order(basis.pointwise_means),
@@ -287,7 +173,7 @@ class _Evaluators(TypedDict):
     pass_or_fail: dict[str, PassOrFail]
 
 
-def _evaluators(basis: _Basis) -> _Evaluators:
+def _evaluators(basis: Basis) -> _Evaluators:
     """What the evaluators of `[evaluate]` gave."""
     made = basis.evaluated
     return {
@@ -298,7 +184,7 @@ def _evaluators(basis: _Basis) -> _Evaluators:
     }
 
 
-def _boxes(basis: _Basis) -> Boxes:
+def _boxes(basis: Basis) -> Boxes:
     """The spread of every measure over queries."""
     evaluated = basis.evaluated
     return basis.in_order(
@@ -317,7 +203,7 @@ class _Games(TypedDict):
     first_shown_wins: Figure
 
 
-def _games(basis: _Basis) -> _Games:
+def _games(basis: Basis) -> _Games:
     """Who won against whom, and the orders in which the answers were shown."""
     return {
         "wins": wins(basis.found, basis.order, basis.draws),
@@ -334,7 +220,7 @@ class _Ratings(TypedDict):
     rating_detail: RatingDetail
 
 
-def _ratings(basis: _Basis) -> _Ratings:
+def _ratings(basis: Basis) -> _Ratings:
     """The ratings from the games."""
     strengths = basis.strengths
     return {
@@ -358,7 +244,7 @@ class _Comparisons(TypedDict):
     failures_at_bottom: FailuresAtBottom | None
 
 
-def _comparisons(basis: _Basis, begun: Callable[[], tuple[Comparison, ...]]) -> _Comparisons:
+def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]]) -> _Comparisons:
     """Every pair of agents on every measure, what to choose by them, and the paper's tests."""
     findings, draws, matters = basis.findings, basis.draws, basis.experiment.compare.matters
     verdict = choose(basis.order, basis.strengths, basis.table, draws, basis.asked[WIN_RATE].values)
@@ -376,7 +262,7 @@ def _comparisons(basis: _Basis, begun: Callable[[], tuple[Comparison, ...]]) -> 
     }
 
 
-def _pairs(basis: _Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[], tuple[Comparison, ...]]:
+def _pairs(basis: Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[], tuple[Comparison, ...]]:
     """Begun; waited for when asked for."""
     draws, matters = basis.draws, basis.experiment.compare.matters
     return compared_measures.compare_agents(measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers)
@@ -387,7 +273,7 @@ class _Pool(TypedDict):
     pool_people: dict[str, AgentPool]
 
 
-def _pool(basis: _Basis) -> _Pool:
+def _pool(basis: Basis) -> _Pool:
     """How far labels reach down the rankings."""
     return {
         "pool": basis.in_order(pool_by_judge(basis.findings, basis.draws, basis.k, basis.labelled)),
@@ -395,7 +281,7 @@ def _pool(basis: _Basis) -> _Pool:
     }
 
 
-def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
+def _corrected(basis: Basis, labelled: People | None) -> Corrections | None:
     """The figures as people's labels correct them, and how far the judge agrees with these."""
     if labelled is None:
         return None
@@ -407,7 +293,7 @@ def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
     return made.model_copy(update={"agreement": agreement})
 
 
-def _second(basis: _Basis, found: SecondJudge | None) -> SecondJudgeResults | None:
+def _second(basis: Basis, found: SecondJudge | None) -> SecondJudgeResults | None:
     """The figures with the second judge's labels in the place of people's."""
     judge = basis.experiment.judge
     if found is None or judge.second is None:
@@ -423,7 +309,7 @@ def _second(basis: _Basis, found: SecondJudge | None) -> SecondJudgeResults | No
     )
 
 
-def _settings(basis: _Basis) -> dict[str, str | int | float | None]:
+def _settings(basis: Basis) -> dict[str, str | int | float | None]:
     """What the figures depend on, for the reader of the report."""
     experiment = basis.experiment
     return {

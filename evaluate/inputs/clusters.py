@@ -55,6 +55,11 @@ class Clusters:
         return sums_by_number(values, self.numbers, len(self.names), self._order)
 
     @cached_property
+    def places(self) -> dict[str, int]:
+        """Query id to its place in `queries`."""
+        return {query: place for place, query in enumerate(self.queries)}
+
+    @cached_property
     def _order(self) -> Ints:
         return np.argsort(self.numbers, kind="stable")
 

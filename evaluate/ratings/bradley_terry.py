@@ -178,7 +178,7 @@ class _Cells:
         n = len(self.held.agents)
         wins, ties = (np.zeros((len(weights), n, n)) for _ in range(2))
         if len(self.starts):
-            often = np.add.reduceat(weights[:, self.query], self.starts, axis=1, dtype=np.float64)
+            often = np.add.reduceat(weights[:, self.query].astype(np.float64), self.starts, axis=1)
             for table, which in ((wins, ~self.tied), (ties, self.tied)):
                 table[:, self.row[which], self.column[which]] = often[:, which]
         ties = ties + ties.transpose(0, 2, 1)

@@ -26,7 +26,8 @@ STEPS = 40
 TOLERANCE = 1e-8
 FAR = 25.0
 """Log odds beyond which a strength is taken as running off to infinity."""
-_AT_ONCE = 200_000
+_AT_ONCE = 20_000
+"""Games of all fits that are made together, unless one alone has more: few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +107,13 @@ def _fits(held: Contests, term: Floats, weights: NDArray[np.int16]) -> tuple[_Fi
     weights: (fits, queries). Games count as `Contests.pair_weights` says. The terms are those of the agents but the
     last, and that of `term`. All begin where the first of them ended.
     """
-    pairs, size = _Pairs.of(held), len(held.agents) - 1
-    term, starts = term[pairs.order], [np.zeros(size + 1), np.zeros(size)]
+    every, size = _Pairs.of(held), len(held.agents) - 1
+    starts = [np.zeros(size + 1), np.zeros(size)]
     parts: tuple[list[_Fits], list[_Fits]] = ([], [])
     for rows in [weights[:1], *_slices(weights[1:], len(held.a))]:
+        pairs = every.where(rows.any(axis=0)[held.query[every.order]])
         weight, scored = _weighed(pairs, held, rows)
-        parts[0].append(_newton(pairs, term, weight, scored, starts[0]))
+        parts[0].append(_newton(pairs, term[pairs.order], weight, scored, starts[0]))
         parts[1].append(_newton(pairs, None, pairs.sums(weight), pairs.sums(scored), starts[1]))
         if len(parts[0]) == 1:
             starts = [each[0][0][0] if each[0][1][0] else start for each, start in zip(parts, starts, strict=True)]
@@ -149,6 +151,15 @@ class _Pairs:
         different, starts, often = np.unique(number[order], return_index=True, return_counts=True)
         return cls(size, different // size, different % size, order, starts, often)
 
+    def where(self, drawn: Truths) -> _Pairs:
+        """The same with those games alone that are `drawn`, (games,) in `order`."""
+        if drawn.all():
+            return self
+        often = np.add.reduceat(drawn, self.starts, dtype=np.intp)
+        some = often > 0
+        starts = np.cumsum(often[some]) - often[some]
+        return _Pairs(self.agents, self.a[some], self.b[some], self.order[drawn], starts, often[some])
+
     def sums(self, values: Floats) -> Floats:
         """(fits, pairs) of values (fits, games), in `order`; of pairs, as they are."""
         return values if values.shape[1] == len(self.a) else np.add.reduceat(values, self.starts, axis=1)
@@ -184,7 +195,7 @@ def _weighed(pairs: _Pairs, held: Contests, weights: NDArray[np.int16]) -> tuple
     order, of_pair = pairs.order, held.pair_weights(weights)
     each = weights[:, held.query[order]].astype(np.float64)
     if of_pair is not None:
-        each *= of_pair[:, held.a[order], held.b[order]]
+        each *= np.repeat(of_pair[:, pairs.a, pairs.b], pairs.often, axis=1)
     return each, each * held.score[order]
 
 

@@ -113,7 +113,7 @@ class Contests:
         for start in range(0, len(weights), step):
             part = slice(start, start + step)
             n[part, 0, 0] = weights[part][:, met.queries].sum(axis=1)
-            often = np.add.reduceat(weights[part][:, met.query], starts, axis=1, dtype=np.float64)
+            often = np.add.reduceat(weights[part][:, met.query].astype(np.float64), starts, axis=1)
             m[part, one, other] = m[part, other, one] = often
         return np.divide(n, m, out=np.zeros_like(m), where=m > 0)
 

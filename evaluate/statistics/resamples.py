@@ -106,7 +106,13 @@ class Resamples:
         return min(n, len(self.clusters.names))
 
     def _column(self, values: Mapping[str, float]) -> Floats:
-        return np.array(list(map(values.get, self.queries, repeat(0.0))), dtype=np.float64)
+        if 2 * len(values) > len(self.queries):
+            return np.array(list(map(values.get, self.queries, repeat(0.0))), dtype=np.float64)
+        column = np.zeros(len(self.queries))
+        for query, value in values.items():
+            if (place := self.clusters.places.get(query)) is not None:
+                column[place] = value
+        return column
 
 
 def resamples(queries: Sequence[str], replicates: int, seed: int, clusters: Clusters = ALONE) -> Resamples:
