@@ -32,8 +32,8 @@ def box(values: Mapping[str, float | None], figure: Figure, scale: Range | None 
     Quartiles are numpy's default (linear, type 7 of Hyndman and Fan 1996). figure: the mean of the same values with its
     interval. scale: the lowest and highest value there can be, where there are such.
     """
-    given = [value for value in values.values() if value is not None]
-    known = np.sort(np.round(np.array(given, dtype=np.float64), DIGITS))  # what differs in its last bit is no outlier
+    given = np.array(list(values.values()), dtype=np.float64)  # NaN for None
+    known = np.sort(np.round(given[~np.isnan(given)], DIGITS))  # what differs in its last bit is no outlier
     lowest, highest = scale or (None, None)
     n_failed = len(values) - len(known)
     if not len(known):

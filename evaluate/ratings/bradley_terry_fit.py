@@ -112,7 +112,8 @@ class _Problem:
         """Half the differences of the log strengths, d, and log(exp(d) + exp(-d) + v)."""
         half, tie = (at[:, :-1, None] - at[:, None, :-1]) / 2, self._log_tie(at)
         most = np.maximum(np.abs(half), tie)
-        return half, most + np.log(np.exp(half - most) + np.exp(-half - most) + np.exp(tie - most))
+        ahead = np.exp(half - most)
+        return half, most + np.log(ahead + ahead.transpose(0, 2, 1) + np.exp(tie - most))
 
     def _log_tie(self, at: Floats) -> Floats:
         return np.where(self.n_ties > 0, at[:, -1], -np.inf)[:, None, None]
