@@ -35,7 +35,7 @@ K_FACTOR = 16.0
 """A few dozen queries give an agent some tens of games, after which a smaller K would leave it near where it began."""
 
 _LARGE = 10_000_000
-"""Queries by pairs of agents, from which on other processes help: seconds of work."""
+"""Queries times the square of the agents, from which on other processes help: seconds of work."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Basis:
 def helpers_for(findings: Findings, experiment: Experiment) -> Helpers:
     """None for what is done before they have started."""
     agents, settings = len(findings.material.agents), experiment.compare
-    games = elo.is_large(len(findings.games), settings.bootstrap, settings.tournaments)
+    games = elo.is_large(len(findings.games) // 2, settings.bootstrap, settings.tournaments)
     return Helpers(games or len(findings.queries) * agents**2 > _LARGE)
 
 

@@ -129,7 +129,8 @@ class Helpers:
 
     def each(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
         """function(item) of each, in order. Items are taken as they are needed, a few more than there are processes."""
-        found, most = [], 2 * usable_cores()
+        found: list[Callable[[], R]] = []
+        most = 2 * usable_cores()
         for item in items:
             if len(found) >= most:
                 found[-most]()

@@ -126,7 +126,7 @@ def leaders(found: Sequence[Decided], agents: Sequence[str], draws: Resamples) -
     if not len(table.a):
         return ()
     rated, above = standing_above(table)
-    unbeaten = {name for name, below in zip(rated, above.any(axis=0).tolist(), strict=True) if not below}
+    unbeaten = {name for name, below in zip(rated, np.atleast_1d(above.any(axis=0)).tolist(), strict=True) if not below}
     return tuple(agent for agent in agents if agent in unbeaten)
 
 

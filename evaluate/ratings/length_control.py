@@ -111,7 +111,8 @@ def _fits(held: Contests, term: Floats, weights: NDArray[np.int16]) -> tuple[_Fi
     starts = [np.zeros(size + 1), np.zeros(size)]
     parts: tuple[list[_Fits], list[_Fits]] = ([], [])
     for rows in [weights[:1], *_slices(weights[1:], len(held.a))]:
-        pairs = every.where(rows.any(axis=0)[held.query[every.order]])
+        drawn = np.atleast_1d(rows.any(axis=0))
+        pairs = every.where(drawn[held.query[every.order]])
         weight, scored = _weighed(pairs, held, rows)
         parts[0].append(_newton(pairs, term[pairs.order], weight, scored, starts[0]))
         parts[1].append(_newton(pairs, None, pairs.sums(weight), pairs.sums(scored), starts[1]))

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from math import sqrt
 from typing import Literal, Protocol
@@ -25,6 +24,7 @@ from ragassay.records import Figure, Game, Winner
 
 from ..results import Figures
 from ..statistics.resamples import Resamples
+from .meetings import Meetings
 from .verdicts import SCORES, Verdict
 
 
@@ -45,40 +45,6 @@ Weigh = Literal["pairs", "games"]
 """Whether each pair counts the same, or each game: the latter where nobody planned who meets whom, as in a league."""
 
 _AT_ONCE = 2_000_000
-
-
-@dataclass(frozen=True)
-class Meetings:
-    """Who has met whom on which query, verdict or not: one row each, all (meetings,), those of a pair side by side.
-
-    one, other: indices of agents, one < other; query: index of the query.
-    """
-
-    one: Ints
-    other: Ints
-    query: Ints
-
-    @classmethod
-    def of(cls, one: Ints, other: Ints, query: Ints) -> Meetings:
-        """From rows in any order."""
-        order = np.lexsort((query, other, one))
-        return cls(one[order], other[order], query[order])
-
-    def among(self, agents: Ints) -> Meetings:
-        """Those of these agents, (agents,) sorted, which are then told by their places among them."""
-        kept = np.isin(self.one, agents) & np.isin(self.other, agents)
-        one, other = (np.searchsorted(agents, side[kept]) for side in (self.one, self.other))
-        return Meetings(one, other, self.query[kept])
-
-    @cached_property
-    def starts(self) -> Ints:
-        """(pairs,): where the rows of each pair begin."""
-        return np.flatnonzero((np.diff(self.one, prepend=-1) != 0) | (np.diff(self.other, prepend=-1) != 0))
-
-    @cached_property
-    def queries(self) -> Ints:
-        """Those on which anybody met."""
-        return np.unique(self.query)
 
 
 @dataclass(frozen=True)
