@@ -41,6 +41,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.relevance"),
         Benchmark("speed.command"),
         Benchmark("speed.compare"),
+        Benchmark("speed.agree"),
         Benchmark("speed.embedding"),
         Benchmark("speed.soak"),
         Benchmark("speed.pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),
