@@ -51,7 +51,10 @@ def main(judges: int, rows: int) -> None:
     print(machine())
     missed = why((seconds > SECONDS, f"{seconds:.0f} s, {cpu:.0f} s of CPU"), (most > GIGABYTES, f"{most:.1f} GB"))
     what = f"`agree` of {judges} judges with people on {rows:,} rows, 1,000 replicates"
-    aim, figure = f"under {SECONDS:.0f} s and {GIGABYTES:.0f} GB", f"{seconds:.0f} s ({cpu:.0f} s of CPU), {most:.2f} GB"
+    aim, figure = (
+        f"under {SECONDS:.0f} s and {GIGABYTES:.0f} GB",
+        f"{seconds:.0f} s ({cpu:.0f} s of CPU), {most:.2f} GB",
+    )
     note("agree", what, aim, figure, missed=missed, packages=("numpy", "scipy"))
 
 

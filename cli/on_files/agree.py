@@ -37,7 +37,9 @@ def add(verbs: Verbs) -> None:
     add_results(verb)
     verb.add_argument("--labels", type=path_of, metavar="FILE", help="a table of labels: CSV, TSV or JSON Lines")
     verb.add_argument("--human", metavar="COL", help="the column of people's labels")
-    verb.add_argument("--judge", action="append", metavar="COL", help="a judge's column; may be repeated; all: every one")
+    verb.add_argument(
+        "--judge", action="append", metavar="COL", help="a judge's column; may be repeated; all: every one"
+    )
     verb.add_argument("--by", metavar="COL", help="the column that names the query; default: query_id, if it is there")
     verb.add_argument(
         "--judgments",

@@ -59,4 +59,3 @@ def _values(pair: PairAgreement, names: Sequence[str]) -> list[str]:
 def _thresholds(pair: PairAgreement) -> list[str]:
     start, end = "kappa(rel=", ")"
     return [name.removeprefix(start).removesuffix(end) for name in pair.figures if name.startswith(start)]
-

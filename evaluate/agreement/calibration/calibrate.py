@@ -19,6 +19,7 @@ from ..estimates import Found, Sample
 from ..interval import perfect_interval
 from .paired_difference import paired_difference
 from .scored import Scored
+from .balanced_accuracy import from_zero
 from .threshold import AIMS, Aim, best_threshold, choosing_half, reaches
 
 FEWEST_LABELS = 10
