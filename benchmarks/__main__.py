@@ -49,6 +49,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("tables.plan_accuracy"),
         Benchmark("speed.bm25", beir, lacks),
         Benchmark("retrieval.scifact", beir, lacks),
+        Benchmark("retrieval.lucene_bm25", beir, lacks),
         _opensearch(scifact),
         _question_worth(data.rstrip("/")),
         Benchmark("speed.million_passages", (), None if os.environ.get("MILLION") else _MILLION),

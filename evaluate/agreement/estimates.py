@@ -70,7 +70,7 @@ class Sample:
         return float(statistic(self.table, self._counts)), np.concatenate(drawn)
 
     def _drawn(self) -> Iterable[Floats]:
-        """The counts in each replicate, kept for the next figure where that is little, else some replicates at a time."""
+        """The counts in each replicate, kept for the next figure where that is little, else some at a time."""
         step = max(1, _AT_ONCE // max(1, len(self.table.x)))
         if step >= len(self.weights):
             return [self._drawn_counts]

@@ -27,7 +27,7 @@ OFFERED = ("nDCG@10", "RR@10", "RR(rel=2)@5", "P@5", "R@100", "R(rel=1)@100", "A
 
 
 def parse(spelling: str) -> Any:
-    """The ir_measures measure of this spelling, ours (`RR(rel=2)@5`) or trec_eval's (`ndcg_cut_10`, `recall.100`, `map`).
+    """The ir_measures measure of this spelling, ours (`RR(rel=2)@5`) or trec_eval's (`ndcg_cut_10`, `map`).
 
     Raises InputError, naming some that there are.
     """
@@ -49,7 +49,7 @@ def parse(spelling: str) -> Any:
 
 
 def _of_trec_eval(spelling: str) -> Any:
-    """The measure that trec_eval calls so, as it prints it (`P_5`) or is asked for it (`P.5`); None for another name."""
+    """The measure that trec_eval calls so, as it prints it (`P_5`) or is asked for it (`P.5`), else None."""
     import ir_measures
 
     family, stop, cutoff = spelling.partition(".")

@@ -13,13 +13,15 @@ import sys
 import unicodedata
 from collections.abc import Callable, Collection, Sequence
 from functools import cache
+from itertools import pairwise
 
 from .analysis import Analyzer
 
-STOP_WORDS = frozenset(
+_WORDS = (
     "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this"
-    " to was will with".split()
+    " to was will with"
 )
+STOP_WORDS = frozenset(_WORDS.split())
 """EnglishAnalyzer.ENGLISH_STOP_WORDS_SET of Apache Lucene (Apache-2.0)."""
 
 LONGEST = 255
@@ -104,7 +106,7 @@ def _measure(stem: str) -> int:
     kinds: list[bool] = []
     for letter in stem:
         kinds.append(letter in "aeiou" or (letter == "y" and bool(kinds) and not kinds[-1]))
-    return sum(one and not other for one, other in zip(kinds, kinds[1:], strict=False))
+    return sum(one and not other for one, other in pairwise(kinds))
 
 
 @cache
@@ -129,5 +131,7 @@ def _others() -> tuple[str, str]:
     """For use inside a character class: digits that are none to Annex 29 (², ½), and what extends the one before."""
     kinds = {chr(point): unicodedata.category(chr(point)) for point in range(0x80, 0x1F200)}
     digits = "".join(character for character, kind in kinds.items() if kind == "No")
-    marks = [character for character, kind in kinds.items() if kind[0] == "M" or (kind == "Cf" and character != "\u200b")]
+    marks = [
+        character for character, kind in kinds.items() if kind[0] == "M" or (kind == "Cf" and character != "\u200b")
+    ]
     return digits, "".join(marks) + "\U0001f3fb-\U0001f3ff"

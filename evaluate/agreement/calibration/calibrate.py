@@ -17,9 +17,9 @@ from ..crosstab import crosstab
 from ..detection import detection_shares
 from ..estimates import Found, Sample
 from ..interval import perfect_interval
+from .balanced_accuracy import from_zero
 from .paired_difference import paired_difference
 from .scored import Scored
-from .balanced_accuracy import from_zero
 from .threshold import AIMS, Aim, best_threshold, choosing_half, reaches
 
 FEWEST_LABELS = 10

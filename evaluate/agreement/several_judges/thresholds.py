@@ -9,13 +9,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ragassay.arrays import Floats, Ints, Truths
+from ragassay.arrays import Ints, Truths
 
 from ...inputs.clusters import Clusters
 from ...statistics.clustered import interval
 from ..calibration.balanced_accuracy import balanced_accuracy, from_zero
 from ..confusion import spelt
-from ..crosstab import Crosstab, crosstab
+from ..crosstab import crosstab
 from ..detection import detection_shares
 from ..estimates import Found, Sample, Statistic
 from ..kappa import kappa
