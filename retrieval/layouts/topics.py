@@ -57,7 +57,7 @@ def _table(path: Path, text: str) -> Iterator[Query]:
         if len(cells) != 2 or not all(cells):
             problem = f"has {len(cells)} columns, a query has its id and its text"
             raise InputError(problem, file=path, line=number, remedy=LAYOUTS)
-        yield Query(_id=cells[0], text=cells[1])
+        yield Query(id=cells[0], text=cells[1])
 
 
 def _topics(path: Path, text: str, fields: Sequence[Field]) -> Iterator[Query]:
@@ -73,7 +73,7 @@ def _topics(path: Path, text: str, fields: Sequence[Field]) -> Iterator[Query]:
             problem = f"topic {plain(number)} has no {' and no '.join(f'<{field}>' for field in fields)}"
             there = ", ".join(name for name in parts if name != "num") or "nothing"
             raise InputError(problem, file=path, line=line, remedy=f"it has {plain(there)}: name it with --topic-field")
-        yield Query(_id=number.lstrip("0") or "0" if number.isdecimal() else number, text=" ".join(told))
+        yield Query(id=number.lstrip("0") or "0" if number.isdecimal() else number, text=" ".join(told))
     if not found:
         raise InputError("has no <top>", file=path, line=1, remedy=LAYOUTS)
 

@@ -65,7 +65,7 @@ class TrecCollection:
         titles = [words for name in _TITLES for part in _inside(document, name) if (words := _words(part))]
         for name in (*_ASIDE, *_TITLES):
             document = re.sub(rf"<{name}\b[^>]*>.*?</{name}\s*>", " ", document, flags=re.S | re.I)
-        return Passage(_id=identifier, title=" ".join(titles), text=_words(document))
+        return Passage(id=identifier, title=" ".join(titles), text=_words(document))
 
 
 def _inside(document: str, name: str) -> list[str]:

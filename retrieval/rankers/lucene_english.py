@@ -89,7 +89,9 @@ def _without_possessive(token: str) -> str:
 def _porter() -> Callable[[str], str]:
     import Stemmer
 
-    stem = Stemmer.Stemmer("porter").stemWord  # made anew for each call: it may not be shared between threads
+    stem: Callable[[str], str] = Stemmer.Stemmer(
+        "porter"
+    ).stemWord  # made anew for each call: it may not be shared between threads
 
     def stem_as_porters_program(word: str) -> str:
         if len(word) <= 2:

@@ -8,12 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import (
-    accuracy_score,
-    balanced_accuracy_score,
     cohen_kappa_score,
     confusion_matrix,
     f1_score,
-    matthews_corrcoef,
     precision_score,
     recall_score,
 )
@@ -390,20 +387,6 @@ def test_one_judges_odd_labels_leave_every_figure_of_another_as_it_is():
     alone, beside = first(human, judge, thresholds=True), first(human, judge, odd, thresholds=True)
     assert (alone.figures, alone.undefined, alone.confusion) == (beside.figures, beside.undefined, beside.confusion)
     assert value(beside, "recall(rel=2)") == pytest.approx(2 / 3)
-
-
-@settings(max_examples=30)
-@given(labels)
-def test_each_threshold_as_scikit_learn_has_it(pairs: list[tuple[int, int]]):
-    human, judge = zip(*pairs, strict=True)
-    found = agree(ratings(human, judge), thresholds=True, bootstrap=100).pairs[0]
-    for label in sorted(set(human))[1:]:
-        yes = [[x >= label for x in side] for side in (human, judge)]
-        assert value(found, f"balanced_accuracy(rel={label})") == pytest.approx(balanced_accuracy_score(*yes))
-        assert value(found, f"accuracy(rel={label})") == pytest.approx(accuracy_score(*yes))
-        if any(yes[1]) and not all(yes[1]):
-            assert value(found, f"kappa(rel={label})") == pytest.approx(cohen_kappa_score(*yes))
-            assert value(found, f"tau_b(rel={label})") == pytest.approx(matthews_corrcoef(*yes))
 
 
 @settings(max_examples=20)

@@ -54,7 +54,10 @@ def test_a_token_is_cut_after_255_characters():
     assert [len(token) for token in tokens("a" * (2 * LONGEST + 3) + " b")] == [LONGEST, LONGEST, 3, 1]
 
 
-@given(st.text(alphabet="abceilnogrsty", min_size=1, max_size=9), st.sampled_from(["", "bly", "bli", "ably", "blies", "ly"]))
+@given(
+    st.text(alphabet="abceilnogrsty", min_size=1, max_size=9),
+    st.sampled_from(["", "bly", "bli", "ably", "blies", "ly"]),
+)
 def test_stems_are_those_of_porters_program(stem: str, ending: str):
     """NLTK's copy, in the mode that follows the program but for words in -logi, which are left out."""
     nltk_stem = pytest.importorskip("nltk.stem")
