@@ -97,7 +97,7 @@ class Sample:
         Where there are draws of `rare`, it is moved out to theirs.
         """
         if bounded and value > 1 - 1e-9 and bool((self.table.x == self.table.y).all()):
-            sizes = np.bincount(self.table.row_cluster, self.table.mass, self.table.n_clusters)
+            sizes = np.bincount(self.table.row_cluster, self.table.mass, self.table.n_clusters).astype(np.float64)
             return perfect_interval(sizes, self.chance())
         n_clusters = len(np.unique(self.table.row_cluster))
         ends = bootstrap_interval(value, replicates, n_clusters, bounded=bounded)

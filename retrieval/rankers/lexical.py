@@ -52,7 +52,7 @@ class Lexical:
 
 def read_stop_words(path: Path) -> frozenset[str]:
     """The words of a file, one a line, in lower case; an empty line is none. Raises InputError with the line."""
-    words = set()
+    words: set[str] = set()
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if len(parts := line.split()) > 1:
             raise InputError(f"has {len(parts)} words, stop words stand one a line", file=path, line=number)
