@@ -1,12 +1,13 @@
-"""The demo judged two ways: passages one by one and answers in pairs, as recorded, and both taken together.
+"""A recorded run judged two ways: passages one by one and answers in pairs, as recorded, and both taken together.
 
     python -m benchmarks.judges.together_demo [RESULTS]
 
-RESULTS is results/avr-libc, as `make demo` leaves it: its passages, answers, labels and games are what is compared
-with. The same answers are judged with `relevance_batch = 10` and `games = "listwise"` (prompts = "ragassay", with the
-rules of the demo for passages), in one, two (the default) and four presentations. Replies are recorded
-(benchmarks/replies); without them the requests are written to results/benchmarks/together_demo and the status is 3.
-Tokens are counted by the offline counter; dollars are what they cost by the price tables, without a prompt cache.
+RESULTS is results/avr-libc-pairs, as `ragassay run benchmarks/replies/avr-libc-pairs` leaves it (the demo as it was
+before it ranked answers together): its passages, answers, labels and games are what is compared with. The same answers
+are judged with `relevance_batch = 10` and `games = "listwise"` (prompts = "ragassay", with the rules of the demo for
+passages), in one, two (the default) and four presentations. Replies are recorded (benchmarks/replies); without them the
+requests are written to results/benchmarks/together_demo and the status is 3. Tokens are counted by the offline counter;
+dollars are what they cost by the price tables, without a prompt cache.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from ragassay.models.prices import cost_usd
 from ragassay.records import Game, Judgment
 
 NAME = "together_demo"
-CORPUS = Path("corpora/avr-libc")
+CORPUS = Path("benchmarks/replies/avr-libc-pairs")
 PRICED = ("openai:gpt-4o", "anthropic:claude-sonnet-4-5")
 PRESENTATIONS = (1, 2, 4)
 TOGETHER = {"games": "listwise", "relevance_batch": 10, "prompts": "ragassay"}
@@ -200,4 +201,4 @@ def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         sys.exit(__doc__)
-    sys.exit(main(Path(sys.argv[1] if len(sys.argv) == 2 else "results/avr-libc")))
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) == 2 else "results/avr-libc-pairs")))
