@@ -58,6 +58,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("judges.injection_lists", (), _unrecorded("injection_lists")),
         Benchmark("judges.together_demo", (), _unrecorded("together_demo")),
         Benchmark("judges.together_people", (data,) if data else (), _unrecorded("together_people", data)),
+        Benchmark("questions.people", beir, lacks),
         Benchmark("questions.write", beir, lacks or _unrecorded("questions")),
         Benchmark("questions.worth", beir, lacks or _unrecorded("questions")),
         Benchmark(

@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.handler(options))
     except RagassayError as error:
         sys.stdout.flush()
-        sys.stderr.write(f"ragassay: {plain(str(error))}\n")
+        sys.stderr.writelines(f"ragassay: {plain(sentence)}\n" for sentence in error.sentences)
         return error.exit_status
     except KeyboardInterrupt:
         sys.stderr.write("\nragassay: stopped; what was received is kept, run again to go on\n")

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ragassay.text import plain
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ragassay.records import Figure
 
 
@@ -27,6 +29,30 @@ def interval_of(figure: Figure, digits: str = ".4f") -> str:
     return "–" if figure.ci_low is None else f"{figure.ci_low:{digits}} to {figure.ci_high:{digits}}"
 
 
+_LONGEST_UNBROKEN, _LEAST_FOLDED = 24, 12
+
+
+def print_whole(table: Table, without_rows: str = "there is nothing to show") -> None:
+    """Print a table of which nothing is cut off.
+
+    On a terminal cells of more than 24 characters are folded, and where the others still have no room the table is
+    wider than it; elsewhere it is as wide as it needs to be. A table without a row is a sentence, `without_rows`.
+    """
+    from rich.cells import cell_len
+    from rich.console import Console
+
+    if not table.rows:
+        print(without_rows)
+        return
+    console, wanted = Console(), 1
+    folded = _LEAST_FOLDED if console.is_terminal else None
+    for column in table.columns:
+        longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+        column.no_wrap, column.overflow = longest <= _LONGEST_UNBROKEN, "fold"
+        wanted += (longest if column.no_wrap else folded or longest) + 3
+    Console(width=max(console.width, wanted)).print(table)
+
+
 def print_figures(
     figures: Mapping[str, Figure],
     title: str = "",
@@ -35,7 +61,6 @@ def print_figures(
     interval_digits: str = ".4f",
 ) -> None:
     """A table with n and n_failed of each figure, and the columns `more` by the figures' names."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -44,29 +69,31 @@ def print_figures(
     for name, figure in figures.items():
         shown = [value_of(figure), interval_of(figure, interval_digits), str(figure.n), str(figure.n_failed)]
         table.add_row(Text(plain(name)), *shown, *(column.get(name, "–") for column in columns.values()))
-    Console().print(table)
+    print_whole(table, plain(f"{title or 'figures'}: none can be computed"))
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table under a line of its own; names as long as they are."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     print(plain(title))
     table = Table()
     for name in header:
-        table.add_column(Text(plain(name)), overflow="fold")
+        table.add_column(Text(plain(name)))
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
-    Console().print(table)
+    print_whole(table)
 
 
 def print_agreement(title: str, figures: Mapping[str, Figure], undefined: Mapping[str, str]) -> None:
     """A table of the figures that have a value, and why the others have none."""
     defined = {name: figure for name, figure in figures.items() if figure.value is not None}
     rows = [(name, value_of(figure), interval_of(figure), str(figure.n)) for name, figure in defined.items()]
-    print_table(title, ("", "value", "95% interval", "n"), rows)
+    if rows:
+        print_table(title, ("", "value", "95% interval", "n"), rows)
+    else:
+        print(plain(f"{title}: no figure is defined"))
     print_undefined(undefined)
 
 

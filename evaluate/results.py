@@ -316,6 +316,40 @@ class PassOrFail(Record):
     fixes: dict[str, str]
 
 
+class OrdersCompared(Record):
+    """The agents' orders by real and by written queries on one measure.
+
+    real, written: agent to its mean, best first (n queries; n_failed have no value). figures: `tau_b` and `rho` of the
+    two orders, -1 to 1; `loss`: how much worse, by the real queries, the agent is that leads by the written ones than
+    the best; n: the agents that have a place in both. undefined: why a figure has no value. best_real, best_written:
+    who leads, several where they are level.
+    n_decided: of `n_pairs` pairs, those that the real queries decide: the 95% interval of the paired difference leaves
+    out 0, uncorrected. Of these the written ones decide `n_same` the same way, leave `n_open` open and decide
+    `contradicted` the other way (by the real ones the first is the better).
+    """
+
+    measure: str
+    real: dict[str, Figure]
+    written: dict[str, Figure]
+    figures: dict[str, Figure] = Field(default_factory=dict)
+    undefined: dict[str, str] = Field(default_factory=dict)
+    best_real: tuple[str, ...] = ()
+    best_written: tuple[str, ...] = ()
+    n_pairs: int = 0
+    n_decided: int = 0
+    n_same: int = 0
+    n_open: int = 0
+    contradicted: tuple[tuple[str, str], ...] = ()
+
+
+class WrittenAndReal(Record):
+    """Whether queries that models wrote and those of the user's own agree, where a test set has both."""
+
+    n_real: int
+    n_written: int
+    measures: tuple[OrdersCompared, ...]
+
+
 class Choice(Record):
     """What to choose. `sure` is False where the leader cannot be told from some other agent with these queries.
 
@@ -371,7 +405,7 @@ class Results(Record):
     refusals: agent to the share of its answers that decline; empty where that was not asked.
     panel: where several judges judge. All labels and verdicts are then the majority's, flip_rate is over each judge's
     verdicts, and audit says of the panel only what is not one judge's; None, and not in the file, of one judge.
-    second: likewise, where there is a second judge.
+    second: likewise, where there is a second judge. sources: likewise, where some queries are written and some real.
     """
 
     format: int = 1
@@ -414,8 +448,9 @@ class Results(Record):
     failures_at_bottom: FailuresAtBottom | None = None
     panel: PanelOfJudges | None = None
     second: SecondJudgeResults | None = None
+    sources: WrittenAndReal | None = None
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without what only a panel or a second judge has, where there is none."""
-        absent = {name for name in ("panel", "second") if getattr(self, name) is None}
+        """As of every record; without what only a panel, a second judge or two kinds of queries bring."""
+        absent = {name for name in ("panel", "second", "sources") if getattr(self, name) is None}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)

@@ -237,9 +237,14 @@ class Figure(Record):
     ci_high: float | None = None
 
 
-class StageUsage(Record):
-    """What one stage used of one model; `n_unmeasured` calls came with no usage or a price that is not known.
+OWN_SYSTEM = "agent:"
+"""What the name of a user's own system begins with where the names of models stand."""
 
+
+class StageUsage(Record):
+    """What one stage used of one model, or a user's own system (`agent:NAME`) says that it used.
+
+    n_unmeasured: calls that came with no usage or a price that is not known.
     n_failed: requests without a reply that can be used; n_refused: those of them where the model refused, None in the
     manifest of a version that did not count them. cached_tokens, cache_write_tokens: of the input tokens, those read
     from and written to the provider's prompt cache.
@@ -275,3 +280,34 @@ class LedgerRow(Record):
     sampled: int
     unwritten: int = 0
     extra: int = 0
+
+
+class LookDifference(Record):
+    """How experts' and written questions differ in one feature: the means of both.
+
+    difference: of the means, in standard deviations; None where neither side varies and the means differ.
+    """
+
+    feature: str
+    experts: float
+    written: float
+    difference: float | None
+
+
+class QuestionsCheck(Record):
+    """`questions-check.json`: whether the written questions that were kept look like the experts'.
+
+    auc: how well a classifier tells the two apart by their features, 0.5 where it cannot, n of both; None where either
+    side has too few. features: the furthest apart first. energy_distance: of the kept ones to people's questions (the
+    experts', and other people's where these are few), in standardised features; energy_distance_drawn: of the draw
+    before it was improved. n_failed: questions of either side without figures. said: the check in a sentence.
+    """
+
+    n_experts: int
+    n_written: int
+    n_failed: int = 0
+    auc: Figure | None
+    features: tuple[LookDifference, ...] = ()
+    energy_distance: float | None = None
+    energy_distance_drawn: float | None = None
+    said: str | None = None

@@ -7,15 +7,26 @@ from collections.abc import Sequence
 from ragassay.cores import Cores
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
+from ragassay.models.encoders import check_encoder
+from ragassay.models.reachable import why_unreachable
 from ragassay.records import Passage
 
 from .agents.passage_retriever import PassageRetriever
+from .opensearch.client import connect
 from .opensearch.engine import Engine, open_rankers
+from .opensearch.errors import unreachable
 from .rankers.embedding import Embedder, Progress, model_identity
-from .rankers.embedding_cache import EmbeddingCache
+from .rankers.embedding_cache import EmbeddingCache, Text, Vectors
 from .search import make_rankers
 
-__all__ = ["PassageRetriever", "build_retrievers", "check_depth"]
+__all__ = [
+    "PassageRetriever",
+    "build_retrievers",
+    "check_at_hand",
+    "check_depth",
+    "embed_queries",
+    "make_embedder",
+]
 
 
 def check_depth(workspace: Workspace, n_passages: int) -> None:
@@ -27,8 +38,33 @@ def check_depth(workspace: Workspace, n_passages: int) -> None:
         raise InputError(problem, file=file, remedy="lower it there or add documents")
 
 
+def check_at_hand(workspace: Workspace) -> None:
+    """Raises InputError where the retrievers need an extra, an embedding model or a server that is not there."""
+    settings, agents = workspace.experiment.retrieval, workspace.experiment.built_in_agents()
+    dense = [retriever for _, retriever, _ in agents if retriever != "bm25"]
+    if dense:
+        check_encoder(settings.embedding, dense[0])
+    if agents and settings.engine == "opensearch":
+        nodes = connect(settings.url, workspace.experiment.opensearch).url.split(",")
+        if all(reasons := [why_unreachable(node) for node in nodes]):
+            raise unreachable(str(reasons[0]), url=",".join(nodes))
+
+
+def make_embedder(workspace: Workspace, progress: Progress | None = None) -> Embedder:
+    """The embeddings of the experiment's model; `progress` is told of the texts embedded by the embedded engine."""
+    settings, run = workspace.experiment.retrieval, workspace.experiment.run
+    cache = EmbeddingCache(
+        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
+    )
+    told = progress if settings.engine == "embedded" else None
+    return Embedder(settings.embedding, cache, progress=told, cores=Cores(run.backend, run.scheduler))
+
+
 def build_retrievers(
-    workspace: Workspace, passages: Sequence[Passage], progress: Progress | None = None
+    workspace: Workspace,
+    passages: Sequence[Passage],
+    progress: Progress | None = None,
+    embedder: Embedder | None = None,
 ) -> dict[str, PassageRetriever]:
     """The retrievers that `experiment.toml` names, by name, over `passages`.
 
@@ -37,15 +73,10 @@ def build_retrievers(
     `progress` is told of those instead of the texts embedded. Raises InputError where `retrieval.k` is larger than the
     corpus, or the server cannot be used.
     """
-    settings = workspace.experiment.retrieval
+    settings, language = workspace.experiment.retrieval, workspace.experiment.corpus.language
     check_depth(workspace, len(passages))
-    cache = EmbeddingCache(
-        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
-    )
-    language, run = workspace.experiment.corpus.language, workspace.experiment.run
-    cores = Cores(run.backend, run.scheduler)
+    embedder = make_embedder(workspace, progress) if embedder is None else embedder
     if settings.engine == "opensearch":
-        embedder = Embedder(settings.embedding, cache, cores=cores)
         engine = Engine(
             settings.url, workspace.experiment.opensearch, workspace.corpus.name, workspace.opensearch_rejected
         )
@@ -53,7 +84,6 @@ def build_retrievers(
             settings.retrievers, passages, embedder, engine, language=language, rrf_k=settings.rrf_k, progress=progress
         )
     else:
-        embedder = Embedder(settings.embedding, cache, progress=progress, cores=cores)
         rankers = make_rankers(
             settings.retrievers, passages, embedder, language=language, bm25=settings.bm25, rrf_k=settings.rrf_k
         )
@@ -62,3 +92,12 @@ def build_retrievers(
         name: PassageRetriever(name=name, ranker=ranker, passages=known, k=settings.k)
         for name, ranker in rankers.items()
     }
+
+
+def embed_queries(workspace: Workspace, texts: Sequence[str]) -> Vectors:
+    """A row for each text, as the experiment's retrievers embed queries; kept with those of the other stages.
+
+    Raises InputError where the model cannot be loaded, and MissingExtra where a text is not in the kept ones and what
+    loads it is not installed.
+    """
+    return make_embedder(workspace).vectors([Text("query", text) for text in texts])

@@ -15,13 +15,36 @@ from .questions.write import DEFAULT_PROMPT, GOLDEN_PROMPT
 
 def ingest_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape pages, sections and passages."""
-    return tables(experiment, "ingest") | {"corpus.exclude_pages": experiment.corpus.exclude_pages}
+    values = tables(experiment, "ingest") | {"corpus.exclude_pages": experiment.corpus.exclude_pages}
+    return values | ({"corpus.language": experiment.corpus.language} if experiment.ingest.reader == "auto" else {})
 
 
 def questions_settings(experiment: Experiment) -> dict[str, Any]:
-    """Those that shape the test set."""
+    """Those that shape the test set; the embedding tells which questions say the same."""
     values = tables(experiment, "questions", models=tuple(sorted(experiment.questions.quota)))
+    if chooses(experiment):
+        values["retrieval.embedding"] = experiment.retrieval.embedding if embeds(experiment) else None
     return values | {"corpus.language": experiment.corpus.language}
+
+
+def chooses(experiment: Experiment) -> bool:
+    """Whether the test set is chosen out of many questions, by their looks and meanings."""
+    return experiment.questions.style == "need" and experiment.questions.source != "own"
+
+
+def embeds(experiment: Experiment) -> bool:
+    """Whether some retriever embeds, so that there is an embedding model."""
+    return set(experiment.retrieval.retrievers) != {"bm25"}
+
+
+def chosen_by(workspace: Workspace) -> list[Path]:
+    """The passages that questions are held against, where they are chosen."""
+    return [workspace.passages] if chooses(workspace.experiment) else []
+
+
+def chosen_check(workspace: Workspace) -> list[Path]:
+    """What is said of the questions that were chosen."""
+    return [workspace.questions_check] if chooses(workspace.experiment) else []
 
 
 def questions_prompts(workspace: Workspace) -> list[Path]:

@@ -7,19 +7,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragassay.calls.caller import Caller
-from ragassay.errors import InputError, RagassayError
+from ragassay.errors import InputError, MissingExtra, NothingCame
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.files import read_records, write_records
+from ragassay.files import read_records, write_json, write_records
 from ragassay.prompts import Prompt
-from ragassay.records import LedgerRow, Query, Section
+from ragassay.records import LedgerRow, Query, QuestionsCheck, Section
 from ragassay.text import plain
 
+from .choosing.looks import choose_by_looks
 from .questions.delivered import Calls, Written, ledger
 from .questions.expert import ExpertQuestion, read_expert_questions
+from .questions.near_meaning import Embed, Meanings
 from .questions.need_writer import write_from_needs
-from .questions.own import read_own_queries
-from .questions.reject import Sifted, sift
+from .questions.own import read_own_queries, same_text
+from .questions.reject import Sifted, compared_texts, sift
 from .questions.sample import sample_queries, sample_sections
 from .questions.setup import Setup
 from .questions.write import DEFAULT_PROMPT, write_from_passages
@@ -27,21 +29,25 @@ from .questions.write import DEFAULT_PROMPT, write_from_passages
 
 @dataclass(frozen=True)
 class _Made:
-    """What came of asking the models."""
+    """What came of asking the models. check, notices: of the choice, where there was one."""
 
     written: Written
     sifted: Sifted
     sampled: Sequence[Query]
     rows: Sequence[LedgerRow]
+    check: QuestionsCheck | None = None
+    notices: Sequence[str] = ()
 
 
-def make_questions(workspace: Workspace, caller: Caller) -> StageOutcome:
-    """Write `pool.jsonl`, `rejected.jsonl`, `ledger.jsonl` and `queries.jsonl`.
+def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = None) -> StageOutcome:
+    """Write `pool.jsonl`, `rejected.jsonl`, `ledger.jsonl`, `queries.jsonl`, and `questions-check.json` of chosen ones.
 
+    With `questions.style` "need" the test set is chosen out of what was written (`choosing`); `embed` then tells
+    near-duplicates by meaning, which without it are told by their words alone.
     `questions.source` says where the test set comes from: "synthetic" has the models write, "own" takes the user's
     `queries.jsonl` as it is, "both" puts these first and the synthetic ones behind them. Exit status 1 where the set is
     smaller than asked, which is then the first notice. Raises InputError for what the user can mend, and
-    RagassayError, after the files are written, where there is not a single query.
+    NothingCame, after the files are written, where there is not a single query.
     """
     source = workspace.experiment.questions.source
     own = read_own_queries(workspace.own_queries) if source != "synthetic" else []
@@ -49,15 +55,15 @@ def make_questions(workspace: Workspace, caller: Caller) -> StageOutcome:
     notices: list[str] = []
     if source != "own":
         experts, sections = _experts(workspace), read_records(workspace.sections, Section)
-        made = _make(workspace, caller, experts, sections, own)
+        made = _make(workspace, caller, embed, experts, sections, own)
         notices = _notices(workspace, made, experts, sections)
     queries = [*own, *made.sampled]
     _write(workspace, made, queries)
     if not queries:
-        raise RagassayError(_nothing(made))
+        raise NothingCame(_nothing(made))
     short = _shortage(workspace.experiment, made, len(queries), len(own)) if source != "own" else None
     return StageOutcome(
-        notices=(*([short] if short else []), *notices),
+        notices=(*([short] if short else []), *notices, *same_text(own)),
         exit_status=1 if short else 0,
         n_records=len(queries),
         n_failed=sum(len(calls.errors) for calls in made.written.calls),
@@ -71,29 +77,64 @@ def _experts(workspace: Workspace) -> tuple[ExpertQuestion, ...]:
 def _make(
     workspace: Workspace,
     caller: Caller,
+    embed: Embed | None,
     experts: Sequence[ExpertQuestion],
     all_sections: Sequence[Section],
     own: Sequence[Query],
 ) -> _Made:
-    experiment, settings = workspace.experiment, workspace.experiment.questions
+    settings = workspace.experiment.questions
     if not all_sections:
         raise InputError("has no section to ask about", file=workspace.sections, remedy="run `ragassay ingest` again")
     sections = sample_sections(all_sections, settings.sections, settings.seed)
     if settings.style == "need":
         written = write_from_needs(Setup.load(workspace, experts), sections, all_sections, caller)
-    else:
-        prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
-        written = write_from_passages(experiment, prompt, sections, experts, caller)
+        return _chosen(workspace, written, embed, experts, own)
+    prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
+    written = write_from_passages(workspace.experiment, prompt, sections, experts, caller)
     sifted = sift(
         written.candidates,
         experts,
         own,
-        per_section=settings.per_section if settings.style == "passage" else None,
-        language=experiment.corpus.language,
+        per_section=settings.per_section,
+        language=workspace.experiment.corpus.language,
         seed=settings.seed,
     )
     sampled = sample_queries(sifted.kept, settings.quota, settings.seed)
     return _Made(written, sifted, sampled, ledger(written.delivered, sifted.kept, sifted.rejected, sampled))
+
+
+def _chosen(
+    workspace: Workspace,
+    written: Written,
+    embed: Embed | None,
+    experts: Sequence[ExpertQuestion],
+    own: Sequence[Query],
+) -> _Made:
+    """Of what was written from needs, those that together look like people's questions."""
+    meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
+    sifted = sift(
+        written.candidates,
+        experts,
+        own,
+        per_section=None,
+        language=workspace.experiment.corpus.language,
+        seed=workspace.experiment.questions.seed,
+        meanings=meanings,
+    )
+    choice = choose_by_looks(workspace, sifted.kept, experts)
+    rows = ledger(written.delivered, sifted.kept, sifted.rejected, choice.queries)
+    return _Made(written, sifted, choice.queries, rows, choice.check, (*notices, *choice.notices))
+
+
+def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | None, list[str]]:
+    """What near-duplicates are told by besides their words, or the sentence that says why there is nothing."""
+    alone = "near-duplicates were found by their words alone, not by meaning"
+    if embed is None:
+        return None, [f"{alone}: no retriever of the experiment embeds"]
+    try:
+        return Meanings.of(embed, texts), []
+    except MissingExtra:
+        return None, [f"{alone}: the embedding needs the extra 'local' (`pip install \"ragassay[local]\"`)"]
 
 
 def _write(workspace: Workspace, made: _Made, queries: Sequence[Query]) -> None:
@@ -101,6 +142,10 @@ def _write(workspace: Workspace, made: _Made, queries: Sequence[Query]) -> None:
     write_records(workspace.rejected, made.sifted.rejected)
     write_records(workspace.ledger, made.rows)
     write_records(workspace.queries, queries)
+    if made.check:
+        write_json(workspace.questions_check, made.check.dump())
+    else:
+        workspace.questions_check.unlink(missing_ok=True)
 
 
 def _shortage(experiment: Experiment, made: _Made, n: int, n_own: int) -> str | None:
@@ -130,7 +175,8 @@ def _notices(
     asked_about = {query.metadata["doc"] for query in made.sampled}
     if silent := sorted(docs - asked_about):
         named = ", ".join(map(plain, silent[:3])) + (", …" if len(silent) > 3 else "")
-        notices.append(f"no query is about {len(silent)} of the {len(docs)} documents ({named})")
+        written = "written query" if settings.source == "both" else "query"
+        notices.append(f"no {written} is about {len(silent)} of the {len(docs)} documents ({named})")
     if len(sections) < settings.sections:
         notices.append(f"questions.sections = {settings.sections}, but there are only {len(sections)} sections")
     if len(experts) < settings.few_shot:
@@ -138,7 +184,7 @@ def _notices(
         notices.append(f"{few}, fewer than few_shot = {settings.few_shot}: all of them are in every prompt")
     if settings.source == "synthetic" and workspace.own_queries.exists():
         notices.append(f'{workspace.own_queries} is not used: set questions.source = "own" or "both" to use it')
-    return notices
+    return [*notices, *made.notices]
 
 
 def _failed(calls: Calls) -> str:

@@ -23,6 +23,8 @@ TABLES = (
     "judge_aware",
     "listwise",
     "listwise_strengths",
+    "sources",
+    "told_apart",
 )
 
 

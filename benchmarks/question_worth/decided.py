@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.question_worth.orders import pairs
 from benchmarks.question_worth.scores import Scores
 from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.statistics.clustered import estimate
+from ragassay.evaluate.statistics.orders import pairs
 from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.question_worth.decided import Shares, decisions, shares
-from benchmarks.question_worth.orders import loss, place, rho, tau_b
 from benchmarks.question_worth.scores import Scores
 from benchmarks.question_worth.worth import Worth, worth
 from ragassay.arrays import Floats
 from ragassay.evaluate.agreement.interval import bootstrap_interval, draws
+from ragassay.evaluate.statistics.orders import loss, place, rho, tau_b
 from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.records import Figure, Record
 

@@ -16,10 +16,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from benchmarks.question_worth.orders import loss, tau_b
 from benchmarks.question_worth.scores import Scores
 from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.agreement.interval import draws
+from ragassay.evaluate.statistics.orders import loss, tau_b
 from ragassay.records import Record
 
 SMALLEST, N_SIZES = 5, 12

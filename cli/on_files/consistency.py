@@ -9,7 +9,7 @@ from ragassay.errors import InputError
 from ragassay.text import plain
 
 from ..options import Verbs, add_corpus, add_json, add_verb, path_of
-from ..printing import interval_of, print_json, value_of
+from ..printing import interval_of, print_json, print_whole, value_of
 
 if TYPE_CHECKING:
     from ragassay.evaluate.figures.answer_consistency import Consistency
@@ -57,7 +57,6 @@ def _found(options: argparse.Namespace) -> Consistency:
 
 
 def _print(found: Consistency) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -68,5 +67,5 @@ def _print(found: Consistency) -> None:
             spreads = [value_of(spread.variance, ".4g"), value_of(spread.cv, ".4g")]
             numbers = [value_of(mean, ".4g"), interval_of(mean, ".3f"), *spreads]
             table.add_row(Text(plain(agent)), measure, *numbers, str(mean.n), str(mean.n_failed), failed)
-    Console().print(table)
+    print_whole(table)
     print(f"{found.n_runs} runs; BERTScore by {plain(found.embedding)}; variance and cv are within queries")

@@ -20,7 +20,7 @@ from ragassay.records import Assessment
 from ragassay.text import plain
 
 from ..pipeline.opening import locked
-from ..printing import interval_of, value_of
+from ..printing import interval_of, print_whole, value_of
 from .evaluators import files_workspace
 
 
@@ -47,7 +47,6 @@ def judge_files(options: argparse.Namespace) -> int:
 
 def _print_means(rows: list[Assessment], evaluators: list[Evaluator]) -> None:
     """The mean of each criterion for each agent, or over all passages, with its interval over queries."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -55,4 +54,4 @@ def _print_means(rows: list[Assessment], evaluators: list[Evaluator]) -> None:
     for criterion, subject, figure in means(rows, evaluators):
         shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
         table.add_row(criterion, Text(plain(subject)), *shown)
-    Console().print(table)
+    print_whole(table, "no criterion has a mean: nothing was judged")

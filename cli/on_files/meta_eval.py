@@ -13,7 +13,7 @@ from ragassay.errors import InputError, RepliesMissing
 from ragassay.text import plain
 
 from ..options import Verbs, add_draws, add_json, add_verb, check_least, path_of
-from ..printing import print_figures, print_json, print_p, print_undefined, ranks_by
+from ..printing import print_figures, print_json, print_p, print_undefined, print_whole, ranks_by
 from .meta_eval_table import counted, print_failures, print_side_by_side
 
 if TYPE_CHECKING:
@@ -301,7 +301,6 @@ def _print(found: MetaEvaluation) -> None:
 
 
 def _print_confusion(confusion: CrossTable) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -310,4 +309,4 @@ def _print_confusion(confusion: CrossTable) -> None:
         table.add_column(label)
     for label, counts in zip(confusion.people, confusion.counts, strict=True):
         table.add_row(Text(plain(label)), *map(str, counts))
-    Console().print(table)
+    print_whole(table)

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
@@ -22,6 +23,7 @@ from ragassay.models.requests import Batch, Reply, Request
 from ragassay.tokens import count_tokens, reply_tokens
 
 from .loads import STAGES_THAT_ASK, Load, estimate
+from .pace import Pace
 from .stages import Stage, stages
 
 
@@ -29,7 +31,8 @@ from .stages import Stage, stages
 class Row:
     """What one stage takes of one model; `cost_usd` is of what is not in the cache, None where a price is not known.
 
-    `estimated` says that the calls are not counted but foreseen.
+    `estimated` says that the calls are not counted but foreseen. `time_s` is an estimate of what those that are not in
+    the cache take, None where it is not known.
     """
 
     stage: str
@@ -40,6 +43,7 @@ class Row:
     output_tokens: int
     cost_usd: float | None
     estimated: bool
+    time_s: float | None
 
 
 class _StopsHere(RagassayError):
@@ -53,6 +57,8 @@ class _CountingCaller(Caller):
         super().__init__(workspace, stage, cache)
         self.loads: list[Load] = []
         self.complete = True
+        self.seconds: dict[str, list[float]] = {}
+        self._replies = cache
 
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
         open_keys = self.missing(batches)
@@ -62,11 +68,17 @@ class _CountingCaller(Caller):
                 if key in seen:
                     continue
                 seen.add(key)
+                self._note_seconds(batch.model, key)
                 self.loads.append(_one_call(batch, request, int(key not in open_keys)))
         if open_keys:
             self.complete = False
             raise _StopsHere("replies are missing")
         return super().ask(batches)
+
+    def _note_seconds(self, model: str, key: str) -> None:
+        stored = self._replies.get(key)
+        if stored is not None and stored.latency_s is not None:
+            self.seconds.setdefault(model, []).append(stored.latency_s)
 
 
 def _one_call(batch: Batch, request: Request, from_cache: int) -> Load:
@@ -74,9 +86,33 @@ def _one_call(batch: Batch, request: Request, from_cache: int) -> Load:
     return Load(batch.label, batch.model, 1, from_cache, tokens, reply_tokens(batch.label, request.items))
 
 
-def make_plan(workspace: Workspace, cache: ReplyCache) -> list[Row]:
-    """A row for each stage and model that will be asked. Works on a copy: no result is touched."""
-    rows: list[Row] = []
+@dataclass(frozen=True)
+class StagePlan:
+    """What a stage asks: what was counted, and what is foreseen."""
+
+    stage: str
+    counted: tuple[Load, ...]
+    foreseen: tuple[Load, ...]
+
+
+def make_plan(workspace: Workspace, cache: ReplyCache) -> tuple[list[Row], Pace]:
+    """A row for each stage and model that will be asked, and what its times rest on.
+
+    Works on a copy: no result is touched.
+    """
+    planned, seconds = _planned(workspace, cache)
+    pace = Pace(workspace.experiment, {model: median(values) for model, values in seconds.items()})
+    rows = []
+    for one in planned:
+        rows += _rows(one.stage, one.counted, pace, estimated=False)
+        rows += _rows(one.stage, one.foreseen, pace, estimated=True)
+    return rows, pace
+
+
+def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], dict[str, list[float]]]:
+    """What each stage asks, and the seconds of the replies at hand by model."""
+    planned: list[StagePlan] = []
+    seconds: dict[str, list[float]] = {}
     exact = True
     with tempfile.TemporaryDirectory() as folder:
         copy = replace(workspace, results=Path(folder) / "results")
@@ -93,16 +129,13 @@ def make_plan(workspace: Workspace, cache: ReplyCache) -> list[Row]:
                 caller = _CountingCaller(copy, stage.name, cache)
                 exact = _played(stage, copy, caller)
                 loads = caller.loads
+                for model, values in caller.seconds.items():
+                    seconds.setdefault(model, []).extend(values)
             foreseen = [] if exact else _foreseen(stage.name, loads, copy)
             replaced = {(load.kind, load.model) for load in foreseen}
-            rows += _rows(
-                stage.name,
-                [load for load in loads if (load.kind, load.model) not in replaced],
-                workspace,
-                estimated=False,
-            )
-            rows += _rows(stage.name, foreseen, workspace, estimated=True)
-    return rows
+            counted = tuple(load for load in loads if (load.kind, load.model) not in replaced)
+            planned.append(StagePlan(stage.name, counted, tuple(foreseen)))
+    return planned, seconds
 
 
 def _foreseen(stage: str, counted: Sequence[Load], workspace: Workspace) -> list[Load]:
@@ -138,7 +171,7 @@ def _without_absent(workspace: Workspace) -> Workspace:
     return replace(workspace, experiment=workspace.experiment.model_copy(update={"agent": kept}))
 
 
-def _rows(stage: str, loads: Sequence[Load], workspace: Workspace, *, estimated: bool) -> list[Row]:
+def _rows(stage: str, loads: Sequence[Load], pace: Pace, *, estimated: bool) -> list[Row]:
     rows = []
     for model in sorted({load.model for load in loads}):
         own = [load for load in loads if load.model == model]
@@ -146,8 +179,9 @@ def _rows(stage: str, loads: Sequence[Load], workspace: Workspace, *, estimated:
         outputs = sum(load.output_tokens for load in own)
         to_pay = [load for load in own if not load.from_cache]
         tokens = sum(load.input_tokens for load in to_pay), sum(load.output_tokens for load in to_pay)
-        settings = workspace.experiment.settings_of(model)
+        settings = pace.experiment.settings_of(model)
         cost = cost_usd(model, settings, *tokens, batch=settings.mode == "batch") if to_pay else 0.0
         calls, cached = sum(load.calls for load in own), sum(load.from_cache for load in own)
-        rows.append(Row(stage, model, calls, cached, inputs, outputs, cost, estimated))
+        time_s = pace.seconds(model, sum(load.calls for load in to_pay), *tokens)
+        rows.append(Row(stage, model, calls, cached, inputs, outputs, cost, estimated, time_s))
     return rows

@@ -5,17 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragassay.errors import InputError
-from ragassay.experiment.workspace import Workspace
+from ragassay.errors import InputError, NothingCame
+from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.models.endpoint import provider_of
 from ragassay.models.prices import cost_usd
 from ragassay.progress import StderrProgress
+from ragassay.records import OWN_SYSTEM
 from ragassay.text import plain
 
 from .loads import STAGES_THAT_ASK
 from .manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
+from .obstacles import asking_obstacles, file_obstacles, refuse
 from .opening import locked, open_workspace
 from .stages import Stage, stages
 
@@ -26,26 +29,17 @@ if TYPE_CHECKING:
 def run_all(options: argparse.Namespace) -> int:
     """Bring every stage up to date, print the ranked table, and return the gravest exit status."""
     workspace = open_workspace(options)
+    refuse(file_obstacles(workspace))
     with locked(workspace):
-        _check_evaluators(workspace)
-        runner = Runner(workspace, options, sorted(workspace.experiment.model_names()))
         first, *others = stages()
+        runner = Runner(workspace, options, [stage.name for stage in others])
+        if runner.nothing_received:
+            runner.refuse_obstacles()
         manifests = [runner.bring_up_to_date(first)]
         check_k(workspace)
         manifests += [runner.bring_up_to_date(stage) for stage in others]
     _say_results(workspace)
     return max(manifest.exit_status for manifest in manifests)
-
-
-def _check_evaluators(workspace: Workspace) -> None:
-    """Say before anything is paid for what `[evaluate]` names and cannot be had. Raises InputError."""
-    if workspace.experiment.evaluates:
-        from ragassay.evaluate.judging.catalog import experiment_evaluators
-        from ragassay.prompts import Prompt
-
-        experiment_evaluators(workspace)
-        for name in workspace.experiment.evaluate.own_prompts():
-            Prompt.load(workspace.corpus / name)
 
 
 def check_k(workspace: Workspace) -> None:
@@ -62,9 +56,8 @@ def run_one(options: argparse.Namespace) -> int:
     """Bring one stage up to date; what it reads must be there."""
     workspace = open_workspace(options)
     stage = next(stage for stage in stages() if stage.name == options.stage)
-    later = [second] if stage.name == "judge" and (second := workspace.experiment.judge.second) else []
     with locked(workspace):
-        manifest = Runner(workspace, options, later).bring_up_to_date(stage)
+        manifest = Runner(workspace, options, [stage.name]).bring_up_to_date(stage)
     for notice in manifest.notices:
         print(f"note: {plain(notice)}")
     return manifest.exit_status
@@ -73,15 +66,16 @@ def run_one(options: argparse.Namespace) -> int:
 class Runner:
     """Runs stages of one workspace; the reply cache is read once, when a stage first needs it.
 
-    `later_models` are checked for their keys before any of them is called.
+    What `to_run` and no stage before the one that runs needs is checked before a model is asked.
     """
 
-    def __init__(self, workspace: Workspace, options: argparse.Namespace, later_models: Sequence[str] = ()) -> None:
-        self._workspace, self._later_models = workspace, later_models
+    def __init__(self, workspace: Workspace, options: argparse.Namespace, to_run: Sequence[str] = ()) -> None:
+        self._workspace, self._to_run = workspace, tuple(to_run)
         self._ignore_recorded: bool = options.ignore_recorded
         self._retry_failed: bool = options.retry_failed
         self._cache: ReplyCache | None = None
         self._spent_usd = 0.0
+        self._checked = False
         self._unpriced: set[str] = set()
         self._say: Callable[[str], None] = lambda line: print(plain(line), file=sys.stderr, flush=True)
 
@@ -100,7 +94,8 @@ class Runner:
         if known is not None and reason is None:
             failed = f" ({known.n_failed} failed; --retry-failed tries them again)" if known.n_failed else ""
             self._say(f"{stage.name}: up to date{failed}")
-            self._spent_usd += sum(usage.cost_usd or 0.0 for usage in known.usage)
+            ours = (usage for usage in known.usage if not usage.model.startswith(OWN_SYSTEM))
+            self._spent_usd += sum(usage.cost_usd or 0.0 for usage in ours)
             return known
         self._say(f"{stage.name}: running ({reason})")
         return self._run(stage, inputs)
@@ -112,20 +107,34 @@ class Runner:
         path = workspace.manifests / f"{stage.name}.json"
         path.unlink(missing_ok=True)
         self._say_unpriced(stage)
-        caller = Caller(workspace, stage.name, self._replies(), StderrProgress(), self._spent_usd, self._later_models)
+        self._to_run = self._to_run[self._to_run.index(stage.name) :] if stage.name in self._to_run else self._to_run
+        caller = Caller(
+            workspace, stage.name, self._replies(), StderrProgress(), self._spent_usd, self.refuse_obstacles
+        )
         try:
-            outcome = stage.run(workspace, caller)
+            outcome = _graver(stage.run(workspace, caller), caller.all_failed)
         finally:
             caller.close()
         self._spent_usd = caller.spent_usd
         made = digests(stage.makes(workspace), workspace.results)
         settings = stage.settings(workspace.experiment)
-        manifest = make_manifest(stage.name, inputs, settings, made, outcome, caller.usage())
+        manifest = make_manifest(stage.name, inputs, settings, made, outcome, (*caller.usage(), *outcome.usage))
         write_manifest(path, manifest)
         workspace.push()
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
         self._say(f"{stage.name}: {manifest.n_records} records{failed}")
         return manifest
+
+    @property
+    def nothing_received(self) -> bool:
+        """Whether no model has ever answered, so that one will surely be asked."""
+        return not len(self._replies())
+
+    def refuse_obstacles(self) -> None:
+        """Raise Obstacles where something that this stage or a later one needs is known to be missing; said once."""
+        if not self._checked:
+            refuse(asking_obstacles(self._workspace, self._to_run, run_code=True))
+        self._checked = True
 
     def _has_recorded(self, stage: Stage) -> bool:
         return stage.name in STAGES_THAT_ASK and self._workspace.shipped_replies.is_dir()
@@ -160,6 +169,14 @@ class Runner:
             shipped = () if self._ignore_recorded else (self._workspace.shipped_replies,)
             self._cache = ReplyCache(self._workspace.replies, shipped)
         return self._cache
+
+
+def _graver(outcome: StageOutcome, n_failed: int) -> StageOutcome:
+    """With the status and a sentence of its own where every one of `n_failed` requests came to nothing."""
+    if not n_failed:
+        return outcome
+    said = f"every one of the {n_failed} requests of this stage failed; --retry-failed makes them again"
+    return replace(outcome, notices=(said, *outcome.notices), exit_status=NothingCame.exit_status)
 
 
 def _say_results(workspace: Workspace) -> None:

@@ -1,22 +1,22 @@
-"""`ragassay new CORPUS a.pdf …`: a corpus folder with a commented experiment.toml for the models in reach."""
+"""`ragassay new CORPUS a.pdf …`: a corpus folder with a commented experiment.toml for the models in reach or named."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import shlex
 import shutil
 from pathlib import Path
 from string import Template
+from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
 from ragassay.text import plain
 
 from ..options import Verbs, add_verb, path_of
 
-_SMALLEST, _WITHOUT_NETWORK = "local:smollm2-135m", "all-MiniLM-L6-v2"
-_OLLAMA = "http://127.0.0.1:11434"
+if TYPE_CHECKING:
+    from .models_in_reach import Chosen
 
 _QUESTIONS = """\
 # One real question a line, from the people whose questions matter; three or more. They set the tone of the generated
@@ -29,24 +29,35 @@ def add(verbs: Verbs) -> None:
     verb = add_verb(verbs, "new", "make a corpus folder from PDFs, with a commented experiment.toml", run)
     verb.add_argument("corpus", type=path_of, metavar="CORPUS", help="the folder to make, such as corpora/mine")
     verb.add_argument("pdfs", type=path_of, nargs="*", metavar="PDF", help="documents to copy into it")
+    verb.add_argument("--model", metavar="MODEL", help="use this model (provider:name) for everything")
+    verb.add_argument(
+        "--base-url", metavar="URL", help="the address of the models' server, such as http://127.0.0.1:8000/v1"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the folder; status 2, and nothing made, where it exists or a PDF cannot be copied."""
+    """Make the folder; status 2, and nothing made, where it exists, a PDF cannot be copied or no model is in reach."""
     from ragassay.files import write_text
+
+    from .models_in_reach import choose_models
 
     corpus: Path = options.corpus
     if corpus.exists() and any(corpus.iterdir() if corpus.is_dir() else [corpus]):
         raise InputError("is there already", file=corpus, remedy="name a new folder")
     _check_pdfs(options.pdfs)
+    chosen = choose_models(options.model, options.base_url)
+    text, why_not_all = _experiment(chosen)
     corpus.mkdir(parents=True, exist_ok=True)
     for pdf in options.pdfs:
         shutil.copyfile(pdf, corpus / _name(pdf))
-    models, remark = _models_in_reach()
-    write_text(corpus / "experiment.toml", _experiment(models, remark))
+    write_text(corpus / "experiment.toml", text)
     write_text(corpus / "questions.txt", _QUESTIONS)
     print(f"{plain(str(corpus))}: {len(options.pdfs)} PDFs, experiment.toml, questions.txt")
-    print(f"models: {', '.join(sorted(set(models.values())))} ({remark})")
+    print(plain(f"models: {', '.join(sorted({*chosen.writers, chosen.answer, chosen.judge}))} ({chosen.remark})"))
+    if why_not_all:
+        print(plain(f"retrievers: bm25 alone, as {why_not_all}"))
+    for obstacle in _obstacles(corpus):
+        print(plain(f"before a run: {obstacle}"))
     then = f"`ragassay plan {shlex.quote(str(corpus))}`"
     print(plain(f"next: write the experts' questions into {corpus / 'questions.txt'}, then {then}"))
     return 0
@@ -69,52 +80,40 @@ def _name(pdf: Path) -> str:
     return name if name.lower().endswith(".pdf") else f"{name}.pdf"
 
 
-def _models_in_reach() -> tuple[dict[str, str], str]:
-    """The models for writing, answering and judging, and why these."""
-    openai, anthropic = bool(os.environ.get("OPENAI_API_KEY")), bool(os.environ.get("ANTHROPIC_API_KEY"))
-    if openai and anthropic:
-        chosen = {"first": "openai:gpt-4o", "second": "anthropic:claude-sonnet-4-5", "answer": "openai:gpt-4o"}
-        return chosen | {"judge": "anthropic:claude-sonnet-4-5"}, "both keys are in the environment"
-    if openai:
-        chosen = {"first": "openai:gpt-4o", "second": "openai:gpt-4o-mini", "answer": "openai:gpt-4o-mini"}
-        return chosen | {"judge": "openai:gpt-4o"}, "OPENAI_API_KEY is in the environment"
-    if anthropic:
-        names = {"first": "claude-sonnet-4-5", "second": "claude-haiku-4-5", "answer": "claude-haiku-4-5"}
-        chosen = {part: f"anthropic:{name}" for part, name in names.items()}
-        return chosen | {"judge": "anthropic:claude-sonnet-4-5"}, "ANTHROPIC_API_KEY is in the environment"
-    if served := _ollama_models():
-        name = f"openai:{served[0]}"
-        return dict.fromkeys(("first", "second", "answer", "judge"), name), f"Ollama serves it at {_OLLAMA}"
-    name = _SMALLEST
-    return dict.fromkeys(("first", "second", "answer", "judge"), name), (
-        "no key and no Ollama found: this one tries the plumbing only, its verdicts are worthless"
-    )
-
-
-def _ollama_models() -> list[str]:
-    import urllib.request
-
-    try:
-        with urllib.request.urlopen(f"{_OLLAMA}/api/tags", timeout=0.5) as response:  # noqa: S310
-            return sorted(str(model["name"]) for model in json.load(response)["models"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-
-
-def _experiment(models: dict[str, str], remark: str) -> str:
+def _experiment(chosen: Chosen) -> tuple[str, str | None]:
+    """The text of experiment.toml, and why not every retriever is in it."""
     from ragassay.experiment.settings import RetrievalSettings
 
-    quota = {models["first"]: 100}
-    quota.setdefault(models["second"], 100)
-    writers = ", ".join(f"{json.dumps(name)} = {number}" for name, number in quota.items())
-    ollama = remark.startswith("Ollama")
-    address = f'\n[models.{json.dumps(models["judge"])}]\nbase_url = "{_OLLAMA}/v1"\n' if ollama else ""
+    from .models_in_reach import choose_retrievers
+
+    retrievers, embedding, why = choose_retrievers(RetrievalSettings().embedding)
+    quota = ", ".join(f"{_toml(name)} = 100" for name in chosen.writers)
+    address = f"\n[models.{_toml(chosen.judge)}]\nbase_url = {_toml(chosen.base_url)}\n" if chosen.base_url else ""
     template = Template(Path(__file__).with_name("experiment.toml.txt").read_text(encoding="utf-8"))
-    return template.substitute(
-        remark=remark,
-        quota=writers,
-        embedding=json.dumps(_WITHOUT_NETWORK if models["judge"] == _SMALLEST else RetrievalSettings().embedding),
-        answer=json.dumps(models["answer"]),
-        judge=json.dumps(models["judge"]),
+    text = template.substitute(
+        remark=plain(chosen.remark),
+        quota=quota,
+        retrievers=json.dumps(retrievers),
+        embedding=_toml(embedding),
+        answer=_toml(chosen.answer),
+        judge=_toml(chosen.judge),
         own=address,
     )
+    return text, why
+
+
+def _toml(text: str) -> str:
+    """Printable text in quotes, as TOML has it: JSON's way, but for what JSON would write as pairs of escapes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _obstacles(corpus: Path) -> list[InputError]:
+    """What a run would be refused for, but for the questions, which are still to be written."""
+    from ragassay.experiment.reading import load_experiment
+    from ragassay.experiment.workspace import Workspace
+
+    from ..pipeline.obstacles import asking_obstacles
+    from ..pipeline.stages import stages
+
+    workspace = Workspace(corpus, Path("results") / corpus.name, load_experiment(corpus / "experiment.toml"))
+    return asking_obstacles(workspace, [stage.name for stage in stages()])

@@ -1,70 +1,96 @@
-"""`ragassay plan CORPUS`: what each stage will ask of each model, before anything is paid."""
+"""`ragassay plan CORPUS`: what each stage will ask of each model, and what stands in the way, before it is paid."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
-from ragassay.text import plain
+from ragassay.errors import InputError, Obstacles
+from ragassay.text import listed, plain
 
 from ..options import Verbs, add_experiment, add_json, add_verb
+from ..printing import print_whole
 
 if TYPE_CHECKING:
     from ragassay.experiment.workspace import Workspace
 
+    from ..pipeline.pace import Pace
     from ..pipeline.plan import Row
 
 
 def add(verbs: Verbs) -> None:
     """The verb and its options."""
-    help_text = "say how many calls, tokens and dollars each stage and model will take, before anything is paid"
+    help_text = "say what each stage and model will take in calls, tokens, dollars and time, and what stands in the way"
     verb = add_verb(verbs, "plan", help_text, run)
     add_experiment(verb)
     add_json(verb)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the plan. It calls no model; reading the PDFs, which costs nothing, is done if it was not yet."""
+    """Print the plan, and all that stands in the way of a run.
+
+    It calls no model; reading the PDFs, which costs nothing, is done if it was not yet. Raises Obstacles, with all of
+    them, where no plan can be made.
+    """
+    from ..pipeline.obstacles import asking_obstacles, file_obstacles
+    from ..pipeline.opening import open_workspace
+    from ..pipeline.stages import stages
+
+    workspace = open_workspace(options)
+    later = asking_obstacles(workspace, [stage.name for stage in stages()])
+    if found := file_obstacles(workspace):
+        raise Obstacles([*found, *later])
+    try:
+        rows, pace = _planned(workspace, options)
+    except InputError as error:
+        raise Obstacles([*later, error]) if later and str(error) not in map(str, later) else error from None
+    if options.json:
+        print(json.dumps([asdict(row) for row in rows], indent=1))
+    else:
+        _print(rows, pace, workspace)
+    _print_obstacles(later, sys.stderr if options.json else sys.stdout)
+    return 0
+
+
+def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Row], Pace]:
     from ragassay.calls.reply_cache import ReplyCache
 
-    from ..pipeline.opening import locked, open_workspace
+    from ..pipeline.opening import locked
     from ..pipeline.plan import make_plan
     from ..pipeline.runner import Runner, check_k
     from ..pipeline.stages import stages
 
-    workspace = open_workspace(options)
     with locked(workspace):
         Runner(workspace, options).bring_up_to_date(stages()[0])
     check_k(workspace)
     shipped = () if options.ignore_recorded else (workspace.shipped_replies,)
-    rows = make_plan(workspace, ReplyCache(workspace.replies, shipped))
-    if options.json:
-        print(json.dumps([asdict(row) for row in rows], indent=1))
-    else:
-        _print(rows, workspace)
-    return 0
+    return make_plan(workspace, ReplyCache(workspace.replies, shipped))
 
 
-def _print(rows: Sequence[Row], workspace: Workspace) -> None:
+def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
     from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("stage", "model", "calls", "cached", "input", "output", "US$", box=SIMPLE)
+    from ..pipeline.pace import in_words
+
+    table = Table("stage", "model", "calls", "cached", "input", "output", "US$", "time", box=SIMPLE)
     for column in table.columns[2:]:
         column.justify = "right"
     for row in rows:
         about = "~" if row.estimated else ""
         numbers = [f"{about}{row.calls:,}", f"{row.from_cache:,}", f"{row.input_tokens:,}", f"{row.output_tokens:,}"]
-        cost = "–" if row.cost_usd is None else f"{row.cost_usd:.2f}"
-        table.add_row(row.stage, Text(row.model), *numbers, cost)
+        cost = "unknown" if row.cost_usd is None else f"{row.cost_usd:.2f}"
+        table.add_row(row.stage, Text(plain(row.model)), *numbers, cost, in_words(row.time_s))
+    print_whole(table)
     console = Console()
-    console.print(table)
-    console.print(_in_all(rows, workspace.experiment.run.max_cost_usd), soft_wrap=True)
+    console.print(_in_all(rows, workspace.experiment.run.max_cost_usd), soft_wrap=True, highlight=False, markup=False)
+    console.print(_time(rows, pace), soft_wrap=True, highlight=False, markup=False)
     if any(row.stage == "judge" and row.calls > row.from_cache for row in rows):
         console.print(_ways(workspace), soft_wrap=True, highlight=False, markup=False)
     console.print(
@@ -86,9 +112,29 @@ def _ways(workspace: Workspace) -> str:
 
 
 def _in_all(rows: Sequence[Row], limit: float | None) -> str:
-    known = sum(row.cost_usd or 0.0 for row in rows)
+    """What is to be paid; what has no known price is said to be unknown, and never counted as nothing."""
+    priced = [row.cost_usd for row in rows if row.cost_usd is not None and row.calls > row.from_cache]
     unpriced = sorted({row.model for row in rows if row.cost_usd is None})
-    parts = [f"To pay: ${known:.2f} for what is not in the cache"]
-    parts += [f"and what {', '.join(unpriced)} costs, whose price is not known"] if unpriced else []
-    parts += [f"; the limit is ${limit:.2f}"] if limit else []
-    return plain(" ".join(parts).replace(" ;", ";"))
+    known = f"${sum(priced):.2f}" if priced or not unpriced else ""
+    unknown = f"unknown for {listed(unpriced)} (prices_usd_per_million says it)" if unpriced else ""
+    limited = f"; the limit is ${limit:.2f}" if limit else ""
+    return plain(f"To pay for what is not in the cache: {', and '.join(filter(None, [known, unknown]))}{limited}")
+
+
+def _time(rows: Sequence[Row], pace: Pace) -> str:
+    from ..pipeline.pace import in_words
+
+    known = sum(row.time_s or 0.0 for row in rows)
+    unknown = sorted({row.model for row in rows if row.time_s is None})
+    parts = [f"about {in_words(known)}"] if known or not unknown else []
+    parts += [f"unknown for {listed(unknown)}, by files or batches"] if unknown else []
+    asked = sorted({row.model for row in rows if row.time_s})
+    basis = f"; an estimate: {pace.basis(asked)}" if asked else ""
+    return plain(f"Time for these calls: {', and '.join(parts)}{basis}")
+
+
+def _print_obstacles(found: Sequence[InputError], stream: TextIO) -> None:
+    if found:
+        print("Before `ragassay run` can begin:", file=stream)
+    for number, obstacle in enumerate(found, 1):
+        print(plain(f"{number}. {obstacle}"), file=stream)

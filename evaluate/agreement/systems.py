@@ -15,15 +15,14 @@ from ragassay.text import plain
 from ragassay.trec import Qrels, read_qrels, read_run
 
 from ..figures.measures import by_query, parse
+from ..statistics.orders import rho, tau_b
 from ..statistics.resamples import rounded
-from .crosstab import crosstab
 from .interval import bootstrap_interval, draws
 from .label_tables import read_labels
 from .p_values import rank_p
-from .rank_correlation import spearman_rho, tau_b
 
 DIGITS = 12
-_STATISTICS = {"tau_b": tau_b, "rho": spearman_rho}
+_STATISTICS = {"tau_b": tau_b, "rho": rho}
 
 
 class SystemsAgreement(Record):
@@ -176,8 +175,5 @@ def _result(
 
 def order_agreement(statistic: str, first: Floats, second: Floats) -> float | None:
     """`tau_b` or `rho` of two scores of the same systems, both (systems,); None where one ties them all."""
-    codes = [np.unique(side, return_inverse=True)[1].astype(np.intp) for side in (first, second)]
-    n_labels = max(int(code.max()) for code in codes) + 1
-    table = crosstab(codes[0], codes[1], np.zeros(len(first), dtype=np.intp), n_labels)
-    value = float(_STATISTICS[statistic](table, table.counts(np.ones(1))))
+    value = float(_STATISTICS[statistic](first, second))
     return value if np.isfinite(value) else None

@@ -12,6 +12,7 @@ from ragassay.arrays import Floats
 from ragassay.experiment.settings import Experiment
 from ragassay.records import Figure, Query
 
+from ..inputs.sources import writer
 from ..ratings.leader import leaders, named
 from ..ratings.verdicts import Verdict
 from ..results import AuditFinding
@@ -103,7 +104,7 @@ def _on_questions(
     judge: str, queries: Sequence[Query], found: Sequence[Verdict], agents: Sequence[str], draws: Resamples
 ) -> tuple[AuditFinding, ...]:
     """The share of questions that the family wrote; and how much better the leader does on those, where not all."""
-    written = {q.id: family(str(q.metadata["model"])) for q in queries if q.metadata.get("model")}
+    written = {query.id: family(model) for query in queries if (model := writer(query)) is not None}
     own = {query for query, name in written.items() if name == family(judge)}
     share = draws.figure({query.id: float(query.id in own) for query in queries}, (0.0, 1.0))
     share = Figure(value=share.value, n=share.n)

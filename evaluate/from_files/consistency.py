@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -12,7 +13,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem, read_objects, read_records, write_json
 from ragassay.records import Answer, Assessment, AssessmentRun
-from ragassay.text import plain
+from ragassay.text import listed, plain
 
 from ..figures.answer_consistency import Consistency, Runs, RunValues, measure_consistency
 from ..inputs.material import read_material
@@ -91,7 +92,7 @@ def of_files(paths: Sequence[Path], embedding: str) -> Consistency:
     """The same of the answers in JSON Lines files, a run a file; lines with `run`, as ours have, are of that run.
 
     A query that a run does not answer is a failed answer. Raises InputError, with the line, for what cannot be used, a
-    second answer of an agent to a query in a run, and where there is only one run.
+    second answer of an agent to a query in a run, where there is only one run, and where no query is answered twice.
     """
     runs: dict[tuple[int, int], dict[tuple[str, str], str | None]] = {}
     for place, path in enumerate(paths):
@@ -110,8 +111,22 @@ def of_files(paths: Sequence[Path], embedding: str) -> Consistency:
     if len(runs) < 2:
         raise InputError("there is one run, consistency needs two or more", remedy="give --answers once for each run")
     ordered = [runs[key] for key in sorted(runs)]
+    _check_shared(ordered)
     groups = [Runs(query, agent, tuple(run.get((agent, query)) for run in ordered)) for agent, query in _owed(ordered)]
     return measure_consistency(groups, TokenEncoder(embedding).vectors, embedding)
+
+
+def _check_shared(runs: Sequence[Mapping[tuple[str, str], object]]) -> None:
+    """Raises InputError where no agent answers the same query in two runs, so that there is nothing to compare."""
+    met = [key for run in runs for key in run]
+    if len(set(met)) < len(met):
+        return
+    agents = [sorted({agent for agent, _ in run}) for run in runs]
+    if any(set(one) & set(other) for one, other in combinations(agents, 2)):
+        raise InputError("no query is answered in two runs", remedy="give the same queries the same query_id in each")
+    named = "; ".join(f"run {number} has {plain(listed(names[:5]))}" for number, names in enumerate(agents, 1))
+    remedy = "give the system the same name in each file, or leave `agent` out where a file has one system"
+    raise InputError(f"the runs have no agent in common: {named}", remedy=remedy)
 
 
 def _owed(runs: Sequence[Mapping[tuple[str, str], object]]) -> list[tuple[str, str]]:

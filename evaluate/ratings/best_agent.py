@@ -13,6 +13,8 @@ import numpy as np
 
 from ragassay.arrays import Floats
 
+from ..statistics.orders import contrasts
+
 DRAWS = 4000
 SPREAD = 1.0
 """The scale of the half-normal prior of that standard deviation, in log odds (174 Elo points)."""
@@ -48,7 +50,7 @@ def drawn(estimates: Floats, covariance: Floats, n: int, seed: int, scale: float
 
     covariance: of the estimates, over `n` units (at least 2). scale: of the prior of the truth's standard deviation.
     """
-    basis = _contrasts(len(estimates))
+    basis = contrasts(len(estimates))
     values, axes = np.linalg.eigh(basis @ covariance @ basis.T * n / (n - 1))
     values, along = np.maximum(values, 1e-12), axes.T @ basis @ estimates
     generator = np.random.default_rng([seed, 3])
@@ -67,12 +69,3 @@ def _spread_weights(along: Floats, values: Floats, scale: float) -> Floats:
     weight = np.exp(log_weight - log_weight.max())
     shares: Floats = weight / weight.sum()
     return shares
-
-
-def _contrasts(n: int) -> Floats:
-    """(n - 1, n): orthonormal rows, each of sum 0 (Helmert's)."""
-    rows = np.zeros((n - 1, n))
-    for index in range(1, n):
-        rows[index - 1, :index], rows[index - 1, index] = 1, -index
-        rows[index - 1] /= np.sqrt(index * (index + 1))
-    return rows

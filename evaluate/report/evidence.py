@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
+from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_objects, read_records
-from ragassay.records import Answer, Game, Judgment, Passage, Query, RankedList, Record
+from ragassay.files import first_problem, read_json, read_objects, read_records
+from ragassay.records import Answer, Game, Judgment, Passage, Query, QuestionsCheck, RankedList, Record
 from ragassay.trec import Rankings, read_run
 
+from ..inputs.sources import writer
 from ..ratings.verdicts import Verdict, verdicts
 
 R = TypeVar("R", bound=Record)
@@ -32,6 +36,7 @@ class Evidence:
     games: dict[str, list[Game]]
     unreadable: list[tuple[str, str]]
     lists: dict[str, list[RankedList]] = field(default_factory=dict)
+    looks: str | None = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +106,7 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
         games=_by_query(_records(workspace.games, Game)),
         unreadable=[(str(row.get("doc")), str(row.get("error"))) for row in _objects(workspace.unreadable)],
         lists=_by_query(_records(workspace.lists, RankedList)),
+        looks=_looks(workspace.questions_check),
     )
 
 
@@ -130,7 +136,7 @@ def _query_view(evidence: Evidence, query: Query, agents: Sequence[str], k: int)
     return QueryView(
         query=query,
         source=place(query.metadata),
-        writer=str(query.metadata.get("model") or ""),
+        writer=writer(query) or "",
         rewrites=rewrites,
         rewrite_error=str(rewrite["error"]) if rewrite.get("error") else None,
         answers=answers,
@@ -194,6 +200,17 @@ def _by_query(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def _records(path: Path, kind: type[R]) -> list[R]:
     return read_records(path, kind) if path.is_file() else []
+
+
+def _looks(path: Path) -> str | None:
+    """Whether written questions look like the experts', in a sentence."""
+    if not path.is_file():
+        return None
+    try:
+        return QuestionsCheck.model_validate(read_json(path)).said
+    except ValidationError as error:
+        remedy = "run `ragassay questions` again"
+        raise InputError(first_problem(error), file=path, remedy=remedy) from None
 
 
 def _objects(path: Path) -> list[dict[str, Any]]:

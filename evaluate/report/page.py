@@ -26,6 +26,7 @@ from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .evidence import Evidence, query_views, read_evidence
 from .judges import disagreement_rows, judge_rows, split_of
+from .sources import caution, kinds, orders_shown
 from .tables import (
     answer_columns,
     bottom_columns,
@@ -98,8 +99,10 @@ def render(results: Results, evidence: Evidence, k: int) -> str:
             "confidence": confidence(results),
             "notices": notices(results, evidence),
             "listed": bool(evidence.lists),
+            "looks": evidence.looks,
             "queries": query_views(evidence, results.agents, k),
             "n_queries_shown": len(evidence.queries),
+            "kinds": kinds(results),
         }
     )
     return environment.get_template("report.html.j2").render(context)
@@ -165,6 +168,8 @@ def _details(results: Results) -> dict[str, Any]:
         "relevance_parts": label_parts(results.relevance_labels, results.n_relevance_failed),
         "tests": test_rows(results.tests),
         "verdict_matrices": verdict_matrices(results),
+        "orders_shown": orders_shown(results),
+        "orders_caution": caution(results),
         "uneven": any(row.unwritten or row.extra for row in results.ledger),
         "ledger_totals": ledger_totals(results.ledger),
         "usage": usage_rows(results.usage),

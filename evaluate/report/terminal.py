@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -18,6 +18,7 @@ from ..results import FailuresAtBottom, Results
 from .agreement import agreement_lines
 from .corrected import corrected_lines, second_line
 from .judges import panel_lines
+from .sources import kinds, orders_lines
 from .telling import telling_criterion
 from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 
@@ -50,7 +51,11 @@ class RankedTable:
         if beside := beside_the_verdict(self.results.verdict):
             yield Text(one_line(beside))
         yield Text(_how_sure(self.results))
-        yield _table(self.results, options.max_width)
+        columns = _columns(self.results)
+        kept = _fitting(columns, options.max_width - _width_of_agents(self.results))
+        yield _table(self.results, kept)
+        if left := [column.name for column in columns if column not in kept]:
+            yield Text(f"left out for want of room, and in the report: {listed(left)}", style="dim")
         yield from (Text(line, style="dim") for line in _below(self.results))
 
 
@@ -66,15 +71,19 @@ def _how_sure(results: Results) -> str:
     best, n = results.verdict.best, results.n_queries
     chance = results.verdict.p_best.get(best) if best else None
     known = f"P(best) {chance:.1%}, " if chance is not None else ""
-    return f"{known}{n:,} {'query' if n == 1 else 'queries'}, {confidence(results)} intervals in brackets"
+    return (
+        f"{known}{n:,} {'query' if n == 1 else 'queries'}{kinds(results)}, {confidence(results)} intervals in brackets"
+    )
 
 
-def _table(results: Results, max_width: int) -> Table:
+def _width_of_agents(results: Results) -> int:
+    return min(max(map(cell_len, ("Agent", *map(one_line, results.agents)))), _AGENT_WIDTH)
+
+
+def _table(results: Results, kept: Sequence[_Column]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
     names = [one_line(agent) for agent in results.agents]
-    table.add_column("Agent", no_wrap=True, overflow="ellipsis", max_width=_AGENT_WIDTH)
-    room = max_width - min(max(map(cell_len, ("Agent", *names))), _AGENT_WIDTH)
-    kept = _fitting(_columns(results), room)
+    table.add_column("Agent", overflow="fold", max_width=_AGENT_WIDTH)
     for column in kept:
         table.add_column(Text(column.name), justify="right", no_wrap=True)
     for row, name in enumerate(names):
@@ -152,4 +161,5 @@ def _below(results: Results) -> list[str]:
         lines.append(f"answers that failed: {counts}; counted as the worst, {_lead(low)}")
     if results.n_relevance_failed:
         lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
-    return [*panel_lines(results), *lines, *agreement_lines(results), *corrected_lines(results), *second_line(results)]
+    told = [*agreement_lines(results), *corrected_lines(results), *second_line(results)]
+    return [*panel_lines(results), *lines, *orders_lines(results), *told]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from ..experiment.workspace import Workspace
@@ -34,8 +34,8 @@ class Caller:
     """Asks the models of one experiment on behalf of one stage; `usage` says at the end what that took.
 
     `spent_usd` is what earlier stages spent, which counts towards the cost limit. `retry_after_cap_s` bounds how long a
-    provider's Retry-After is believed, in seconds. `later_models` are those that further stages will call: a key that
-    one of them lacks is said before the first call is paid for.
+    provider's Retry-After is believed, in seconds. `before_asking` is called before requests without a reply are made,
+    and stops them by what it raises.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class Caller:
         cache: ReplyCache,
         progress: Progress | None = None,
         spent_usd: float = 0.0,
-        later_models: Sequence[str] = (),
+        before_asking: Callable[[], None] | None = None,
         retry_after_cap_s: float = 60.0,
     ) -> None:
         experiment, stop, reach = workspace.experiment, threading.Event(), Reach()
-        self._workspace, self._stage, self._later_models = workspace, stage, tuple(later_models)
+        self._workspace, self._stage, self._before_asking = workspace, stage, before_asking
         self._register = Register(experiment, stage, cache)
         self._desk = Desk(
             self._register,
@@ -72,7 +72,8 @@ class Caller:
         """A reply to every request, in the order asked; equal requests are asked once.
 
         Raises RepliesMissing when a `file:` model's replies are not all there (its requests are then written),
-        BudgetSpent at the cost limit, InputError where every call would fail. What was received is kept in each case.
+        BudgetSpent at the cost limit, InputError where every call would fail, and what `before_asking` does. What was
+        received is kept in each case.
         """
         rows = [self._register.jobs(batch) for batch in batches]
         distinct = {job.key: job for row in rows for job in row}
@@ -83,6 +84,11 @@ class Caller:
         finally:
             self._desk.progress.stop()
         return [[job.done for job in row] for row in rows]
+
+    @property
+    def all_failed(self) -> int:
+        """How many requests the stage has asked, where not one of them has a reply that can be used; else 0."""
+        return self._register.all_failed
 
     def usage(self) -> tuple[StageUsage, ...]:
         """What the stage took of each model, replies from the cache included: the same whenever it is run."""
@@ -106,6 +112,8 @@ class Caller:
         self._count(job for job in jobs if job.reply is not None)
         waiting = [job for job in unanswered if provider_of(job.model) == "file"]
         online = [job for job in unanswered if provider_of(job.model) != "file"]
+        if unanswered and self._before_asking:
+            self._before_asking()
         self._open({job.model for job in online})
         self._desk.beginnings.find(online)
         self._run(online, Counter(job.model for job in jobs))
@@ -123,10 +131,9 @@ class Caller:
             job.paid = True
 
     def _open(self, models: set[str]) -> None:
-        """Raises InputError where one of them, or a later stage's, cannot be called."""
+        """Raises InputError where one of them cannot be called."""
         for model in sorted(models):
-            for wanted in (model, *self._later_models):
-                check_model(wanted, self._register.settings(wanted))
+            check_model(model, self._register.settings(model))
             self._endpoints.open(model)
 
     def _run(self, online: list[Job], n_asked: Counter[str]) -> None:

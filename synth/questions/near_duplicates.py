@@ -9,6 +9,7 @@ import functools
 import re
 import unicodedata
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -60,12 +61,22 @@ def shape_of(text: str, language: str) -> Shape:
     Scripts without spaces are cut into pairs of characters. A name is a word with a digit, an underscore or a capital
     after its first letter (`UART1`, `sei_now`, `avrGcc`).
     """
-    tokens = [token for word in _WORD.findall(unicodedata.normalize("NFKC", text)) for token in _pieces(word)]
+    tokens = tokens_of(text)
     words = frozenset(token.casefold() for token in tokens)
-    stem = _stemmer(language)
-    content = frozenset(stem.stemWord(word) if stem else word for word in words - FUNCTION_WORDS)
+    content = frozenset(content_of(words, language))
     names = frozenset(token.casefold() for token in tokens if _NAME.search(token))
     return Shape(content or words, words, names)
+
+
+def tokens_of(text: str) -> list[str]:
+    """The words of a text in their order; scripts without spaces are cut into pairs of characters."""
+    return [token for word in _WORD.findall(unicodedata.normalize("NFKC", text)) for token in _pieces(word)]
+
+
+def content_of(words: Iterable[str], language: str) -> list[str]:
+    """The stems of those words, in small letters, that carry content."""
+    stem = _stemmer(language)
+    return [stem.stemWord(word) if stem else word for word in words if word not in FUNCTION_WORDS]
 
 
 def similarity(one: Shape, other: Shape) -> Fraction:

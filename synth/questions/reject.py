@@ -12,7 +12,7 @@ from ragassay.digests import digest_bytes
 from ragassay.records import Query, Rejected, Section
 
 from .expert import ExpertQuestion
-from .near_duplicates import Seen
+from .near_meaning import Asked, Meanings
 from .stand_alone import leans_on
 
 LONGEST = 400
@@ -117,7 +117,7 @@ def fault_of(text: str, *, statement: bool = False) -> str | None:
         return "words between a model and its user, not a question"
     if _CODE.search(text):
         return "code or data, not a question"
-    if _length_words(text) < FEWEST_WORDS:
+    if length_words(text) < FEWEST_WORDS:
         return f"too short: fewer than {FEWEST_WORDS} words"
     if not statement and not asks(text):
         return "not a question"
@@ -134,26 +134,28 @@ def sift(
     per_section: int | None,
     language: str,
     seed: int,
+    meanings: Meanings | None = None,
 ) -> Sifted:
     """Divide candidates into what the pool takes and what it does not, with the reason.
 
-    per_section: how many a reply may have, None where its candidates have been counted already.
+    per_section: how many a reply may have, None where its candidates have been counted already. meanings: those of
+    `compared_texts`, where near-duplicates are to be found by them as well.
 
     Near-duplicates are found in an order drawn by the seed, in which no model comes before the others; it does not
     depend on which candidates there are, so that one reply more changes nothing among the rest but what it duplicates.
     Kept ones have unique ids, also unlike those of the user's `own` queries, whose near-duplicates are rejected too.
     """
     places = {id(candidate): index for index, candidate in enumerate(candidates)}
-    known = _known(experts, own, language)
-    pool = Seen(language)
+    known = _known(experts, own, Asked(language, meanings))
+    pool = Asked(language, meanings)
     taken = {query.id for query in own}
     kept: dict[int, Query] = {}
     rejected: dict[int, Rejected] = {}
     for candidate in sorted(candidates, key=lambda candidate: _draw(candidate, seed)):
         text = clean(candidate.text)
         reason = candidate.fault or _extra(candidate, per_section) or fault_of(text, statement=candidate.statement)
-        reason = reason or known.nearest(text)
-        if reason is None and (earlier := pool.nearest(text)):
+        reason = reason or known.repeated(text)
+        if reason is None and (earlier := pool.repeated(text)):
             reason = f"near-duplicate of {earlier}"
         if reason is None:
             query = Query(id=_id(text, taken), text=text, metadata=candidate.metadata)
@@ -167,8 +169,15 @@ def sift(
     return Sifted(tuple(kept[i] for i in sorted(kept)), tuple(rejected[i] for i in sorted(rejected)))
 
 
-def _known(experts: Sequence[ExpertQuestion], own: Sequence[Query], language: str) -> Seen:
-    known = Seen(language)
+def compared_texts(
+    candidates: Sequence[Candidate], experts: Sequence[ExpertQuestion], own: Sequence[Query]
+) -> list[str]:
+    """Every text that `sift` may hold against another."""
+    written = [clean(candidate.text) for candidate in candidates if candidate.fault is None]
+    return [text for text in (*written, *(one.text for one in experts), *(one.text for one in own)) if text]
+
+
+def _known(experts: Sequence[ExpertQuestion], own: Sequence[Query], known: Asked) -> Asked:
     for expert in experts:
         known.add(f"copy of the expert question in line {expert.line}", expert.text)
     for query in own:
@@ -198,7 +207,7 @@ def asks(text: str) -> bool:
     return any(pattern.search(text) for pattern in found)
 
 
-def _length_words(text: str) -> float:
+def length_words(text: str) -> float:
     return max(len(text.split()), len(_UNSPACED.findall(text)) / 2)
 
 

@@ -200,7 +200,7 @@ def wait_until_it_waits(process: subprocess.Popen[str]) -> None:
 def test_new_names_its_copies_so_that_ingest_sees_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     make_pdf(tmp_path / "manual", [page(1)])
     make_pdf(tmp_path / ".hidden.pdf", [page(2)])
-    assert main(["new", "my corpus", "manual", ".hidden.pdf"]) == 0
+    assert main(["new", "my corpus", "manual", ".hidden.pdf", "--model", "file:m"]) == 0
     assert "`ragassay plan 'my corpus'`" in capsys.readouterr().out
     assert sorted(path.name for path in (tmp_path / "my corpus").glob("*.pdf")) == ["hidden.pdf", "manual.pdf"]
     make_pdf(tmp_path / "manual.pdf", [page(3)])

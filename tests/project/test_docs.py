@@ -158,7 +158,6 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         "question_worth.collection",
         "question_worth.decided",
         "question_worth.measured",
-        "question_worth.orders",
         "question_worth.retrievers",
         "question_worth.scores",
         "question_worth.shared_words",
@@ -320,7 +319,8 @@ def test_the_template_shows_the_defaults(new_experiment: Path):
     shown = load_experiment(new_experiment)
     chosen = {"answer": {"model": shown.answer.model}, "judge": {"model": shown.judge.model}}
     defaults = Experiment.model_validate({**chosen, "questions": {"quota": shown.questions.quota}})
-    assert shown == defaults
+    in_reach = shown.retrieval.model_copy(update={"embedding": defaults.retrieval.embedding})
+    assert shown.model_copy(update={"retrieval": in_reach}) == defaults
     written = tomllib.loads(new_experiment.read_text())
     assert set(written) == set(TABLES) - {"agent", "models", "opensearch"}
 
@@ -371,6 +371,7 @@ def test_the_systems_and_judges_of_ones_own_take_part_as_shown(tmp_path: Path):
     system, judge = PAGES["docs/your-own-system.md"], PAGES["docs/your-own-judge.md"]
     agents = next(block for block in blocks(system, "toml") if "[[agent]]" in block)
     agents += '\n[[agent]]\nname = "rare"\nkind = "python"\ncallable = "rare:agent"\n'
+    agents += '\n[[agent]]\nname = "metered"\nkind = "python"\ncallable = "metered:answer"\n'
     agents += '\n[evaluate]\njudges = ["brief:Brief"]\n'
     agents += next(block for block in blocks(judge, "toml") if "[[evaluate.custom]]" in block)
     with ScriptedServer("openai", answer_everything) as server:
@@ -387,12 +388,14 @@ def test_the_systems_and_judges_of_ones_own_take_part_as_shown(tmp_path: Path):
         write_lines(corpus / "yesterday.jsonl", rows)
         run_ragassay(["run", "corpora/mine"], tmp_path, server.base_url)
     results = tmp_path / "results" / "mine"
-    for agent, n_passages in (("ours", 1), ("rare", 5), ("yesterday", 0)):
+    for agent, n_passages in (("ours", 1), ("rare", 5), ("metered", 0), ("yesterday", 0)):
         answers = records(results / "answers" / f"{agent}.jsonl")
         assert [answer["query_id"] for answer in answers] == [query["_id"] for query in queries]
         assert all(answer["error"] is None and len(answer["passages"]) == n_passages for answer in answers)
     figures = json.loads((results / "results.json").read_text())
-    assert {"ours", "rare", "yesterday"} < set(figures["agents"])
+    assert {"ours", "rare", "metered", "yesterday"} < set(figures["agents"])
+    usage = {row["model"]: row for row in figures["usage"]}
+    assert usage["agent:metered"]["input_tokens"] == 11 * len(queries) and "agent:ours" not in usage
     for agent in figures["agents"]:
         evaluated = figures["evaluations"][agent]
         assert 0 <= evaluated["brief"]["value"] <= 1 and 0 <= evaluated["polite"]["value"] <= 2

@@ -19,7 +19,7 @@ LARGEST_ROOM = 21
 
 STAGES = {"synth", "retrieval", "evaluate"}
 GROUND_FLOOR = (
-    {"errors", "text", "arrays", "records", "digests", "tokens", "progress"},
+    {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
     {"files", "trec", "cores"},
     {"prompts", "experiment"},
     {"models"},
@@ -33,6 +33,7 @@ EVALUATE = (
     {"figures"},
     {"human_labels", "agreement"},
     {"audit"},
+    {"basis"},
     {"compare", "make_judgments", "evaluate_answers", "dependencies"},
 )
 """Each may import those of earlier rows; rooms of one row do not know each other."""

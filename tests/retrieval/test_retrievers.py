@@ -13,7 +13,7 @@ from ragassay.errors import InputError
 from ragassay.records import Passage
 from ragassay.retrieval.rankers import embedding
 from ragassay.retrieval.rankers.rrf import rrf
-from ragassay.retrieval.retrievers import PassageRetriever, build_retrievers
+from ragassay.retrieval.retrievers import PassageRetriever, build_retrievers, embed_queries
 
 
 @pytest.fixture
@@ -37,6 +37,14 @@ def test_the_experiment_names_them_and_sets_k(make_workspace, passages, encoder)
         assert isinstance(retriever, PassageRetriever) and isinstance(retriever, BaseRetriever)
         assert retriever.name == name
         assert len(retriever.invoke("malloc heap")) == 3
+
+
+def test_questions_are_embedded_as_queries_and_kept(make_workspace, encoder) -> None:
+    workspace = make_workspace()
+    first = embed_queries(workspace, ["malloc heap", "fuse bits"])
+    assert len(first) == 2 and encoder.loaded == 1
+    again = embed_queries(workspace, ["fuse bits", "malloc heap"])
+    assert (again == first[::-1]).all() and encoder.loaded == 1
 
 
 def test_a_document_is_the_passage_with_its_id_and_score(make_workspace, passages) -> None:

@@ -160,7 +160,7 @@ def test_where_every_call_fails_the_files_say_so_and_the_stage_stops(tmp_path: P
     write_records(workspace.queries, [Query(id="old", text="From an older run?")])
     with pytest.raises(RagassayError, match="not a single query: 2 of 2 calls to file:a failed") as caught:
         make_questions(workspace, Scripted(lambda model, n: Reply(error="gone")))
-    assert caught.value.exit_status == 1
+    assert caught.value.exit_status == 6
     pool, rejected, queries, rows = files(workspace)
     assert (pool, rejected, queries) == ([], [], [])
     assert [row.failed for row in rows] == [row.asked for row in rows] == [20, 20]

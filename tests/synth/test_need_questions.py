@@ -5,29 +5,31 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.json_lines import records
-from support.need_replies import asked, labelled, sober
+from support.need_replies import THINGS, asked, labelled, sober
 from support.results_folder import experiment, results_folder
 from support.scripted_judge import Scripted
 from support.small_corpus import make_corpus
 
 from ragassay.calls.reply_cache import output_line
 from ragassay.cli import main
-from ragassay.errors import RagassayError
+from ragassay.errors import MissingExtra, RagassayError
 from ragassay.evaluate.figures.section_recall import sources
 from ragassay.evaluate.judging.engine.cases import expected_docs
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.files import read_records
+from ragassay.files import read_json, read_records
 from ragassay.models.requests import Reply
-from ragassay.records import LedgerRow, Page, Query, Rejected, Section
+from ragassay.records import LedgerRow, Page, Passage, Query, QuestionsCheck, Rejected, Section
+from ragassay.synth.dependencies import questions_settings
 from ragassay.synth.ingest import ingest
 from ragassay.synth.make_questions import make_questions
 
@@ -55,7 +57,8 @@ SECTIONS = [*(section(n) for n in range(6)), *(section(n, "b.pdf") for n in rang
 
 def make_workspace(folder: Path, experts: str = "rep\tWhat does R cost?\n", **table: object) -> Workspace:
     questions = {"source": "synthetic", "quota": {MODEL: 20}, "sections": 10, "per_section": 4, "few_shot": 1} | table
-    workspace = results_folder(folder, experiment("file:x", questions=questions), sections=SECTIONS)
+    passages = [Passage(id=one.id, text=one.text) for one in SECTIONS]
+    workspace = results_folder(folder, experiment("file:x", questions=questions), sections=SECTIONS, passages=passages)
     workspace.expert_questions.write_text(experts)
     return workspace
 
@@ -84,7 +87,11 @@ def check_ledger(workspace: Workspace) -> None:
 def test_three_steps_make_a_pool_with_needs_kinds_and_evidence(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, roles=["nurse", "pilot"])
     outcome, caller = run(workspace)
-    assert (outcome.exit_status, outcome.notices, outcome.n_records, outcome.n_failed) == (0, (), 20, 0)
+    assert (outcome.exit_status, outcome.n_records, outcome.n_failed) == (0, 20, 0)
+    assert [notice.split(":")[0] for notice in outcome.notices] == [
+        "near-duplicates were found by their words alone, not by meaning",
+        "whether experts' and written questions can be told apart is not said of 1 and 20",
+    ]
     assert [[batch.label for batch in batches] for batches in caller.rounds] == [
         ["needs-file-a", "linked-file-a"],
         ["blind-file-a"],
@@ -393,3 +400,71 @@ def test_through_files_a_step_at_a_time_and_foreseen_by_the_plan(
     assert (status, rounds[1:]) == (0, [{"blind"}, {"evidence"}]) and rounds[0] <= {"needs", "linked"}
     assert sum(row["calls"] for row in planned) == asked_in_all
     assert len(records(results / "queries.jsonl")) == 4
+
+
+def test_the_test_set_has_the_kinds_asked_for_and_a_check_beside_it(tmp_path: Path) -> None:
+    experts = "".join(f"How do I set the {THINGS[n % 10]} of board {n}?\n" for n in range(12))
+    workspace = make_workspace(tmp_path, experts, kinds={"fact": 0.5, "keyword": 0.5})
+    outcome, _ = run(workspace)
+    chosen = read_records(workspace.queries, Query)
+    assert Counter(query.metadata["kind"] for query in chosen) == {"fact": 10, "keyword": 10}
+    check = QuestionsCheck.model_validate(read_json(workspace.questions_check))
+    assert (check.n_experts, check.n_written, check.n_failed) == (12, 20, 0)
+    assert check.auc is not None and check.auc.n == 32 and check.said in outcome.notices
+    assert {row.feature for row in check.features} >= {"words", "shared_words", "identifiers"}
+    assert check.energy_distance is not None and check.energy_distance <= (check.energy_distance_drawn or 0)
+    again, _ = run(workspace)
+    assert (read_records(workspace.queries, Query), again) == (chosen, outcome)
+
+
+def test_what_repeats_another_question_in_other_words_is_rejected_by_its_name(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, kinds=ONE_KIND, blind=0.0)
+
+    def embed(texts: Sequence[str]) -> np.ndarray:
+        """Questions about one thing mean the same, and the expert's question means what those about timers do."""
+        about = [next((n for n, thing in enumerate(THINGS) if thing in text), None) for text in texts]
+        rows = np.eye(99)[[20 + n if thing is None else thing for n, thing in enumerate(about)]]
+        rows[texts.index("What does R cost?")] = np.eye(99)[THINGS.index("timer")]
+        return rows.astype(np.float16)
+
+    def say(label: str, text: str) -> Any:
+        """Sober, in words that name nothing."""
+        reply = sober(label, text)
+        for item in reply.get("needs", ()):
+            item["question"] = item["question"].lower().translate(str.maketrans("0123456789", "ghijklmnop"))
+        return reply
+
+    outcome = make_questions(workspace, Scripted(say), embed)  # type: ignore[arg-type]
+    kept = {query.id: query.text for query in read_records(workspace.pool, Query)}
+    assert sorted(thing for thing in THINGS for text in kept.values() if thing in text) == ["clock", "heap", "stack"]
+    for one in read_records(workspace.rejected, Rejected):
+        name = one.reason.removeprefix("near-duplicate of ").removesuffix(", in other words (cosine 1.00)")
+        if "timer" in one.text:
+            assert name == "copy of the expert question in line 1"
+        else:
+            assert next(thing for thing in THINGS if thing in one.text) in kept[name]
+    assert len(reasons(workspace)) == 4 and not any("words alone" in notice for notice in outcome.notices)
+    check_ledger(workspace)
+
+
+def test_without_what_embeds_words_alone_are_compared_and_that_is_said(tmp_path: Path) -> None:
+    def missing(texts: Sequence[str]) -> np.ndarray:
+        raise MissingExtra("knn needs sentence-transformers", "local")
+
+    workspace = make_workspace(tmp_path, kinds=ONE_KIND)
+    outcome = make_questions(workspace, Scripted(sober), missing)  # type: ignore[arg-type]
+    alone = [notice for notice in outcome.notices if "by their words alone" in notice]
+    assert len(alone) == 1 and 'pip install "ragassay[local]"' in alone[0]
+    assert len(read_records(workspace.queries, Query)) == 20
+
+
+def test_another_embedding_asks_for_the_stage_again_and_only_where_one_is_used() -> None:
+    def embedding(**tables: dict[str, object]) -> object:
+        return questions_settings(experiment("file:x", **tables)).get("retrieval.embedding", "no matter")
+
+    synthetic: dict[str, object] = {"source": "synthetic", "quota": {MODEL: 2}}
+    retrieval: dict[str, object] = {"embedding": "m", "retrievers": ["bm25", "knn"]}
+    assert embedding(questions=synthetic, retrieval=retrieval) == "m"
+    assert embedding(questions=synthetic, retrieval=retrieval | {"retrievers": ["bm25"]}) is None
+    assert embedding(questions=synthetic | {"style": "passage"}, retrieval=retrieval) == "no matter"
+    assert embedding(questions={"source": "own"}, retrieval=retrieval) == "no matter"

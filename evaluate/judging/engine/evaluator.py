@@ -94,6 +94,9 @@ class Evaluator(Judge[Assessment]):
         error = why_unjudged(answer)
         return [self.fail(case, error, subject=answer.agent, criterion=each.name) for each in self.criteria]
 
+    def check_at_hand(self) -> None:
+        """Raises InputError where something that it loads itself is missing, before any model is asked."""
+
     @abstractmethod
     def steps(self, case: Any) -> Steps | Sequence[Assessment]:
         """The assessments of one case. Raises JudgeFailed, or anything, where it cannot be judged."""

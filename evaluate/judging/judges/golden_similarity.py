@@ -17,7 +17,7 @@ import numpy as np
 
 from ragassay.arrays import Floats
 from ragassay.errors import MissingExtra
-from ragassay.models.encoders import load_encoder, prompt_for
+from ragassay.models.encoders import check_encoder, load_encoder, prompt_for
 from ragassay.records import Assessment
 
 from ...texts.windows import n_tokens, windows
@@ -52,6 +52,10 @@ class GoldenSimilarity(Evaluator):
             return load_encoder(self.setup.embedding)
         except ModuleNotFoundError as error:
             raise MissingExtra(f"golden_similarity needs {error.name}, which", "local") from None
+
+    def check_at_hand(self) -> None:
+        """Raises InputError where there is no embedding model."""
+        check_encoder(self.setup.embedding, self.name)
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Embed every distinct text of all cases once."""

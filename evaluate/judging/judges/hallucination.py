@@ -25,6 +25,7 @@ import numpy as np
 from pydantic import Field
 
 from ragassay.errors import InputError
+from ragassay.models.encoders import check_encoder
 from ragassay.records import Assessment
 
 from ...texts.cross_encoder import CrossEncoder, Pair, Source, load_cross_encoder
@@ -94,6 +95,10 @@ class Hallucination(Evaluator):
         """The cross-encoder, loaded when first used. Raises InputError."""
         chosen = self.options
         return load_cross_encoder(Source(chosen.model, chosen.revision, chosen.trust_remote_code, chosen.entailment))
+
+    def check_at_hand(self) -> None:
+        """Raises InputError where there is no cross-encoder."""
+        check_encoder(self.options.model, self.name)
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Score every distinct pair of all cases, in batches of like length."""

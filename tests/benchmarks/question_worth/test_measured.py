@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import kendalltau, spearmanr, ttest_rel
+from scipy.stats import ttest_rel
 
-from benchmarks.question_worth import orders
 from benchmarks.question_worth.decided import decisions, shares
 from benchmarks.question_worth.measured import Words, measure
 from benchmarks.question_worth.scores import Scores
 from benchmarks.question_worth.worth import crossing, sample_sizes, worth
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
-
-MEANS = st.lists(st.integers(0, 5), min_size=6, max_size=6).filter(lambda row: len(set(row)) > 1)
 
 
 def scores(values: np.ndarray, clusters: list[str] | None = None) -> Scores:
@@ -27,21 +22,6 @@ def drawn(n: int, seed: int, spread: float = 0.3) -> np.ndarray:
     """(8 retrievers, n queries): each retriever .03 better than the one before, beside much chance."""
     chance = np.random.default_rng(seed).normal(0, spread, (8, n))
     return 0.4 + 0.03 * np.arange(8)[:, None] + chance
-
-
-@given(MEANS, MEANS)
-def test_tau_and_rho_are_scipys_with_ties(one, other):
-    a, b = np.array(one) / 7, np.array(other) / 7
-    assert orders.tau_b(a, b) == pytest.approx(kendalltau(a, b).statistic)
-    assert orders.rho(a, b) == pytest.approx(spearmanr(a, b).statistic)
-
-
-def test_what_a_choice_loses_and_where_it_stands():
-    people = np.array([0.5, 0.7, 0.6, 0.7])
-    assert orders.loss(people, np.array([0.1, 0.0, 0.9, 0.2])) == pytest.approx(0.1)
-    assert orders.place(people, np.array([0.1, 0.0, 0.9, 0.2])) == 3.0
-    assert orders.place(people, people) == 1.5, "two share the first place"
-    assert orders.loss(people, np.array([0.9, 0.0, 0.9, 0.2])) == pytest.approx(0.15), "the mean of two that tie"
 
 
 def test_a_pair_is_decided_where_scipys_paired_test_is_below_five_percent():

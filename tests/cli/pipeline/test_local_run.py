@@ -211,10 +211,10 @@ def test_tokens_are_counted_and_cost_nothing(job: Job) -> None:
 
 
 def test_the_questions_stage_alone(tmp_path: Path) -> None:
-    """What it writes may all be rejected (status 1, in one sentence); the ledger accounts for each question."""
+    """What it writes may all be rejected (status 6, in one sentence); the ledger accounts for each question."""
     corpus, results = make_corpus(tmp_path / "alone", QUESTIONS_ALONE), tmp_path / "results" / "alone"
     assert main(["ingest", str(corpus), "--results", str(results)]) == 0
-    assert main(["questions", str(corpus), "--results", str(results)]) in (0, 1)
+    assert main(["questions", str(corpus), "--results", str(results)]) in (0, 1, 6)
     run = Run(corpus, results)
     check_ledger(run)
     (row,) = run.ledger

@@ -81,7 +81,7 @@ def test_peoples_labels_that_fit_no_query_are_named_and_the_run_goes_on(
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
         (corpus / "qrels.tsv").write_text(text)
-        assert main(["run", str(corpus)]) == 2
+        assert main(["run", str(corpus)]) == 5
     results = json.loads((tmp_path / "results/mine/results.json").read_text())
     assert any("qrels.tsv labels no query of the test set" in notice for notice in results["notices"])
     assert (tmp_path / "results/mine/report.html").exists() and not results["retrieval_people"]

@@ -167,3 +167,36 @@ def test_a_way_of_judging_that_a_prompt_of_the_users_does_not_fit_is_not_offered
     (corpus / "experiment.toml").write_text(text.replace("[judge]\n", '[judge]\ngames_prompt = "own.md"\n'))
     assert main(["plan", str(corpus)]) == 0
     assert "Judging in all" not in capsys.readouterr().out
+
+
+def test_a_price_that_is_not_known_is_unknown_and_no_name_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "60")
+    long = "openai:a-model-whose-name-is-longer-than-any-column-of-a-terminal-is-wide"
+    make_corpus(tmp_path / "mine", long)
+    assert main(["plan", "mine"]) == 0
+    out = capsys.readouterr().out
+    table = out.partition("To pay")[0]
+    assert table.count(long) >= 4 and "…" not in table and "$0.00" not in out
+    assert f"To pay for what is not in the cache: unknown for {long} (prices_usd_per_million says it)" in out
+    assert "Time for these calls: about" in out and "an estimate: up to 8 calls at once" in out
+
+
+def test_the_time_of_calls_that_were_made_before_is_what_they_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    with ScriptedServer("openai", answer_everything) as server:
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
+        assert main(["ingest", "mine"]) == 0 and main(["questions", "mine"]) == 0
+        received = tmp_path / "results/mine/replies/received-questions.jsonl"
+        replies = [json.loads(line) | {"latency_s": 400.0} for line in received.read_text().splitlines()]
+        received.write_text("".join(json.dumps(one) + "\n" for one in replies))
+        capsys.readouterr()
+        assert main(["plan", str(corpus), "--json"]) == 0
+        planned = json.loads(capsys.readouterr().out)
+    assert planned[0]["time_s"] == 0.0 and planned[0]["from_cache"] == planned[0]["calls"]
+    for row in planned[1:]:
+        assert row["time_s"] == pytest.approx(row["calls"] * 400 / min(8, row["calls"]))

@@ -350,7 +350,10 @@ def test_the_family_is_in_the_name(model, name):
 
 
 def audited(n, writers, judge="openai:gpt-4o", winner=lambda q, a, b: min(a, b), models=("anthropic:claude-x",)):
-    queries = [Query(id=q, text="?", metadata={"model": models[i % len(models)]}) for i, q in enumerate(names(n))]
+    queries = [
+        Query(id=q, text="?", metadata={"model": models[i % len(models)], "section": f"s{i}"})
+        for i, q in enumerate(names(n))
+    ]
     return audit_family(judge, writers, queries, verdicts(play(n, winner)), AGENTS, resamples(names(n), 200, 7))
 
 

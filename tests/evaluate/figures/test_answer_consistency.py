@@ -76,7 +76,7 @@ def test_the_verb_on_three_runs(tmp_path: Path, model: str, capsys) -> None:
     assert bert["values"][1] == pytest.approx(1.0, abs=1e-6) and bert["values"][0] == bert["values"][2] < 1
     assert main(options) == 0
     out = capsys.readouterr().out
-    assert "rougeL" in out and "3 runs" in out
+    assert "bert_score" in out and "rougeL" in out and "undefined" in out and "3 runs" in out and "…" not in out
 
 
 def test_lines_with_a_run_are_of_that_run(tmp_path: Path, model: str, capsys) -> None:
@@ -98,6 +98,27 @@ def test_lines_with_a_run_are_of_that_run(tmp_path: Path, model: str, capsys) ->
 )
 def test_what_cannot_be_used_is_one_sentence(tmp_path: Path, capsys, rows, said: str) -> None:
     assert main(["consistency", "--answers", write(tmp_path / "1.jsonl", *rows)]) == 2
+    err = capsys.readouterr().err
+    assert said in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        (
+            {"agent": "theirs"},
+            "the runs have no agent in common: run 1 has ours; run 2 has theirs; give the system the",
+        ),
+        (
+            {"agent": "ours", "query_id": "r"},
+            "no query is answered in two runs; give the same queries the same query_id",
+        ),
+    ],
+)
+def test_runs_that_share_nothing_are_one_sentence(tmp_path: Path, capsys, second: dict[str, str], said: str) -> None:
+    row = {"query_id": "q", "agent": "ours", "answer": "x"}
+    paths = [write(tmp_path / "1.jsonl", row), write(tmp_path / "2.jsonl", row | second)]
+    assert main(["consistency", "--answers", paths[0], "--answers", paths[1]]) == 2
     err = capsys.readouterr().err
     assert said in err and err.count("\n") == 1
 

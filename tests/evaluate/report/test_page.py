@@ -19,7 +19,7 @@ from ragassay.evaluate.report.page import read_results, render, report
 from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, read_records, write_json, write_records
-from ragassay.records import Figure, Judgment
+from ragassay.records import Figure, Judgment, QuestionsCheck
 
 
 @pytest.fixture(scope="module")
@@ -204,6 +204,18 @@ def test_the_question_ledger_by_model_and_by_document(page: Page, results: Resul
         asked, sampled = sum(row.asked for row in own), sum(row.sampled for row in own)
         assert [total.cells[1].strip(), total.cells[-1].strip()] == [str(asked), str(sampled)]
         assert [row.cells[2].strip() for row in by_document] == [str(row.asked) for row in own]
+
+
+def test_whether_written_questions_look_like_the_experts_stands_with_where_they_come_from(tmp_path: Path) -> None:
+    folder = make_workspace(tmp_path)
+    assert "&lt;questions&gt;" not in render(read_results(folder.figures), read_evidence(folder, []), 5)
+    check = QuestionsCheck(n_experts=36, n_written=36, auc=None, said="experts' <questions> are told apart")
+    write_json(folder.questions_check, check.dump())
+    html = render(read_results(folder.figures), read_evidence(folder, []), 5)
+    assert html.count("Experts&#39; &lt;questions&gt; are told apart.") == 1
+    write_json(folder.questions_check, {"auc": 1})
+    with pytest.raises(InputError, match="questions-check"):
+        read_evidence(folder, [])
 
 
 def test_a_missing_value_is_a_dash_with_its_reason_and_never_zero(page: Page, results: Results) -> None:

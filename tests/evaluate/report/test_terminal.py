@@ -123,3 +123,18 @@ def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
     out = printed(results, 100)
     assert "[red]\\x1b[31m\\x202eevil" in out
     assert "\x1b" not in out and "\u202e" not in out
+
+
+def test_columns_that_have_no_room_are_named(results: Results) -> None:
+    narrow, wide = (" ".join(printed(results, width).split()) for width in (60, 300))
+    said = narrow.partition("left out for want of room, and in the report: ")[2]
+    assert "MRR@5 somewhat" in said and "Elo" not in said.split(" flip rate")[0].split(", ")
+    assert "left out" not in wide
+
+
+def test_a_long_name_is_folded_and_not_cut(results: Results) -> None:
+    long = "an-agent-whose-name-is-longer-than-its-column"
+    renamed = results.model_copy(update={"agents": (long, *results.agents[1:])})
+    lines = printed(renamed, 100).splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith(long[:28]))
+    assert lines[first].split()[0] + lines[first + 1].split()[0] == long

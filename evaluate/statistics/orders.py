@@ -1,6 +1,6 @@
-"""Two orders of the same retrievers: how far they agree, and what choosing by one loses under the other.
+"""Two orders of the same systems: how far they agree, and what choosing by one loses under the other.
 
-Every function takes means of shape (..., retrievers), broadcast against each other, and gives shape (...). Means that
+Every function takes means of shape (..., systems), broadcast against each other, and gives shape (...). Means that
 differ by no more than rounding are tied.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ragassay.arrays import Floats, Ints
-from ragassay.evaluate.statistics.clustered import NO_SPREAD
+
+from .clustered import NO_SPREAD
 
 
 def tau_b(one: Floats, other: Floats) -> Floats:
@@ -44,9 +45,18 @@ def place(people: Floats, chooser: Floats) -> Floats:
 
 
 def pairs(n: int) -> tuple[Ints, Ints]:
-    """The first and the second of every two of `n` retrievers."""
+    """The first and the second of every two of `n` systems."""
     first, second = np.triu_indices(n, 1)
     return first, second
+
+
+def contrasts(n: int) -> Floats:
+    """(n - 1, n): orthonormal rows, each of sum 0 (Helmert's)."""
+    rows = np.zeros((n - 1, n))
+    for index in range(1, n):
+        rows[index - 1, :index], rows[index - 1, index] = 1, -index
+        rows[index - 1] /= np.sqrt(index * (index + 1))
+    return rows
 
 
 def _pairs(means: Floats) -> Floats:

@@ -1,0 +1,69 @@
+"""How often the interval of the two-sample AUC holds the area that such a classifier has on questions it never saw.
+
+    python -m benchmarks.coverage.told_apart [N]
+
+N simulations a row (100). Experts' questions are drawn from the FAQ of synth/choosing/defaults.json, with noise;
+written ones from the same, longer by so many words. The truth is the mean area of 200 classifiers, each fitted to as
+many questions and tried on a thousand new ones.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from ragassay.synth.choosing.auc import auc
+from ragassay.synth.choosing.energy_distance import Array
+from ragassay.synth.choosing.features import Features
+from ragassay.synth.choosing.logistic import fit_logistic
+from ragassay.synth.choosing.people import default_points
+from ragassay.synth.choosing.told_apart import told_apart
+
+CASES = ((36, 36, 0.0), (36, 36, 4.0), (20, 60, 4.0), (36, 36, 12.0))
+NOISE = np.array([1.5, 8.0, 0.1, 0.05, 0.4, 0, 0, 0, 0, 0])
+LONGER = np.array([1.0, 5.0, 0, 0, 0, 0, 0, 0, 0, 0])
+"""A word has five letters and a space is not counted."""
+FAQ = 36
+N_TRUTH, N_NEW = 200, 500
+
+
+def questions(n: int, longer: float, rng: np.random.Generator) -> Array:
+    """Figures of n made-up questions."""
+    points = default_points()[rng.integers(0, FAQ, n)]
+    return np.asarray(points + NOISE * rng.normal(size=points.shape) + longer * LONGER)
+
+
+def truth(n: int, m: int, longer: float, rng: np.random.Generator) -> float:
+    """The area of a classifier of n and m questions on new ones."""
+    found = []
+    for _ in range(N_TRUTH):
+        points = np.concatenate([questions(n, 0, rng), questions(m, longer, rng)])
+        mean, spread = points.mean(0), np.maximum(points.std(0), 1e-6)
+        [fitted] = fit_logistic(((points - mean) / spread)[None], np.arange(n + m) >= n, np.ones((1, n + m)))
+        old, new = (((questions(N_NEW, by, rng) - mean) / spread) @ fitted[1:] for by in (0.0, longer))
+        found.append(auc(new, old))
+    return float(np.mean(found))
+
+
+def main(n_simulations: int = 100) -> None:
+    """Print the table."""
+    print("| experts | written | longer by, words | the area | mean found | its sd | holds the area | width |")
+    print("|--:|--:|--:|--:|--:|--:|--:|--:|")
+    for n, m, longer in CASES:
+        rng = np.random.default_rng(7)
+        area, rows = truth(n, m, longer, rng), []
+        for seed in range(n_simulations):
+            sides = [[Features(*row) for row in questions(k, by, rng)] for k, by in ((n, 0.0), (m, longer))]
+            rows.append(told_apart(*sides, seed=seed))
+        value, low, high = np.array([(row.value, row.ci_low, row.ci_high) for row in rows if row], float).T
+        holds = ((low <= area) & (area <= high)).mean()
+        print(
+            f"| {n} | {m} | {longer:g} | {area:.3f} | {value.mean():.3f} | {value.std():.3f} | {holds:.0%} "
+            f"| {(high - low).mean():.2f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

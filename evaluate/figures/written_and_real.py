@@ -1,0 +1,261 @@
+"""Whether written queries put the agents in the order that real ones do, measure by measure.
+
+Each kind of query gives every agent a mean, and so an order. How far the two orders agree is Kendall's tau-b and
+Spearman's rho (`statistics.order_interval`). What is sure of it is told by pairs: a pair of agents is decided where the
+interval of its paired difference leaves out 0, for each pair by itself, since what is asked is not whether some pair
+differs but how one kind of query does what the other does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from ragassay.records import Figure
+
+from ..inputs.findings import Findings
+from ..inputs.sources import BySource, by_source
+from ..ratings.verdicts import Verdict
+from ..results import Choice, OrdersCompared, WrittenAndReal
+from ..statistics.clustered import ByAgent, Range, Values
+from ..statistics.order_interval import Means, order_intervals
+from ..statistics.orders import rho, tau_b
+from ..statistics.paired_comparison import pair_by_query, pairs_by_query
+from ..statistics.resamples import Resamples, resamples, rounded
+from .compared_measures import ComparedMeasure, of_evaluators, of_findings
+from .evaluator_values import Evaluations
+from .query_values import ranking_measures
+
+FEWEST = 2
+"""Queries with a value, of each kind, below which no order is made of them."""
+
+Measures = Mapping[str, ComparedMeasure]
+
+
+def written_and_real(
+    findings: Findings,
+    k: int,
+    retrieval: ByAgent,
+    pointwise: ByAgent,
+    found: Sequence[Verdict],
+    evaluated: Evaluations,
+    draws: Resamples,
+) -> WrittenAndReal | None:
+    """Every measure that agents are compared by, and nDCG@k; None where all queries are of one kind."""
+    kinds = by_source(findings.material.queries)
+    if not kinds.both:
+        return None
+    real, written = (_measures(findings, k, retrieval, pointwise, found, evaluated, ids) for ids in kinds)
+    sides = [resamples(ids, len(draws.weights), draws.seed + n, draws.clusters) for n, ids in enumerate(kinds)]
+    limits = {name: (0.0, one.width) for name, one in real.items()} | evaluated.scales
+    orders = [
+        compare_orders(name, one.values, written[name].values, sides[0], sides[1], limits[name])
+        for name, one in real.items()
+    ]
+    return WrittenAndReal(n_real=len(kinds.real), n_written=len(kinds.written), measures=tuple(orders))
+
+
+def _measures(
+    findings: Findings,
+    k: int,
+    retrieval: ByAgent,
+    pointwise: ByAgent,
+    found: Sequence[Verdict],
+    evaluated: Evaluations,
+    queries: Sequence[str],
+) -> Measures:
+    """The compared measures as they would be, were these all the queries."""
+    kept = set(queries)
+    material = replace(
+        findings.material, queries=tuple(query for query in findings.material.queries if query.id in kept)
+    )
+    ranked, judged, given = (_only(values, kept) for values in (retrieval, pointwise, evaluated.values))
+    games = [verdict for verdict in found if verdict.query_id in kept]
+    ndcg = ranking_measures(k)[-1]
+    asked = of_findings(replace(findings, material=material), k, ranked, judged, games)
+    lists = {agent: row[ndcg] for agent, row in ranked.items() if ndcg in row}
+    return asked | {ndcg: ComparedMeasure(lists, 1.0)} | of_evaluators(replace(evaluated, values=given))
+
+
+def _only(values: ByAgent, queries: set[str]) -> dict[str, dict[str, Values]]:
+    return {
+        agent: {name: {q: value for q, value in row.items() if q in queries} for name, row in named.items()}
+        for agent, named in values.items()
+    }
+
+
+def told_of_both(verdict: Choice, kinds: BySource, rates: Mapping[str, Values]) -> Choice:
+    """The verdict, its sentence saying that it is over both kinds of queries and over how many of each.
+
+    rates: agent to query to the share of its games that it won; only queries with games are behind the verdict.
+    """
+    played = {query for row in rates.values() for query, value in row.items() if value is not None}
+    behind = BySource(*(tuple(query for query in ids if query in played) for ids in kinds))
+    if verdict.best is None or not kinds.both:
+        return verdict
+    return verdict.model_copy(update={"sentence": f"{verdict.sentence} Of these queries {behind.told()}."})
+
+
+_LEVEL = 1e-12
+"""Means that differ by less are level."""
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One measure by the queries of one kind. rows: of each agent that has a place, query to value. n: queries with a
+    value."""
+
+    rows: Sequence[Values]
+    draws: Resamples
+    means: Means
+    n: int
+
+    @classmethod
+    def of(cls, rows: Sequence[Values], draws: Resamples) -> _Side:
+        table = [[np.nan if (value := row.get(query)) is None else value for query in draws.queries] for row in rows]
+        values = np.array(table, dtype=np.float64).reshape(len(rows), len(draws.queries))
+        known = ~np.isnan(values)
+        sums, counts = np.where(known, values, 0.0), known.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            drawn = (draws.weights @ sums.T) / (draws.weights @ counts.T)
+        asked = known.any(axis=0)
+        units = len(np.unique(draws.clusters.numbers[asked]))
+        return cls(rows, draws, Means(sums.sum(axis=1) / counts.sum(axis=1), drawn, units), int(asked.sum()))
+
+    @property
+    def level(self) -> bool:
+        """Whether no agent is better than another."""
+        return bool(np.ptp(self.means.means) < _LEVEL)
+
+    def best(self) -> list[int]:
+        """The places in `rows` of those with the highest mean."""
+        means = self.means.means
+        return np.flatnonzero(means > means.max() - _LEVEL).tolist()
+
+    def decided(self, width: float) -> list[int]:
+        """Of every two: 1 where the first is decided to be better, -1 the second, 0 where that is open."""
+        found = [pair.difference(width) for pair in pairs_by_query(self.rows, self.draws.clusters)]
+        return [int((row.ci_low or 0.0) > 0) - int((row.ci_high or 0.0) < 0) for row in found]
+
+    def loss(self, chosen: Sequence[int], width: float) -> tuple[float, float | None, float | None]:
+        """What choosing an agent loses against the best, with its interval; of several, the mean and the outer ends.
+
+        The best is at least as good as each other, and no better than the best of them: the ends are the largest of
+        the ends of the differences, all of which hold together (Hsu, Annals of Statistics 9(5), 1981; Bonferroni).
+        """
+        means = self.means.means
+        losses = [self._ends(place, width) for place in chosen]
+        low, high = zip(*losses, strict=True)
+        value = float(means.max() - means[list(chosen)].mean())
+        if None in low or None in high:
+            return value, None, None
+        return value, min(value, *low), max(value, *high)
+
+    def _ends(self, chosen: int, width: float) -> tuple[float, float] | tuple[None, None]:
+        others = [row for place, row in enumerate(self.rows) if place != chosen]
+        pairs = [pair_by_query(row, self.rows[chosen], self.draws.clusters) for row in others]
+        if not all(len(pair.gaps) for pair in pairs):
+            return None, None
+        ends = [pair.ends(width, 1 - (1 - 0.95) / len(pairs)) for pair in pairs]
+        low, high = [one for _, one, _ in ends], [one for _, _, one in ends]
+        if None in low or None in high:
+            return None, None
+        return max(0.0, *(one for one in low if one is not None)), max(0.0, *(one for one in high if one is not None))
+
+
+def compare_orders(
+    measure: str,
+    real: Mapping[str, Values],
+    written: Mapping[str, Values],
+    real_draws: Resamples,
+    written_draws: Resamples,
+    limits: Range,
+) -> OrdersCompared:
+    """The two orders on one measure.
+
+    real, written: agent to query to value (None: failed), between `limits`. The draws are of all queries of each kind.
+    An agent without any value on one side has no place in either order.
+    """
+    sides = ((real, real_draws), (written, written_draws))
+    shown = [{agent: draws.figure(row, limits) for agent, row in values.items()} for values, draws in sides]
+    agents = [a for a in real if a in written and all(side[a].value is not None for side in shown)]
+    by_real, by_written = (_Side.of([values[agent] for agent in agents], draws) for values, draws in sides)
+    found = OrdersCompared(measure=measure, real=_in_order(shown[0]), written=_in_order(shown[1]))
+    width, why = limits[1] - limits[0], _too_few(by_real, by_written)
+    if why:
+        nothing = Figure(value=None, n=len(agents))
+        names = ("tau_b", "rho", "loss")
+        return found.model_copy(
+            update={"figures": dict.fromkeys(names, nothing), "undefined": dict.fromkeys(names, why)}
+        )
+    figures, undefined = _figures(by_real, by_written, width)
+    return found.model_copy(
+        update={
+            "figures": figures,
+            "undefined": undefined,
+            "best_real": tuple(agents[place] for place in by_real.best()),
+            "best_written": tuple(agents[place] for place in by_written.best()),
+            **_pairs(agents, by_real.decided(width), by_written.decided(width)),
+        }
+    )
+
+
+def _in_order(figures: Mapping[str, Figure]) -> dict[str, Figure]:
+    """Best first; those without a value last, in the order they came in."""
+
+    def place(agent: str) -> float:
+        value = figures[agent].value
+        return np.inf if value is None else -value
+
+    return {agent: figures[agent] for agent in sorted(figures, key=place)}
+
+
+def _too_few(real: _Side, written: _Side) -> str | None:
+    """Why there are no two orders to compare."""
+    if len(real.rows) < 2:
+        return "fewer than two agents have a value on both kinds of queries"
+    few = [name for name, side in (("real", real), ("written", written)) if side.n < FEWEST]
+    return f"only one {few[0]} query has a value" if few else None
+
+
+def _figures(real: _Side, written: _Side, width: float) -> tuple[dict[str, Figure], dict[str, str]]:
+    """`tau_b`, `rho` and `loss`, and why one has no value."""
+    n, figures, undefined = len(real.rows), dict[str, Figure](), dict[str, str]()
+    orders = {"tau_b": tau_b, "rho": rho}
+    level = [name for name, side in (("real", real), ("written", written)) if side.level]
+    for name in orders if level else ():
+        undefined[name] = f"all agents are level on the {' and on the '.join(level)} queries"
+    if written.level:
+        undefined["loss"] = "all agents are level on the written queries, which choose none"
+    else:
+        figures["loss"] = rounded(*_counted(real.loss(written.best(), width), n))
+    if not level:
+        ends = order_intervals(real.means, written.means, orders, width, real.draws.seed)
+        for name, statistic in orders.items():
+            value = float(statistic(real.means.means, written.means.means))
+            figures[name] = rounded(*_counted((value, *ends[name]), n))
+    return {name: figures.get(name, Figure(value=None, n=n)) for name in (*orders, "loss")}, undefined
+
+
+def _counted(
+    found: tuple[float, float | None, float | None], n: int
+) -> tuple[float, int, int, float | None, float | None]:
+    return found[0], n, 0, found[1], found[2]
+
+
+def _pairs(agents: Sequence[str], real: Sequence[int], written: Sequence[int]) -> dict[str, object]:
+    """What the written queries say of the pairs that the real ones decide."""
+    names = list(combinations(agents, 2))
+    known = [(pair, r, w) for pair, r, w in zip(names, real, written, strict=True) if r]
+    against = tuple(pair if r > 0 else pair[::-1] for pair, r, w in known if w == -r)
+    n_same = sum(r == w for _, r, w in known)
+    return {
+        "n_pairs": len(names),
+        "n_decided": len(known),
+        "n_same": n_same,
+        "n_open": len(known) - n_same - len(against),
+        "contradicted": against,
+    }

