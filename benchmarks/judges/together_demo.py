@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from benchmarks.judges.agreement import shown
 from benchmarks.judges.take_replies import KEPT, WORK, awaited, judging, open_work
@@ -69,6 +70,16 @@ class Took:
         each = (self.inputs // self.calls, self.outputs // self.calls)  # prices can rise with the length of a call
         dollars = [self.calls * (cost_usd(model, ModelSettings(), *each) or 0.0) for model in PRICED]
         return f"{self.calls} | {self.inputs:,} | {self.outputs:,} | " + " | ".join(f"{each:.3f}" for each in dollars)
+
+
+class Played(Protocol):
+    """Games, and the name of the way in which they were judged."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def games(self) -> Sequence[Game]: ...
 
 
 @dataclass(frozen=True)
@@ -135,7 +146,7 @@ def labels(findings: Findings, ways: Sequence[Way]) -> Iterator[str]:
     yield f"{shown(pair.figures['agreement'])}, kappa {shown(pair.figures['kappa'])}; {apart} are two grades apart."
 
 
-def agreement(ways: Sequence[Way]) -> Iterator[str]:
+def agreement(ways: Sequence[Played]) -> Iterator[str]:
     """How the verdicts on games agree with those of pairs."""
     told = {(v.query_id, v.agent_a, v.agent_b): v for v in verdicts(ways[0].games)}
     yield "| games | the same verdict as pairs | opposite | ties | changed with the presentation | failed |"
