@@ -1,11 +1,12 @@
-"""The demo's first twelve written questions, ranked together as recorded, and the same answers judged in pairs.
+"""The demo's first twelve written questions judged as recorded, passages and answers together, and by ones and pairs.
 
     python -m benchmarks.judges.pairs_demo [RESULTS]
 
 RESULTS is results/avr-libc, as `make demo` leaves it. The pairs are shown the same passages with the same labels, in
 both orders. Replies are recorded (benchmarks/replies); without them the requests are written to
 results/benchmarks/pairs_demo and the status is 3. Tokens are counted by the offline counter; dollars are what they cost
-by the price tables, without a prompt cache.
+by the price tables, without a prompt cache. Passages were not graded one by one: what that would have asked is counted,
+and a reply taken to be as long as a passage's part of a reply to several.
 """
 
 from __future__ import annotations
@@ -24,17 +25,32 @@ from ragassay.errors import RepliesMissing
 from ragassay.evaluate.compare import results_of
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.inputs.sources import writer
+from ragassay.evaluate.judging.engine.cases import cases_of
+from ragassay.evaluate.judging.engine.rounds import judged
 from ragassay.evaluate.judging.evidence import known_relevant
 from ragassay.evaluate.judging.games.listed import play_lists
 from ragassay.evaluate.judging.games.played import play_pairs
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
+from ragassay.models.requests import Batch, Reply
 from ragassay.records import Game
+from ragassay.tokens import count_tokens
 
 NAME = "pairs_demo"
 CORPUS = Path("corpora/avr-libc")
 N_QUERIES = 12
+
+
+class Unasked(Counting):
+    """Counts what would be asked, and asks nobody: every reply is an error."""
+
+    def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
+        for batch in batches:
+            for request in batch.requests:
+                self.calls += 1
+                self.input_tokens += sum(count_tokens(message.content) for message in request.messages)
+        return [[Reply(error="not asked")] * len(batch.requests) for batch in batches]
 
 
 @dataclass(frozen=True)
@@ -78,23 +94,37 @@ def way(name: str, workspace: Workspace, cache: ReplyCache, findings: Findings) 
     return Way(name, games, Took.of(caller), len(findings.queries))
 
 
-def costs(ways: Sequence[Way]) -> Iterator[str]:
-    """What each way asked, and what the others are of the first, query by query."""
-    yield f"| answers | queries | requests | tokens in | tokens out | {' | '.join(f'$ at {name}' for name in PRICED)} |"
+def passages(demo: Workspace, findings: Findings) -> tuple[Took, Took]:
+    """What grading the passages would have taken one by one, and what it took together."""
+    together = Counting(demo, "benchmark", ReplyCache(demo.replies, [demo.shipped_replies]))
+    cases = cases_of(findings.material)
+    judged([panel_of(demo).passages(cases)], together)
+    alone = open_work(NAME, judge=judging({"relevance_batch": 1}))
+    one_by_one = Unasked(alone, "benchmark", ReplyCache(alone.replies))
+    judged([panel_of(alone).passages(cases)], one_by_one)
+    return Took(one_by_one.calls, one_by_one.input_tokens, together.output_tokens), Took.of(together)
+
+
+def costs(n: int, graded: tuple[Took, Took], ways: Sequence[Way]) -> Iterator[str]:
+    """What each way asked, passages of `n` queries included, and what lists and batches are of pairs and ones."""
+    yield f"| judged | queries | requests | tokens in | tokens out | {' | '.join(f'$ at {name}' for name in PRICED)} |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
+    for name, took in zip(("passages one by one (not asked)", "passages together, up to ten"), graded, strict=True):
+        yield f"| {name} | {n} | {took.line()} |"
     for one in ways:
-        yield f"| {one.name} | {one.n} | {one.took.line()} |"
-    pairs, *others = ways
-    for one in others:
-        calls = (one.took.calls / one.n) / (pairs.took.calls / pairs.n)
-        yield ""
-        tokens = _tokens(one) / _tokens(pairs)
-        yield f"By {one.name} a query took {calls:.1%} of the requests and {tokens:.1%} of the tokens."
+        yield f"| answers: {one.name} | {one.n} | {one.took.line()} |"
+    apart, together = (
+        [whole / n + part / one.n for whole, part in zip(_size(took), _size(one.took), strict=True)]
+        for took, one in zip(graded, ways, strict=True)
+    )
+    calls, tokens = (few / many for few, many in zip(together, apart, strict=True))
+    yield ""
+    yield f"A query's passages and answers together took {calls:.1%} of the requests"
+    yield f"and {tokens:.1%} of the tokens that they take by ones and pairs."
 
 
-def _tokens(one: Way) -> float:
-    """Of one query."""
-    return (one.took.inputs + one.took.outputs) / one.n
+def _size(took: Took) -> tuple[int, int]:
+    return took.calls, took.inputs + took.outputs
 
 
 def verdict_rows(findings: Findings, demo: Workspace, ways: Sequence[Way]) -> Iterator[str]:
@@ -126,7 +156,11 @@ def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
     # Seats in a list depend on all queries: the demo's lists are made anew as a whole.
     lists = way("lists, 2 presentations", demo, ReplyCache(demo.replies, [demo.shipped_replies]), findings)
     both = [pairs, replace(lists, games=some.games)]
-    for part in (costs([pairs, lists]), agreement(both), verdict_rows(some, demo, both)):
+    for part in (
+        costs(len(findings.queries), passages(demo, findings), [pairs, lists]),
+        agreement(both),
+        verdict_rows(some, demo, both),
+    ):
         print("\n".join(part), end="\n\n")
     print("Claude judged, from request files (benchmarks/replies/SOURCES.md); cost and latency were not measured.")
     return 0
