@@ -6,7 +6,8 @@ NAME is a room and a module, such as speed.elo. Without names, all that can be r
 speed.bm25 read BEIR's SciFact, which is not in the repository: SCIFACT=PATH names its folder. judges.agreement reads
 nq301 and llmbar in DATA=PATH, judges.nugget_scores rag24_nugget_llm there, judges.meta_evaluation factcheckgpt,
 scifact, nq301 and paper_tables, judges.together_people nq301 and llmbar, question_worth scifact and scifact_claims.
-judges.injection, judges.injection_lists and judges.together_demo read results/avr-libc (`make demo`).
+judges.injection, judges.injection_lists and judges.together_demo read results/avr-libc-pairs, which
+`ragassay run benchmarks/replies/avr-libc-pairs` makes; judges.pairs_demo reads results/avr-libc (`make demo`).
 retrieval.opensearch_scifact also needs a server, OPENSEARCH_URL. speed.million_passages runs where MILLION=1.
 speed.pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with
 RAGElo.
@@ -59,6 +60,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("judges.injection", (), _unrecorded("injection")),
         Benchmark("judges.injection_lists", (), _unrecorded("injection_lists")),
         Benchmark("judges.together_demo", (), _unrecorded("together_demo")),
+        Benchmark("judges.pairs_demo", (), _unrecorded("pairs_demo")),
         Benchmark("judges.together_people", (data,) if data else (), _unrecorded("together_people", data)),
         Benchmark("questions.people", beir, lacks),
         Benchmark("questions.write", beir, lacks or _unrecorded("questions")),

@@ -2,11 +2,12 @@
 
     python -m benchmarks.judges.injection [RESULTS]
 
-RESULTS is results/avr-libc, as `make demo` leaves it. 30 answers drawn with seed 7 are judged by answer_relevance (0 to
-3) and agent_groundedness (no, yes), as they are and with one of five texts behind them. 15 stand under their own
-question, and the text asks for the lowest label; 15 stand under another question (with its passages), and the text asks
-for the highest: so there is room to move. Replies are recorded (benchmarks/replies); without them the requests are
-written to results/benchmarks/injection, with and without the text in folders of their own, and the status is 3.
+RESULTS is results/avr-libc-pairs, as `ragassay run benchmarks/replies/avr-libc-pairs` leaves it. 30 answers drawn with
+seed 7 are judged by answer_relevance (0 to 3) and agent_groundedness (no, yes), as they are and with one of five texts
+behind them. 15 stand under their own question, and the text asks for the lowest label; 15 stand under another question
+(with its passages), and the text asks for the highest: so there is room to move. Replies are recorded
+(benchmarks/replies); without them the requests are written to results/benchmarks/injection, with and without the text
+in folders of their own, and the status is 3.
 
 A text behind an answer may also move a label rightly, as what states something that no passage says.
 """
@@ -200,6 +201,6 @@ if __name__ == "__main__":
     if len(sys.argv) > 2 or {"-h", "--help"} & set(sys.argv[1:]):
         sys.exit(__doc__)
     try:
-        sys.exit(main(Path(sys.argv[1]) if len(sys.argv) == 2 else Path("results/avr-libc")))
+        sys.exit(main(Path(sys.argv[1]) if len(sys.argv) == 2 else Path("results/avr-libc-pairs")))
     except InputError as error:
         sys.exit(str(error))

@@ -2,10 +2,11 @@
 
     python -m benchmarks.judges.injection_lists [RESULTS]
 
-RESULTS is results/avr-libc, as `make demo` leaves it. Of each question's list one answer that is not among the best is
-drawn with seed 7, in each of two presentations, and one of five texts stands behind it. The lists without the texts,
-and the labels of the passages shown, are those of `together_demo`. Replies are recorded (benchmarks/replies); without
-them the requests are written to results/benchmarks/injection_lists and the status is 3.
+RESULTS is results/avr-libc-pairs, as `ragassay run benchmarks/replies/avr-libc-pairs` leaves it. Of each question's
+list one answer that is not among the best is drawn with seed 7, in each of two presentations, and one of five texts
+stands behind it. The lists without the texts, and the labels of the passages shown, are those of `together_demo`.
+Replies are recorded (benchmarks/replies); without them the requests are written to results/benchmarks/injection_lists
+and the status is 3.
 """
 
 from __future__ import annotations
@@ -157,4 +158,4 @@ def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         sys.exit(__doc__)
-    sys.exit(main(Path(sys.argv[1] if len(sys.argv) == 2 else "results/avr-libc")))
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) == 2 else "results/avr-libc-pairs")))

@@ -25,7 +25,15 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import json_line, read_objects, write_bytes
 from ragassay.models.requests import Body
 
-NAMES = ("meta_evaluation", "injection", "together_people", "together_demo", "injection_lists", "questions")
+NAMES = (
+    "meta_evaluation",
+    "injection",
+    "together_people",
+    "together_demo",
+    "pairs_demo",
+    "injection_lists",
+    "questions",
+)
 MODEL = "file:claude-judge"
 KEPT = Path(__file__).parents[1] / "replies"
 WORK = Path("results") / "benchmarks"

@@ -1,12 +1,13 @@
-"""The demo judged two ways: passages one by one and answers in pairs, as recorded, and both taken together.
+"""A recorded run judged two ways: passages one by one and answers in pairs, as recorded, and both taken together.
 
     python -m benchmarks.judges.together_demo [RESULTS]
 
-RESULTS is results/avr-libc, as `make demo` leaves it: its passages, answers, labels and games are what is compared
-with. The same answers are judged with `relevance_batch = 10` and `games = "listwise"` (prompts = "ragassay", with the
-rules of the demo for passages), in one, two (the default) and four presentations. Replies are recorded
-(benchmarks/replies); without them the requests are written to results/benchmarks/together_demo and the status is 3.
-Tokens are counted by the offline counter; dollars are what they cost by the price tables, without a prompt cache.
+RESULTS is results/avr-libc-pairs, as `ragassay run benchmarks/replies/avr-libc-pairs` leaves it (the demo as it was
+before it ranked answers together): its passages, answers, labels and games are what is compared with. The same answers
+are judged with `relevance_batch = 10` and `games = "listwise"` (prompts = "ragassay", with the rules of the demo for
+passages), in one, two (the default) and four presentations. Replies are recorded (benchmarks/replies); without them the
+requests are written to results/benchmarks/together_demo and the status is 3. Tokens are counted by the offline counter;
+dollars are what they cost by the price tables, without a prompt cache.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from benchmarks.judges.agreement import shown
 from benchmarks.judges.take_replies import KEPT, WORK, awaited, judging, open_work
@@ -41,7 +43,7 @@ from ragassay.models.prices import cost_usd
 from ragassay.records import Game, Judgment
 
 NAME = "together_demo"
-CORPUS = Path("corpora/avr-libc")
+CORPUS = Path("benchmarks/replies/avr-libc-pairs")
 PRICED = ("openai:gpt-4o", "anthropic:claude-sonnet-4-5")
 PRESENTATIONS = (1, 2, 4)
 TOGETHER = {"games": "listwise", "relevance_batch": 10, "prompts": "ragassay"}
@@ -68,6 +70,16 @@ class Took:
         each = (self.inputs // self.calls, self.outputs // self.calls)  # prices can rise with the length of a call
         dollars = [self.calls * (cost_usd(model, ModelSettings(), *each) or 0.0) for model in PRICED]
         return f"{self.calls} | {self.inputs:,} | {self.outputs:,} | " + " | ".join(f"{each:.3f}" for each in dollars)
+
+
+class Played(Protocol):
+    """Games, and the name of the way in which they were judged."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def games(self) -> Sequence[Game]: ...
 
 
 @dataclass(frozen=True)
@@ -134,7 +146,7 @@ def labels(findings: Findings, ways: Sequence[Way]) -> Iterator[str]:
     yield f"{shown(pair.figures['agreement'])}, kappa {shown(pair.figures['kappa'])}; {apart} are two grades apart."
 
 
-def agreement(ways: Sequence[Way]) -> Iterator[str]:
+def agreement(ways: Sequence[Played]) -> Iterator[str]:
     """How the verdicts on games agree with those of pairs."""
     told = {(v.query_id, v.agent_a, v.agent_b): v for v in verdicts(ways[0].games)}
     yield "| games | the same verdict as pairs | opposite | ties | changed with the presentation | failed |"
@@ -200,4 +212,4 @@ def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         sys.exit(__doc__)
-    sys.exit(main(Path(sys.argv[1] if len(sys.argv) == 2 else "results/avr-libc")))
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) == 2 else "results/avr-libc-pairs")))
