@@ -47,8 +47,7 @@ def _cell(figure: Figure | None, kind: Kind, *, with_interval: bool = False) -> 
 
 
 def _verdict(results: Results) -> str:
-    notices = "".join(f"{one_line(notice)} " for notice in results.notices)
-    return notices + one_line(f"{results.verdict.sentence} {beside_the_verdict(results.verdict)}".strip())
+    return one_line(f"{results.verdict.sentence} {beside_the_verdict(results.verdict)}".strip())
 
 
 def _failed(results: Results, agent: str) -> int:
@@ -60,12 +59,38 @@ def _failed(results: Results, agent: str) -> int:
 
 def _below(results: Results) -> str:
     flips, first = shown(results.flip_rate, "share"), shown(results.first_shown_wins, "share")
+    notices = "".join(
+        f" {one_line(notice)[:1].upper()}{one_line(notice)[1:].rstrip('.')}." for notice in results.notices
+    )
     return (
         f"{results.n_queries} queries; {confidence(results)} intervals in brackets, "
         "queries of one section counted as one cluster. "
-        f"The two orders of a game disagreed in {flips.value} {flips.interval} of the pairs; "
-        f"the answer shown first won {first.value} {first.interval} of the decided games."
+        f"The two presentations of two answers disagreed in {flips.value} {flips.interval} of the pairs; "
+        f"the answer shown earlier won {first.value} {first.interval} of the decided games.{notices}"
     )
+
+
+def both_kinds(results: Results) -> str:
+    """Whether written and real questions put the agents in the same order, by measure; "" with one kind alone."""
+    if results.sources is None:
+        return ""
+    told = [
+        f"{measure_name(one.measure)} {_tau(one.figures.get('tau_b'))}, {one.n_same} of {one.n_decided}"
+        for one in results.sources.measures
+    ]
+    against = sum(len(one.contradicted) for one in results.sources.measures)
+    return (
+        "Kendall's τ-b of the two orders with its 95% interval, and how many of the pairs that the real ones decide "
+        f"the written ones decide too: {'; '.join(told)}. {against or 'None'} of these pairs "
+        f"{'comes' if against < 2 else 'come'} out the other way."
+    )
+
+
+def _tau(figure: Figure | None) -> str:
+    if figure is None or figure.value is None:
+        return "–"
+    ends = "" if figure.ci_low is None else f" [{figure.ci_low:.2f}, {figure.ci_high:.2f}]"
+    return f"{figure.value:.2f}{ends}".replace("-", "−")
 
 
 def longer_wins(folder: Path) -> str:
@@ -81,13 +106,16 @@ def longer_wins(folder: Path) -> str:
 
 def main(path: Path) -> None:
     """Print the table and put it where it belongs."""
-    table = f"{demo_table(read_results(path))} {longer_wins(path.parent)}"
-    print(table)
+    results = read_results(path)
+    table = f"{demo_table(results)} {longer_wins(path.parent)}"
+    kinds = both_kinds(results)
+    print(table, kinds, sep="\n\n")
     fill("demo-table", table, ROOT / "README.md")
+    fill("demo-kinds", kinds, ROOT / "README.md")
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     command = "make demo && .venv/bin/python -m benchmarks.tables.demo"
     head = f"# tables.demo\n\n`{command}`\n\nThe recorded run of corpora/avr-libc."
-    KEPT.write_text(f"{head}\n\n{table}\n", encoding="utf-8")
+    KEPT.write_text(f"{head}\n\n{table}\n\n{kinds}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
