@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,6 +18,16 @@ STATUS = (
     "sentence says which); 3 replies of a file: model are awaited; 4 the cost limit is reached; 5 done, but some of "
     "the input was left out, such as a PDF that cannot be read; 6 every call of a stage failed, or no question is left"
 )
+
+
+def actions(parser: argparse.ArgumentParser, verb: str | None = None) -> Iterator[argparse.Action]:
+    """Every option and argument, those of the verbs included, or of the one that is named."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                if verb in {None, name}:
+                    yield from actions(below)
 
 
 def path_of(text: str) -> Path:

@@ -17,14 +17,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from .keys import without_keys
+
 LEFT_OUT = 5
 """The exit status of what is done, but left out some of the input, such as a PDF that cannot be read."""
 
 
 class RagassayError(Exception):
-    """The root: one clause catches everything ragassay raises on purpose."""
+    """The root: one clause catches everything ragassay raises on purpose. What looks like a key in it is blanked."""
 
     exit_status = 1
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(without_keys(message))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -48,7 +53,7 @@ class InputError(RagassayError):
         line: int | None = None,
         remedy: str | None = None,
     ) -> None:
-        self.problem, self.file, self.line, self.remedy = problem, file, line, remedy
+        self.problem, self.file, self.line, self.remedy = without_keys(problem), file, line, remedy
         where = f"{file}:{line}: " if file and line else f"{file}: " if file else ""
         super().__init__(where + problem + (f"; {remedy}" if remedy else ""))
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from .errors import InputError
-from .records import Record
+from .records import Answer, Passage, Query, Record
 from .text import plain
 
 R = TypeVar("R", bound=BaseModel)
@@ -98,6 +98,25 @@ def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, value
 
 
+LONGEST = {"query": 100_000, "answer": 1_000_000, "passage": 1_000_000}
+"""Characters that a text may have which somebody hands over in a file."""
+
+
+def check_length(text: str | None, what: str, file: Path, line: int) -> None:
+    """Raises InputError where the text of a query, an answer or a passage (`what`) is longer than LONGEST."""
+    if text is not None and len(text) > LONGEST[what]:
+        problem = f"the {what} is {len(text):,} characters long, and at most {LONGEST[what]:,} are taken"
+        raise InputError(problem, file=file, line=line, remedy="shorten it or leave it out")
+
+
+def check_record(record: BaseModel, file: Path, line: int) -> None:
+    """`check_length` of a record that is a query, an answer or a passage."""
+    if isinstance(record, Answer):
+        check_length(record.answer, "answer", file, line)
+    elif isinstance(record, Query | Passage):
+        check_length(record.text, type(record).__name__.lower(), file, line)
+
+
 def first_problem(error: ValidationError) -> str:
     """The first thing a pydantic error says, as one phrase with its place."""
     first = error.errors(include_url=False)[0]
@@ -110,10 +129,12 @@ def read_records(path: Path, kind: type[R]) -> list[R]:
     records = []
     for number, value in read_objects(path):
         try:
-            records.append(kind.model_validate(value))
+            record = kind.model_validate(value)
         except ValidationError as error:
             problem = first_problem(error).removeprefix("Value error, ")
             raise InputError(problem, file=path, line=number) from None
+        check_record(record, path, number)
+        records.append(record)
     return records
 
 

@@ -17,6 +17,10 @@ class Progress(Protocol):
 
     def advance(self, outcome: Outcome, spent_usd: float | None) -> None: ...
 
+    def show(self) -> None:
+        """Say where it stands, though nothing has changed."""
+        ...
+
     def waiting(self, model: str, done: int, failed: int, total: int) -> None:
         """How many requests of a model's batches the provider has done; all 0 when there are none any more."""
         ...
@@ -32,6 +36,9 @@ class NoProgress:
 
     def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
         del outcome, spent_usd
+
+    def show(self) -> None:
+        return
 
     def waiting(self, model: str, done: int, failed: int, total: int) -> None:
         del model, done, failed, total
@@ -122,6 +129,10 @@ class StderrProgress:
         if time.monotonic() - self._said_at >= self._every_s:
             self._said_at = time.monotonic()
             self._say(end="\r" if self._live else "\n")
+
+    def show(self) -> None:
+        self._said_at = time.monotonic()
+        self._say(end="\r" if self._live else "\n")
 
     def waiting(self, model: str, done: int, failed: int, total: int) -> None:
         news = self._counts.batches.get(model) != (done, failed, total)

@@ -237,9 +237,14 @@ class Figure(Record):
     ci_high: float | None = None
 
 
-class StageUsage(Record):
-    """What one stage used of one model; `n_unmeasured` calls came with no usage or a price that is not known.
+OWN_SYSTEM = "agent:"
+"""What the name of a user's own system begins with where the names of models stand."""
 
+
+class StageUsage(Record):
+    """What one stage used of one model, or a user's own system (`agent:NAME`) says that it used.
+
+    n_unmeasured: calls that came with no usage or a price that is not known.
     n_failed: requests without a reply that can be used; n_refused: those of them where the model refused, None in the
     manifest of a version that did not count them. cached_tokens, cache_write_tokens: of the input tokens, those read
     from and written to the provider's prompt cache.

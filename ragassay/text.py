@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
@@ -38,6 +38,19 @@ def one_line(text: object) -> str:
 def listed(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`; empty without any."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`did you mean 'model'? ` for the one of `known` that is nearest to a misspelt name; empty where none is near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), 1)
+    return f"did you mean '{plain(near[0])}'? " if near else ""
+
+
+def same_words(text: str) -> str:
+    """What two texts share that differ in case and white space alone; empty for one without a letter or digit."""
+    return " ".join(text.split()).casefold() if any(map(str.isalnum, text)) else ""
 
 
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")

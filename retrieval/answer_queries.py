@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import importable
+from ragassay.experiment.settings import AgentSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply, Request
+from ragassay.progress import Progress
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, AnswerRun, Passage, Query
 from ragassay.text import plain
@@ -18,33 +20,44 @@ from ragassay.trec import read_run, write_run
 
 from .agents import ANSWER_PROMPT
 from .agents.file_agent import read_answers
-from .agents.own_agents import own_rankings
+from .agents.own_agents import metered_usage, own_rankings
 from .agents.python_agent import PythonAgent, ask_python_agent, load_python_agent
 from .agents.rag import Found, answer_record, answer_request, failed_record
 from .agents.rag_fusion import Rewrite, found_by_fusion, found_nothing
 from .rank_queries import fuses, read_queries
+from .search_times import read_search_times
 
 
-def answer_queries(workspace: Workspace, caller: Caller) -> StageOutcome:
+def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | None = None) -> StageOutcome:
     """Write `answers/AGENT.jsonl` of every agent, one record a query in the order of the test set.
 
     Built-in agents answer from the passages in their rankings, `answer.repeats` times; the runs after the first go to
     `answer-runs/AGENT.jsonl`, run by run. A query that is in none of RAG-Fusion's because its
     rewriting failed is a record with that error. Two agents with the same passages for a query share one request, and
-    its usage and latency count for both. A user's systems are checked before anything is paid and called last; the
+    its usage and seconds count for both; latency is from the query to the answer, rewriting and search included. A
+    user's systems are checked before anything is paid and called last, of each of which `progress` is told; the
     passages they name become `rankings/AGENT.trec`. Raises InputError for files that do not fit each other.
     """
     queries = read_queries(workspace)
     passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
-    with importable(workspace.corpus):
+    with ExitStack() as closing:
         answers, notices = _file_agents(workspace, queries, passages)
-        python_agents = [load_python_agent(a, workspace) for a in workspace.experiment.agent if a.kind == "python"]
+        python_agents = [_loaded(a, workspace, closing) for a in workspace.experiment.agent if a.kind == "python"]
         runs = _built_in(workspace, queries, passages, caller)
         answers |= runs[0]
-        answers |= {agent.name: ask_python_agent(agent, queries, passages.keys()) for agent in python_agents}
+        for own in python_agents:
+            answers[own.name] = ask_python_agent(own, queries, passages.keys(), progress)
+            own.close()
     _write(workspace, answers, python_agents)
     _write_runs(workspace, runs[1:])
-    return _outcome(workspace, answers, notices)
+    metered = tuple(usage for own in python_agents if (usage := metered_usage(own.name, answers[own.name])))
+    return replace(_outcome(workspace, answers, notices), usage=metered)
+
+
+def _loaded(agent: AgentSettings, workspace: Workspace, closing: ExitStack) -> PythonAgent:
+    loaded = load_python_agent(agent, workspace)
+    closing.callback(loaded.close)
+    return loaded
 
 
 def _file_agents(
@@ -96,16 +109,20 @@ def _ask(requests: tuple[Request, ...], model: str, caller: Caller) -> dict[Requ
 
 def _found(workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]) -> Iterator[Found]:
     """What every built-in agent found for every query: one for each answer that is owed."""
-    rewrites = _rewrites(workspace, queries)
+    rewrites, search_s = _rewrites(workspace, queries), _search_s(workspace)
     for agent, _, kind in workspace.experiment.built_in_agents():
         ranked = _ranked_passages(workspace, agent, passages)
         for query in queries:
             if kind == "rag":
-                yield Found(query.id, agent, tuple(ranked.get(query.id, ())))
+                yield Found(query.id, agent, tuple(ranked.get(query.id, ())), latency_s=search_s.get(agent))
             elif rewrites[query.id].error is not None:
                 yield found_nothing(agent, rewrites[query.id])
             else:
-                yield found_by_fusion(agent, rewrites[query.id], ranked.get(query.id, ()))
+                yield found_by_fusion(agent, rewrites[query.id], ranked.get(query.id, ()), search_s.get(agent))
+
+
+def _search_s(workspace: Workspace) -> dict[str, float]:
+    return {agent: row.latency_s for agent, row in read_search_times(workspace.search_times).items()}
 
 
 def _rewrites(workspace: Workspace, queries: Sequence[Query]) -> dict[str, Rewrite]:

@@ -35,7 +35,7 @@ def answer_settings(experiment: Experiment) -> dict[str, Any]:
     values = tables(experiment, "answer", models=(experiment.answer.model,))
     if experiment.answer.repeats == 1:
         del values["answer.repeats"]
-    return values | {"agent": [agent.model_dump() for agent in experiment.agent]}
+    return values | {"agent": [agent.model_dump(exclude={"timeout_s"}) for agent in experiment.agent]}
 
 
 def answer_prompts(workspace: Workspace) -> list[Path]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from ragassay.calls.caller import Caller
+from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
+from ragassay.models.endpoint import provider_of
 from ragassay.models.requests import Batch
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query
@@ -16,7 +19,9 @@ from ragassay.trec import Rankings, write_run
 
 from .agents import REWRITE_PROMPT
 from .agents.rag_fusion import Rewrite, fuse, rewrite_record, rewrite_request
-from .retrievers import PassageRetriever, build_retrievers
+from .dependencies import retrieve_settings
+from .retrievers import PassageRetriever, build_retrievers, make_embedder
+from .search_times import SearchTime, measure, read_search_times
 
 Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
 """(retriever, query text) to its (passage id, score), best first."""
@@ -26,6 +31,8 @@ def rank_queries(
     workspace: Workspace, caller: Caller, progress: Callable[[int, int], None] | None = None
 ) -> StageOutcome:
     """Write `rankings/AGENT.trec` of every built-in agent and, with RAG-Fusion among them, `rewrites.jsonl`.
+
+    And `search-times.jsonl`, where answers are timed as well.
 
     RAG's ranking is the retriever's top k; RAG-Fusion's is the top k after fusing the top k of the query and of each
     rewritten one. `progress` is told (done, total) of the texts embedded.
@@ -37,7 +44,8 @@ def rank_queries(
     if not agents:
         return StageOutcome()
     passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
-    retrievers = build_retrievers(workspace, passages, progress)
+    embedder = make_embedder(workspace, progress)
+    retrievers = build_retrievers(workspace, passages, progress, embedder)
     rewrites = _rewrite(workspace, queries, caller) if fuses(workspace) else []
     found = _search(retrievers, queries, rewrites, workspace.experiment.retrieval.k)
     for agent, retriever, kind in agents:
@@ -46,6 +54,8 @@ def rank_queries(
         else:
             rankings = {query.id: list(found[retriever, query.text]) for query in queries}
         write_run(workspace.rankings(agent), rankings, agent)
+    with embedder.anew():
+        _time(workspace, retrievers, queries, rewrites)
     return _outcome(workspace, rewrites, len(queries) * len(agents))
 
 
@@ -91,6 +101,31 @@ def _search(
         for name, retriever in retrievers.items()
         for text, ranking in zip(texts, retriever.search(texts, k), strict=True)
     }
+
+
+def _time(
+    workspace: Workspace,
+    retrievers: Mapping[str, PassageRetriever],
+    queries: Sequence[Query],
+    rewrites: Sequence[Rewrite],
+) -> None:
+    """Write how long searching takes each agent, unless answers come through files or batches and are not timed."""
+    model, k = workspace.experiment.answer.model, workspace.experiment.retrieval.k
+    if provider_of(model) == "file" or workspace.experiment.settings_of(model).mode == "batch":
+        workspace.search_times.unlink(missing_ok=True)
+        return
+    key = digest_json([digest_file(workspace.passages), retrieve_settings(workspace.experiment)])
+    known = read_search_times(workspace.search_times)
+    alone = [[query.text] for query in queries]
+    fused = [[query.text, *row.queries] for query, row in zip(queries, rewrites, strict=False) if row.error is None]
+    times = list[SearchTime]()
+    for agent, name, kind in workspace.experiment.built_in_agents():
+        if agent in known and known[agent].key == key:
+            times.append(known[agent])
+            continue
+        search = partial(retrievers[name].search, k=k)
+        times += measure(agent, key, search, fused if kind == "rag-fusion" else alone)
+    write_records(workspace.search_times, times)
 
 
 def _fused(

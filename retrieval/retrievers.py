@@ -19,7 +19,14 @@ from .rankers.embedding import Embedder, Progress, model_identity
 from .rankers.embedding_cache import EmbeddingCache, Text, Vectors
 from .search import make_rankers
 
-__all__ = ["PassageRetriever", "build_retrievers", "check_at_hand", "check_depth", "embed_queries"]
+__all__ = [
+    "PassageRetriever",
+    "build_retrievers",
+    "check_at_hand",
+    "check_depth",
+    "embed_queries",
+    "make_embedder",
+]
 
 
 def check_depth(workspace: Workspace, n_passages: int) -> None:
@@ -43,8 +50,21 @@ def check_at_hand(workspace: Workspace) -> None:
             raise unreachable(str(reasons[0]), url=",".join(nodes))
 
 
+def make_embedder(workspace: Workspace, progress: Progress | None = None) -> Embedder:
+    """The embeddings of the experiment's model; `progress` is told of the texts embedded by the embedded engine."""
+    settings, run = workspace.experiment.retrieval, workspace.experiment.run
+    cache = EmbeddingCache(
+        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
+    )
+    told = progress if settings.engine == "embedded" else None
+    return Embedder(settings.embedding, cache, progress=told, cores=Cores(run.backend, run.scheduler))
+
+
 def build_retrievers(
-    workspace: Workspace, passages: Sequence[Passage], progress: Progress | None = None
+    workspace: Workspace,
+    passages: Sequence[Passage],
+    progress: Progress | None = None,
+    embedder: Embedder | None = None,
 ) -> dict[str, PassageRetriever]:
     """The retrievers that `experiment.toml` names, by name, over `passages`.
 
@@ -55,8 +75,8 @@ def build_retrievers(
     """
     settings, language = workspace.experiment.retrieval, workspace.experiment.corpus.language
     check_depth(workspace, len(passages))
+    embedder = make_embedder(workspace, progress) if embedder is None else embedder
     if settings.engine == "opensearch":
-        embedder = _embedder(workspace)
         engine = Engine(
             settings.url, workspace.experiment.opensearch, workspace.corpus.name, workspace.opensearch_rejected
         )
@@ -64,7 +84,6 @@ def build_retrievers(
             settings.retrievers, passages, embedder, engine, language=language, rrf_k=settings.rrf_k, progress=progress
         )
     else:
-        embedder = _embedder(workspace, progress)
         rankers = make_rankers(
             settings.retrievers, passages, embedder, language=language, bm25=settings.bm25, rrf_k=settings.rrf_k
         )
@@ -81,13 +100,4 @@ def embed_queries(workspace: Workspace, texts: Sequence[str]) -> Vectors:
     Raises InputError where the model cannot be loaded, and MissingExtra where a text is not in the kept ones and what
     loads it is not installed.
     """
-    return _embedder(workspace).vectors([Text("query", text) for text in texts])
-
-
-def _embedder(workspace: Workspace, progress: Progress | None = None) -> Embedder:
-    """With the embeddings that the corpus folder and the results folder keep."""
-    settings, run = workspace.experiment.retrieval, workspace.experiment.run
-    cache = EmbeddingCache(
-        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
-    )
-    return Embedder(settings.embedding, cache, progress=progress, cores=Cores(run.backend, run.scheduler))
+    return make_embedder(workspace).vectors([Text("query", text) for text in texts])

@@ -15,7 +15,8 @@ from .questions.write import DEFAULT_PROMPT, GOLDEN_PROMPT
 
 def ingest_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape pages, sections and passages."""
-    return tables(experiment, "ingest") | {"corpus.exclude_pages": experiment.corpus.exclude_pages}
+    values = tables(experiment, "ingest") | {"corpus.exclude_pages": experiment.corpus.exclude_pages}
+    return values | ({"corpus.language": experiment.corpus.language} if experiment.ingest.reader == "auto" else {})
 
 
 def questions_settings(experiment: Experiment) -> dict[str, Any]:

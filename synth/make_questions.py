@@ -20,7 +20,7 @@ from .questions.delivered import Calls, Written, ledger
 from .questions.expert import ExpertQuestion, read_expert_questions
 from .questions.near_meaning import Embed, Meanings
 from .questions.need_writer import write_from_needs
-from .questions.own import read_own_queries
+from .questions.own import read_own_queries, same_text
 from .questions.reject import Sifted, compared_texts, sift
 from .questions.sample import sample_queries, sample_sections
 from .questions.setup import Setup
@@ -63,7 +63,7 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
         raise NothingCame(_nothing(made))
     short = _shortage(workspace.experiment, made, len(queries), len(own)) if source != "own" else None
     return StageOutcome(
-        notices=(*([short] if short else []), *notices),
+        notices=(*([short] if short else []), *notices, *same_text(own)),
         exit_status=1 if short else 0,
         n_records=len(queries),
         n_failed=sum(len(calls.errors) for calls in made.written.calls),

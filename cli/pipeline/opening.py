@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import os
 import re
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
+from typing import TextIO
 
 from ragassay.errors import InputError
 from ragassay.experiment.addresses import Address
@@ -125,10 +129,29 @@ def locked(workspace: Workspace) -> Iterator[None]:
         except OSError:
             shown = workspace.shown(workspace.results).removesuffix("/.")
             raise InputError("another run is writing here", file=shown, remedy="wait for it") from None
+        _not_for_children(stream)
         for left_by_a_kill in workspace.results.rglob(".*.part"):
             left_by_a_kill.unlink(missing_ok=True)
         with _held_elsewhere(workspace):
             yield
+
+
+_LOCKS: weakref.WeakSet[TextIO] = weakref.WeakSet()
+
+
+def _not_for_children(lock: TextIO) -> None:
+    """A process forked meanwhile, by a judge of the user's or a library, would hold the lock as long as it lives."""
+    _let_go_after_forks()
+    _LOCKS.add(lock)
+
+
+@cache
+def _let_go_after_forks() -> None:
+    def let_go() -> None:
+        for lock in _LOCKS:
+            lock.close()
+
+    os.register_at_fork(after_in_child=let_go)
 
 
 @contextmanager

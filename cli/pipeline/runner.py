@@ -13,6 +13,7 @@ from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.models.endpoint import provider_of
 from ragassay.models.prices import cost_usd
 from ragassay.progress import StderrProgress
+from ragassay.records import OWN_SYSTEM
 from ragassay.text import plain
 
 from .loads import STAGES_THAT_ASK
@@ -93,7 +94,8 @@ class Runner:
         if known is not None and reason is None:
             failed = f" ({known.n_failed} failed; --retry-failed tries them again)" if known.n_failed else ""
             self._say(f"{stage.name}: up to date{failed}")
-            self._spent_usd += sum(usage.cost_usd or 0.0 for usage in known.usage)
+            ours = (usage for usage in known.usage if not usage.model.startswith(OWN_SYSTEM))
+            self._spent_usd += sum(usage.cost_usd or 0.0 for usage in ours)
             return known
         self._say(f"{stage.name}: running ({reason})")
         return self._run(stage, inputs)
@@ -116,7 +118,7 @@ class Runner:
         self._spent_usd = caller.spent_usd
         made = digests(stage.makes(workspace), workspace.results)
         settings = stage.settings(workspace.experiment)
-        manifest = make_manifest(stage.name, inputs, settings, made, outcome, caller.usage())
+        manifest = make_manifest(stage.name, inputs, settings, made, outcome, (*caller.usage(), *outcome.usage))
         write_manifest(path, manifest)
         workspace.push()
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""

@@ -15,6 +15,7 @@ from ragassay.evaluate import dependencies as evaluate
 from ragassay.evaluate.report.dependencies import report_settings, report_templates
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.models.endpoint import provider_of
 from ragassay.progress import StderrProgress, counter
 from ragassay.retrieval import dependencies as retrieval
 from ragassay.synth import dependencies as synth
@@ -58,7 +59,10 @@ def _ingest() -> Stage:
         needs=lambda w: [],
         uses=_pdfs,
         settings=synth.ingest_settings,
-        makes=lambda w: [w.pages, w.sections, w.passages, w.unreadable],
+        makes=lambda w: [
+            *(w.pages, w.sections, w.passages, w.unreadable),
+            *([w.readers] if w.experiment.ingest.reader == "auto" else []),
+        ],
         run=run,
     )
 
@@ -95,16 +99,21 @@ def _retrieve() -> Stage:
         needs=lambda w: [w.passages, w.queries],
         uses=retrieval.retrieve_prompts,
         settings=retrieval.retrieve_settings,
-        makes=lambda w: [w.rewrites, *(w.rankings(name) for name, _, _ in w.experiment.built_in_agents())],
+        makes=lambda w: [w.rewrites, *_timed(w), *(w.rankings(name) for name, _, _ in w.experiment.built_in_agents())],
         run=run,
     )
+
+
+def _timed(workspace: Workspace) -> list[Path]:
+    """Not for a model that answers through files, whose replies are not timed."""
+    return [] if provider_of(workspace.experiment.answer.model) == "file" else [workspace.search_times]
 
 
 def _answer() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         from ragassay.retrieval.answer_queries import answer_queries
 
-        return answer_queries(workspace, caller)
+        return answer_queries(workspace, caller, StderrProgress())
 
     return Stage(
         "answer",
@@ -113,7 +122,7 @@ def _answer() -> Stage:
             w.queries,
             *(w.rankings(name) for name, _, _ in w.experiment.built_in_agents()),
         ],
-        uses=lambda w: [w.rewrites, *retrieval.answer_prompts(w), *retrieval.own_agents(w)],
+        uses=lambda w: [w.rewrites, *_timed(w), *retrieval.answer_prompts(w), *retrieval.own_agents(w)],
         settings=retrieval.answer_settings,
         makes=lambda w: [
             *(w.answers(name) for name in w.experiment.agent_names()),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
 
-from ..options import Verbs, add_verb, folder_of, path_of
+from ..options import Verbs, actions, add_verb, folder_of, path_of
 
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -21,17 +20,8 @@ def run(options: argparse.Namespace) -> int:
     """Print the shell's script. It is made once: completing a word starts no program."""
     import shtab
 
-    for action in _actions(options.whole):
+    for action in actions(options.whole):
         if action.type in (path_of, folder_of):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
     print(shtab.complete(options.whole, options.shell), end="")
     return 0
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Every option and argument, those of the verbs included."""
-    for action in parser._actions:
-        yield action
-        if isinstance(action, argparse._SubParsersAction):
-            for verb in action.choices.values():
-                yield from _actions(verb)

@@ -7,6 +7,7 @@ import datetime
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
+from ragassay.text import did_you_mean
 
 from ..options import Verbs, add_corpus, add_verb, path_of
 
@@ -64,7 +65,10 @@ def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
         raise InputError(f"--n is {options.n}, it must be at least 1")
     judged = workspace.experiment.judge.criteria
     if unknown := [name for name in options.criterion or () if name not in judged]:
-        raise InputError(f"'{unknown[0]}' is no criterion of this experiment", remedy=f"there are {', '.join(judged)}")
+        raise InputError(
+            f"'{unknown[0]}' is no criterion of this experiment",
+            remedy=f"{did_you_mean(unknown[0], judged)}there are {', '.join(judged)}",
+        )
     sheet = draw_sheet(
         read_findings(workspace),
         options.criterion or judged,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.text import listed, plain
+from ragassay.text import did_you_mean, listed, plain
 
 from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings
@@ -72,7 +72,7 @@ def check_matters(workspace: Workspace) -> None:
             raise InputError(
                 f"compare.matters names '{plain(measure)}', which is not compared here",
                 file=workspace.corpus / "experiment.toml",
-                remedy=f"the measures are {listed(known)}",
+                remedy=f"{did_you_mean(measure, known)}the measures are {listed(known)}",
             )
 
 

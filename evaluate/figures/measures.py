@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.text import plain
+from ragassay.text import did_you_mean, plain
 from ragassay.trec import Qrels, Rankings
 
 from ..statistics.clustered import Values
@@ -39,7 +39,8 @@ def parse(spelling: str) -> Any:
         known = False
     if not known:
         raise InputError(
-            f"'{plain(spelling)}' is not a measure known here", remedy=f"measures are such as {', '.join(OFFERED)}"
+            f"'{plain(spelling)}' is not a measure known here",
+            remedy=f"{did_you_mean(spelling, OFFERED)}measures are such as {', '.join(OFFERED)}",
         )
     return measure
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import first_problem, read_objects
+from ragassay.files import check_record, first_problem, read_objects
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 
@@ -66,6 +66,7 @@ def _queries(path: Path | None, rows: Sequence[tuple[Path, int, dict[str, Any]]]
         if not id or not value["query"]:
             raise InputError("has an empty query", file=file, line=number)
         query = Query(id=id, text=value["query"], metadata=expected)
+        check_record(query, file, number)
         if queries.setdefault(id, query) != query:
             raise InputError(f"query '{plain(id)}' is not as in a line before", file=file, line=number, remedy=_SAME)
     return queries
@@ -83,6 +84,7 @@ def _answer(path: Path, number: int, value: dict[str, Any]) -> Answer:
         raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=number) from None
     if answer.latency_s is not None and not isfinite(answer.latency_s):
         raise InputError(f"latency_s is {answer.latency_s}", file=path, line=number)
+    check_record(answer, path, number)
     return answer
 
 

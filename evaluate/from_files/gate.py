@@ -17,7 +17,7 @@ from ragassay.experiment.settings import AnswerSettings, Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Query
-from ragassay.text import plain
+from ragassay.text import did_you_mean, plain
 
 from ..figures import query_values
 from ..inputs.clusters import Clusters
@@ -155,7 +155,10 @@ def _check_queries(new: Path, baseline: Path) -> None:
 def _agents(after: _Run, before: _Run, asked: Sequence[str], baseline: Path) -> list[str]:
     both = [agent for agent in sorted(before.results.agents) if agent in after.results.agents]
     if strange := [agent for agent in asked if agent not in both]:
-        raise InputError(f"'{plain(strange[0])}' is not an agent of both runs", remedy=f"both have {_some(both)}")
+        raise InputError(
+            f"'{plain(strange[0])}' is not an agent of both runs",
+            remedy=f"{did_you_mean(strange[0], both)}both have {_some(both)}",
+        )
     if not both:
         raise InputError("has no agent that the new run has too", file=baseline)
     return sorted(set(asked)) or both
@@ -164,7 +167,8 @@ def _agents(after: _Run, before: _Run, asked: Sequence[str], baseline: Path) -> 
 def _measures(after: _Run, before: _Run, asked: Sequence[str], baseline: Path) -> list[str]:
     both = [measure for measure in before.values if measure in after.values]
     if strange := [measure for measure in asked if measure not in both]:
-        raise InputError(f"'{plain(strange[0])}' is not a measure of both runs", remedy=f"both have {_some(both, 99)}")
+        remedy = f"{did_you_mean(strange[0], both)}both have {_some(both, 99)}"
+        raise InputError(f"'{plain(strange[0])}' is not a measure of both runs", remedy=remedy)
     chosen = list(dict.fromkeys(asked)) or [m for m in both if m.startswith("RR(rel=2)") or before.widths[m] > 1]
     if not chosen:
         raise InputError("has no measure that the new run has too", file=baseline)

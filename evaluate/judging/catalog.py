@@ -16,7 +16,7 @@ from ragassay.experiment.own_code import import_own, importable
 from ragassay.experiment.settings import EvaluateSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem
-from ragassay.text import plain
+from ragassay.text import did_you_mean, plain
 
 from .engine.evaluator import Evaluator, Options
 from .engine.judge import Setup
@@ -97,8 +97,9 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
         return BUILT_IN[name]
     module, colon, attribute = name.partition(":")
     if not colon:
-        known = ", ".join([*FAMILIES, *BUILT_IN])
-        raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=f"known are {known}")
+        known = [*FAMILIES, *BUILT_IN]
+        remedy = f"{did_you_mean(name, known)}known are {', '.join(known)}"
+        raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=remedy)
     with importable(folder):
         theirs = getattr(import_own(module, folder, f"judge '{plain(name)}'", file), attribute, None)
     if not isinstance(theirs, type) or not issubclass(theirs, Evaluator):
@@ -118,12 +119,17 @@ def _make(kind: type[Evaluator], given: str, settings: EvaluateSettings, setup: 
 
 def _options(kind: type[Options], name: str, settings: EvaluateSettings, file: Path) -> Options:
     given: dict[str, Any] = settings.settings.get(name, {})
+    strange = next((key for key in given if key not in kind.model_fields), "")
     try:
         return kind.model_validate_json(json.dumps(given, default=str))
     except ValidationError as error:
         problem = plain(first_problem(error).replace("Value error, ", ""))
         known = ", ".join(kind.model_fields)
-        raise InputError(f"evaluate.settings.{name}: {problem}", file=file, remedy=f"known here: {known}") from None
+        raise InputError(
+            f"evaluate.settings.{name}: {problem}",
+            file=file,
+            remedy=f"{did_you_mean(strange, kind.model_fields)}known here: {known}",
+        ) from None
 
 
 def _check_names(evaluators: Sequence[Evaluator], settings: EvaluateSettings, file: Path) -> None:

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from ragassay.errors import InputError
 from ragassay.records import Figure
-from ragassay.text import one_line, plain
+from ragassay.text import did_you_mean, one_line, plain
 
 from ..results import Box, Results
 from . import TEMPLATES
@@ -85,7 +85,9 @@ def page(runs: Sequence[Run], measures: Sequence[str] = ()) -> str:
     known = list(dict.fromkeys(m for run in runs for boxes in run.results.boxes.values() for m in boxes))
     if unknown := [measure for measure in measures if measure not in known]:
         have = ", ".join(plain(measure) for measure in known)
-        raise InputError(f"no run has the measure '{plain(unknown[0])}'", remedy=f"there are {have}")
+        raise InputError(
+            f"no run has the measure '{plain(unknown[0])}'", remedy=f"{did_you_mean(unknown[0], known)}there are {have}"
+        )
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,

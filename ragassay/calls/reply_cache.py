@@ -18,6 +18,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..files import append_whole, json_line
+from ..keys import without_keys
 from ..models.requests import BATCH_TIER, Body, Tokens, usage_body
 
 
@@ -108,7 +109,7 @@ def _read_output_line(line: str, path: Path, number: int, *, recorded: bool) -> 
     if not isinstance(key, str):
         raise InputError("custom_id is not text", file=path, line=number, remedy=_LAYOUT)
     if error or status != 200:
-        return key, Stored(None, f"status {status}: {json.dumps(error or body)[:300]}", None, recorded)
+        return key, Stored(None, f"status {status}: {without_keys(json.dumps(error or body))[:300]}", None, recorded)
     if not isinstance(body, dict):
         raise InputError("response.body is missing", file=path, line=number, remedy=_LAYOUT)
     return key, Stored(body, None, _seconds(data.get("latency_s"), path, number), recorded)
@@ -125,7 +126,9 @@ def _seconds(value: object, path: Path, number: int) -> float | None:
 def _of_message_batch(result: dict[str, Any], *, recorded: bool) -> Stored:
     """A result of Anthropic's Message Batches: succeeded with a message, or errored, canceled, expired."""
     if result.get("type") != "succeeded":
-        return Stored(None, f"{result.get('type')}: {json.dumps(result.get('error'))[:300]}", None, recorded)
+        return Stored(
+            None, f"{result.get('type')}: {without_keys(json.dumps(result.get('error')))[:300]}", None, recorded
+        )
     return Stored(body_of_message(result["message"]), None, None, recorded)
 
 

@@ -30,6 +30,13 @@ def without_passwords(text: str) -> str:
     return _PASSWORD.sub(r"://\1:…@", text)
 
 
+def tells(url: str) -> str | None:
+    """What in the address of a server may be a secret and would come into records and errors, None without any."""
+    if "@" in url:
+        return "a login"
+    return 'a query ("?…"), which may be a key' if "?" in url or "#" in url else None
+
+
 def is_server(text: str) -> bool:
     """Whether `text` is the address of an HTTP server: a scheme, a host, and a port in range if there is one."""
     try:

@@ -6,10 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from .addresses import is_server
+from .addresses import is_server, tells
 from .table import Table
 
 Price = Literal["input", "output", "cached_input", "cache_write"]
+
+
+_KEYS_GO = "write it without (a key goes into OPENAI_API_KEY or ANTHROPIC_API_KEY)"
 
 
 class ModelSettings(Table):
@@ -36,8 +39,8 @@ class ModelSettings(Table):
     def _is_an_address(cls, value: str | None) -> str | None:
         if value is not None and not is_server(value):
             raise ValueError('an address is such as "http://127.0.0.1:8000/v1"')
-        if value is not None and "@" in value:
-            raise ValueError("an address with a login would be shown in records and errors; write it without")
+        if value is not None and (told := tells(value)):
+            raise ValueError(f"an address with {told} would be shown in records and errors; {_KEYS_GO}")
         return value
 
     def sampling(self, sample: int = 0) -> dict[str, float | int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from ..errors import InputError
+from ..keys import without_keys
 from ..text import plain
 
 
@@ -56,5 +57,8 @@ def _check_not_taken(module_name: str, folder: Path, settings: Path) -> None:
 
 def said(error: BaseException) -> str:
     """The kind of an error and the first line of its message, at most 300 characters."""
-    lines = str(error).strip().splitlines()
-    return plain(": ".join([type(error).__name__, *lines[:1]]))[:300]
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # noqa: BLE001 - the user's own error may fail to say itself
+        lines = []
+    return plain(without_keys(": ".join([type(error).__name__, *lines[:1]])[:3000]))[:300]

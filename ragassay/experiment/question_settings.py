@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from ..text import did_you_mean
 from .table import ModelName, Table
 
 KINDS = {
@@ -44,7 +45,9 @@ class QuestionsSettings(Table):
     @classmethod
     def _shares_of_known_kinds(cls, value: dict[str, float]) -> dict[str, float]:
         if unknown := sorted(set(value) - set(KINDS)):
-            raise ValueError(f"there is no kind '{unknown[0]}'; there are {', '.join(KINDS)}")
+            raise ValueError(
+                f"there is no kind '{unknown[0]}'; {did_you_mean(unknown[0], KINDS)}there are {', '.join(KINDS)}"
+            )
         if abs(sum(value.values()) - 1) > 0.001:
             raise ValueError(f"the shares must add up to 1, and add up to {sum(value.values()):.4g}")
         return value

@@ -7,13 +7,14 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from ..errors import InputError
 from ..files import read_text
-from ..text import plain
+from ..text import did_you_mean, plain
 from .settings import Experiment
 from .table import MODEL_PATTERN
 
@@ -77,12 +78,19 @@ def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
 def _known(location: tuple[int | str, ...]) -> str | None:
     table: Any = Experiment
     for part in location[:-1]:
-        field = getattr(table, "model_fields", {}).get(part)
-        if field is None:
-            return None
-        table = field.annotation
+        table = _inside(table, part)
     fields = getattr(table, "model_fields", None)
-    return f"known here: {', '.join(fields)}" if fields else None
+    if not fields:
+        return None
+    return f"{did_you_mean(str(location[-1]), fields)}known here: {', '.join(fields)}"
+
+
+def _inside(table: Any, part: int | str) -> Any:
+    """The type of a key of a table; of an item in a list of tables, or in a table of tables, whatever its name."""
+    if fields := getattr(table, "model_fields", None):
+        return fields[part].annotation if part in fields else None
+    inner = [kind for kind in get_args(table) if kind not in {Ellipsis, NoneType}]
+    return inner[-1] if inner else None
 
 
 def _line_of(keys: Sequence[str | int], text: str) -> int | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from ..records import Id
-from .addresses import is_server
+from .addresses import is_server, tells
 from .judge_settings import JudgeSettings
 from .model_settings import ModelSettings
 from .question_settings import QuestionsSettings
@@ -22,7 +22,7 @@ class CorpusSettings(Table):
 
 
 class IngestSettings(Table):
-    reader: Literal["pypdf", "pdfium"] = "pypdf"
+    reader: Literal["auto", "pdfium", "pypdf"] = "auto"
     section_tokens: int = Field(2000, ge=50)
     section_pages: int = Field(10, ge=1)
     passage_words: int = Field(200, ge=10)
@@ -49,7 +49,7 @@ class RetrievalSettings(Table):
     def _is_an_address_without_a_login(cls, value: str | None) -> str | None:
         if value is not None and not all(is_server(part.strip()) for part in value.split(",")):
             raise ValueError('an address is such as "http://127.0.0.1:9200"')
-        if value is not None and "@" in value:
+        if value is not None and tells(value):
             raise ValueError("the login goes into OPENSEARCH_USER and OPENSEARCH_PASSWORD, not into the address")
         return value
 
@@ -94,6 +94,7 @@ class AgentSettings(Table):
     kind: Literal["file", "python"]
     path: str | None = None
     callable: str | None = None
+    timeout_s: float = Field(300.0, gt=0)
     writer: ModelName | None = None
 
     @model_validator(mode="after")

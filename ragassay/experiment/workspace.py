@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..records import StageUsage
 from .mirror import Mirror
 from .settings import Experiment
 from .table import file_name
@@ -48,8 +49,13 @@ class Workspace:
 
     @property
     def unreadable(self) -> Path:
-        """One line a PDF that could not be read: `doc`, `error`."""
+        """One line a PDF of which something could not be read: `doc`, `error`, `pages`."""
         return self.results / "unreadable.jsonl"
+
+    @property
+    def readers(self) -> Path:
+        """With `reader = "auto"`, one line a PDF: what it was read with, and why."""
+        return self.results / "readers.jsonl"
 
     @property
     def pool(self) -> Path:
@@ -80,6 +86,11 @@ class Workspace:
 
     def rankings(self, agent: str) -> Path:
         return self.results / "rankings" / f"{agent}.trec"
+
+    @property
+    def search_times(self) -> Path:
+        """How long searching takes each built-in agent, where replies are timed as well: SearchTime's fields."""
+        return self.results / "search-times.jsonl"
 
     def answers(self, agent: str) -> Path:
         return self.results / "answers" / f"{agent}.jsonl"
@@ -248,10 +259,12 @@ class StageOutcome:
     """What a stage has to say when it is done.
 
     `notices` are sentences for the user, the gravest first; `exit_status` is 0, 1 (a smaller set than asked) or
-    LEFT_OUT (some input could not be used); `n_failed` counts records closed with an error.
+    LEFT_OUT (some input could not be used); `n_failed` counts records closed with an error. `usage`: what the user's
+    own systems say that they took, which no cost limit counts.
     """
 
     notices: tuple[str, ...] = ()
     exit_status: int = 0
     n_records: int = 0
     n_failed: int = 0
+    usage: tuple[StageUsage, ...] = ()

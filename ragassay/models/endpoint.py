@@ -10,10 +10,12 @@ import threading
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError
+from ..experiment.addresses import tells
 from ..experiment.model_settings import ModelSettings
 from ..text import plain
-from .kept import TOP_LOGPROBS, body_of_completion, body_of_message
+from .kept import TOP_LOGPROBS, body_of_completion, body_of_reply
 from .prompt_cache import anthropic_content
+from .redirects import HOOKS, staying_chat_anthropic
 from .requests import Body, Request, json_schema, response_format
 
 if TYPE_CHECKING:
@@ -48,11 +50,11 @@ def base_url_of(model: str, settings: ModelSettings) -> str | None:
 def check_model(model: str, settings: ModelSettings) -> None:
     """Raise InputError where the model cannot be called: an unknown provider, a key or a file that is not there.
 
-    Or where the environment's address holds a login, which would come into records and errors.
+    Or where the environment's address holds a login or a query, which would come into records and errors.
     """
     provider = provider_of(model)
-    if "@" in (base_url_of(model, settings) or ""):
-        raise InputError(f"{_ADDRESSES[provider]} holds a login", remedy="write the address without it")
+    if told := tells(base_url_of(model, settings) or ""):
+        raise InputError(f"{_ADDRESSES[provider]} holds {told}", remedy="write the address without it")
     if provider in _KEYS and not settings.base_url and not os.environ.get(_KEYS[provider]):
         raise InputError(
             f"{model} needs a key and {_KEYS[provider]} is not set",
@@ -95,7 +97,7 @@ class Endpoint:
         reply = chat.invoke(list(anthropic_content(request.messages, shared)))
         if not isinstance(reply, AIMessage):
             raise TypeError(f"the model gave a {type(reply).__name__}")
-        return body_of_message(reply, self.model)
+        return body_of_reply(reply, self.model)
 
     def chat(self) -> BaseChatModel:
         """The LangChain model; a `local:` one starts its server."""
@@ -149,6 +151,7 @@ def _local_options(request: Request) -> dict[str, Any]:
 def _openai(
     name: str, settings: ModelSettings, base_url: str | None, key: str | None = None, max_tokens: int | None = None
 ) -> BaseChatModel:
+    from openai import DefaultHttpxClient
     from pydantic import SecretStr
 
     from .openai_chat import plain_chat_openai
@@ -163,15 +166,15 @@ def _openai(
         max_retries=0,
         rate_limiter=_limiter(settings),
         use_responses_api=False,
+        http_client=DefaultHttpxClient(event_hooks=HOOKS),
     )
 
 
 def _anthropic(name: str, settings: ModelSettings, base_url: str | None) -> BaseChatModel:
-    from langchain_anthropic import ChatAnthropic
     from pydantic import SecretStr
 
     options: dict[str, Any] = {"max_tokens": settings.max_tokens} if settings.max_tokens else {}
-    return ChatAnthropic(
+    return staying_chat_anthropic()(
         model=name,
         api_key=SecretStr(os.environ.get("ANTHROPIC_API_KEY") or "none"),
         base_url=base_url,

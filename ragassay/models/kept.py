@@ -32,7 +32,7 @@ def body_of_completion(reply: Mapping[str, Any], model: str, tokens: Sequence[st
     return body
 
 
-def body_of_message(reply: AIMessage, model: str) -> Body:
+def body_of_reply(reply: AIMessage, model: str) -> Body:
     """What is kept of a LangChain message."""
     metadata, text = reply.response_metadata, _text(reply)
     stop = metadata.get("stop_reason")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 from ..errors import InputError, ProviderError, RagassayError
+from ..keys import without_keys
 from ..text import plain
+from .redirects import SentOn
 
 _RETRYABLE = {408, 409, 425, 429}
 
@@ -16,6 +18,9 @@ def explain(error: Exception, model: str) -> RagassayError | None:
     InputError (wrong key, unknown model, no quota left) ends the run, since every further call would fail alike;
     ProviderError is retried where that may help and else becomes a record's error.
     """
+    root = _root(error)
+    if isinstance(root, SentOn):
+        return InputError(f"{model}: {root.problem}", remedy=root.remedy)
     status = getattr(error, "status_code", None)
     if isinstance(status, int):
         return of_status(status, _one_line(error), model, _retry_after(error))
@@ -26,7 +31,7 @@ def explain(error: Exception, model: str) -> RagassayError | None:
         return ProviderError("no response within the time limit (timeout_s)", retryable=True, answered=False)
     package = type(error).__module__.split(".")[0]
     if package in {"httpx", "httpcore", "httpx2", "httpcore2"} or "Connection" in name or isinstance(error, OSError):
-        said = plain(str(_root(error)) or type(error).__name__)[:200]
+        said = plain(without_keys(str(root)) or type(error).__name__)[:200]
         return ProviderError(f"the connection failed ({said})", retryable=True, answered=False)
     if package in {"openai", "anthropic", "langchain_openai", "langchain_anthropic", "langchain_core", "pydantic"}:
         return ProviderError(f"the response cannot be used ({name}: {_one_line(error)})", retryable=_is_malformed(name))
@@ -67,4 +72,4 @@ def _retry_after(error: Exception) -> float | None:
 
 
 def _one_line(error: Exception) -> str:
-    return plain(" ".join(str(error).split()))[:300]
+    return plain(without_keys(" ".join(str(error).split())))[:300]

@@ -9,7 +9,7 @@ from pathlib import Path
 from ragassay.errors import InputError
 from ragassay.experiment.settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_objects
+from ragassay.files import check_length, read_objects
 from ragassay.records import Answer, Query
 from ragassay.text import plain
 
@@ -85,6 +85,8 @@ def _rows_of(name: str, rows: Sequence[AnswerRow], path: Path) -> list[AnswerRow
 
 
 def _answer(row: AnswerRow, query_id: str, name: str, passage_ids: AbstractSet[str], path: Path) -> Answer:
+    text = row.fields.get("answer")
+    check_length(text if isinstance(text, str) else None, "answer", path, row.line)
     try:
         return own_answer(row.fields, query_id, name, passage_ids)
     except ValueError as error:

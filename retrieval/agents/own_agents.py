@@ -10,20 +10,24 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.files import first_problem
-from ragassay.records import Answer, Usage
+from ragassay.keys import without_keys
+from ragassay.records import OWN_SYSTEM, Answer, StageUsage, Usage
 from ragassay.text import plain
 from ragassay.trec import Rankings
 
 _FIELDS = ("answer", "passages", "queries", "usage", "latency_s", "error")
 
 
-def own_answer(given: Mapping[str, Any], query_id: str, agent: str, passage_ids: AbstractSet[str]) -> Answer:
+def own_answer(given: Mapping[str, Any], query_id: str, agent: str, passage_ids: AbstractSet[str] | None) -> Answer:
     """The record made from a user's fields (those of Answer; others are ignored).
 
-    A blank answer is a record with an error. Raises ValueError, with a phrase for the user, where a field has a wrong
-    type, neither or both of answer and error are given, or a passage is not in the corpus.
+    passage_ids: the corpus's; None where that is looked at elsewhere. A blank answer is a record with an error. Raises
+    ValueError, with a phrase for the user, where a field has a wrong type, neither or both of answer and error are
+    given, or a passage is not in the corpus.
     """
     fields = {name: _writable(given[name]) for name in _FIELDS if given.get(name) is not None}
+    if isinstance(fields.get("error"), str):
+        fields["error"] = without_keys(fields["error"])
     if isinstance(fields.get("usage"), Mapping):
         fields["usage"] = {name: fields["usage"][name] for name in Usage.model_fields if name in fields["usage"]}
     if isinstance(text := fields.get("answer"), str) and not text.strip():
@@ -43,11 +47,12 @@ def _writable(value: Any) -> Any:
     return [_writable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _check(answer: Answer, passage_ids: AbstractSet[str]) -> None:
+def _check(answer: Answer, passage_ids: AbstractSet[str] | None) -> None:
     for name, number in (("latency_s", answer.latency_s), ("cost_usd", answer.usage.cost_usd)):
         if number is not None and not (math.isfinite(number) and number >= 0):
             raise ValueError(f"{name} is {number}, which is not a finite number from 0")
-    if unknown := [passage for passage in answer.passages if passage not in passage_ids]:
+    unknown = [passage for passage in answer.passages if passage_ids is not None and passage not in passage_ids]
+    if unknown:
         advice = "name passages by their _id there, or leave them out"
         raise ValueError(f"passage '{plain(unknown[0])}' is not in corpus.jsonl; {advice}")
 
@@ -59,3 +64,26 @@ def own_rankings(answers: Sequence[Answer]) -> Rankings:
         for answer in answers
         if answer.passages
     }
+
+
+def metered_usage(agent: str, answers: Sequence[Answer]) -> StageUsage | None:
+    """What a system says that its answers took, failed ones included; None where it says nothing."""
+    used = [answer.usage for answer in answers]
+    if not any(value is not None for usage in used for value in usage.model_dump().values()):
+        return None
+    costs = [usage.cost_usd for usage in used if usage.cost_usd is not None]
+    return StageUsage(
+        stage="answer",
+        model=f"{OWN_SYSTEM}{agent}",
+        calls=len(answers),
+        n_failed=sum(answer.error is not None for answer in answers),
+        n_unmeasured=len(used) - len(costs),
+        input_tokens=_known_sum([usage.input_tokens for usage in used]),
+        output_tokens=_known_sum([usage.output_tokens for usage in used]),
+        cost_usd=round(sum(costs), 6) if costs else None,
+    )
+
+
+def _known_sum(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None

@@ -33,7 +33,7 @@ def check_own_agent(agent: AgentSettings, workspace: Workspace, *, run_code: boo
 def _check_callable(agent: AgentSettings, workspace: Workspace, *, run_code: bool) -> None:
     if run_code:
         with importable(workspace.corpus):
-            load_python_agent(agent, workspace)
+            load_python_agent(agent, workspace).close()
     if problem := source_problem(str(agent.callable), workspace.corpus):
         settings = workspace.corpus / "experiment.toml"
         raise InputError(f"agent '{agent.name}': {agent.callable}: {problem}", file=settings, remedy=_PLAIN)

@@ -10,6 +10,8 @@ from pathlib import Path
 from ragassay.errors import InputError
 from ragassay.files import read_text
 
+from .meter import PARAMETER
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -62,9 +64,9 @@ def _against(function: Function) -> str | None:
         return None
     given = function.args
     places = [*given.posonlyargs, *given.args]
-    n_needed = len(places) - len(given.defaults)
-    keywords = [arg.arg for arg, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default is None]
-    if n_needed > 1 or keywords or not (places or given.vararg):
+    needed = {arg.arg for arg in places[: len(places) - len(given.defaults)]} - {PARAMETER}
+    keywords = {arg.arg for arg, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default is None}
+    if len(needed) > 1 or keywords - {PARAMETER} or not (places or given.vararg):
         return f"{function.name} cannot be called with a query's text alone"
     return None
 

@@ -29,7 +29,8 @@ Ask = Callable[[Request], Reply]
 class Found:
     """What an agent found for one query before it answers: the passages, best first, and what finding them used.
 
-    `queries` are those searched beside the original. With `error` nothing can be answered.
+    `queries` are those searched beside the original. latency_s: of rewriting and searching, in seconds; None where that
+    was not measured. With `error` nothing can be answered.
     """
 
     query_id: str
@@ -47,7 +48,7 @@ def answer_request(prompt: Prompt, question: str, passages: Sequence[Passage]) -
 
 
 def answer_record(found: Found, reply: Reply) -> Answer:
-    """The answer record of one reply; usage and latency include what finding the passages used, None if unmeasured."""
+    """The answer record of one reply; usage and latency include what finding the passages took, None if unmeasured."""
     return Answer(
         query_id=found.query_id,
         agent=found.agent,
@@ -56,7 +57,7 @@ def answer_record(found: Found, reply: Reply) -> Answer:
         passages=tuple(passage.id for passage in found.passages),
         queries=found.queries,
         usage=reply.usage if found.usage is None else _add(found.usage, reply.usage),
-        latency_s=reply.latency_s if found.usage is None else _sum(found.latency_s, reply.latency_s),
+        latency_s=seconds(found.latency_s, reply.latency_s),
     )
 
 
@@ -77,6 +78,12 @@ def _add(one: Usage, other: Usage) -> Usage:
     cost = _sum(one.cost_usd, other.cost_usd)
     tokens_in, tokens_out = _sum(one.input_tokens, other.input_tokens), _sum(one.output_tokens, other.output_tokens)
     return Usage.model_validate({"input_tokens": tokens_in, "output_tokens": tokens_out, "cost_usd": cost})
+
+
+def seconds(one: float | None, other: float | None) -> float | None:
+    """The sum, None where a part was not measured."""
+    total = _sum(one, other)
+    return None if total is None else round(total, 4)
 
 
 def _sum(one: float | None, other: float | None) -> float | None:
@@ -105,8 +112,14 @@ class RagAgent(Runnable[str | Query, Answer]):
 
     def find(self, query: Query, config: RunnableConfig | None = None) -> Found:
         """The passages that the retriever ranks highest for the query."""
-        passages = as_passages(self._retriever.invoke(query.text, config))
-        return Found(query.id, self._agent, tuple(passages))
+        lists, search_s = self._search([query.text], config)
+        return Found(query.id, self._agent, tuple(lists[0]), latency_s=search_s)
+
+    def _search(self, texts: Sequence[str], config: RunnableConfig | None) -> tuple[list[list[Passage]], float]:
+        """The passages found for each text, and the seconds for all of them."""
+        started = time.perf_counter()
+        lists = [as_passages(self._retriever.invoke(text, config)) for text in texts]
+        return lists, time.perf_counter() - started
 
 
 def as_query(given: str | Query) -> Query:

@@ -19,7 +19,7 @@ from ragassay.records import Passage, Query, Record, Usage
 
 from ..rankers.rrf import rrf
 from . import REWRITE_PROMPT
-from .rag import Ask, Found, RagAgent, as_passages
+from .rag import Ask, Found, RagAgent, seconds
 
 
 class Rewritten(BaseModel):
@@ -113,15 +113,16 @@ class RagFusionAgent(RagAgent):
         if rewrite.error is not None:
             return found_nothing(self._agent, rewrite)
         texts = (query.text, *rewrite.queries)
-        lists = [as_passages(self._retriever.invoke(text, config)) for text in texts]
+        lists, search_s = self._search(texts, config)
         by_id = {passage.id: passage for passages in lists for passage in passages}
         fused = fuse([[passage.id for passage in passages] for passages in lists], self._rrf_k, self._k)
-        return found_by_fusion(self._agent, rewrite, [by_id[passage_id] for passage_id, _ in fused])
+        return found_by_fusion(self._agent, rewrite, [by_id[passage_id] for passage_id, _ in fused], search_s)
 
 
-def found_by_fusion(agent: str, rewrite: Rewrite, passages: Sequence[Passage]) -> Found:
-    """What RAG-Fusion found with this rewriting, whose usage and latency are the answer's too."""
-    return Found(rewrite.query_id, agent, tuple(passages), rewrite.queries, rewrite.usage, rewrite.latency_s)
+def found_by_fusion(agent: str, rewrite: Rewrite, passages: Sequence[Passage], search_s: float | None = None) -> Found:
+    """What RAG-Fusion found with this rewriting, whose usage and latency are the answer's too, and searching."""
+    latency_s = seconds(rewrite.latency_s, search_s)
+    return Found(rewrite.query_id, agent, tuple(passages), rewrite.queries, rewrite.usage, latency_s)
 
 
 def found_nothing(agent: str, rewrite: Rewrite) -> Found:

@@ -11,7 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import first_problem
+from ragassay.files import check_record, first_problem
 from ragassay.records import Passage
 from ragassay.text import plain
 
@@ -38,11 +38,13 @@ class CorpusFile:
 
     def _passage(self, line: bytes, number: int) -> Passage:
         try:
-            return Passage.model_validate(json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8")))
+            passage = Passage.model_validate(json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8")))
         except ValidationError as error:
             raise InputError(first_problem(error), file=self.path, line=number) from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"is not JSON ({error})", file=self.path, line=number) from None
+        check_record(passage, self.path, number)
+        return passage
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -46,6 +47,7 @@ class Embedder:
         self._cores = cores or Cores()
         self._model, self._cache, self._load, self._progress = model, cache, load or load_encoder, progress
         self._encoder: Encoder | None = None
+        self._anew = False
 
     @property
     def identity(self) -> str:
@@ -54,7 +56,18 @@ class Embedder:
 
     def vectors(self, texts: Sequence[Text]) -> Vectors:
         """One row a text (float16, of length 1 up to rounding). Raises what `places` does."""
+        if self._anew and texts:
+            return _vectors(self._ready(len(texts)), self._model, texts)
         return self.take(self.places(texts)) if texts else np.zeros((0, 0), np.float16)
+
+    @contextmanager
+    def anew(self) -> Iterator[None]:
+        """Inside, `vectors` embeds its texts (of one kind) here, whatever the cache has, and keeps nothing."""
+        self._anew = True
+        try:
+            yield
+        finally:
+            self._anew = False
 
     def places(self, texts: Collection[Text]) -> npt.NDArray[np.intp]:
         """Where the vector of each text is, for `take`, after making those that are missing.

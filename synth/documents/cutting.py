@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +13,7 @@ from ragassay.records import Page, Passage, Section
 
 from ..pdf.process import PageText, Probe
 from ..pdf.readers import OutlineEntry
+from ..pdf.soundness import fault
 from .contents_pages import strip_contents
 from .page_furniture import strip_furniture
 from .page_text import clean_characters, join_broken_words
@@ -21,8 +22,8 @@ from .sections import make_sections
 from .text import DocumentText
 
 MOSTLY_WITHOUT_TEXT = 0.5
-RUN_TOGETHER_SHARE = 0.2
-RUN_TOGETHER = re.compile(r"[A-Za-z]{21,}")
+GARBLED_SHARE = 0.1
+REASONS_SAID, PAGES_SAID = 3, 10
 
 NO_TEXT = "has no text on its pages; if they are scans, add text with OCR first (ocrmypdf in.pdf out.pdf)"
 
@@ -42,7 +43,10 @@ class Raw:
 
 @dataclass(frozen=True)
 class Document:
-    """What became of one PDF: its pieces, none where it cannot be used; `error` where it, or a page, was not read."""
+    """What became of one PDF: its pieces, none where it cannot be used; `error` where it, or a page, was not read.
+
+    `unreadable` are the numbers of the pages that were not read, where the document was.
+    """
 
     doc: str
     pages: tuple[Page, ...] = ()
@@ -50,6 +54,7 @@ class Document:
     passages: tuple[Passage, ...] = ()
     error: str | None = None
     hint: str | None = None
+    unreadable: tuple[int, ...] = ()
 
 
 def cut_documents(raw: Sequence[Raw], settings: IngestSettings, cores: Cores) -> Iterator[Document]:
@@ -67,15 +72,17 @@ def cut_document(settings: IngestSettings, raw: Raw) -> Document:
     readable = {page.page: page.text or "" for page in raw.pages if page.error is None}
     text = clean_document(raw.doc, readable, raw.probe.outline)
     failed = _failed_pages(raw.pages)
+    unreadable = tuple(page.page for page in raw.pages if page.error is not None)
     if not text.text.strip():
-        return Document(raw.doc, error=failed or NO_TEXT)
+        return Document(raw.doc, error=failed or NO_TEXT, unreadable=unreadable)
     return Document(
         raw.doc,
         tuple(Page(doc=text.doc, page=number, text=page) for number, page in text.pages),
         tuple(make_sections(text, raw.identifier, settings.section_tokens, settings.section_pages)),
         tuple(make_passages(text, raw.identifier, settings.passage_words, settings.passage_overlap_words)),
         error=f"{failed}; its other pages are used" if failed else None,
-        hint=_hint(text, settings.reader),
+        hint=_hint(text, raw.pages, settings.reader),
+        unreadable=unreadable,
     )
 
 
@@ -94,18 +101,29 @@ def clean_document(doc: str, pages: Mapping[int, str], outline: Sequence[Outline
 
 
 def _failed_pages(pages: Sequence[PageText]) -> str | None:
-    failed = [page for page in pages if page.error is not None]
-    if not failed:
+    reasons: dict[str, list[int]] = {}
+    for page in pages:
+        if page.error is not None:
+            reasons.setdefault(page.error, []).append(page.page)
+    if not reasons:
         return None
-    numbers = ", ".join(str(page.page) for page in failed[:10]) + (", …" if len(failed) > 10 else "")
-    return f"{len(failed)} of {len(pages)} pages cannot be read (page {numbers}: {failed[0].error})"
+    said = [_said(numbers, error) for error, numbers in list(reasons.items())[:REASONS_SAID]]
+    n_failed = sum(map(len, reasons.values()))
+    return f"{n_failed} of {len(pages)} pages cannot be read ({'; '.join(said)}{'; …' * (len(reasons) > REASONS_SAID)})"
 
 
-def _hint(text: DocumentText, reader: str) -> str | None:
-    """What the user should know of a document that was read, but badly."""
-    letters = sum(map(str.isalpha, text.text))
-    if reader == "pypdf" and sum(map(len, RUN_TOGETHER.findall(text.text))) > RUN_TOGETHER_SHARE * letters:
-        return 'its words run together as pypdf reads it; set reader = "pdfium" under [ingest]'
+def _said(numbers: Sequence[int], error: str) -> str:
+    listed = ", ".join(map(str, numbers[:PAGES_SAID])) + (", …" if len(numbers) > PAGES_SAID else "")
+    return f"page {listed}: {error}"
+
+
+def _hint(text: DocumentText, pages: Sequence[PageText], reader: str) -> str | None:
+    """What the user should know of a document that was read, but badly. With "auto" its bad pages are left out."""
+    faults = [found for page in pages if page.text and (found := fault(page.text))] if reader != "auto" else []
+    if len(faults) > GARBLED_SHARE * len(pages):
+        most = Counter(faults).most_common(1)[0][0]
+        garbled = f"{len(faults)} of {len(pages)} pages are garbled as {reader} reads it ({most})"
+        return f'{garbled}; set reader = "auto" under [ingest]'
     empty = sum(not page.strip() for _, page in text.pages)
     if empty > MOSTLY_WITHOUT_TEXT * len(text.pages):
         return f"{empty} of {len(text.pages)} pages have no text; if they are scans, add text with OCR first"

@@ -10,6 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 
+from .letter_forms import plain_letters
+
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "∗": "*", "\u00a0": " "}
     | {"\uf0b7": "•", "\uf0a7": "▪", "\u2028": "\n", "\u2029": "\n", "\x85": "\n", "\x0c": "\n", "\t": " "}
@@ -37,7 +39,7 @@ _BROKEN_WORD = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-\n *([^\W\d_]+)(\S*)[ ]?"
 
 def clean_characters(raw: str) -> str:
     """A page's text without what cannot be seen or stored, in NFC; lines keep their order and their indentation."""
-    text = raw.replace("\r\n", "\n").replace("\r", "\n")
+    text = plain_letters(raw).replace("\r\n", "\n").replace("\r", "\n")
     text = _PDFIUM_HYPHEN.sub("-\n", text)
     text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text.translate(_LIGATURES)))
     text = _LOOSE_ACCENT.sub(lambda m: unicodedata.normalize("NFC", m[2] + _COMBINING[m[1]]), text)

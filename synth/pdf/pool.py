@@ -35,8 +35,9 @@ Lend = Callable[[], AbstractContextManager[PdfProcess]]
 
 @dataclass
 class PdfPool:
-    """Processes for one reader: `with PdfPool(reader, n) as pool`. They start when first needed.
+    """Processes that read, with `reader` unless told otherwise: `with PdfPool(reader, n) as pool`.
 
+    They start when first needed.
     `n_workers` counts where `cores` are this machine's. A cluster must see the documents under the same paths.
     """
 
@@ -59,14 +60,17 @@ class PdfPool:
         for process in self._processes:
             process.stop()
 
-    def probe(self, paths: Sequence[Path]) -> list[Probe]:
+    def probe(self, paths: Sequence[Path], reader: ReaderName | None = None) -> list[Probe]:
         """The number of pages and the outline of each document, in the order of `paths`."""
-        documents = [Pages(str(path), self.reader) for path in paths]
+        documents = [Pages(str(path), reader or self.reader) for path in paths]
         work = partial(_probe, self._lend(), _limits())
         return [probe for _, probe in sorted(self._each(work, documents), key=lambda pair: pair[0])]
 
     def read(
-        self, wanted: Sequence[tuple[Path, Sequence[int]]], progress: Callable[[int, int], None] | None = None
+        self,
+        wanted: Sequence[tuple[Path, Sequence[int]]],
+        progress: Callable[[int, int], None] | None = None,
+        reader: ReaderName | None = None,
     ) -> list[list[PageText]]:
         """The wanted pages (1-based, ascending) of each document, in the order asked for.
 
@@ -75,7 +79,7 @@ class PdfPool:
         results: list[list[PageText]] = [[] for _ in wanted]
         total, done = sum(len(pages) for _, pages in wanted), 0
         chunks = [
-            (index, Pages(str(path), self.reader, first, last))
+            (index, Pages(str(path), reader or self.reader, first, last))
             for index, (path, pages) in enumerate(wanted)
             for first, last in _chunks(pages)
         ]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+
+from ragassay.child_process import import_environment, why_ended
 
 from . import worker
 from .readers import OutlineEntry, ReaderName
@@ -40,11 +41,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class PageText:
-    """The raw text of a page (1-based); exactly one of `text` and `error` is set."""
+    """The raw text of a page (1-based); exactly one of `text` and `error` is set. `downwards`: set in columns."""
 
     page: int
     text: str | None = None
     error: str | None = None
+    downwards: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,22 +125,17 @@ class PdfProcess:
             timer.cancel()
         if not line.endswith("\n"):
             self.stop(patience_s=5.0)
-            raise WorkerDied(_why(process.returncode) if in_time else f"it took longer than {timeout_s:.0f} s")
+            raise WorkerDied(why_ended(process.returncode) if in_time else f"it took longer than {timeout_s:.0f} s")
         answer: dict[str, Any] = json.loads(line)
         return answer
 
 
-def _why(status: int) -> str:
-    return f"the process was ended by signal {-status}" if status < 0 else f"the process ended with status {status}"
-
-
 def _start() -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     return subprocess.Popen(  # noqa: S603  (our own module)
         [sys.executable, "-m", worker.__name__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env=environment,
+        env=import_environment(),
         encoding="ascii",
     )

@@ -1,4 +1,4 @@
-"""The two PDF readers: pypdf (the default) and PDFium, behind one small protocol.
+"""The two PDF readers, PDFium and pypdf, behind one small protocol.
 
 Runs in a worker process (see `worker.py`), so that a reader which crashes or hangs takes no other document along;
 it imports nothing of ragassay, to start quickly.
@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from contextlib import closing
+from io import BytesIO
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol
 
+from .vertical import vertical_text
+
 ReaderName = Literal["pypdf", "pdfium"]
+"""`choice.py` says which of them a document is read with."""
 
 MAX_HEADINGS = 20_000
 MAX_DEPTH = 20
@@ -29,14 +34,21 @@ class OutlineEntry(NamedTuple):
     title: str
 
 
+class ReadPage(NamedTuple):
+    """The text of a page as it was extracted; `downwards` where it is set in columns that run downwards."""
+
+    text: str
+    downwards: bool = False
+
+
 class OpenPdf(Protocol):
     """An opened document."""
 
     def page_count(self) -> int:
         """The number of pages."""
 
-    def page_text(self, page: int) -> str:
-        """The text of a page (1-based) as it was extracted. Raises UnreadablePdf."""
+    def page(self, page: int) -> ReadPage:
+        """A page (1-based). Raises UnreadablePdf."""
 
     def outline(self) -> list[OutlineEntry]:
         """The bookmarks in reading order; empty where there are none or they cannot be read."""
@@ -52,6 +64,10 @@ _BROKEN_OUTLINE = (ArithmeticError, AttributeError, LookupError, RecursionError,
 
 _LOCKED = "is encrypted and needs a password; save a copy without one (qpdf --decrypt --password=… in.pdf out.pdf)"
 
+_DYNAMIC_FORM = (
+    "is an XFA form, of which there is only a page that says “Please wait…”; print it into a PDF with Adobe Reader"
+)
+
 
 class _Pypdf:
     def __init__(self, path: str) -> None:
@@ -66,13 +82,15 @@ class _Pypdf:
             raise UnreadablePdf(_LOCKED) from None
         except Exception as error:
             raise UnreadablePdf(_broken(error)) from error
+        if self._is_dynamic_form():
+            raise UnreadablePdf(_DYNAMIC_FORM)
 
     def page_count(self) -> int:
         return self._pages
 
-    def page_text(self, page: int) -> str:
+    def page(self, page: int) -> ReadPage:
         try:
-            return self._pdf.pages[page - 1].extract_text()
+            return ReadPage(self._pdf.pages[page - 1].extract_text())
         except Exception as error:
             raise UnreadablePdf(_reason(error)) from error
 
@@ -83,6 +101,11 @@ class _Pypdf:
             return list(self._walk(self._pdf.outline, 1))[:MAX_HEADINGS]
         except (PyPdfError, *_BROKEN_OUTLINE):
             return []
+
+    def _is_dynamic_form(self) -> bool:
+        root = self._pdf.root_object
+        form = root.get("/AcroForm", {}).get_object() if root.get("/NeedsRendering") else {}
+        return "/XFA" in form
 
     def _walk(self, entries: list[Any], level: int) -> Iterator[OutlineEntry]:
         for entry in entries:
@@ -107,14 +130,20 @@ class _Pdfium:
             raise UnreadablePdf(_broken(error)) from error
         except OSError as error:
             raise UnreadablePdf(_broken(error)) from error
+        if self._pdf.get_formtype() == pypdfium2.raw.FORMTYPE_XFA_FULL:
+            raise UnreadablePdf(_DYNAMIC_FORM)
 
     def page_count(self) -> int:
         return len(self._pdf)
 
-    def page_text(self, page: int) -> str:
+    def page(self, page: int) -> ReadPage:
         try:
-            textpage = self._pdf[page - 1].get_textpage()
-            return str(textpage.get_text_bounded())
+            with closing(self._pdf[page - 1]) as opened, closing(opened.get_textpage()) as textpage:
+                text = str(textpage.get_text_bounded())
+                if not text and not any(opened.get_objects(max_depth=1)):
+                    _check_blank(self._pdf, page)
+                columns = vertical_text(textpage, text)
+                return ReadPage(text) if columns is None else ReadPage(columns, downwards=True)
         except Exception as error:
             raise UnreadablePdf(_reason(error)) from error
 
@@ -133,6 +162,20 @@ class _Pdfium:
             title = bookmark.get_title()
             if index is not None and title:
                 yield OutlineEntry(index + 1, bookmark.level + 1, title)
+
+
+def _check_blank(pdf: Any, page: int) -> None:
+    """Raise if the content of a page on which PDFium sees nothing cannot be unpacked: PDFium does not say so."""
+    import pypdf
+    import pypdfium2
+
+    alone = BytesIO()  # pypdf takes long to find a page in a long document
+    with closing(pypdfium2.PdfDocument.new()) as copy:
+        copy.import_pages(pdf, [page - 1])
+        copy.save(alone)
+    content = pypdf.PdfReader(alone).pages[0].get_contents()
+    if content is not None:
+        content.get_data()
 
 
 def _broken(error: Exception) -> str:

@@ -1,7 +1,7 @@
 """The worker process that reads PDFs: run as a module, it answers one JSON request a line with one JSON line.
 
     {"path": …, "reader": …}                          →  {"pages": n, "outline": [[page, level, title], …]}
-    {"path": …, "reader": …, "first": 1, "last": 9}   →  {"texts": [{"text": …} or {"error": …}, …]}
+    {"path": …, "reader": …, "first": 1, "last": 9}   →  {"texts": [{"text": …, "downwards": …} or {"error": …}, …]}
     a document that cannot be opened                  →  {"error": …}
 
 The document opened last stays open, since the next request is most often about it too.
@@ -49,9 +49,9 @@ class _Documents:
         return self._pdf
 
 
-def _text_or_error(pdf: OpenPdf, page: int) -> dict[str, str]:
+def _text_or_error(pdf: OpenPdf, page: int) -> dict[str, str | bool]:
     try:
-        return {"text": pdf.page_text(page)}
+        return pdf.page(page)._asdict()
     except UnreadablePdf as error:
         return {"error": str(error)}
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import first_problem, json_line, read_objects
+from ragassay.files import check_record, first_problem, json_line, read_objects
 from ragassay.records import Query
-from ragassay.text import plain
+from ragassay.text import plain, same_words
 
 _ID = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -37,6 +38,20 @@ def read_own_queries(path: Path) -> list[Query]:
     return queries
 
 
+def same_text(queries: Sequence[Query]) -> list[str]:
+    """A sentence where queries share their text: they are no more evidence than one."""
+    groups: dict[str, list[str]] = {}
+    for query in queries:
+        groups.setdefault(same_words(query.text), []).append(query.id)
+    shared = [ids for text, ids in groups.items() if text and len(ids) > 1]
+    if not shared:
+        return []
+    named = ", ".join(plain(query) for query in shared[0][:3]) + (", …" if len(shared[0]) > 3 else "")
+    n = sum(map(len, shared))
+    counted = "count as one" if len(shared) == 1 else f"count as {len(shared)}"
+    return [f"{n} queries have a text that another has too ({named}); in intervals and tests they {counted}"]
+
+
 def _parse(value: dict[str, object], path: Path, line: int) -> Query:
     try:
         query = Query.model_validate(value)
@@ -45,6 +60,7 @@ def _parse(value: dict[str, object], path: Path, line: int) -> Query:
         raise InputError(first_problem(error), file=path, line=line) from None
     except ValueError:
         raise InputError("has NaN or half of a surrogate pair in it", file=path, line=line) from None
+    check_record(query, path, line)
     if not query.text.strip():
         raise InputError("text: is blank", file=path, line=line)
     if not _ID.fullmatch(query.id):

@@ -34,6 +34,26 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]):
     assert ended.value.code == 0 and "exit status" in text and len(text) > 200
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("rnu x", "run"),
+        ("run x --modle y", "--model"),
+        ("plan x --max-cots=5", "--max-cost"),
+        ("search a b --retriever bm52", "bm25"),
+        ("score --qrels a --run b --measure nDGC@10", "nDCG@10"),
+    ],
+)
+def test_what_is_misspelt_is_said_with_what_it_may_have_been(
+    words: str, meant: str, capsys: pytest.CaptureFixture[str]
+):
+    try:
+        status = main(words.split())
+    except SystemExit as ended:
+        status = ended.code
+    assert status == 2 and f"did you mean '{meant}'?" in capsys.readouterr().err
+
+
 def test_no_verb_is_without_a_test_of_its_help():
     actions = next(a for a in build_parser("0")._actions if a.metavar == "VERB")
     assert sorted(actions.choices) == sorted(VERBS)

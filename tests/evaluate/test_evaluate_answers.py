@@ -35,7 +35,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ('judges = ["groundednes"]', "there is no judge named 'groundednes'"),
+        ('judges = ["groundednes"]', "there is no judge named 'groundednes'; did you mean 'groundedness'?"),
         ('judges = ["umbrela"]\n[evaluate.settings.umbrela]\nprmpt = "a.md"', "evaluate.settings.umbrela: prmpt"),
         ('judges = ["umbrela"]\n[evaluate.settings.umbrela]\nprompt = "gone.md"', "gone.md: there is no such file"),
         ('judges = ["umbrela"]\n[[evaluate.custom]]\nname = "own"\nprompt = "gone.md"', "gone.md: there is no such"),

@@ -371,6 +371,7 @@ def test_the_systems_and_judges_of_ones_own_take_part_as_shown(tmp_path: Path):
     system, judge = PAGES["docs/your-own-system.md"], PAGES["docs/your-own-judge.md"]
     agents = next(block for block in blocks(system, "toml") if "[[agent]]" in block)
     agents += '\n[[agent]]\nname = "rare"\nkind = "python"\ncallable = "rare:agent"\n'
+    agents += '\n[[agent]]\nname = "metered"\nkind = "python"\ncallable = "metered:answer"\n'
     agents += '\n[evaluate]\njudges = ["brief:Brief"]\n'
     agents += next(block for block in blocks(judge, "toml") if "[[evaluate.custom]]" in block)
     with ScriptedServer("openai", answer_everything) as server:
@@ -387,12 +388,14 @@ def test_the_systems_and_judges_of_ones_own_take_part_as_shown(tmp_path: Path):
         write_lines(corpus / "yesterday.jsonl", rows)
         run_ragassay(["run", "corpora/mine"], tmp_path, server.base_url)
     results = tmp_path / "results" / "mine"
-    for agent, n_passages in (("ours", 1), ("rare", 5), ("yesterday", 0)):
+    for agent, n_passages in (("ours", 1), ("rare", 5), ("metered", 0), ("yesterday", 0)):
         answers = records(results / "answers" / f"{agent}.jsonl")
         assert [answer["query_id"] for answer in answers] == [query["_id"] for query in queries]
         assert all(answer["error"] is None and len(answer["passages"]) == n_passages for answer in answers)
     figures = json.loads((results / "results.json").read_text())
-    assert {"ours", "rare", "yesterday"} < set(figures["agents"])
+    assert {"ours", "rare", "metered", "yesterday"} < set(figures["agents"])
+    usage = {row["model"]: row for row in figures["usage"]}
+    assert usage["agent:metered"]["input_tokens"] == 11 * len(queries) and "agent:ours" not in usage
     for agent in figures["agents"]:
         evaluated = figures["evaluations"][agent]
         assert 0 <= evaluated["brief"]["value"] <= 1 and 0 <= evaluated["polite"]["value"] <= 2

@@ -19,7 +19,7 @@ LARGEST_ROOM = 21
 
 STAGES = {"synth", "retrieval", "evaluate"}
 GROUND_FLOOR = (
-    {"errors", "text", "arrays", "records", "digests", "tokens", "progress"},
+    {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
     {"files", "trec", "cores"},
     {"prompts", "experiment"},
     {"models"},

@@ -1,5 +1,6 @@
 """The stages `retrieve` and `answer`, as files in and files out, with BM25 and a scripted caller."""
 
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.retrieval.agents.passage_retriever import PassageRetriever
 from ragassay.retrieval.agents.rag_fusion import Rewrite, Rewritten
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.rank_queries import rank_queries
@@ -69,11 +71,11 @@ def workspace(tmp_path: Path) -> Workspace:
     return make_workspace(tmp_path)
 
 
-def make_workspace(folder: Path, agents: str = '["rag", "rag-fusion"]', k: int = 2) -> Workspace:
+def make_workspace(folder: Path, agents: str = '["rag", "rag-fusion"]', k: int = 2, model: str = "file:x") -> Workspace:
     return results_folder(
         folder,
         f'[questions]\nsource = "own"\n[retrieval]\nretrievers = ["bm25"]\nk = {k}\n'
-        f'[answer]\nmodel = "file:x"\nagents = {agents}\nfusion_queries = 2\n[judge]\nmodel = "file:x"\n',
+        f'[answer]\nmodel = "{model}"\nagents = {agents}\nfusion_queries = 2\n[judge]\nmodel = "file:x"\n',
         passages=[Passage(id=key, text=text) for key, text in TEXTS.items()],
         queries=[Query(id=key, text=text) for key, text in QUERIES.items()],
     )
@@ -111,9 +113,34 @@ def test_usage_of_the_rewriting_counts_for_rag_fusion_alone(workspace: Workspace
     rank_queries(workspace, caller)
     answer_queries(workspace, caller)
     rag, fusion = read_answers(workspace, "bm25-rag")["q1"], read_answers(workspace, "bm25-rag-fusion")["q1"]
-    assert (rag.usage.input_tokens, rag.latency_s, rag.queries) == (100, 2.0, ())
-    assert (fusion.usage.input_tokens, fusion.latency_s, fusion.queries) == (107, 3.0, tuple(REWRITES["q1"]))
+    assert (rag.usage.input_tokens, rag.queries) == (100, ())
+    assert (fusion.usage.input_tokens, fusion.queries) == (107, tuple(REWRITES["q1"]))
     assert fusion.usage.cost_usd is None
+
+
+def test_latency_is_that_of_rewriting_searching_and_answering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace, caller = make_workspace(tmp_path, model="openai:x"), ScriptedCaller(answers)
+    search, texts = PassageRetriever.search, []
+
+    def slow(self: PassageRetriever, queries: Sequence[str], k: int) -> object:
+        texts.append(len(queries))
+        time.sleep(0.05 * len(queries))
+        return search(self, queries, k)
+
+    monkeypatch.setattr(PassageRetriever, "search", slow)
+    rank_queries(workspace, caller)
+    answer_queries(workspace, caller)
+    rag, fusion = read_answers(workspace, "bm25-rag")["q1"], read_answers(workspace, "bm25-rag-fusion")["q1"]
+    assert 2.05 <= rag.latency_s < 2.15 and 3.15 <= fusion.latency_s < 3.4
+    assert texts[1:] == [1] * 4 + [3] * 4, "one that does not count, then each of the three alone"
+
+
+def test_without_the_time_of_searching_there_is_no_latency(workspace: Workspace) -> None:
+    caller = ScriptedCaller(answers)
+    rank_queries(workspace, caller)
+    answer_queries(workspace, caller)
+    assert not workspace.search_times.exists()
+    assert {answer.latency_s for answer in read_answers(workspace, "bm25-rag").values()} == {None}
 
 
 def test_agents_with_the_same_passages_share_one_request(workspace: Workspace) -> None:

@@ -43,13 +43,14 @@ def add_outline(path: Path, entries: Sequence[tuple[int, int, str]]) -> Path:
 
 
 def break_page(path: Path, page: int) -> Path:
-    """Make one page (from 1) unreadable: its content stream is packed in a way that no reader knows."""
+    """Make one page (from 1) unreadable: its content stream is noise, packed in a way that no reader knows."""
     from pypdf import PdfReader, PdfWriter
     from pypdf.generic import NameObject, StreamObject
 
     writer = PdfWriter(clone_from=PdfReader(path))
     content = writer.pages[page - 1]["/Contents"].get_object()
     assert isinstance(content, StreamObject)
+    content.set_data(bytes(range(64)))
     content[NameObject("/Filter")] = NameObject("/NoSuchFilter")
     writer.write(path)
     return path

@@ -19,7 +19,7 @@ from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
 from ragassay.synth.ingest import ingest
 
-READERS = ["pypdf", "pdfium"]
+READERS = ["auto", "pdfium", "pypdf"]
 
 
 def paragraph(topic: str, sentences: int = 12) -> str:
@@ -90,7 +90,7 @@ def test_both_readers_read_the_same_words(tmp_path: Path) -> None:
         space = workspace(tmp_path / "c", tables=f'[ingest]\nreader = "{reader}"\n')
         ingest(space)
         texts.append(written(space)[0][0].text)
-    assert texts[0] == texts[1] == "A (round) bracket, a back\\slash\nand caf\u00e9 \u2013 100 \u20ac"
+    assert texts[0] == texts[1] == texts[2] == "A (round) bracket, a back\\slash\nand caf\u00e9 \u2013 100 \u20ac"
 
 
 NAMES = [
@@ -185,13 +185,14 @@ def test_a_name_that_is_not_utf8_does_not_stop_the_others(tmp_path: Path) -> Non
     assert "not UTF-8" in written(space)[3][0]["error"]
 
 
-def test_a_page_that_cannot_be_read_is_said_and_leaves_a_hole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reader", READERS)
+def test_a_page_that_cannot_be_read_is_said_and_leaves_a_hole(tmp_path: Path, reader: str) -> None:
     break_page(make_pdf(tmp_path / "c/a.pdf", [paragraph(f"gear{n}") for n in range(3)]), 2)
-    space = workspace(tmp_path / "c")
+    space = workspace(tmp_path / "c", tables=f'[ingest]\nreader = "{reader}"\n')
     outcome = ingest(space)
     pages, _, passages, bad = written(space)
     assert [page.page for page in pages] == [1, 3] and len(bad) == 1 and outcome.exit_status == 5
-    assert "page 2" in bad[0]["error"] and "1 of 3" in bad[0]["error"]
+    assert "page 2" in bad[0]["error"] and "1 of 3" in bad[0]["error"] and bad[0]["pages"] == [2]
     assert [(p.metadata["first_page"], p.metadata["last_page"]) for p in passages] == [(1, 1), (3, 3)]
 
 
@@ -258,9 +259,11 @@ def test_passages_are_titled_by_the_outline(tmp_path: Path, reader: str) -> None
     assert titles == {"pump": "1 Pumps", "ring": "1 Pumps > Seals", "bolt": "plain one"}
 
 
-def test_words_that_run_together_are_noticed(tmp_path: Path) -> None:
+def test_words_that_run_together_are_noticed_with_a_reader_that_is_set(tmp_path: Path) -> None:
     make_pdf(tmp_path / "c/a.pdf", ["Thewordsofthispagestandtogether andsodothoseofthenextlinetoo"])
-    assert 'reader = "pdfium"' in ingest(workspace(tmp_path / "c")).notices[0]
+    space = workspace(tmp_path / "c", tables='[ingest]\nreader = "pypdf"\n')
+    notice = ingest(space).notices[0]
+    assert "run together" in notice and 'set reader = "auto"' in notice and written(space)[0]
 
 
 def test_a_document_mostly_of_scans_is_noticed(tmp_path: Path) -> None:

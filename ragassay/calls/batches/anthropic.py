@@ -17,6 +17,7 @@ from ...files import read_objects
 from ...models.endpoint import Endpoint, anthropic_tool
 from ...models.prompt_cache import anthropic_content
 from ...models.provider_errors import of_status
+from ...models.redirects import anthropic_client
 from ...models.requests import BATCH_TIER, Request
 from ...text import plain
 from ..reply_cache import body_of_message
@@ -55,10 +56,8 @@ class AnthropicBatches:
 
     @cached_property
     def _client(self) -> Anthropic:
-        from anthropic import Anthropic
-
         key = os.environ.get("ANTHROPIC_API_KEY") or "none"
-        return Anthropic(api_key=key, base_url=self._base_url, timeout=self._settings.timeout_s, max_retries=0)
+        return anthropic_client(key, self._base_url, self._settings.timeout_s)
 
     @cached_property
     def _max_tokens(self) -> int:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, ProviderError, RagassayError
 from ...experiment.model_settings import ModelSettings
-from ...models.endpoint import TOP_LOGPROBS
+from ...models.kept import TOP_LOGPROBS
 from ...models.provider_errors import of_status
+from ...models.redirects import openai_client
 from ...models.requests import BATCH_TIER, Request, response_format
 from ...text import plain
 from .log import BatchLine
@@ -41,10 +42,8 @@ class OpenAIBatches:
 
     @cached_property
     def _client(self) -> OpenAI:
-        from openai import OpenAI
-
         key = os.environ.get("OPENAI_API_KEY") or "none"
-        return OpenAI(api_key=key, base_url=self._base_url, timeout=self._settings.timeout_s, max_retries=0)
+        return openai_client(key, self._base_url, self._settings.timeout_s)
 
     def line(self, key: str, request: Request, shared: int = 0) -> dict[str, Any]:
         """The request as a direct call would make it; what is shared is cached without a mark."""

@@ -83,6 +83,12 @@ ASKED = {"query_id": "q1", "query": "Which?", "answer": "That.", "expected_respo
     [
         ({"passages": [*PASSAGES, PASSAGES[0]]}, "passages.jsonl: has 'p1' twice"),
         ({"queries": [*QUERIES, QUERIES[1]]}, "queries.jsonl: has 'q2' twice"),
+        (
+            {"answers": [ANSWERS[0] | {"answer": "x" * 1_000_001}]},
+            "answers.jsonl:1: the answer is 1,000,001 characters",
+        ),
+        ({"passages": [PASSAGES[0] | {"text": "x" * 1_000_001}]}, "passages.jsonl:1: the passage is 1,000,001"),
+        ({"queries": [QUERIES[0] | {"text": "x" * 100_001}]}, "queries.jsonl:1: the query is 100,001 characters long"),
         ({"answers": [ANSWERS[0] | {"latency_s": float("nan")}]}, "answers.jsonl:1: latency_s is nan"),
         (
             {"answers": [ASKED, ASKED | {"agent": "b", "query": "How?"}], "queries": None},

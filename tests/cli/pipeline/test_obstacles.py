@@ -158,6 +158,8 @@ def test_a_server_that_refuses_to_list_its_models_is_there(tmp_path: Path, capsy
         ("def ask(query, k=3):\n    return query\n", None),
         ("class Ours:\n    def __call__(self, query): ...\nask = Ours()\n", None),
         ("from functools import *\n", None),
+        ("def ask(query, meter): ...\n", None),
+        ("def ask(query, *, meter): ...\n", None),
         ("@staticmethod\ndef ask(one, two): ...\n", None),
         ("def ask(query, *, passages): ...\n", "ask cannot be called with a query's text alone"),
         ("def ask(): ...\n", "ask cannot be called with a query's text alone"),

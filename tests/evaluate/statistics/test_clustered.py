@@ -146,6 +146,18 @@ def test_a_query_without_a_section_is_its_own():
     assert some.numbers[0] == some.numbers[2] != some.numbers[1]
 
 
+def test_queries_of_one_text_go_together_and_with_them_all_of_their_sections():
+    rows = [("a", "s1"), ("b", "s1"), ("B ", "s2"), ("c", "s2"), ("d", None), ("  D", None), ("e", None), ("f", "s3")]
+    queries = [
+        Query(id=f"q{n}", text=text, metadata={"section": section} if section else {})
+        for n, (text, section) in enumerate(rows)
+    ]
+    found = source_clusters(queries)
+    together = [found.number(query.id) for query in queries]
+    assert [together.index(number) for number in together] == [0, 0, 0, 0, 4, 4, 6, 7]
+    assert len(source_clusters(queries, by_text=False).names) == 6
+
+
 def test_in_the_middle_a_means_interval_is_students_on_the_logit_scale():
     """Half of forty are right: p = .5 with s / sqrt(n), by the delta method."""
     values = np.tile([0.0, 1.0], 20)

@@ -99,6 +99,15 @@ def test_a_sound_file_with_bom_and_crlf_reads_the_same(tmp_path: Path):
         ('"http://127.0.0.1:8000/v1"', '"http://h:99999/"', 25, "an address is such as"),
         ('"http://127.0.0.1:8000/v1"', '"file:///etc/passwd"', 25, "an address is such as"),
         ('"http://127.0.0.1:8000/v1"', '"http://me:pass@h/v1"', 25, "an address with a login would be shown"),
+        (
+            '"http://127.0.0.1:8000/v1"',
+            '"http://h/v1?key=abc"',
+            25,
+            'an address with a query ("?…"), which may be a key',
+        ),
+        ('path = "first.jsonl"', 'paths = "x"', 17, "'agent.0.paths'; did you mean 'path'? known here: name, kind"),
+        ("temperature = 0", "temperatur = 0", 26, "'models.openai:m.temperatur'; did you mean 'temperature'? known"),
+        ("[retrieval]", "[retrival]", 7, "unknown key 'retrival'; did you mean 'retrieval'? known here: corpus"),
         ("temperature = 0", 'temperature = "0"', 26, "models.openai:m.temperature: must be a number"),
         (
             "temperature = 0",

@@ -5,7 +5,6 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
-from threading import Barrier
 
 import pytest
 from support.places import ROOT
@@ -15,7 +14,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records
 from ragassay.records import Answer, Passage, Query, Usage
-from ragassay.retrieval.agents.python_agent import PythonAgent, ask_python_agent
+from ragassay.retrieval.agents.python_agent import ask_python_agent, load_python_agent
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.trec import read_run
 
@@ -29,11 +28,11 @@ class NoCaller:
         raise AssertionError("a model was asked")
 
 
-def own_workspace(folder: Path, agent: str) -> Workspace:
+def own_workspace(folder: Path, agent: str, at_once: int = 1) -> Workspace:
     return results_folder(
         folder,
         f'[questions]\nsource = "own"\n[answer]\nmodel = "file:x"\nagents = []\n[judge]\nmodel = "file:x"\n'
-        f'[run]\nmax_concurrency = 1\n[[agent]]\nname = "ours"\n{agent}\n',
+        f'[run]\nmax_concurrency = {at_once}\n[[agent]]\nname = "ours"\n{agent}\n',
         passages=[Passage(id=key, text=f"text of {key}") for key in ("p1", "p2", "p3")],
         queries=[Query(id=key, text=text) for key, text in QUERIES.items()],
     )
@@ -45,8 +44,8 @@ def from_file(folder: Path, name: str, content: str) -> tuple[Workspace, StageOu
     return workspace, answer_queries(workspace, NoCaller())
 
 
-def from_python(folder: Path, module: str, code: str, name: str = "answer") -> list[Answer]:
-    workspace = own_workspace(folder, f'kind = "python"\ncallable = "{module}:{name}"')
+def from_python(folder: Path, module: str, code: str, name: str = "answer", at_once: int = 1) -> list[Answer]:
+    workspace = own_workspace(folder, f'kind = "python"\ncallable = "{module}:{name}"', at_once)
     (workspace.corpus / f"{module}.py").write_text(textwrap.dedent(code))
     answer_queries(workspace, NoCaller())
     return read_records(workspace.answers("ours"), Answer)
@@ -99,6 +98,10 @@ def test_queries_that_are_not_in_the_test_set_are_named(tmp_path: Path) -> None:
         ({"query_id": "q_2", "answer": "x", "passages": ["p9"]}, r":2: passage 'p9' is not in corpus\.jsonl; name"),
         ({"query_id": "q_2", "answer": "x", "latency_s": float("nan")}, r":2: latency_s is nan"),
         ({"query_id": "q_2", "answer": "x", "agent": 4}, r":2: agent is not a string"),
+        (
+            {"query_id": "q_2", "answer": "x" * 1_000_001},
+            r":2: the answer is 1,000,001 characters long, and at most 1,0",
+        ),
     ],
 )
 def test_a_row_that_cannot_be_used_is_refused_with_its_line(tmp_path: Path, row: object, said: str) -> None:
@@ -218,40 +221,46 @@ def test_a_callable_that_cannot_be_had(tmp_path: Path, module: str, code: str | 
 
 
 def test_kept_answers_are_those_of_the_same_code_query_and_corpus(tmp_path: Path) -> None:
-    calls: list[str] = []
-
-    def system(query: str) -> object:
-        calls.append(query)
-        return {"answer": "x", "passages": ["p1"]} if query != "bad" else None
+    workspace = own_workspace(tmp_path, 'kind = "python"\ncallable = "noting:answer"')
+    notes = workspace.corpus / "notes"
+    code = f"""
+        def answer(query):
+            with open({str(notes)!r}, "a") as stream:
+                print(query, file=stream)
+            return {{"answer": "x", "passages": ["p1"]}} if query != "bad" else None
+    """
 
     def calls_with(code: str, texts: dict[str, str], passages: set[str]) -> list[str]:
-        calls.clear()
-        agent = PythonAgent("ours", system, code, tmp_path / "answers" / "ours.partial.jsonl", 1)
+        notes.write_text("")
+        (workspace.corpus / "noting.py").write_text(textwrap.dedent(code))
+        agent = load_python_agent(workspace.experiment.agent[0], workspace)
         ask_python_agent(agent, [Query(id=key, text=text) for key, text in texts.items()], passages)
-        return list(calls)
+        agent.close()
+        return notes.read_text().splitlines()
 
     texts = {"q1": "one", "q2": "bad"}
-    assert calls_with("code", texts, {"p1"}) == ["one", "bad"]
-    assert calls_with("code", texts, {"p1"}) == ["bad"]
-    assert calls_with("code", {"q1": "other words"}, {"p1"}) == ["other words"]
-    assert calls_with("code", {"q1": "one"}, {"p2"}) == ["one"]
-    assert calls_with("new code", {"q1": "other words"}, {"p1"}) == ["other words"]
+    assert calls_with(code, texts, {"p1"}) == ["one", "bad"]
+    assert calls_with(code, texts, {"p1"}) == ["bad"]
+    assert calls_with(code, {"q1": "other words"}, {"p1"}) == ["other words"]
+    assert calls_with(code, {"q1": "one"}, {"p2"}) == ["one"]
+    assert calls_with(code.rstrip() + "  # new\n", {"q1": "other words"}, {"p1"}) == ["other words"]
 
 
 def test_a_callable_is_called_concurrently(tmp_path: Path) -> None:
-    together = Barrier(3, timeout=60)
+    code = """
+        from threading import Barrier
 
-    def system(query: str) -> str:
-        together.wait()
-        return query
-
-    agent = PythonAgent("ours", system, "code", tmp_path / "ours.partial.jsonl", 3)
-    answers = ask_python_agent(agent, [Query(id=key, text=text) for key, text in QUERIES.items()], set())
-    assert [answer.answer for answer in answers] == list(QUERIES.values())
+        together = Barrier(3, timeout=60)
+        def answer(query):
+            together.wait()
+            return query
+    """
+    found = from_python(tmp_path, "system_of_three", code, at_once=3)
+    assert [answer.answer for answer in found] == list(QUERIES.values())
 
 
 def test_a_run_killed_midway_asks_only_for_what_is_missing(tmp_path: Path) -> None:
-    """The callable notes its calls in a file, and the first time kills its process at the third query."""
+    """The callable notes its calls in a file, and the first time kills the run at the third query."""
     workspace = own_workspace(tmp_path, 'kind = "python"\ncallable = "system_killed:answer"')
     (workspace.corpus / "system_killed.py").write_text(
         "import os, pathlib, signal\n"
@@ -261,7 +270,7 @@ def test_a_run_killed_midway_asks_only_for_what_is_missing(tmp_path: Path) -> No
         "    if 'RRF' in query and not (here / 'killed').exists():\n"
         "        while len((here.parent / 'results/answers/ours.partial.jsonl').read_text().splitlines()) < 2: pass\n"
         "        (here / 'killed').touch()\n"
-        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        os.kill(os.getppid(), signal.SIGKILL)\n"
         "    return 'about ' + query\n"
     )
     program = (

@@ -78,6 +78,7 @@ def _queries(n: int, hostile: bool) -> list[Query]:
     rows = []
     for i in range(n):
         text = QUESTIONS[i % len(QUESTIONS)] + (f" {HOSTILE[i]}" if hostile and i in {0, 2, 4} else "")
+        text += f" ({i})" if i >= len(QUESTIONS) else ""
         where = {"doc": DOC, "first_page": 20 + 7 * i, "last_page": 24 + 7 * i}
         rows.append(
             Query(_id=f"q{i + 1:03}", text=text, metadata={"model": WRITERS[i % 2], "section": f"s{i}"} | where)

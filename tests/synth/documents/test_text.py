@@ -38,6 +38,8 @@ def cleaned(pages: list[str], first: int = 1) -> list[str]:
         ("http://savannah.nongnu.\u2190-\norg/bugs", "http://savannah.nongnu.org/bugs"),
         ("documen\x02tation", "documen-\ntation"),
         ("\uf0b7 item \uf8f4", "• item"),
+        ("ﻗﺪ وﻫﺒﻮا ﻋﻘﻼ", "قد وهبوا عقلا"),
+        ("⼈間は⾃由︒ 其他⻅解", "人間は自由。 其他见解"),
         ("می\u200cخواهم", "می\u200cخواهم"),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.synth.questions.own import read_own_queries
+from ragassay.synth.questions.own import read_own_queries, same_text
 
 # Lines of SciFact's queries.jsonl (BEIR), the second one's metadata shortened.
 SCIFACT = """\
@@ -42,6 +42,11 @@ def test_fields_of_others_are_carried_along(tmp_path: Path) -> None:
         ('{"_id": "a", "text": "x", "metadata": {"n": NaN}}', 1, "NaN"),
         ('{"_id": 7, "text": "x"}', 1, "_id"),
         ('\n{"text": "x"}', 2, "_id"),
+        (
+            '{"_id": "a", "text": "x"}\n' + json.dumps({"_id": "b", "text": "x" * 100_001}),
+            2,
+            "the query is 100,001 cha",
+        ),
         ("[1]", 1, "not a JSON object"),
         ("{", 1, "not JSON"),
     ],
@@ -52,6 +57,16 @@ def test_what_cannot_be_used_is_said_with_its_line(tmp_path: Path, text: str, li
     with pytest.raises(InputError, match=words) as caught:
         read_own_queries(path)
     assert (caught.value.line, caught.value.exit_status) == (line, 2)
+
+
+def test_queries_of_one_text_are_named(tmp_path: Path) -> None:
+    texts = {"a": "Why?", "b": "How?", "c": " why? ", "d": "WHY?", "e": "Where?", "f": "how?"}
+    path = tmp_path / "queries.jsonl"
+    path.write_text("".join(json.dumps({"_id": key, "text": text}) + "\n" for key, text in texts.items()))
+    said = same_text(read_own_queries(path))
+    assert said == ["5 queries have a text that another has too (a, c, d); in intervals and tests they count as 2"]
+    path.write_text(SCIFACT)
+    assert same_text(read_own_queries(path)) == []
 
 
 def test_no_file_is_an_error_that_says_the_ways_out(tmp_path: Path) -> None:

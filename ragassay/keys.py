@@ -1,0 +1,45 @@
+"""Keys and passwords in what others say, blanked before it is shown or kept."""
+
+from __future__ import annotations
+
+import os
+import re
+
+_BLANK = "…"
+_NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
+_SHORTEST = 8
+_VALUE = r"""[^\s"'&,;<>(){}\[\]…]{6,}"""
+_LOOKS = (
+    # what a key begins with: OpenAI and Anthropic, Hugging Face, Groq, GitHub, xAI, Perplexity, AWS, Google; JWT
+    re.compile(
+        r"\b(?:sk-(?=[\w-]*\d)[\w-]{12,}|(?:hf|gsk|gh[pousr]|xai|pplx|nvapi)[-_][\w-]{16,}|AKIA[0-9A-Z]{16}"
+        r"|AIza[\w-]{30,}|eyJ[\w-]{10,}\.[\w-]{10,}(?:\.[\w-]+)?)"
+    ),
+)
+_NAMED = (
+    re.compile(rf"(\b(?:Bearer|Basic)\s+){_VALUE}", re.IGNORECASE),
+    re.compile(
+        rf"""(\b(?:x-)?(?:api[-_]?key|(?:access|auth|refresh|session|security)[-_]?token|client[-_]?secret|
+        secret[-_]?(?:access[-_]?)?key)["']?\s*[:=]\s*["']?){_VALUE}""",
+        re.IGNORECASE | re.VERBOSE,
+    ),
+    re.compile(rf"(\b(?:key|token|sig|signature|secret|password|passwd)=){_VALUE}", re.IGNORECASE),
+    re.compile(r"(://[^/@:\s]*:)[^@\s/]+(?=@)"),
+)
+
+
+def without_keys(text: str) -> str:
+    """`text` with "…" for what looks like a key, a token or a password, and for those of this process's environment."""
+    for value in _of_the_environment():
+        text = text.replace(value, _BLANK)
+    for look in _LOOKS:
+        text = look.sub(_BLANK, text)
+    for named in _NAMED:
+        text = named.sub(rf"\1{_BLANK}", text)
+    return text
+
+
+def _of_the_environment() -> list[str]:
+    """The values of variables that are named as keys are, the longest first."""
+    values = {value for name, value in os.environ.items() if _NAME.search(name) and len(value) >= _SHORTEST}
+    return sorted(values, key=len, reverse=True)

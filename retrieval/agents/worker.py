@@ -1,0 +1,203 @@
+"""The process in which a user's own system answers: run as a module, one JSON request a line, one JSON reply a line.
+
+    {"number": 0, "load": Load's fields}                                   →  {"number": 0, "code": digest or null}
+    what cannot be imported or called                                      →  {"number": 0, "problem": …, "remedy": …}
+    {"number": 7, "query": …}                                              →  {"number": 7, "answer": Answer's fields}
+    {"number": 8, "ping": true}                                            →  {"number": 8, "answer": {}}
+
+Queries are answered in threads, `at_once` of them; replies come in any order. The process ends with its input.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import inspect
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ragassay.digests import digest_file, digest_json
+from ragassay.errors import InputError
+from ragassay.experiment.own_code import import_own, said
+from ragassay.records import Answer
+
+from .meter import PARAMETER, Meter
+from .own_agents import own_answer
+
+LARGEST_ANSWER = 1_000_000
+"""Bytes that an answer may take, with its passages and queries, as JSON."""
+
+System = Callable[..., object]
+"""The user's own: from a query's text, and a Meter if it wants one, to a str, an Answer, or its fields in a dict."""
+
+
+def main() -> None:
+    """Serve until the input ends, then end at once, whatever is under way, and all processes started from here."""
+    requests, replies = os.fdopen(os.dup(0), "rb"), FileIO(os.dup(1), "w")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    taken: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(requests, taken), daemon=True).start()
+    worker = _Worker(replies)
+    while True:
+        worker.take(json.loads(taken.get()))
+
+
+def _read(requests: BinaryIO, taken: queue.SimpleQueue[bytes]) -> None:
+    """In a thread of its own, so that the end of the input is seen while a module is being imported."""
+    for line in requests:
+        taken.put(line)
+    if sys.platform != "win32" and os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(0)
+
+
+def _show_life(limit_s: float) -> None:
+    """Code that never lets Python's lock go would outlive its parent: without a sign of life the process ends."""
+    while True:
+        faulthandler.dump_traceback_later(limit_s, exit=True)
+        time.sleep(10)
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is to be asked: `callable` ("module:name") of an agent, looked for in the folder `corpus` first.
+
+    at_once: threads. pythonpath: the variable as the system shall find it. limit_s: for so long it may be unseen.
+    """
+
+    agent: str
+    callable: str
+    corpus: str
+    at_once: int
+    pythonpath: str | None
+    limit_s: float
+
+
+class _Worker:
+    def __init__(self, replies: FileIO) -> None:
+        self._replies, self._lock = replies, threading.Lock()
+        self._agent = ""
+        self._system: System | None = None
+        self._threads = ThreadPoolExecutor(1)
+
+    def take(self, request: Mapping[str, Any]) -> None:
+        if "load" in request:
+            self._send({"number": request["number"], **self._load(Load(**request["load"]))})
+        elif "ping" in request:
+            self._send({"number": request["number"], "answer": {}})
+        else:
+            self._threads.submit(self._reply, request["number"], request["query"])
+
+    def _load(self, load: Load) -> dict[str, Any]:
+        os.environ.pop("PYTHONPATH", None)
+        os.environ.update({} if load.pythonpath is None else {"PYTHONPATH": load.pythonpath})
+        threading.Thread(target=_show_life, args=(load.limit_s,), daemon=True).start()
+        self._agent, self._threads = load.agent, ThreadPoolExecutor(load.at_once)
+        try:
+            self._system, code = load_system(load.agent, load.callable, Path(load.corpus))
+        except InputError as error:
+            return {"problem": error.problem, "remedy": error.remedy}
+        return {"code": code}
+
+    def _reply(self, number: int, query: str) -> None:
+        assert self._system is not None
+        self._send({"number": number, "answer": answer_of(self._system, query, self._agent)})
+
+    def _send(self, reply: Mapping[str, Any]) -> None:
+        data = (json.dumps(reply, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "replace")
+        try:
+            with self._lock:
+                while data:
+                    data = data[self._replies.write(data) :]
+        except BaseException:  # noqa: BLE001 - without a way to reply the process ends, which is noticed
+            os._exit(70)
+
+
+def load_system(agent: str, name: str, corpus: Path) -> tuple[System, str]:
+    """What `module:name` names, and the digest of its module's file. The path of modules begins with `corpus` after it.
+
+    Raises InputError where the module cannot be imported or what it names cannot be called.
+    """
+    sys.path.insert(0, str(corpus.resolve()))
+    module_name, _, attribute = name.partition(":")
+    module = import_own(module_name, corpus, f"agent '{agent}'", corpus / "experiment.toml")
+    target = getattr(module, attribute, None)
+    system = _callable(target)
+    if not callable(system) or inspect.iscoroutinefunction(system):
+        problem = "is async" if callable(system) else "is not a function" if target is not None else "does not exist"
+        remedy = "name a plain function from the query's text to its answer"
+        raise InputError(f"agent '{agent}': {name} {problem}", remedy=remedy)
+    source = getattr(module, "__file__", None)
+    return system, digest_json([name, digest_file(Path(source)) if source else None])
+
+
+def _callable(target: object) -> Any:
+    """The target, or how a LangChain Runnable is asked."""
+    if target is None or inspect.isroutine(target):
+        return target
+    from langchain_core.runnables import Runnable
+
+    return target.invoke if isinstance(target, Runnable) else target
+
+
+def answer_of(system: System, query: str, agent: str) -> dict[str, Any]:
+    """The fields of the answer's record; what the system raises, wrongly returns or returns too much of is its error.
+
+    `latency_s` is that of the whole call, and `usage` what the meter counted, unless the system gives its own.
+    """
+    meter = Meter()
+    try:
+        asking = {PARAMETER: meter} if _wants_a_meter(system) else {}
+        started = time.perf_counter()
+        given = system(query, **asking)
+        seconds = time.perf_counter() - started
+        fields = {"latency_s": seconds, "usage": meter.usage().model_dump(), **_fields(given)}
+        return _of_bearable_size(own_answer(fields, "query", agent, None).dump())
+    except BaseException as error:  # noqa: BLE001 - the user's own code may raise anything; it becomes the record's error
+        failed = Answer(query_id="query", agent=agent, answer=None, error=said(error), usage=meter.usage())
+        return failed.dump()
+
+
+def _wants_a_meter(system: System) -> bool:
+    try:
+        return PARAMETER in inspect.signature(system).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _fields(given: object) -> dict[str, Any]:
+    """What the callable returned, as fields of an answer; those that are None are left out."""
+    if isinstance(given, str):
+        return {"answer": given}
+    fields = given.dump() if isinstance(given, Answer) else given
+    if not isinstance(fields, Mapping):
+        raise TypeError(f"a str, a dict or an Answer is expected, not {type(given).__name__}")
+    given_fields = {str(name): value for name, value in fields.items() if value is not None}
+    usage = given_fields.get("usage")
+    if isinstance(usage, Mapping) and not any(value is not None for value in usage.values()):
+        del given_fields["usage"]
+    return given_fields
+
+
+def _of_bearable_size(answer: dict[str, Any]) -> dict[str, Any]:
+    size = len(answer["answer"] or "")
+    if size <= LARGEST_ANSWER:
+        size = len(json.dumps(answer, ensure_ascii=False).encode())
+    if size > LARGEST_ANSWER:
+        raise ValueError(f"the answer is too large ({size / 1e6:,.1f} MB, at most {LARGEST_ANSWER / 1e6:.0f} MB)")
+    return answer
+
+
+if __name__ == "__main__":
+    main()

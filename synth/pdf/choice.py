@@ -1,0 +1,185 @@
+"""Which reader a document is read with: PDFium, unless its text is in doubt and pypdf's is better on a sample of pages.
+
+PDFium is some twenty times as fast. pypdf is asked only about documents that PDFium cannot open or reads with faults,
+and about those whose scripts or columns readers are apt to put into a wrong order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+from .doubts import DISAGREE, Doubt, better, doubt_of, page_fault
+from .pool import PdfPool
+from .process import PageText, Probe
+from .readers import ReaderName
+from .scripts import script_of
+
+SAMPLE = 6
+
+SOUND = "its text is sound"
+AGREE = "the two readers agree"
+
+Wanted = Sequence[tuple[Path, Sequence[int]]]
+Texts = dict[int, PageText]
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A document, the reader that opened it, and why not PDFium; where none could, `probe` has an error."""
+
+    probe: Probe
+    reader: ReaderName
+    why: str = ""
+
+    @property
+    def readable(self) -> bool:
+        """Whether it could be opened."""
+        return self.probe.error is None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The pages of a document as they are used, which reader they are of, and why; `n_other` are of the other."""
+
+    pages: tuple[PageText, ...]
+    reader: ReaderName
+    why: str
+    n_other: int = 0
+
+
+def open_documents(pool: PdfPool, paths: Sequence[Path]) -> list[Opened]:
+    """Each document as PDFium opens it, or else pypdf."""
+    opened = [Opened(probe, "pdfium") for probe in pool.probe(paths, "pdfium")]
+    failed = [number for number, one in enumerate(opened) if not one.readable]
+    for number, probe in zip(failed, pool.probe([paths[number] for number in failed], "pypdf"), strict=True):
+        if not probe.error:
+            opened[number] = Opened(probe, "pypdf", f"pdfium cannot open it: it {opened[number].probe.error}")
+    return opened
+
+
+def read_documents(
+    pool: PdfPool, opened: Sequence[Opened], wanted: Wanted, language: str, progress: Report | None = None
+) -> list[Reading]:
+    """The wanted pages of each document, by the reader whose text is sound.
+
+    Pages that no reader gets right have an error that says what is wrong with them. Raises nothing.
+    """
+    read = partial(_read, pool, wanted, _Progress(progress))
+    by: dict[ReaderName, list[int]] = {"pdfium": [], "pypdf": []}
+    for number, one in enumerate(opened):
+        by[one.reader].append(number)
+    every = {number: pages for number, (_, pages) in enumerate(wanted)}
+    first = read("pdfium", {n: every[n] for n in by["pdfium"]}) | read("pypdf", {n: every[n] for n in by["pypdf"]})
+    script = script_of(language)
+    doubts = {n: doubt for n in by["pdfium"] if (doubt := doubt_of(list(first[n].values()), script))}
+    asked = read("pypdf", {n: _spread(doubt.pages) for n, doubt in doubts.items()})
+    cases = {n: Case(doubt, first[n], asked[n]) for n, doubt in doubts.items()}
+    more = read("pypdf", {n: case.still_to_ask() for n, case in cases.items()})
+    return [cases[n].settled(more[n]) if n in cases else _undoubted(one, first[n]) for n, one in enumerate(opened)]
+
+
+def _read(
+    pool: PdfPool, wanted: Wanted, progress: _Progress, reader: ReaderName, pages: Mapping[int, Sequence[int]]
+) -> dict[int, Texts]:
+    """These pages of these documents, by the documents' numbers."""
+    texts = pool.read([(wanted[number][0], pages[number]) for number in pages], progress.of_more(), reader)
+    return {number: {text.page: text for text in read} for number, read in zip(pages, texts, strict=True)}
+
+
+def _spread(pages: Sequence[int]) -> list[int]:
+    """At most SAMPLE of the pages, from all over them."""
+    count = min(SAMPLE, len(pages))
+    return sorted({pages[len(pages) * index // count] for index in range(count)})
+
+
+def _undoubted(one: Opened, texts: Texts) -> Reading:
+    return Reading(tuple(map(_named, texts.values())), one.reader, one.why or SOUND)
+
+
+def _named(page: PageText, why: str | None = None) -> PageText:
+    """The page, without its text if something is wrong with it."""
+    wrong = page_fault(page) or why
+    return page if wrong is None else PageText(page.page, error=wrong)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A document in doubt: all its pages as PDFium reads them, and some as pypdf does."""
+
+    doubt: Doubt
+    pdfium: Texts
+    sample: Texts
+
+    @cached_property
+    def verdicts(self) -> list[ReaderName | None]:
+        """For each page of the sample, whose reading is the better one; None: neither."""
+        return [better(self.pdfium[page], text, self.doubt.foreign) for page, text in self.sample.items()]
+
+    def _most(self, verdict: ReaderName | None) -> bool:
+        return 2 * self.verdicts.count(verdict) > len(self.verdicts)
+
+    @property
+    def reader(self) -> ReaderName:
+        """Which reader the document is read with."""
+        return "pypdf" if self.doubt.whole and self._most("pypdf") else "pdfium"
+
+    def still_to_ask(self) -> list[int]:
+        """The pages that pypdf must read besides the sample."""
+        if self.reader == "pypdf":
+            return [page for page in self.pdfium if page not in self.sample]
+        if "pypdf" not in self.verdicts:
+            return []
+        return [page for page in self.doubt.pages if page not in self.sample]
+
+    def settled(self, more: Texts) -> Reading:
+        """Each page by the reader that gets it right, or with an error where none does."""
+        asked = self.sample | more
+        pages = tuple(self._page(text, asked.get(number)) for number, text in self.pdfium.items())
+        others = sum(page.error is None and page != self._own(page.page, asked) for page in pages)
+        return Reading(pages, self.reader, self._why(), others)
+
+    def _own(self, number: int, asked: Texts) -> PageText | None:
+        return asked.get(number) if self.reader == "pypdf" else self.pdfium[number]
+
+    def _page(self, pdfium: PageText, pypdf: PageText | None) -> PageText:
+        if self.reader == "pypdf" and pypdf and not page_fault(pypdf):
+            return pypdf
+        if pypdf is None:
+            return _named(pdfium, self._unconfirmed(pdfium.page))
+        whose = better(pdfium, pypdf, self.doubt.foreign)
+        if whose is None and not self._most("pdfium"):
+            return PageText(pdfium.page, error=page_fault(pdfium) or DISAGREE)
+        return pypdf if whose == "pypdf" else _named(pdfium)
+
+    def _unconfirmed(self, page: int) -> str | None:
+        """What is wrong with a page that pypdf was not asked about, if most of those that it was are wrong."""
+        return DISAGREE if self._most(None) and page in self.doubt.pages else None
+
+    def _why(self) -> str:
+        if self.reader == "pypdf":
+            return f"as pdfium reads it, {self.doubt.why}"
+        if self.doubt.foreign and self._most("pdfium"):
+            return f"{self.doubt.why}; {AGREE}"
+        return AGREE if self._most("pdfium") else self.doubt.why
+
+
+class _Progress:
+    """Pages done and pages in all, where reading one lot of pages shows that another must be read."""
+
+    def __init__(self, report: Report | None) -> None:
+        self._report, self._before = report, 0
+
+    def of_more(self) -> Report:
+        """What a further lot of pages reports to."""
+        before = self._before
+
+        def report(done: int, total: int) -> None:
+            self._before = before + total
+            if self._report:
+                self._report(before + done, before + total)
+
+        return report
