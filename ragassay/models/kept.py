@@ -18,8 +18,8 @@ TOP_LOGPROBS = 20
 def body_of_completion(reply: Mapping[str, Any], model: str, tokens: Sequence[str] = ()) -> Body:
     """What is kept of the JSON of a chat completion.
 
-    Of the log-probabilities, those of `tokens` are kept and what is among the likeliest 20. Raises KeyError, IndexError,
-    TypeError or AttributeError where it is not laid out as one.
+    Of the log-probabilities, those of `tokens` are kept and what is among the likeliest 20. Raises KeyError,
+    IndexError, TypeError or AttributeError where it is not laid out as one.
     """
     given = reply["choices"][0]
     said, logprobs = given["message"], given.get("logprobs")

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions: LangChain says what is sent, OpenAI's SDK sends it, the reply is read as the JSON it is."""
+"""OpenAI's chat completions: LangChain says what is sent, OpenAI's SDK sends it, the reply is read as plain JSON."""
 
 from __future__ import annotations
 
