@@ -96,7 +96,10 @@ def scaling(rates: dict[tuple[str, int], float], workers: int, pages: int) -> No
         peer=f"{rates['pypdf', 1]:.0f} (one core), {rates['pdfium', workers]:.0f} (PDFium, {workers} cores)",
         ratio=f"{ratio:.2f}",
         missed=why(
-            (ratio < aim, f"{ratio:.2f} times; load average {os.getloadavg()[0]:.1f} on {usable_cores()} cores at the end")
+            (
+                ratio < aim,
+                f"{ratio:.2f} times; load average {os.getloadavg()[0]:.1f} on {usable_cores()} cores at the end",
+            )
         ),
         packages=("pypdf", "pypdfium2"),
     )

@@ -2,9 +2,9 @@
 
     python -m benchmarks.speed.relevance [JUDGMENTS] [ROUNDS]
 
-2,000 by default, each of another passage of 150 words; the ideal is JUDGMENTS x 0.2 s / 32. OpenAI's SDK by itself sends
-the same requests, once in threads and once in one loop, in turn with ours for ROUNDS (3) rounds, of which the medians
-count. RAGElo's ReasonerEvaluator judges the same passages where RAGELO_PYTHON names a Python that has it.
+2,000 by default, each of another passage of 150 words; the ideal is JUDGMENTS x 0.2 s / 32. OpenAI's SDK by itself
+sends the same requests, once in threads and once in one loop, in turn with ours for ROUNDS (3) rounds, of which the
+medians count. RAGElo's ReasonerEvaluator judges the same passages where RAGELO_PYTHON names a Python that has it.
 """
 
 from __future__ import annotations
