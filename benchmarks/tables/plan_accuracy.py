@@ -98,7 +98,7 @@ def planned_and_recorded(corpus: Path, ingested: Path | None = None) -> Held:
             for path in stages()[0].makes(workspace):
                 shutil.copy(ingested / path.relative_to(workspace.results), path)
         planned: Totals = {}
-        for row in make_plan(workspace, nothing):
+        for row in make_plan(workspace, nothing)[0]:
             calls, inputs, outputs = planned.get(row.stage, (0, 0, 0))
             planned[row.stage] = (calls + row.calls, inputs + row.input_tokens, outputs + row.output_tokens)
         recorded: Totals = {}

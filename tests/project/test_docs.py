@@ -439,7 +439,7 @@ def test_every_figure_stands_in_the_results_that_its_passage_names(page: str):
 
 
 def test_a_figure_of_other_results_is_found_out():
-    text = "# A\n\nIt is 0.5 ([x](../benchmarks/results/speed/elo.md)).\n\n## B\n\n- 0.7\n- `python -m benchmarks.speed.bm25`"
+    text = "# A\n\n0.5 ([x](../benchmarks/results/speed/elo.md)).\n\n## B\n\n- 0.7\n- `python -m benchmarks.speed.bm25`"
     first, second = sections(text)
     assert [list(results_named(part)) for part in (first, second)] == [["speed/elo.md"], ["speed/bm25.md"]]
     assert passages(second) == ["## B", "- 0.7", "- `python -m benchmarks.speed.bm25`"]
