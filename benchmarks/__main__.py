@@ -33,6 +33,7 @@ _MILLION = "MILLION=1 (a quarter of an hour, 4 GB)"
 def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
     """All of them; `scifact` and `data` are folders, `pdfs` paths as in a shell, each may be empty."""
     beir, lacks = ((scifact,), None) if scifact else ((), "SCIFACT=PATH (BEIR's folder)")
+    server = (url,) if (url := os.environ.get("OPENSEARCH_URL", "")) else ()
     nuggets = (f"{data.rstrip('/')}/rag24_nugget_llm",) if data else ()
     return [
         Benchmark("speed.elo"),
@@ -41,6 +42,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.relevance"),
         Benchmark("speed.command"),
         Benchmark("speed.compare"),
+        Benchmark("speed.agree"),
         Benchmark("speed.embedding"),
         Benchmark("speed.soak"),
         Benchmark("speed.pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),
@@ -48,6 +50,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("tables.plan_accuracy"),
         Benchmark("speed.bm25", beir, lacks),
         Benchmark("retrieval.scifact", beir, lacks),
+        Benchmark("retrieval.lucene_bm25", (*beir, *server), lacks),
         _opensearch(scifact),
         _question_worth(data.rstrip("/")),
         Benchmark("speed.million_passages", (), None if os.environ.get("MILLION") else _MILLION),

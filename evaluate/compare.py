@@ -5,9 +5,9 @@ One function gives the figures of one section of the report, and `results_of` pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TypedDict, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypedDict
 
 from ragassay.errors import LEFT_OUT
 from ragassay.experiment.settings import Experiment
@@ -18,8 +18,10 @@ from ragassay.records import Assessment, Figure
 from .agreement.joined import agreement_by_criterion
 from .audit.judge_audit import guessing, warnings
 from .audit.panel import audit_of, panel_of_judges, warnings_of
+from .basis import Basis, basis_of, helpers_for
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
+from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
@@ -29,14 +31,10 @@ from .human_labels.corrections import Judged, People, correct_figures, read_peop
 from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
 from .inputs.findings import Findings, read_findings
 from .inputs.labels import HIGHEST, by_item
-from .inputs.sections import source_clusters
 from .inputs.sources import by_source
 from .judging.catalog import experiment_evaluators
-from .ratings import bradley_terry, elo
-from .ratings.leader import choose, rank_agents, with_equals
-from .ratings.panel_verdicts import panel_verdicts
-from .ratings.verdicts import Verdict, verdicts
-from .ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rate, wins
+from .ratings.leader import choose, with_equals
+from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     WIN_RATE,
     AgentPool,
@@ -52,14 +50,8 @@ from .results import (
     Results,
     SecondJudgeResults,
 )
-from .statistics.clustered import ByAgent, Range
+from .statistics.clustered import Range
 from .statistics.paired_t import rag_tests
-from .statistics.resamples import Resamples, resamples
-
-V = TypeVar("V")
-
-K_FACTOR = 16.0
-"""A few dozen queries give an agent some tens of games, after which a smaller K would leave it near where it began."""
 
 
 def compare(workspace: Workspace) -> StageOutcome:
@@ -94,9 +86,20 @@ def results_of(
     second: SecondJudge | None = None,
 ) -> tuple[Results, tuple[str, ...]]:
     """Every figure, and the notices that are new here (`Results.notices` has those of the stages before as well)."""
-    basis = _basis(findings, experiment, evaluated or Evaluations())
+    with helpers_for(findings, experiment) as helpers:
+        basis = basis_of(findings, experiment, evaluated or Evaluations(), helpers)
+        return _results_of(basis, corpus, labelled, second)
+
+
+def _results_of(
+    basis: Basis, corpus: str, labelled: People | None, second: SecondJudge | None
+) -> tuple[Results, tuple[str, ...]]:
+    """The sections that hang on this process alone come first: others are at the comparisons, length and Elo then."""
+    findings, experiment = basis.findings, basis.experiment
+    pairs = _pairs(basis, {**basis.asked, **compared_measures.of_evaluators(basis.evaluated)})
+    boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
     panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
-    audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws)
+    audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws, basis.length)
     corrected, guess = _corrected(basis, labelled), guessing(audit)
     notices = [
         *findings.unusable,
@@ -115,14 +118,14 @@ def results_of(
         n_queries=len(findings.queries),
         usage=findings.usage,
         ledger=findings.ledger,
-        boxes=_boxes(basis),
-        **_ranking(basis),
-        **_answers(basis),
+        boxes=boxes,
+        **ranking,
+        **answers,
         **_evaluators(basis),
-        **_games(basis),
-        **_comparisons(basis),
-        **_pool(basis),
-        **_ratings(basis),  # last: where games are many, Elo's are still being played
+        **games,
+        **_comparisons(basis, pairs),
+        **pool,
+        **_ratings(basis),
         audit=audit,
         corrected=corrected,
         panel=panel,
@@ -134,70 +137,6 @@ def results_of(
     return results, tuple(dict.fromkeys((*guess, *notices)))
 
 
-@dataclass(frozen=True)
-class _Basis:
-    """What the sections are made from. retrieval, pointwise: the judge's values; order: the agents, best first.
-
-    found: the verdicts on the games, of a panel the majority's, and table: the same as arrays. own: each judge's. elo:
-    waits for the ratings.
-    """
-
-    findings: Findings
-    experiment: Experiment
-    draws: Resamples
-    retrieval: ByAgent
-    pointwise: ByAgent
-    evaluated: Evaluations
-    found: Sequence[Verdict]
-    own: Sequence[Verdict]
-    table: Contests
-    play: elo.EloSettings
-    elo: Callable[[], Mapping[str, Figure]]
-    strengths: bradley_terry.BradleyTerry
-    order: tuple[str, ...]
-
-    @property
-    def k(self) -> int:
-        """The cutoff of the ranking measures."""
-        return self.experiment.retrieval.k
-
-    @property
-    def criteria(self) -> tuple[str, ...]:
-        """Those by which answers were judged by themselves."""
-        return self.experiment.judge.criteria
-
-    def in_order(self, table: Mapping[str, V]) -> dict[str, V]:
-        """By agent, best first."""
-        return {agent: table[agent] for agent in self.order if agent in table}
-
-
-def _basis(findings: Findings, experiment: Experiment, evaluated: Evaluations) -> _Basis:
-    settings, agents = experiment.compare, findings.material.agents
-    clusters = source_clusters(findings.material.queries)
-    draws = resamples(findings.queries, settings.bootstrap, settings.seed, clusters)
-    own = verdicts(findings.games)
-    found = panel_verdicts(own, experiment.judge.models)
-    table = contests(found, agents, findings.queries)
-    play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
-    points, strengths = elo.begin(table, draws, play), bradley_terry.rate(table, draws, play.initial)
-    rated = all(figure.value is not None for figure in strengths.figures.values())
-    return _Basis(
-        findings=findings,
-        experiment=experiment,
-        draws=draws,
-        retrieval=query_values.retrieval_by_query(findings, experiment.retrieval.k),
-        pointwise=query_values.pointwise_by_query(findings, experiment.judge.criteria),
-        evaluated=evaluated,
-        found=found,
-        own=own,
-        table=table,
-        play=play,
-        elo=points,
-        strengths=strengths,
-        order=rank_agents(agents, strengths, strengths.figures if rated else points()),
-    )
-
-
 class _Ranking(TypedDict):
     retrieval: Figures
     retrieval_people: Figures
@@ -205,11 +144,11 @@ class _Ranking(TypedDict):
     n_relevance_failed: int
 
 
-def _ranking(basis: _Basis) -> _Ranking:
+def _ranking(basis: Basis) -> _Ranking:
     """The ranking measures by the judge's labels and by people's, and the labels themselves."""
     people = query_values.people_by_query(basis.findings, basis.k)
     return {
-        "retrieval": basis.in_order(query_values.figures(basis.retrieval, basis.draws)),
+        "retrieval": basis.in_order(basis.retrieval_means),
         "retrieval_people": basis.in_order(query_values.figures(people, basis.draws)),
         "relevance_labels": query_values.relevance_labels(basis.findings),
         "n_relevance_failed": sum(row.error is not None for row in basis.findings.relevance),
@@ -223,10 +162,10 @@ class _Answers(TypedDict):
     answers: Figures
 
 
-def _answers(basis: _Basis) -> _Answers:
+def _answers(basis: Basis) -> _Answers:
     """Answers judged by themselves, and what answering took."""
     return {
-        "pointwise": basis.in_order(query_values.figures(basis.pointwise, basis.draws, HIGHEST)),
+        "pointwise": basis.in_order(basis.pointwise_means),
         "pointwise_labels": basis.in_order(query_values.pointwise_labels(basis.findings, basis.criteria)),
         "refusals": basis.in_order(query_values.refusals(basis.findings, basis.draws)),
         "answers": basis.in_order(query_values.answer_figures(basis.findings, basis.draws)),
@@ -240,7 +179,7 @@ class _Evaluators(TypedDict):
     pass_or_fail: dict[str, PassOrFail]
 
 
-def _evaluators(basis: _Basis) -> _Evaluators:
+def _evaluators(basis: Basis) -> _Evaluators:
     """What the evaluators of `[evaluate]` gave."""
     made = basis.evaluated
     return {
@@ -251,15 +190,16 @@ def _evaluators(basis: _Basis) -> _Evaluators:
     }
 
 
-def _boxes(basis: _Basis) -> Boxes:
+def _boxes(basis: Basis) -> Boxes:
     """The spread of every measure over queries."""
     evaluated = basis.evaluated
-    scaled: list[tuple[ByAgent, Callable[[str], Range]]] = [
-        (basis.retrieval, lambda name: (0.0, 1.0)),
-        (basis.pointwise, lambda name: (0.0, HIGHEST)),
-        (evaluated.values, evaluated.scales.__getitem__),
-    ]
-    return basis.in_order(boxes_of(scaled, basis.draws))
+    return basis.in_order(
+        boxes_of(
+            (basis.retrieval, basis.retrieval_means, lambda name: (0.0, 1.0)),
+            (basis.pointwise, basis.pointwise_means, lambda name: (0.0, HIGHEST)),
+            (evaluated.values, evaluated.figures(basis.draws), evaluated.scales.__getitem__),
+        )
+    )
 
 
 class _Games(TypedDict):
@@ -269,7 +209,7 @@ class _Games(TypedDict):
     first_shown_wins: Figure
 
 
-def _games(basis: _Basis) -> _Games:
+def _games(basis: Basis) -> _Games:
     """Who won against whom, and the orders in which the answers were shown."""
     return {
         "wins": wins(basis.found, basis.order, basis.draws),
@@ -286,7 +226,7 @@ class _Ratings(TypedDict):
     rating_detail: RatingDetail
 
 
-def _ratings(basis: _Basis) -> _Ratings:
+def _ratings(basis: Basis) -> _Ratings:
     """The ratings from the games."""
     strengths = basis.strengths
     return {
@@ -310,30 +250,29 @@ class _Comparisons(TypedDict):
     failures_at_bottom: FailuresAtBottom | None
 
 
-def _comparisons(basis: _Basis) -> _Comparisons:
+def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]]) -> _Comparisons:
     """Every pair of agents on every measure, what to choose by them, and the paper's tests."""
     findings, draws, matters = basis.findings, basis.draws, basis.experiment.compare.matters
-    asked = compared_measures.of_findings(findings, basis.k, basis.retrieval, basis.pointwise, basis.found)
-    measures = asked | compared_measures.of_evaluators(basis.evaluated)
-    pairs = _pairs(basis, measures)
-    verdict = choose(basis.order, basis.strengths, basis.table, draws, asked[WIN_RATE].values)
+    verdict = choose(basis.order, basis.strengths, basis.table, draws, basis.asked[WIN_RATE].values)
     low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
-    failing = low.figures(verdict, basis.order, draws) if low else None
-    if low:
-        pairs = withhold_pairs(pairs, _pairs(basis, low.measures), low.failed)
+    again = _pairs(basis, low.measures) if low else None
+    failing, pairs = low.figures(verdict, basis.order, draws) if low else None, begun()
+    if low and again:
+        pairs = withhold_pairs(pairs, again(), low.failed)
         verdict = withhold(verdict, low, len(findings.queries))
     verdict = with_equals(verdict, pairs, matters.get(WIN_RATE))
     return {
-        "verdict": told_of_both(verdict, by_source(findings.material.queries), asked[WIN_RATE].values),
+        "verdict": told_of_both(verdict, by_source(findings.material.queries), basis.asked[WIN_RATE].values),
         "comparisons": pairs,
-        "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in asked.items()}),
+        "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in basis.asked.items()}),
         "failures_at_bottom": failing,
     }
 
 
-def _pairs(basis: _Basis, measures: Mapping[str, compared_measures.ComparedMeasure]) -> tuple[Comparison, ...]:
-    matters = basis.experiment.compare.matters
-    return compared_measures.compare_agents(measures, basis.order, basis.draws.clusters, basis.draws.seed, matters)
+def _pairs(basis: Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[], tuple[Comparison, ...]]:
+    """Begun; waited for when asked for."""
+    draws, matters = basis.draws, basis.experiment.compare.matters
+    return compared_measures.compare_agents(measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers)
 
 
 class _Pool(TypedDict):
@@ -341,15 +280,15 @@ class _Pool(TypedDict):
     pool_people: dict[str, AgentPool]
 
 
-def _pool(basis: _Basis) -> _Pool:
+def _pool(basis: Basis) -> _Pool:
     """How far labels reach down the rankings."""
     return {
-        "pool": basis.in_order(pool_by_judge(basis.findings, basis.draws, basis.k)),
+        "pool": basis.in_order(pool_by_judge(basis.findings, basis.draws, basis.k, basis.labelled)),
         "pool_people": basis.in_order(pool_by_people(basis.findings, basis.draws, basis.k)),
     }
 
 
-def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
+def _corrected(basis: Basis, labelled: People | None) -> Corrections | None:
     """The figures as people's labels correct them, and how far the judge agrees with these."""
     if labelled is None:
         return None
@@ -361,7 +300,7 @@ def _corrected(basis: _Basis, labelled: People | None) -> Corrections | None:
     return made.model_copy(update={"agreement": agreement})
 
 
-def _second(basis: _Basis, found: SecondJudge | None) -> SecondJudgeResults | None:
+def _second(basis: Basis, found: SecondJudge | None) -> SecondJudgeResults | None:
     """The figures with the second judge's labels in the place of people's."""
     judge = basis.experiment.judge
     if found is None or judge.second is None:
@@ -377,7 +316,7 @@ def _second(basis: _Basis, found: SecondJudge | None) -> SecondJudgeResults | No
     )
 
 
-def _settings(basis: _Basis) -> dict[str, str | int | float | None]:
+def _settings(basis: Basis) -> dict[str, str | int | float | None]:
     """What the figures depend on, for the reader of the report."""
     experiment = basis.experiment
     return {

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, islice
-from threading import Thread
-from typing import Any, Literal, TypeVar
+from threading import Lock, Thread
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from . import __version__
 from .errors import InputError, MissingExtra
@@ -22,6 +23,7 @@ from .text import plain
 
 T = TypeVar("T")
 R = TypeVar("R")
+P = ParamSpec("P")
 
 Here = Literal["processes", "threads", "one"]
 """How work runs with backend "loky": in loky's processes; in threads, where it waits for processes that it starts
@@ -93,6 +95,70 @@ def beside(work: Callable[[], R]) -> Callable[[], R]:
 
     Thread(target=run, daemon=True).start()
     return promised.result
+
+
+class Helpers:
+    """Other processes of this machine, as many as it has cores, for work that this one need not wait for.
+
+    They start with the first piece of work, and end when the context is left. `wanted` False: there are none, and every
+    piece is done where it is asked for, so that small work is not held up by starting them. Their linear algebra has
+    one thread each. An interrupt reaches this process alone, which ends them.
+    """
+
+    def __init__(self, wanted: bool) -> None:
+        self.wanted = wanted
+        self._pool: Any = None
+
+    def __enter__(self) -> Helpers:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, kill_workers=kind is not None)
+
+    def start(self, function: Callable[P, R], *given: P.args, **named: P.kwargs) -> Callable[[], R]:
+        """Begin `function(...)`; what is returned waits for its result, and raises what it raised.
+
+        The function stands at the top of a module; it, what it is given and its result can be pickled.
+        """
+        if self.wanted:
+            promised: Future[R] = self._processes().submit(function, *given, **named)
+            return promised.result
+        found = function(*given, **named)
+        return lambda: found
+
+    def each(self, function: Callable[[T], R], items: Iterable[T]) -> list[R]:
+        """function(item) of each, in order. Items are taken as they are needed, a few more than there are processes."""
+        found: list[Callable[[], R]] = []
+        most = 2 * usable_cores()
+        for item in items:
+            if len(found) >= most:
+                found[-most]()
+            found.append(self.start(function, item))
+        return [wait() for wait in found]
+
+    def beside(self, work: Callable[[], R]) -> Callable[[], R]:
+        """Start `work`, which hands its own work to these processes, in a thread; else as `start`."""
+        return beside(work) if self.wanted else self.start(work)
+
+    def _processes(self) -> Any:
+        with _STARTING:
+            if self._pool is None:
+                from joblib.externals.loky import ProcessPoolExecutor
+
+                self._pool = ProcessPoolExecutor(
+                    usable_cores(), timeout=_SECONDS_IDLE, initializer=_ignore_interrupts, env=_ONE_THREAD
+                )
+            return self._pool
+
+
+_STARTING = Lock()
+_SECONDS_IDLE = 60  # after which a process ends, also one whose parent was killed
+_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
+
+
+def _ignore_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def usable_cores() -> int:

@@ -1,4 +1,4 @@
-"""Search of a folder in BEIR's layout: `corpus.jsonl` and `queries.jsonl` in, a TREC run out."""
+"""Search of files: a corpus and queries in BEIR's layout or TREC's in, a TREC run out."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ from ragassay.records import Passage, Query
 from ragassay.text import plain
 from ragassay.trec import stream_run
 
+from .layouts.topics import Field, read_queries_file
+from .layouts.trec_documents import TrecCollection, is_trec_collection
 from .opensearch.engine import Engine, open_rankers
-from .rankers.analysis import make_analyzer
-from .rankers.bm25 import Bm25, RankBm25
+from .rankers.bm25 import Bm25, LuceneBm25, RankBm25
 from .rankers.corpus_file import CorpusFile
 from .rankers.embedding import Embedder, Progress, model_identity
 from .rankers.embedding_cache import EmbeddingCache
 from .rankers.hybrid import Hybrid
 from .rankers.knn import Knn
+from .rankers.lexical import Lexical
 from .rankers.ranker import IndexedTexts, Ranker, Ranking
 
 R = TypeVar("R", Passage, Query)
 
 RETRIEVERS = ("bm25", "knn", "hybrid")
+
+PLAIN = Lexical()
 
 _BATCH = 512  # queries searched at a time
 
@@ -40,6 +44,8 @@ def search_files(
     language: str = "en",
     bm25: str = "bm25s",
     rrf_k: int = 60,
+    lexical: Lexical = PLAIN,
+    topic_fields: Sequence[Field] = ("title",),
     cache: Path | None = None,
     progress: Progress | None = None,
     engine: Engine | None = None,
@@ -47,7 +53,8 @@ def search_files(
     """Rank the passages of `corpus` for every query and write the TREC run `out`, whose tag is the retriever.
 
     `k` is the depth: a smaller corpus is ranked whole. `embedding` matters to knn and hybrid, whose embeddings are
-    kept in the folder `cache` if one is given. `engine` is an OpenSearch server, which holds the passages in place of
+    kept in the folder `cache` if one is given, `lexical` to bm25 and hybrid. `topic_fields` are what a TREC topic's
+    text is made of (`layouts.topics`). `engine` is an OpenSearch server, which holds the passages in place of
     memory; `progress` is then told of passages indexed, and else of texts embedded. Returns the number of queries.
     Raises InputError, with nothing written.
     """
@@ -59,16 +66,18 @@ def search_files(
         if out.exists() and out.resolve() == given.resolve():
             raise InputError("would be written over", file=given, remedy="give the run another name")
     _check_names([retriever])
-    asked = _read_some(queries, Query, "queries")
+    asked = _checked(read_queries_file(queries, topic_fields), "queries", queries)
     vectors = EmbeddingCache(model_identity(embedding), cache)
     if engine is not None:
-        lines, embedder = CorpusFile(corpus), Embedder(embedding, vectors)
+        lines, embedder = _lines(corpus), Embedder(embedding, vectors)
         rankers = open_rankers(
             [retriever], lines, embedder, engine, language=language, rrf_k=rrf_k, file=corpus, progress=progress
         )
     else:
         passages, embedder = _passages(corpus), Embedder(embedding, vectors, progress=progress)
-        rankers = make_rankers([retriever], passages, embedder, language=language, bm25=bm25, rrf_k=rrf_k)
+        rankers = make_rankers(
+            [retriever], passages, embedder, language=language, bm25=bm25, rrf_k=rrf_k, lexical=lexical
+        )
     stream_run(out, _rankings(rankers[retriever], asked, k), retriever)
     return len(asked)
 
@@ -88,6 +97,7 @@ def make_rankers(
     language: str,
     bm25: str,
     rrf_k: int,
+    lexical: Lexical = PLAIN,
 ) -> dict[str, Ranker]:
     """The rankers named (of RETRIEVERS), over title and text; the hybrid shares the other two's indexes.
 
@@ -99,7 +109,7 @@ def make_rankers(
     texts = IndexedTexts(passages, len(ids))
     rankers: dict[str, Ranker] = {}
     if {"bm25", "hybrid"} & set(names):
-        rankers["bm25"] = _bm25(bm25)(ids, texts, make_analyzer(language))
+        rankers["bm25"] = _bm25(bm25)(ids, texts, lexical.make_analyzer(language), k1=lexical.k1, b=lexical.b)
     if {"knn", "hybrid"} & set(names):
         rankers["knn"] = Knn(ids, texts, embedder)
     if "hybrid" in names:
@@ -113,9 +123,10 @@ def _check_names(names: Collection[str]) -> None:
 
 
 def _bm25(engine: str) -> type[Bm25] | type[RankBm25]:
-    if engine not in {"bm25s", "rank-bm25"}:
-        raise InputError(f"unknown BM25 engine '{plain(engine)}'", remedy="use bm25s or rank-bm25")
-    return RankBm25 if engine == "rank-bm25" else Bm25
+    known: dict[str, type[Bm25] | type[RankBm25]] = {"bm25s": Bm25, "lucene": LuceneBm25, "rank-bm25": RankBm25}
+    if engine not in known:
+        raise InputError(f"unknown BM25 engine '{plain(engine)}'", remedy=f"use one of {', '.join(known)}")
+    return known[engine]
 
 
 def _passages(path: Path) -> Iterable[Passage]:
@@ -127,14 +138,14 @@ class _Checked:
     """The passages of a file, one at a time. Iterating raises InputError."""
 
     def __init__(self, path: Path) -> None:
-        self._lines = CorpusFile(path)
+        self._lines = _lines(path)
 
     def __iter__(self) -> Iterator[Passage]:
         return check_ids(self._lines, "passages", self._lines.path)
 
 
-def _read_some(path: Path, kind: type[R], what: str) -> list[R]:
-    return _checked(read_records(path, kind), what, path)
+def _lines(path: Path) -> CorpusFile | TrecCollection:
+    return TrecCollection(path) if is_trec_collection(path) else CorpusFile(path)
 
 
 def _checked(records: Iterable[R], what: str, path: Path) -> list[R]:

@@ -23,6 +23,7 @@ from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.games.adaptive import Design, Ints, Played, places, play_out
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.meetings import Meetings
 from ragassay.evaluate.ratings.win_table import Contests
 from ragassay.evaluate.statistics.resamples import resamples
 
@@ -114,13 +115,9 @@ def contests_of(world: World, scores: Floats) -> Contests:
     known = ~np.isnan(scores)
     query, pair = np.nonzero(known)
     names = tuple(f"agent-{index:02d}" for index in range(len(world.strengths)))
-    met = np.zeros((len(scores), len(names), len(names)), dtype=bool)
-    for one, other in (world.pairs.T, world.pairs.T[::-1]):
-        met[:, one, other] = known
     first, second = world.pairs[pair].T
-    return Contests(
-        names, query_names(world), first, second, query, scores[query, pair], (), None if known.all() else met
-    )
+    met = None if known.all() else Meetings.of(np.minimum(first, second), np.maximum(first, second), query)
+    return Contests(names, query_names(world), first, second, query, scores[query, pair], (), met)
 
 
 def query_names(world: World) -> tuple[str, ...]:

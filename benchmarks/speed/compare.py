@@ -7,7 +7,7 @@ answers, and has a label on four criteria. All pairs on all queries would be 17.
 random, are played, each in both orders. Judgments, answers and games are bare rows here: as the checked records that
 `compare` reads from files, 2.4 million of them take several times the room. Reading the files is not timed.
 
-CPU seconds and memory are those of this process; Elo's tournaments are played by others besides, told below the table.
+CPU seconds and memory are those of this process; what others do beside it is told below the table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from itertools import chain
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -36,10 +38,11 @@ from ragassay.records import Query, Usage
 SECONDS, GIGABYTES = 60, 2.0
 K, POOL, PER_SECTION = 5, 20, 5
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
-SECTIONS = ("_basis", "audit_of", "_boxes", "_ranking", "_answers", "_games", "_comparisons", "_pool", "_ratings")
-"""The functions of `compare`, in the order in which they are called; `_basis` holds the values and Bradley-Terry.
+SECTIONS = ("basis_of", "_boxes", "_ranking", "_answers", "_games", "_pool", "audit_of", "_comparisons", "_ratings")
+"""The functions of `compare`, in the order in which they are called; `basis_of` waits for Bradley-Terry.
 
-Elo is played beside all of them, and waited for by `_ratings`.
+Other processes work beside all of them: `audit_of` waits for the control of length, `_comparisons` for its tests, and
+`_ratings` for Elo.
 """
 
 
@@ -180,22 +183,32 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
 
 
-def others() -> tuple[float, float]:
-    """CPU seconds of the processes that were started, now ended, and the most memory that one of them held, in GB."""
-    from joblib.externals.loky import get_reusable_executor
+class Together(Thread):
+    """Looks, ten times a second, how much memory this process and those that it started hold together, in GB."""
 
-    most = max(
-        (_most_held(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()), default=0.0
-    )
-    get_reusable_executor().shutdown(wait=True)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime, most
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.most = 0.0
+        self._ended = Event()
+
+    def run(self) -> None:
+        while not self._ended.wait(0.1):
+            started = [path.read_text().split() for path in Path("/proc/self/task").glob("*/children")]
+            held = [_held(pid) for pid in (str(os.getpid()), *chain.from_iterable(started))]
+            self.most = max(self.most, sum(held))
+
+    def end(self) -> float:
+        """The most there was."""
+        self._ended.set()
+        self.join()
+        return self.most
 
 
-def _most_held(pid: str) -> float:
-    """In GB, since it became another program than this one, whose memory a fork begins with."""
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024**2
+def _held(pid: str) -> float:
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * resource.getpagesize() / 1024**3
+    except (FileNotFoundError, ProcessLookupError):  # it has ended
+        return 0.0
 
 
 def main() -> None:
@@ -213,16 +226,18 @@ def main() -> None:
         setattr(compare, name, timed.wrapped(name, getattr(compare, name)))
     print("| section | s | of CPU | peak, GB |\n|---|--:|--:|--:|")
     print(f"| what it is made from | | | {held:.2f} |", flush=True)
+    together = Together()
+    together.start()
     start, busy = time.perf_counter(), time.process_time()
     results, _ = compare.results_of(findings, experiment, "made up")
-    seconds, cpu, most = time.perf_counter() - start, time.process_time() - busy, peak()
-    print(f"| all | {seconds:.1f} | {cpu:.1f} | {most:.2f} |\n")
+    seconds, cpu, most = time.perf_counter() - start, time.process_time() - busy, together.end()
+    print(f"| all | {seconds:.1f} | {cpu:.1f} | {peak():.2f} |\n")
     print(f"{n_queries:,} queries, {n_agents} agents, {n_games:,} games, {len(results.comparisons):,} comparisons")
-    theirs, largest = others()
-    load = os.getloadavg()[0]
-    print(f"other processes: {theirs:.1f} s of CPU, at most {largest:.2f} GB each; load {load:.1f}")
+    used, load = resource.getrusage(resource.RUSAGE_CHILDREN), os.getloadavg()[0]
+    theirs = used.ru_utime + used.ru_stime
+    print(f"other processes: {theirs:.1f} s of CPU; all together held at most {most:.2f} GB; load {load:.1f}")
     if (n_queries, n_agents) == (10_000, 60):
-        slow = f"{seconds:.0f} s at a load of {load:.1f}; of {cpu + theirs:.0f} s of CPU {cpu:.0f} are one process's"
+        slow = f"{seconds:.0f} s at a load of {load:.1f}; {cpu + theirs:.0f} s of CPU, {cpu:.0f} of them in one process"
         missed = why((seconds > SECONDS, slow), (most > GIGABYTES, f"{most:.1f} GB"))
         what = f"every figure of 10,000 queries and 60 agents, with {n_games:,} games"
         figure = f"{seconds:.0f} s ({cpu + theirs:.0f} s of CPU on both cores), {most:.1f} GB"

@@ -10,6 +10,7 @@ from ragassay.errors import InputError
 
 from ..options import Verbs, add_draws, add_json, add_results, add_verb, check_least, folder_of, path_of, two_qrels
 from ..printing import print_agreement, print_json, print_notes, print_p, print_table, ranks_by
+from .side_by_side import check_figure, print_side_by_side
 
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.agree import Agreement, PairAgreement
@@ -36,7 +37,9 @@ def add(verbs: Verbs) -> None:
     add_results(verb)
     verb.add_argument("--labels", type=path_of, metavar="FILE", help="a table of labels: CSV, TSV or JSON Lines")
     verb.add_argument("--human", metavar="COL", help="the column of people's labels")
-    verb.add_argument("--judge", action="append", metavar="COL", help="a judge's column; may be repeated")
+    verb.add_argument(
+        "--judge", action="append", metavar="COL", help="a judge's column; may be repeated; all: every one"
+    )
     verb.add_argument("--by", metavar="COL", help="the column that names the query; default: query_id, if it is there")
     verb.add_argument(
         "--judgments",
@@ -51,6 +54,17 @@ def add(verbs: Verbs) -> None:
     )
     verb.add_argument("--relevant", metavar="LABEL", help="the lowest label that counts as relevant")
     verb.add_argument("--scale", metavar="L,L,…", help="the labels in order, where they are words or some never occur")
+    verb.add_argument(
+        "--map",
+        action="append",
+        metavar="[COL:]OLD=NEW,…",
+        help="recode labels (0=3,1=2), of all columns or of one; an empty NEW is a missing label; may be repeated",
+    )
+    verb.add_argument(
+        "--sort-by",
+        metavar="FIGURE",
+        help="of several judges' table; default: kappa at --relevant, else kappa",
+    )
     verb.add_argument("--plot", type=path_of, metavar="HTML", help="write the Bland-Altman plot here")
     add_draws(verb)
     add_json(verb)
@@ -69,19 +83,23 @@ def run(options: argparse.Namespace) -> int:
         )
     if options.corpus is not None or options.judgments:
         return _run_on_sheet(options)
-    ratings = _ratings(options)
+    ratings, left_out = _ratings(options)
     found = agree(
         ratings,
         scale=options.scale.split(",") if options.scale else (),
         relevant=options.relevant,
+        thresholds=True,
+        left_out=left_out,
         bootstrap=options.bootstrap,
         seed=options.seed,
     )
     plot = page(bland_altman_plots(ratings, found)) if options.plot else None
+    by = options.sort_by or (f"kappa(rel={found.relevant})" if options.relevant else "kappa")
+    check_figure(found, by)
     if options.json:
         print_json(found.dump())
     else:
-        _print_found(found)
+        _print_found(found, by=by, each="all" not in options.judge if options.judge else True)
     if plot is not None:
         write_text(options.plot, plot)
     return 0
@@ -119,7 +137,8 @@ def _sheet(options: argparse.Namespace) -> dict[str, Ratings]:
     """Labels and judgments of CORPUS, or of the files that are named. Raises InputError."""
     from ragassay.evaluate.agreement.joined import joined_files
 
-    if options.human or options.judge or options.by or options.qrels or options.scale:
+    table_alone = (options.human, options.judge, options.by, options.qrels, options.scale, options.map, options.sort_by)
+    if any(table_alone):
         what = "CORPUS" if options.corpus is not None else "--judgments"
         raise InputError(f"{what} goes with --labels alone, as label-sheet --take writes it, and --relevant")
     if options.corpus is not None:
@@ -161,26 +180,35 @@ def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
     return options.labels or workspace.own_labels, workspace.results
 
 
-def _print_found(found: Agreement, before: str = "") -> None:
-    for pair in found.pairs:
+def _print_found(found: Agreement, before: str = "", *, by: str = "kappa", each: bool = True) -> None:
+    for pair in found.pairs if each else ():
         _print_pair(pair, before, "sections" if found.by == "section" else "queries")
+    if len(found.pairs) > 1 or not each:
+        print_side_by_side(found, by)
     if found.all_raters:
         print_agreement("people and judges together", found.all_raters, found.all_raters_undefined)
     print_notes([f"{before}{note}" for note in found.notes])
 
 
-def _ratings(options: argparse.Namespace) -> Ratings:
+def _ratings(options: argparse.Namespace) -> tuple[Ratings, dict[str, str]]:
+    """The people and the judges, and of each column that is no judge why not. Raises InputError."""
     from ragassay.evaluate.agreement.label_tables import qrels_ratings, ratings, read_labels
+    from ragassay.evaluate.agreement.several_judges.columns import judges_of, mapped_columns
+    from ragassay.evaluate.agreement.several_judges.recoding import recoded, recoded_ratings
 
     if options.qrels:
         if options.labels or options.human or options.judge or options.by:
             raise InputError("--qrels goes without --labels, --human, --judge and --by")
-        return qrels_ratings(*two_qrels(options))
+        return recoded_ratings(qrels_ratings(*two_qrels(options)), options.map or []), {}
     if not (options.labels and options.human and options.judge):
         raise InputError(
             "needs --labels FILE, --human COL and --judge COL (or CORPUS, or --judgments FILE), or --qrels twice"
         )
-    return ratings(read_labels(options.labels), [options.human, *options.judge], options.by)
+    table = read_labels(options.labels)
+    if options.map:
+        table = recoded(table, mapped_columns(table, options.human, options.judge, options.by), options.map)
+    judges, left_out = judges_of(table, options.human, options.judge, options.by)
+    return ratings(table, [options.human, *judges], options.by), left_out
 
 
 def _print_pair(pair: PairAgreement, before: str, clusters: str) -> None:

@@ -11,11 +11,13 @@ from ragassay.text import listed, plain
 from ..options import Verbs, add_draws, add_json, add_sections, add_verb, path_of
 from ..printing import print_figures, print_json
 
+_GAMES = "games: JSON Lines, .json, .csv or .tsv, in our columns, RAGElo's or LMSYS's; an order is not needed"
+
 
 def add(verbs: Verbs) -> None:
     """The verb and its options."""
     verb = add_verb(verbs, "rate", "rate agents from a file of pairwise games", run)
-    verb.add_argument("--games", type=path_of, required=True, metavar="JSONL", help="games.jsonl")
+    verb.add_argument("--games", type=path_of, required=True, metavar="FILE", help=_GAMES)
     verb.add_argument(
         "--method", choices=["elo", "bradley-terry"], default="bradley-terry", help="default: bradley-terry"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
@@ -12,20 +13,55 @@ from .server import add_server, server_settings
 
 if TYPE_CHECKING:
     from ragassay.retrieval.opensearch.engine import Engine
+    from ragassay.retrieval.rankers.lexical import Lexical
+
+_QUERIES = "queries.jsonl (BEIR), lines of id, tab and text, or TREC topics (<top>)"
 
 
 def add(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "search", "rank the passages of any BEIR folder for its queries, into a TREC run", run)
-    verb.add_argument("--corpus", type=path_of, required=True, metavar="JSONL", help="corpus.jsonl (BEIR)")
-    verb.add_argument("--queries", type=path_of, required=True, metavar="JSONL", help="queries.jsonl (BEIR)")
+    verb = add_verb(
+        verbs, "search", "rank the passages of a BEIR folder or a TREC collection for queries, into a TREC run", run
+    )
+    verb.add_argument(
+        "--corpus",
+        type=path_of,
+        required=True,
+        metavar="FILE",
+        help="corpus.jsonl (BEIR), or a TREC collection (<DOC>)",
+    )
+    verb.add_argument("--queries", type=path_of, required=True, metavar="FILE", help=_QUERIES)
+    verb.add_argument(
+        "--topic-field",
+        action="append",
+        choices=["title", "desc", "narr"],
+        help="what of a TREC topic is asked; may be repeated; default: title",
+    )
     verb.add_argument("--retriever", choices=["bm25", "knn", "hybrid"], default="bm25", help="default: bm25")
     verb.add_argument("--embedding", default="all-MiniLM-L6-v2", metavar="MODEL", help="default: all-MiniLM-L6-v2")
-    verb.add_argument("--bm25", choices=["bm25s", "rank-bm25"], default="bm25s", help="default: bm25s")
+    verb.add_argument(
+        "--bm25",
+        choices=["bm25s", "lucene", "rank-bm25"],
+        default="bm25s",
+        help="lucene: bm25s with lengths rounded as in Lucene's index; default: bm25s",
+    )
+    verb.add_argument("--k1", type=float, metavar="X", help="of BM25; default: 1.2")
+    verb.add_argument("--b", type=float, metavar="X", help="of BM25; default: 0.75")
     verb.add_argument("--language", default="en", help="of stop words and stemming; default: en")
+    verb.add_argument(
+        "--analyzer",
+        choices=["by-language", "lucene-english"],
+        help="of BM25: ours, or Lucene's EnglishAnalyzer to the letter; default: by-language",
+    )
+    verb.add_argument(
+        "--stop-words", type=path_of, metavar="FILE", help="of BM25: these, one a line, in place of its own"
+    )
     verb.add_argument("--rrf-k", type=int, default=60, metavar="N", help="of the hybrid's fusion; default: 60")
     verb.add_argument("--k", type=int, default=100, metavar="N", help="passages a query; default: 100")
-    verb.add_argument("--cache", type=path_of, metavar="DIR", help="keep embeddings here for the next time")
+    verb.add_argument(
+        "--cache", type=path_of, metavar="DIR", help="where embeddings are kept; default: embeddings beside the run"
+    )
+    verb.add_argument("--no-cache", action="store_true", help="keep no embeddings")
     verb.add_argument("--out", type=path_of, required=True, metavar="RUN", help="the TREC run to write")
     verb.add_argument("--engine", choices=["embedded", "opensearch"], default="embedded", help="default: embedded")
     server = verb.add_argument_group("with --engine opensearch")
@@ -57,7 +93,9 @@ def run(options: argparse.Namespace) -> int:
         language=options.language,
         bm25=options.bm25,
         rrf_k=options.rrf_k,
-        cache=options.cache,
+        lexical=_lexical(options),
+        topic_fields=options.topic_field or ["title"],
+        cache=_cache(options),
         progress=counter(StderrProgress(), "texts embedded" if engine is None else "passages indexed"),
         engine=engine,
     )
@@ -65,12 +103,30 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _lexical(options: argparse.Namespace) -> Lexical:
+    from ragassay.retrieval.rankers.lexical import Lexical
+
+    given = {name: getattr(options, name) for name in ("analyzer", "stop_words", "k1", "b")}
+    return Lexical(**{name: value for name, value in given.items() if value is not None})
+
+
+def _cache(options: argparse.Namespace) -> Path | None:
+    """Where embeddings are kept: beside the run, unless that is no file. Raises InputError."""
+    if options.no_cache and options.cache:
+        raise InputError("--no-cache goes without --cache")
+    if options.no_cache or (options.cache is None and options.out.exists() and not options.out.is_file()):
+        return None
+    return Path(options.cache or options.out.parent / "embeddings")
+
+
 def _engine(options: argparse.Namespace) -> Engine | None:
     """The OpenSearch server that the options name; None for the embedded engine. Raises InputError."""
     from ragassay.retrieval.opensearch.engine import Engine
 
     if options.engine == "opensearch":
-        _refuse(options, "--bm25 rank-bm25 is", options.bm25 == "rank-bm25", "embedded")
+        _refuse(options, f"--bm25 {options.bm25} is", options.bm25 != "bm25s", "embedded")
+        for name in ("analyzer", "stop_words", "k1", "b"):
+            _refuse(options, f"--{name.replace('_', '-')} is", getattr(options, name) is not None, "embedded")
         rejected = options.out.with_name(f"{options.out.name}.rejected.jsonl")
         return Engine(options.url, server_settings(options), options.corpus.resolve().parent.name, rejected)
     for name in ("url", "index_name", "hybrid", "knn_engine", "ef_search", "filter", "aws_region"):

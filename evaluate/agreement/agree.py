@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from pydantic import Field
@@ -22,10 +22,11 @@ from .detection import Share, detection_shares, near_shares, same_shares
 from .estimates import Found, Sample, Statistic
 from .kappa import Weighting, kappa
 from .krippendorff import Level, alpha, coincidences
-from .label_tables import Ratings
+from .label_tables import Label, Ratings
 from .p_values import bias_p, rank_p
 from .rank_correlation import spearman_rho, tau_b
 from .scale import NO_NUMBERS, NO_ORDER, Scale, make_scale
+from .several_judges.thresholds import threshold_figures
 
 WEIGHTINGS: tuple[Weighting, ...] = ("plain", "linear", "quadratic")
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
@@ -66,6 +67,7 @@ class Agreement(Record):
     pairs: tuple[PairAgreement, ...]
     all_raters: dict[str, Figure] = Field(default_factory=dict)
     all_raters_undefined: dict[str, str] = Field(default_factory=dict)
+    left_out: dict[str, str] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -74,33 +76,47 @@ def agree(
     *,
     scale: Sequence[str] = (),
     relevant: str | None = None,
+    thresholds: bool = False,
+    left_out: Mapping[str, str] | None = None,
     bootstrap: int = 1000,
     seed: int = 7,
 ) -> Agreement:
     """The first rater, the people, against each of the others, the judges; and alpha over all of them.
 
-    scale: the labels in their order, where they are words or not all of them occur; relevant: the lowest label that
-    counts as relevant. Raises InputError where no row has the labels of both, and as `make_scale` does.
+    A judge's figures are on the scale of its own labels and people's, whatever the other judges gave. scale: the labels
+    in their order, where they are words or not all of them occur; relevant: the lowest label that counts as relevant;
+    thresholds: whether `several_judges.thresholds` is told, too; left_out: judges that take no part, and why. Raises
+    InputError where no row has the labels of both, and as `make_scale` does.
     """
     known = make_scale(ratings, scale, relevant)
-    pairs = tuple(_pair(ratings, known, judge, bootstrap, seed) for judge in range(1, len(ratings.raters)))
+    told = [_pair(ratings, known, judge, thresholds, (bootstrap, seed)) for judge in range(1, len(ratings.raters))]
+    pairs = tuple(pair for pair, _ in told)
     together = _all_raters(ratings, known, bootstrap, seed) if len(ratings.raters) > 2 else Found(0, 0)
     return Agreement(
         file=ratings.file,
         by=ratings.by,
-        relevant=None if known.relevant is None else spelt(known.relevant),
+        relevant=_spelt_most([scale.relevant for _, scale in told]),
         labels=tuple(map(spelt, known.labels)) if len(known.labels) <= LARGEST else (),
         bootstrap=bootstrap,
         seed=seed,
         pairs=pairs,
         all_raters=together.figures,
         all_raters_undefined=together.undefined,
-        notes=tuple(_notes(ratings, known, pairs)),
+        left_out=dict(left_out or {}),
+        notes=tuple(_notes(ratings, told)),
     )
 
 
-def _pair(ratings: Ratings, known: Scale, judge: int, bootstrap: int, seed: int) -> PairAgreement:
-    scale = known.of({*ratings.labels[0], *ratings.labels[judge]})
+def _spelt_most(relevant: Sequence[Label | None]) -> str | None:
+    """What counts as relevant on most judges' scales."""
+    known = Counter(label for label in relevant if label is not None).most_common(1)
+    return spelt(known[0][0]) if known else None
+
+
+def _pair(
+    ratings: Ratings, known: Scale, judge: int, thresholds: bool, draws: tuple[int, int]
+) -> tuple[PairAgreement, Scale]:
+    (bootstrap, seed), scale = draws, known.of({*ratings.labels[0], *ratings.labels[judge]})
     columns = [scale.numbers(ratings.labels[rater]) for rater in (0, judge)]
     both = [i for i, (a, b) in enumerate(zip(*columns, strict=True)) if a is not None and b is not None]
     names = [plain(ratings.raters[rater]) for rater in (0, judge)]
@@ -121,7 +137,9 @@ def _pair(ratings: Ratings, known: Scale, judge: int, bootstrap: int, seed: int)
     _chance_corrected(found, sample, scale)
     coincident = coincidences(list(zip(x.tolist(), y.tolist(), strict=True)), clusters.numbers, len(scale.labels))
     _alphas(found, Sample.of_coincidences(coincident, sample, bootstrap, seed), scale)
-    return PairAgreement(
+    if thresholds:
+        threshold_figures(found, scale, x, y, clusters, draws)
+    pair = PairAgreement(
         human=ratings.raters[0],
         judge=ratings.raters[judge],
         n_pairs=found.n,
@@ -132,6 +150,7 @@ def _pair(ratings: Ratings, known: Scale, judge: int, bootstrap: int, seed: int)
         confusion=confusion(table, scale.labels) if len(scale.labels) <= LARGEST else None,
         p=_p(scale, x, y, clusters, seed),
     )
+    return pair, scale
 
 
 def _p(scale: Scale, x: Ints, y: Ints, clusters: Clusters, seed: int) -> dict[str, float]:
@@ -230,9 +249,9 @@ def _all_raters(ratings: Ratings, scale: Scale, bootstrap: int, seed: int) -> Fo
     return found
 
 
-def _notes(ratings: Ratings, scale: Scale, pairs: Sequence[PairAgreement]) -> list[str]:
+def _notes(ratings: Ratings, told: Sequence[tuple[PairAgreement, Scale]]) -> list[str]:
     notes = []
-    for pair in pairs:
+    for pair, scale in told:
         if pair.n_missing:
             total = pair.n_pairs + pair.n_missing
             notes.append(
@@ -244,16 +263,22 @@ def _notes(ratings: Ratings, scale: Scale, pairs: Sequence[PairAgreement]) -> li
             notes.append(f"{plain(pair.judge)}: all pairs are of one query, so that there are no intervals")
     if ratings.by is None:
         notes.append("each row was resampled alone; where rows share a query, name its column with --by")
+    said = [(pair.judge, text) for pair, scale in told for text in _on_scale(scale)]
+    for text in dict.fromkeys(text for _, text in said):
+        judges = [plain(judge) for judge, own in said if own == text]
+        notes.append(text if len(judges) == len(told) else f"{', '.join(judges)}: {text}")
+    return notes
+
+
+def _on_scale(scale: Scale) -> Iterator[str]:
     if scale.numeric and not scale.declared and (gaps := _gaps(scale)):
-        said = ", ".join(gaps[:10])
-        notes.append(
-            f"the weights of kappa(linear) and kappa(quadratic) are of places among the labels seen, and {said} never "
-            "occurs: name the whole scale with --scale if it is on it"
+        yield (
+            f"the weights of kappa(linear) and kappa(quadratic) are of places among the labels seen, and "
+            f"{', '.join(gaps[:10])} never occurs: name the whole scale with --scale if it is on it"
         )
     if scale.outside:
         outside = ", ".join(plain(spelt(label)) for label in scale.outside[:10])
-        notes.append(f"outside the scale, each a category of its own: {outside}")
-    return notes
+        yield f"outside the scale, each a category of its own: {outside}"
 
 
 def _shared(table: Confusion) -> bool:

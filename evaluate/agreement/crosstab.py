@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ragassay.arrays import Floats, Ints, sums_by_number
+
+_AT_ONCE = 2_000_000
+"""Weights and counts that are held at once beside the result."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +38,20 @@ class Crosstab:
 
     def counts(self, weights: Floats) -> Floats:
         """(..., cells): the cell counts with the clusters weighted by `weights`, (..., clusters)."""
-        if not len(self.x):
-            return np.zeros((*weights.shape[:-1], 0))
-        starts = np.searchsorted(self.row_cell, np.arange(len(self.x)))
-        summed: Floats = np.add.reduceat(weights[..., self.row_cluster] * self.mass, starts, axis=-1)
-        return summed
+        flat = weights.reshape(-1, weights.shape[-1])
+        summed = np.zeros((len(flat), len(self.x)))
+        step = max(1, _AT_ONCE // max(1, flat.shape[1] + len(self.x)))
+        for start in range(0, len(flat), step):
+            summed[start : start + step] = (self._by_cluster @ flat[start : start + step].T).T
+        return summed.reshape(*weights.shape[:-1], len(self.x))
+
+    @cached_property
+    def _by_cluster(self) -> Any:
+        """What each cluster adds to each cell: (cells, clusters), sparse, summed in the same order on every machine."""
+        from scipy.sparse import coo_array
+
+        places = (self.row_cell, self.row_cluster)
+        return coo_array((self.mass, places), shape=(len(self.x), self.n_clusters)).tocsr()
 
     def rows_by_label(self, counts: Floats) -> Floats:
         """(..., n_labels): the totals of the row's labels."""

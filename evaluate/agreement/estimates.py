@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from .rare import Rare, rare
 
 Statistic = Callable[[Crosstab, Floats], Floats]
 """From a table and cell counts (..., cells) to the figure's values (...), NaN where it is undefined."""
+
+_AT_ONCE = 2_000_000
+"""Counts that are held at once."""
 
 
 @dataclass
@@ -62,12 +66,28 @@ class Sample:
 
     def every(self, statistic: Statistic) -> tuple[float, Floats]:
         """The value, and its value in each replicate."""
-        value = statistic(self.table, self.table.counts(np.ones(self.table.n_clusters)))
-        return float(value), statistic(self.table, self.table.counts(self.weights))
+        drawn = [statistic(self.table, counts) for counts in self._drawn()]
+        return float(statistic(self.table, self._counts)), np.concatenate(drawn)
+
+    def _drawn(self) -> Iterable[Floats]:
+        """The counts in each replicate, kept for the next figure where that is little, else some at a time."""
+        step = max(1, _AT_ONCE // max(1, len(self.table.x)))
+        if step >= len(self.weights):
+            return [self._drawn_counts]
+        starts = range(0, len(self.weights), step)
+        return (self.table.counts(self.weights[start : start + step]) for start in starts)
+
+    @cached_property
+    def _drawn_counts(self) -> Floats:
+        return self.table.counts(self.weights)
+
+    @cached_property
+    def _counts(self) -> Floats:
+        return self.table.counts(np.ones(self.table.n_clusters))
 
     def chance(self) -> float:
         """The share of rows with equal labels if both raters labelled blindly, with the frequencies that they have."""
-        counts = self.table.counts(np.ones(self.table.n_clusters))
+        counts = self._counts
         rows, columns = self.table.rows_by_label(counts), self.table.columns_by_label(counts)
         return float((rows * columns).sum() / counts.sum() ** 2)
 
@@ -77,7 +97,7 @@ class Sample:
         Where there are draws of `rare`, it is moved out to theirs.
         """
         if bounded and value > 1 - 1e-9 and bool((self.table.x == self.table.y).all()):
-            sizes = np.bincount(self.table.row_cluster, minlength=self.table.n_clusters).astype(np.float64)
+            sizes = np.bincount(self.table.row_cluster, self.table.mass, self.table.n_clusters).astype(np.float64)
             return perfect_interval(sizes, self.chance())
         n_clusters = len(np.unique(self.table.row_cluster))
         ends = bootstrap_interval(value, replicates, n_clusters, bounded=bounded)

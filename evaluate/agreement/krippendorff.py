@@ -16,6 +16,10 @@ from .crosstab import Crosstab, weighted_crosstab
 
 Level = Literal["nominal", "ordinal", "interval"]
 
+_AT_ONCE = 2_000_000
+"""Pairs of labels that are looked at together."""
+_NOTHING = (np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0))
+
 
 def coincidences(units: Sequence[Sequence[int | None]], cluster: Ints, n_labels: int) -> Crosstab:
     """The coincidence table: every ordered pair of labels of a unit of m labels counts 1 / (m - 1).
@@ -23,15 +27,25 @@ def coincidences(units: Sequence[Sequence[int | None]], cluster: Ints, n_labels:
     units: for each unit its raters' labels (numbers on the scale), None where one is missing; a unit with fewer than
     two is not pairable and takes no part. cluster: (units,) numbers from 0.
     """
-    rows: list[tuple[int, int, int]] = []
-    mass: list[float] = []
-    for unit, of in zip(units, cluster.tolist(), strict=True):
-        labels = [label for label in unit if label is not None]
-        pairs = [(a, b, of) for i, a in enumerate(labels) for j, b in enumerate(labels) if i != j]
-        rows += pairs
-        mass += [1 / (len(labels) - 1)] * len(pairs)
-    x, y, clusters = np.array(rows, dtype=np.intp).reshape(-1, 3).T
-    return weighted_crosstab(x, y, clusters, np.array(mass), n_labels)
+    labels = np.full((len(units), max(map(len, units), default=0)), -1)
+    for place, unit in enumerate(units):
+        labels[place, : len(unit)] = [-1 if label is None else label for label in unit]
+    step = max(1, _AT_ONCE // max(1, labels.shape[1] ** 2))
+    starts = range(0, len(labels), step)
+    parts = [_pairs(labels[start : start + step], cluster[start : start + step], n_labels) for start in starts]
+    x, y, of, mass = (np.concatenate(sides) for sides in zip(*(parts or [_NOTHING]), strict=True))
+    return weighted_crosstab(x, y, of, mass, n_labels)
+
+
+def _pairs(labels: Ints, cluster: Ints, n_labels: int) -> tuple[Ints, Ints, Ints, Floats]:
+    """x, y, cluster and mass of each ordered pair of labels that a unit has, once a unit; labels: (units, raters)."""
+    one, other = np.nonzero(~np.eye(labels.shape[1], dtype=bool))
+    x, y = labels[:, one], labels[:, other]
+    unit, place = np.nonzero((x >= 0) & (y >= 0))
+    codes = (unit * n_labels + x[unit, place]) * n_labels + y[unit, place]
+    met, often = np.unique(codes, return_counts=True)
+    of = met // n_labels**2
+    return met // n_labels % n_labels, met % n_labels, cluster[of], often / ((labels[of] >= 0).sum(axis=1) - 1)
 
 
 def alpha(table: Crosstab, counts: Floats, level: Level, values: Floats | None = None) -> Floats:

@@ -136,7 +136,7 @@ def _read(table: LabelTable, raters: Sequence[str]) -> tuple[tuple[tuple[Label |
     for name, column in zip(raters, texts, strict=True):
         if all(text.lower() in MISSING for text in column):
             raise InputError(f"column '{plain(name)}' holds no label", file=table.file)
-    numbers = [_number(text) is not None for text in present]
+    numbers = [number_of(text) is not None for text in present]
     if any(numbers) and not all(numbers):
         _raise_mixed(table, raters)
     numeric = all(numbers)
@@ -147,20 +147,21 @@ def _read(table: LabelTable, raters: Sequence[str]) -> tuple[tuple[tuple[Label |
 def _label(text: str, numeric: bool) -> Label | None:
     if text.lower() in MISSING:
         return None
-    return _number(text) if numeric else text
+    return number_of(text) if numeric else text
 
 
 def _raise_mixed(table: LabelTable, raters: Sequence[str]) -> None:
     for line, row in table.rows:
         for name in raters:
             text = row.get(name, "")
-            if text.lower() not in MISSING and _number(text) is None:
+            if text.lower() not in MISSING and number_of(text) is None:
                 problem = f"label '{plain(text[:60])}' in column '{plain(name)}' is not a number, as other labels are"
                 remedy = "use numbers or words throughout, and leave the cell empty where there is no label"
                 raise InputError(problem, file=table.file, line=line, remedy=remedy)
 
 
-def _number(text: str) -> float | None:
+def number_of(text: str) -> float | None:
+    """The finite number that a cell spells, if it does."""
     try:
         value = float(text) if "_" not in text else None
     except ValueError:

@@ -23,7 +23,8 @@ class Scale:
     """`labels` in order. A label that was seen and not declared keeps its own place, and is named in `outside`.
 
     positive: for each label whether it counts as relevant. relevant: the lowest that does (of words without an order,
-    the only one), None where none was given or goes without saying: nothing is positive then.
+    the only one), None where none was given or goes without saying: nothing is positive then. given: whether somebody
+    named it.
     """
 
     labels: tuple[Label, ...]
@@ -33,6 +34,7 @@ class Scale:
     relevant: Label | None
     declared: tuple[Label, ...]
     outside: tuple[Label, ...]
+    given: bool = False
 
     @property
     def values(self) -> Floats:
@@ -45,11 +47,16 @@ class Scale:
         return [None if label is None else places[label] for label in labels]
 
     def of(self, seen: Collection[Label | None]) -> Scale:
-        """The scale without the labels that neither were declared nor are in `seen`."""
+        """The scale of these labels and those declared, as if there were no others."""
         held = {*self.declared, *seen}
         kept = [(label, flag) for label, flag in zip(self.labels, self.positive, strict=True) if label in held]
         labels, positive = tuple(label for label, _ in kept), tuple(flag for _, flag in kept)
-        return Scale(labels, positive, self.numeric, self.ordered, self.relevant, self.declared, self.outside)
+        least = self.relevant
+        if not self.given:
+            least = _usual(self.declared or labels)
+            positive = _positive(labels, least, self.ordered)
+        outside = tuple(label for label in self.outside if label in held)
+        return Scale(labels, positive, self.numeric, self.ordered, least, self.declared, outside, self.given)
 
 
 def make_scale(ratings: Ratings, declared: Sequence[str] = (), relevant: str | None = None) -> Scale:
@@ -67,7 +74,8 @@ def make_scale(ratings: Ratings, declared: Sequence[str] = (), relevant: str | N
     labels = tuple(sorted(seen | set(own), key=_order)) if ratings.numeric or not own else (*own, *outside)
     least = _relevant(relevant, labels, ratings) if relevant is not None else _usual(own or labels)
     ordered = ratings.numeric or bool(own)
-    return Scale(labels, _positive(labels, least, ordered), ratings.numeric, ordered, least, own, outside)
+    flags = _positive(labels, least, ordered)
+    return Scale(labels, flags, ratings.numeric, ordered, least, own, outside, relevant is not None)
 
 
 def _positive(labels: Sequence[Label], least: Label | None, ordered: bool) -> tuple[bool, ...]:

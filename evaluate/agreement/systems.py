@@ -18,7 +18,7 @@ from ..figures.measures import by_query, parse
 from ..statistics.orders import rho, tau_b
 from ..statistics.resamples import rounded
 from .interval import bootstrap_interval, draws
-from .label_tables import read_labels
+from .label_tables import number_of, read_labels
 from .p_values import rank_p
 
 DIGITS = 12
@@ -107,20 +107,47 @@ def agree_on_scores(path: Path) -> SystemsAgreement:
     two systems.
     """
     table = read_labels(path)
-    if len(table.columns) != 3:
-        problem = f"has {len(table.columns)} columns, a table of scores has 3 (system, score, score)"
-        raise InputError(problem, file=path, line=1)
-    system, *columns = table.columns
-    scores: dict[str, tuple[float, float]] = {}
+    return _of_table(path, table.columns, table.rows)
+
+
+def agree_by_group(path: Path, by: str) -> dict[str, SystemsAgreement]:
+    """The same of each group of a table that has the column `by` besides, such as the year of the track.
+
+    Groups are in the order of their names, numbers as numbers; a system may stand in several. Raises InputError where
+    there is no such column, for a row without its group, and what `agree_on_scores` does.
+    """
+    table = read_labels(path)
+    if by not in table.columns:
+        there = ", ".join(plain(column) for column in table.columns[:20])
+        raise InputError(f"has no column '{plain(by)}'", file=path, line=1, remedy=f"its columns are {there}")
+    rows: dict[str, list[tuple[int, dict[str, str]]]] = {}
     for line, row in table.rows:
+        if not row.get(by, ""):
+            raise InputError(f"has no '{plain(by)}'", file=path, line=line)
+        rows.setdefault(row[by], []).append((line, row))
+    columns = [column for column in table.columns if column != by]
+    order = sorted(rows, key=lambda name: (number_of(name) is None, number_of(name) or 0.0, name))
+    return {name: _of_table(path, columns, rows[name], f" of {plain(by)} {plain(name)}") for name in order}
+
+
+def _of_table(
+    path: Path, names: Sequence[str], rows: Sequence[tuple[int, Mapping[str, str]]], where: str = ""
+) -> SystemsAgreement:
+    if len(names) != 3:
+        problem = f"has {len(names)} columns, a table of scores has 3 (system, score, score)"
+        remedy = "one that divides the systems, such as their year, is named with --by"
+        raise InputError(problem, file=path, line=1, remedy=remedy)
+    system, *columns = names
+    scores: dict[str, tuple[float, float]] = {}
+    for line, row in rows:
         if row.get(system, "") in scores:
-            raise InputError(f"has '{plain(row.get(system, ''))}' a second time", file=path, line=line)
+            raise InputError(f"has '{plain(row.get(system, ''))}' a second time{where}", file=path, line=line)
         scores[row.get(system, "")] = (
             _score(row.get(columns[0], ""), path, line),
             _score(row.get(columns[1], ""), path, line),
         )
     if len(scores) < 2:
-        raise InputError("holds one system, an order needs at least two", file=path)
+        raise InputError(f"holds one system{where}, an order needs at least two", file=path)
     notes = ["from one score a system there is no interval: give --qrels and --runs to have queries resampled"]
     return _result((columns[0], columns[1]), None, scores, None, n_queries=None, notes=notes)
 

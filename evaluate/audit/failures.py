@@ -41,8 +41,8 @@ def audit_failures(found: Sequence[Verdict], agents: Sequence[str], draws: Resam
     """
     n_failed = sum(v.winner is None for v in found)
     share = draws.mean([(v.query_id, float(v.winner is None)) for v in found], 0)
-    now = leaders(found, agents, draws)
-    rivals = _could_lead(found, now, agents, draws) if n_failed and now else []
+    now = leaders(found, agents, draws) if n_failed else ()
+    rivals = _could_lead(found, now, agents, draws) if now else []
     return AuditFinding(
         key="failed_games",
         figure=share,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ragassay.experiment.settings import Experiment
 
 from ..inputs.findings import Findings
+from ..ratings.length_control import Controlled
 from ..ratings.verdicts import Verdict
 from ..results import Audit
 from ..statistics.resamples import Resamples
@@ -20,10 +21,18 @@ from .repeats import audit_repeats
 
 
 def audit_judge(
-    findings: Findings, found: Sequence[Verdict], experiment: Experiment, agents: Sequence[str], draws: Resamples
+    findings: Findings,
+    found: Sequence[Verdict],
+    experiment: Experiment,
+    agents: Sequence[str],
+    draws: Resamples,
+    control: Callable[[], Controlled] | None = None,
 ) -> Audit:
-    """Every finding, in the report's order. `agents` are best first; `found` are the verdicts on `findings.games`."""
-    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws)
+    """Every finding, in the report's order. `agents` are best first; `found` are the verdicts on `findings.games`.
+
+    control: of length, if it has begun (`audit_length`).
+    """
+    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws, control)
     writers, queries = writers_of(experiment), findings.material.queries
     return Audit(
         findings=(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from ragassay.arrays import Floats
+from ragassay.cores import Helpers
 from ragassay.records import Answer, Figure
 
 from ..ratings.leader import named
@@ -30,21 +31,39 @@ def lengths_of(answers: Mapping[tuple[str, str], Answer]) -> dict[tuple[str, str
     return {key: len(answer.answer) for key, answer in answers.items() if answer.answer is not None}
 
 
+def begin_control(
+    verdicts: Sequence[Verdict],
+    lengths: Lengths,
+    agents: Sequence[str],
+    draws: Resamples,
+    helpers: Helpers,
+    table: Contests | None = None,
+) -> Callable[[], Controlled]:
+    """`control_length` of the verdicts, waited for when it is asked for; table: their contests, if they are at hand."""
+    found = _with_lengths(verdicts, lengths)
+    if table is None or len(found) < len(verdicts):
+        table = contests(found, agents, draws.queries, planned=verdicts)
+    return helpers.start(control_length, table, _differences(table, lengths), draws)
+
+
+def _with_lengths(verdicts: Sequence[Verdict], lengths: Lengths) -> list[Verdict]:
+    return [v for v in verdicts if (v.query_id, v.agent_a) in lengths and (v.query_id, v.agent_b) in lengths]
+
+
 def audit_length(
     verdicts: Sequence[Verdict],
     lengths: Lengths,
     agents: Sequence[str],
     draws: Resamples,
+    control: Callable[[], Controlled] | None = None,
 ) -> tuple[tuple[AuditFinding, ...], LengthControl]:
     """The share of decided games that the longer answer won (0.5 is fair), and the effect of length on the log odds.
 
     A warning is set where length moves the verdicts beyond chance and another agent leads once it is held equal. A game
-    without both lengths has no part in it.
+    without both lengths has no part in it. control: what `begin_control` of the same gave, if it has begun.
     """
-    found = [v for v in verdicts if {(v.query_id, v.agent_a), (v.query_id, v.agent_b)} <= lengths.keys()]
-    table = contests(found, agents, draws.queries, planned=verdicts)
-    share, p = _longer_wins(found, lengths, draws)
-    fitted = control_length(table, _differences(table, lengths), draws)
+    share, p = _longer_wins(_with_lengths(verdicts, lengths), lengths, draws)
+    fitted = (control or begin_control(verdicts, lengths, agents, draws, Helpers(False)))()
     plain, held = _first(fitted.plain, agents), _first(fitted.controlled, agents)
     moved = fitted.effect.ci_low is not None and fitted.effect.ci_high is not None
     moved = moved and (float(fitted.effect.ci_low or 0.0) > 0 or float(fitted.effect.ci_high or 0.0) < 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ragassay.experiment.settings import Experiment
 from ragassay.records import Figure
@@ -11,6 +11,7 @@ from ..agreement.among_judges import among_labels, among_verdicts
 from ..inputs.findings import Findings
 from ..ratings.judge_aware import JudgeAware, judged_games, rate_by_judges
 from ..ratings.leader import leaders
+from ..ratings.length_control import Controlled
 from ..ratings.verdicts import Verdict, verdicts
 from ..ratings.win_table import win_rate
 from ..results import AmongJudges, Audit, JudgeOfPanel, PanelOfJudges
@@ -26,16 +27,21 @@ PASSAGES = "passages"
 
 
 def audit_of(
-    findings: Findings, found: Sequence[Verdict], experiment: Experiment, agents: Agents, draws: Resamples
+    findings: Findings,
+    found: Sequence[Verdict],
+    experiment: Experiment,
+    agents: Agents,
+    draws: Resamples,
+    control: Callable[[], Controlled] | None = None,
 ) -> Audit:
     """The audit of the judge, or of a panel as one: the effect of length on its verdicts, and what failed.
 
     found: the verdicts, of a panel the majority's; agents: best first. Places, repeats and families are each judge's
-    own (`panel_of_judges`).
+    own (`panel_of_judges`). control: of length, if it has begun (`audit_length`).
     """
     if not findings.judges:
-        return audit_judge(findings, found, experiment, agents, draws)
-    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws)
+        return audit_judge(findings, found, experiment, agents, draws, control)
+    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws, control)
     failed = audit_failures(found, agents, draws)
     return Audit(findings=(*length_findings, failed), length=length, failures=failed_replies(findings))
 

@@ -18,7 +18,7 @@ from ragassay.records import Figure, Game
 
 from ..judging.judges.pairwise import IDENTICAL
 from ..ratings.leader import leaders, named
-from ..ratings.verdicts import Verdict, verdicts
+from ..ratings.verdicts import Verdict, sorted_game, verdicts
 from ..ratings.win_table import flip_rate
 from ..results import AuditFinding
 from ..statistics.paired_comparison import LEVEL
@@ -99,16 +99,12 @@ def _guessing(games: Sequence[Game], of_all: Figure, draws: Resamples) -> str | 
 
 def _one_order_leaders(games: Sequence[Game], agents: Sequence[str], draws: Resamples) -> list[tuple[str, ...]]:
     """Who would lead had each pair been judged once, the first agent of the list first, and then last."""
-    ahead = [_first_listed_first(game, agents) for game in games]
-    return [
-        leaders(verdicts([g for g, is_ahead in zip(games, ahead, strict=True) if is_ahead == side]), agents, draws)
-        for side in (True, False)
-    ]
-
-
-def _first_listed_first(game: Game, agents: Sequence[str]) -> bool:
-    shown, other = (game.agent_a, game.agent_b) if game.first == "a" else (game.agent_b, game.agent_a)
-    return agents.index(shown) < agents.index(other)
+    place = {agent: at for at, agent in enumerate(agents)}
+    sides: dict[bool, list[Game]] = {True: [], False: []}
+    for game in games:
+        listed_first = place[game.agent_a] < place[game.agent_b]
+        sides[listed_first == (game.first == "a")].append(sorted_game(game))
+    return [leaders(side, agents, draws) for side in sides.values()]
 
 
 _PAIRED, _LISTED = ("first", "second"), ("earlier", "later")

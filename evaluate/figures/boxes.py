@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from ragassay.records import Figure
 
-from ..results import Box, Boxes
+from ..results import Box, Boxes, Figures
 from ..statistics.clustered import ByAgent, Range
-from ..statistics.resamples import DIGITS, Resamples
+from ..statistics.resamples import DIGITS
 
 REACH = 1.5
 """How many interquartile ranges a whisker may be long."""
 
 
-def boxes_of(tables: Iterable[tuple[ByAgent, Callable[[str], Range]]], draws: Resamples) -> Boxes:
-    """The box of every measure of `tables`, each with what gives a measure's scale."""
+def boxes_of(*tables: tuple[ByAgent, Figures, Callable[[str], Range]]) -> Boxes:
+    """The box of every measure of `tables`, each with the measures' means and what gives a measure's scale."""
     boxes: Boxes = {}
-    for table, scale_of in tables:
+    for table, means, scale_of in tables:
         for agent, named in table.items():
             for name, row in named.items():
-                scale = scale_of(name)
-                boxes.setdefault(agent, {})[name] = box(row, draws.figure(row, scale), scale)
+                boxes.setdefault(agent, {})[name] = box(row, means[agent][name], scale_of(name))
     return boxes
 
 
@@ -33,8 +32,8 @@ def box(values: Mapping[str, float | None], figure: Figure, scale: Range | None 
     Quartiles are numpy's default (linear, type 7 of Hyndman and Fan 1996). figure: the mean of the same values with its
     interval. scale: the lowest and highest value there can be, where there are such.
     """
-    given = [value for value in values.values() if value is not None]
-    known = np.sort(np.round(np.array(given, dtype=np.float64), DIGITS))  # what differs in its last bit is no outlier
+    given = np.array(list(values.values()), dtype=np.float64)  # NaN for None
+    known = np.sort(np.round(given[~np.isnan(given)], DIGITS))  # what differs in its last bit is no outlier
     lowest, highest = scale or (None, None)
     n_failed = len(values) - len(known)
     if not len(known):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ragassay.cores import Helpers
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
@@ -18,7 +19,8 @@ from ..ratings.verdicts import Verdict
 from ..ratings.win_table import win_rates_by_query
 from ..results import WIN_RATE, Comparison
 from ..statistics.clustered import ByAgent, Values
-from ..statistics.paired_comparison import compare_pairs
+from ..statistics.gaps import ValueTable
+from ..statistics.paired_comparison import compare_table
 from . import query_values
 from .evaluator_values import Evaluations, measures_of
 
@@ -89,13 +91,14 @@ def compare_agents(
     clusters: Clusters,
     seed: int,
     matters: Mapping[str, float],
-) -> tuple[Comparison, ...]:
-    """Every pair of agents on every measure; the first of a pair stands earlier in `order`.
+    helpers: Helpers,
+) -> Callable[[], tuple[Comparison, ...]]:
+    """Every pair of agents on every measure, waited for when asked for; the first of a pair stands earlier in `order`.
 
-    matters: measure to the smallest difference that matters.
+    matters: measure to the smallest difference that matters. helpers: who compares, measure by measure.
     """
-    rows: list[Comparison] = []
+    begun = []
     for measure, one in table.items():
-        values = {agent: one.values[agent] for agent in order if agent in one.values}
-        rows += compare_pairs(measure, values, clusters, width=one.width, seed=seed, matters=matters.get(measure))
-    return tuple(rows)
+        values = ValueTable.of({agent: one.values[agent] for agent in order if agent in one.values})
+        begun.append(helpers.start(compare_table, measure, values, clusters, one.width, seed, matters.get(measure)))
+    return lambda: tuple(row for wait in begun for row in wait())

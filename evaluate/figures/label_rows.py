@@ -6,20 +6,19 @@ from the row of labels, for all queries at once. ir_measures gives the same, in 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress, repeat
 from typing import Any
 
 import numpy as np
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Floats, Truths
 from ragassay.trec import Qrels
 
 from ..statistics.clustered import Values
 
 Rankings = Mapping[str, Sequence[tuple[str, float]] | None]
-Unsettled = Mapping[str, Sequence[str]]
-"""Query to passages without a label that are not among the first k."""
 
 
 def ideal_gains(qrels: Qrels, k: int) -> dict[str, float]:
@@ -42,6 +41,16 @@ class LabelRows:
     ideal: Floats
     k: int
 
+    def without(self, queries: Collection[str]) -> LabelRows:
+        """Those of other queries."""
+        return self.where(np.array([query not in queries for query in self.queries], dtype=bool)) if queries else self
+
+    def where(self, which: Truths) -> LabelRows:
+        """Some of them, `which` (queries,)."""
+        if which.all():
+            return self
+        return LabelRows(list(compress(self.queries, which.tolist())), self.labels[which], self.ideal[which], self.k)
+
     def values(self, measure: Any) -> Values:
         """Query to the value of a measure of ir_measures; empty for one that such rows do not decide."""
         if measure.params.get("cutoff") != self.k:
@@ -57,32 +66,48 @@ class LabelRows:
         return dict(zip(self.queries, found.tolist(), strict=True))
 
 
+def rows_by_agent(
+    queries: Sequence[str], qrels: Qrels, rankings: Mapping[str, Rankings], k: int
+) -> dict[str, LabelRows]:
+    """`label_rows` of each agent."""
+    ideal = ideal_gains(qrels, k)
+    return {agent: label_rows(queries, qrels, ranking, k, ideal) for agent, ranking in rankings.items()}
+
+
 def label_rows(
-    queries: Iterable[str], qrels: Qrels, rankings: Rankings, k: int, ideal: Mapping[str, float], unsettled: Unsettled
+    queries: Sequence[str], qrels: Qrels, rankings: Rankings, k: int, ideal: Mapping[str, float]
 ) -> LabelRows:
-    """Of those of `queries` that were ranked (absent: nothing was retrieved), with nothing `unsettled` besides.
+    """Of those of `queries` that were ranked (absent: nothing was retrieved).
 
     A ranking with equal scores, which a measure may order in its own way, or with a passage twice is left out.
     """
-    names, rows, scores = [], [], []
+    names: list[str] = []
+    labels: list[int | None] = []
+    scores: list[float] = []
     for query in queries:
-        ranking, known = rankings.get(query, ()), qrels.get(query, {})
-        if ranking is None or unsettled.get(query):
+        ranking = rankings.get(query, ())
+        if ranking is None:
             continue
-        shown = dict(ranking[:k])
-        labels = list(map(known.get, shown))
-        beyond = k - len(shown)
-        if None in labels or (beyond and len(ranking) > len(shown)):
+        passages, given = zip(*ranking[:k], strict=True) if ranking else ((), ())
+        found = list(map(qrels.get(query, _NONE).get, passages))
+        if None in found or len({*passages}) < len(found):
             continue
         names.append(query)
-        rows.append(labels + [0] * beyond)
-        scores.append([*shown.values()] + [np.nan] * beyond)
+        if beyond := k - len(found):
+            found += [0] * beyond
+            given += (np.nan,) * beyond
+        labels += found
+        scores += given
     # In single precision, as trec_eval has them.
-    given = np.array(scores, dtype=np.float32).reshape(len(names), k)
-    falling = np.logical_and.reduce((given[:, 1:] < given[:, :-1]) | np.isnan(given[:, 1:]), axis=1)
-    kept = [name for name, falls in zip(names, falling.tolist(), strict=True) if falls]
-    labels_kept = np.array(rows, dtype=np.float64).reshape(len(names), k)[falling]
-    return LabelRows(kept, labels_kept, np.array([ideal.get(name, 0.0) for name in kept]), k)
+    single = np.array(scores, dtype=np.float32).reshape(len(names), k)
+    falling = np.logical_and.reduce((single[:, 1:] < single[:, :-1]) | np.isnan(single[:, 1:]), axis=1)
+    made = LabelRows(
+        names, np.array(labels, dtype=np.float64).reshape(-1, k), np.array(list(map(ideal.get, names, repeat(0.0)))), k
+    )
+    return made.where(falling)
+
+
+_NONE: Mapping[str, int] = {}
 
 
 def _gains(labels: Floats) -> Floats:

@@ -27,11 +27,14 @@ OFFERED = ("nDCG@10", "RR@10", "RR(rel=2)@5", "P@5", "R@100", "R(rel=1)@100", "A
 
 
 def parse(spelling: str) -> Any:
-    """The ir_measures measure of this spelling (`RR(rel=2)@5`). Raises InputError, naming some that there are."""
+    """The ir_measures measure of this spelling, ours (`RR(rel=2)@5`) or trec_eval's (`ndcg_cut_10`, `map`).
+
+    Raises InputError, naming some that there are.
+    """
     import ir_measures
 
     try:
-        measure = ir_measures.parse_measure(spelling)
+        measure = _of_trec_eval(spelling) or ir_measures.parse_measure(spelling)
         cutoff = measure.params.get("cutoff")
         averaged = type(measure.aggregator()) is type(ir_measures.AP.aggregator())
         known = averaged and (cutoff is None or 0 < cutoff <= _DEEPEST) and _first_provider(measure) is not None
@@ -40,9 +43,22 @@ def parse(spelling: str) -> Any:
     if not known:
         raise InputError(
             f"'{plain(spelling)}' is not a measure known here",
-            remedy=f"{did_you_mean(spelling, OFFERED)}measures are such as {', '.join(OFFERED)}",
+            remedy=f"{did_you_mean(spelling, OFFERED)}measures are such as {', '.join(OFFERED)}, "
+            "or trec_eval's ndcg_cut_10, map, recall_100",
         )
     return measure
+
+
+def _of_trec_eval(spelling: str) -> Any:
+    """The measure that trec_eval calls so, as it prints it (`P_5`) or is asked for it (`P.5`), else None."""
+    import ir_measures
+
+    family, stop, cutoff = spelling.partition(".")
+    try:
+        known = ir_measures.parse_trec_measure(f"{family}_{cutoff}" if stop and cutoff.isdigit() else spelling)
+    except (KeyError, NameError, ValueError):
+        return None
+    return known[0] if len(known) == 1 else None
 
 
 def _first_provider(measure: Any) -> Any:

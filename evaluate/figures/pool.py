@@ -19,9 +19,9 @@ from ..inputs.findings import Findings, Ranked
 from ..results import AgentPool, Bounds, LeftOut
 from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples
-from .label_rows import LabelRows, ideal_gains, label_rows
+from .label_rows import LabelRows, rows_by_agent
 from .measures import HIGHEST_LABEL, by_query, parse
-from .query_values import ranking_measures
+from .query_values import labelled_rows, ranking_measures
 
 Labels = Mapping[str, int]
 Open = Mapping[str, Sequence[str]]
@@ -89,37 +89,48 @@ def _labellings(row: Sequence[tuple[str, float]], known: Labels, elsewhere: Sequ
                     yield given | dict(zip(shown, reversed(order), strict=True))
 
 
-def pool_by_judge(findings: Findings, draws: Resamples, k: int) -> dict[str, AgentPool]:
-    """Every ranking agent's pool by the judge's labels; what could not be judged has none."""
+def pool_by_judge(
+    findings: Findings, draws: Resamples, k: int, labelled: Mapping[str, LabelRows] | None = None
+) -> dict[str, AgentPool]:
+    """Every ranking agent's pool by the judge's labels; what could not be judged has none.
+
+    labelled: `labelled_rows`, if they are at hand.
+    """
     unlabelled = {
         query: [p for p in findings.material.pool(query) if p not in findings.qrels.get(query, {})]
         for query in findings.queries
     }
-    return _pools(findings.rankings, findings.qrels, unlabelled, draws, k)
+    labelled = labelled_rows(findings, k) if labelled is None else labelled
+    return _pools(findings.rankings, findings.qrels, unlabelled, draws, k, labelled)
 
 
 def pool_by_people(findings: Findings, draws: Resamples, k: int) -> dict[str, AgentPool]:
     """The same by people's labels, over the queries they judged."""
     asked = list(findings.people)
     rankings = {agent: {q: row.get(q) for q in asked} for agent, row in findings.rankings.items()} if asked else {}
-    return _pools(rankings, findings.people, {}, draws, k)
+    return _pools(rankings, findings.people, {}, draws, k, rows_by_agent(asked, findings.people, rankings, k))
 
 
 def _pools(
-    rankings: Mapping[str, Ranked], qrels: Qrels, elsewhere: Open, draws: Resamples, k: int
+    rankings: Mapping[str, Ranked],
+    qrels: Qrels,
+    elsewhere: Open,
+    draws: Resamples,
+    k: int,
+    labelled: Mapping[str, LabelRows],
 ) -> dict[str, AgentPool]:
-    alone = _brought_by_one(rankings)
-    ideal, pools = ideal_gains(qrels, k), {}
+    alone, pools = _brought_by_one(rankings), {}
+    unsettled = {query for query, passages in elsewhere.items() if passages}
     for agent, ranking in rankings.items():
         own = {q: [p for p, _ in (ranking.get(q) or ()) if p in passages] for q, passages in alone.items()}
-        labelled = label_rows(ranking, qrels, ranking, k, ideal, elsewhere)
-        found = {m: ends(m, qrels, ranking, k, elsewhere, labelled) for m in ranking_measures(k)}
+        rows = labelled[agent].without(unsettled)
+        found = {m: ends(m, qrels, ranking, k, elsewhere, rows) for m in ranking_measures(k)}
         left = found
         if lost := {q: passages for q, passages in own.items() if passages}:
             left = _left_without(found, lost, qrels, ranking, elsewhere, k)
         bounds = {m: _bounds(one, draws) for m, one in found.items()}
         pools[agent] = AgentPool(
-            judged=_judged(ranking, qrels, draws, k, frozenset(labelled.queries)),
+            judged=_judged(ranking, qrels, draws, k, frozenset(rows.queries)),
             n_unique=sum(p in passages for q, passages in lost.items() for p, _ in (ranking[q] or ())[:k]),
             bounds=bounds,
             left_out={
@@ -131,12 +142,12 @@ def _pools(
 
 def _brought_by_one(rankings: Mapping[str, Ranked]) -> dict[str, set[str]]:
     """Query to the passages that one agent alone retrieved; only queries that have some."""
-    brought: dict[str, Counter[str]] = {}
-    for row in rankings.values():
-        for query, ranked in row.items():
-            brought.setdefault(query, Counter()).update([passage for passage, _ in ranked or ()])
-    alone = {query: {p for p, often in passages.items() if often == 1} for query, passages in brought.items()}
-    return {query: passages for query, passages in alone.items() if passages}
+    alone = {}
+    for query in dict.fromkeys(query for row in rankings.values() for query in row):
+        brought = Counter([passage for row in rankings.values() for passage, _ in row.get(query) or ()])
+        if passages := {passage for passage, often in brought.items() if often == 1}:
+            alone[query] = passages
+    return alone
 
 
 def _left_without(
@@ -158,12 +169,11 @@ def _judged(ranking: Ranked, qrels: Qrels, draws: Resamples, k: int, settled: Co
 
     settled: queries whose first k are known to have labels.
     """
-    shown = {query: [p for p, _ in row[:k]] for query, row in ranking.items() if row is not None}
-    counts = {query: float(len(row)) for query, row in shown.items()}
+    counts = {query: float(min(len(row), k)) for query, row in ranking.items() if row is not None}
     labelled = counts | {
-        q: float(sum(p in qrels.get(q, {}) for p in row)) for q, row in shown.items() if q not in settled
+        q: float(sum(p in qrels.get(q, {}) for p, _ in (ranking[q] or ())[:k])) for q in counts.keys() - settled
     }
-    n, failed = int(sum(counts.values())), len(ranking) - len(shown)
+    n, failed = int(sum(counts.values())), len(ranking) - len(counts)
     return draws.ratio(labelled, counts, n=n, n_failed=failed, limits=(0.0, 1.0))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from ragassay.records import Answer, Figure, Judgment
 from ragassay.trec import Qrels
@@ -14,7 +14,7 @@ from ..judging.judges.answer_correctness import REFUSAL
 from ..results import Figures
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.resamples import Resamples, rounded
-from .label_rows import ideal_gains, label_rows
+from .label_rows import LabelRows, rows_by_agent
 from .measures import by_query, judged_by_query
 from .section_recall import section_recall, sources
 
@@ -24,18 +24,28 @@ def ranking_measures(k: int) -> tuple[str, ...]:
     return (f"RR(rel=2)@{k}", f"RR(rel=1)@{k}", f"nDCG@{k}")
 
 
-def retrieval_by_query(findings: Findings, k: int) -> dict[str, dict[str, Values]]:
-    """Agent to measure to query to value, by the judge's labels; R(section)@k where questions have a source."""
+def labelled_rows(findings: Findings, k: int) -> dict[str, LabelRows]:
+    """Agent to the judge's labels of the first k passages, of the queries where all have one."""
+    return rows_by_agent(findings.queries, findings.qrels, findings.rankings, k)
+
+
+def retrieval_by_query(
+    findings: Findings, k: int, labelled: Mapping[str, LabelRows] | None = None
+) -> dict[str, dict[str, Values]]:
+    """Agent to measure to query to value, by the judge's labels; R(section)@k where questions have a source.
+
+    labelled: `labelled_rows`, if they are at hand.
+    """
     failed: dict[str, list[str]] = {}
     for judgment in findings.relevance:
         if judgment.error is not None:
             failed.setdefault(judgment.query_id, []).append(judgment.subject)
     found = sources(findings.material.queries, findings.sections)
     values: dict[str, dict[str, Values]] = {}
-    ideal, queries = ideal_gains(findings.qrels, k), findings.queries
-    unsettled = {q: [p for p in row if p not in findings.qrels.get(q, {})] for q, row in failed.items()}
+    queries, labelled = findings.queries, labelled_rows(findings, k) if labelled is None else labelled
+    unsettled = {q for q, row in failed.items() if any(p not in findings.qrels.get(q, {}) for p in row)}
     for agent, ranking in findings.rankings.items():
-        rows = label_rows(queries, findings.qrels, ranking, k, ideal, unsettled)
+        rows = labelled[agent].without(unsettled)
         values[agent] = {
             measure: judged_by_query(measure, queries, findings.qrels, ranking, failed, k, rows)
             for measure in ranking_measures(k)
@@ -71,10 +81,15 @@ def pointwise_by_query(findings: Findings, criteria: Sequence[str]) -> dict[str,
     often: Counter[tuple[str, str, str]] = Counter()
     for row in findings.pointwise:
         if row.label is not None:
-            column = sums.setdefault((row.subject, row.criterion), {})
-            if row.query_id in column:
-                often[row.subject, row.criterion, row.query_id] += 1
-            column[row.query_id] = column.get(row.query_id, 0.0) + row.label
+            key, query = (row.subject, row.criterion), row.query_id
+            column = sums.get(key)
+            if column is None:
+                column = sums[key] = {}
+            if query in column:
+                often[*key, query] += 1
+                column[query] += row.label
+            else:
+                column[query] = float(row.label)
     for (agent, criterion, query), more in often.items():
         sums[agent, criterion][query] /= 1 + more
     queries = findings.queries
@@ -113,29 +128,34 @@ def highest(measure: str, criteria: Collection[str]) -> float:
 
 def label_counts(judgments: Iterable[Judgment]) -> dict[str, int]:
     """How often each label was given, in the labels' order: {"0": 3, "2": 9}."""
-    counts = Counter(row.label for row in judgments if row.label is not None)
-    return {f"{label:g}": counts[label] for label in sorted(counts)}
+    return _spelt(Counter(row.label for row in judgments if row.label is not None))
 
 
 def pointwise_labels(findings: Findings, criteria: Sequence[str]) -> dict[str, dict[str, dict[str, int]]]:
     """Agent to criterion to label to how often, for "0", "1", "2" at least."""
-    rows: dict[tuple[str, str], list[Judgment]] = {}
-    for row in findings.pointwise:
-        rows.setdefault((row.subject, row.criterion), []).append(row)
+    found: dict[tuple[str, str], dict[float, int]] = {}
+    rows = Counter([(row.subject, row.criterion, row.label) for row in findings.pointwise])
+    for (agent, criterion, label), often in rows.items():
+        if label is not None:
+            found.setdefault((agent, criterion), {})[label] = often
     return {
-        agent: {criterion: _all_labels(rows.get((agent, criterion), [])) for criterion in criteria}
+        agent: {criterion: _all_labels(found.get((agent, criterion), {})) for criterion in criteria}
         for agent in findings.material.agents
     }
 
 
-def _all_labels(judgments: Sequence[Judgment]) -> dict[str, int]:
-    counts = {"0": 0, "1": 0, "2": 0} | label_counts(judgments)
+def _all_labels(often: Mapping[float, int]) -> dict[str, int]:
+    counts = {"0": 0, "1": 0, "2": 0} | _spelt(often)
     return dict(sorted(counts.items(), key=lambda item: float(item[0])))
+
+
+def _spelt(often: Mapping[float, int]) -> dict[str, int]:
+    return {f"{label:g}": often[label] for label in sorted(often)}
 
 
 def relevance_labels(findings: Findings) -> dict[str, int]:
     """Label to how many of the judged passages got it, for "0", "1", "2" at least."""
-    return _all_labels(findings.relevance)
+    return _all_labels(Counter(row.label for row in findings.relevance if row.label is not None))
 
 
 def answer_figures(findings: Findings, draws: Resamples) -> dict[str, dict[str, Figure]]:

@@ -7,11 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, model_validator
-
 from ragassay.errors import InputError
-from ragassay.files import read_records
-from ragassay.records import Figure, Game
+from ragassay.records import Figure
 
 from ..inputs.sections import read_clusters
 from ..ratings import bradley_terry, elo
@@ -22,27 +19,12 @@ from ..ratings.verdicts import verdicts
 from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rates_by_query
 from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples, resamples
+from .games import read_games
 
 Method = Literal["elo", "bradley-terry"]
 
 SAME_POINTS = 1e-6
 """Elo ratings that differ by less are the same but for rounding."""
-
-
-class AnyonesGame(Game):
-    """A game that somebody else may have written: fields that we do not know are ignored."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    agent_a: str = Field(min_length=1)
-    agent_b: str = Field(min_length=1)
-    probability: float | None = Field(None, ge=0, le=1)
-
-    @model_validator(mode="after")
-    def _two_agents(self) -> AnyonesGame:
-        if self.agent_a == self.agent_b:
-            raise ValueError(f"agent '{self.agent_a}' plays itself")
-        return self
 
 
 def rate_file(
@@ -62,15 +44,15 @@ def rate_file(
     method, parameters, n_games (lines), n_failed (lines without a winner), n_verdicts (pairs of agents on a query with
     a winner or a tie), flip_rate, first_shown_wins, leader, decided (whether the games won tell it from each other
     agent), possible_best and expected_regret (`evaluate.ratings.standing`; empty and None below two rated agents),
-    ratings (agent to figure, best first) and note (why something is missing, or None). Bradley-Terry adds p_best and
-    converged; it does not use k_factor and tournaments. Intervals are from resampling queries, by the sections that the
-    queries file `sections` names (`evaluate.inputs.sections`). Raises InputError for a file that cannot be read, or
+    ratings (agent to figure, best first) and note (why something is missing, or None). Where the order of games is not
+    known (`from_files.games`), flip_rate and first_shown_wins are of those of which it is. Bradley-Terry adds p_best
+    and converged; it does not use k_factor and tournaments. Intervals are from resampling queries, by the sections that
+    the queries file `sections` names (`evaluate.inputs.sections`). Raises InputError for a file that cannot be read, or
     without a game, for a query without its line in `sections`, and for parameters out of range.
     """
     _check(k_factor, initial, tournaments, bootstrap, seed)
-    played = read_records(games, AnyonesGame)
-    if not played:
-        raise InputError("has no game", file=games)
+    file = read_games(games)
+    played = file.games
     found = verdicts(played)
     agents = [name for game in played for name in (game.agent_a, game.agent_b)]
     queries = [game.query_id for game in played]
@@ -89,7 +71,7 @@ def rate_file(
         "n_failed": sum(game.winner is None for game in played),
         "n_verdicts": len(table.a),
         "flip_rate": flip_rate(found, draws).dump(),
-        "first_shown_wins": first_shown_wins(played, draws).dump(),
+        "first_shown_wins": first_shown_wins(file.ordered, draws).dump(),
         **rated,
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import compress
 
 import numpy as np
 
@@ -47,7 +46,7 @@ class Clusters:
         """Some of the queries, `which` (queries,); clusters keep their numbers, also those left without a query."""
         if which.all():
             return self
-        kept = tuple(compress(self.queries, which.tolist()))
+        kept = tuple(map(self.queries.__getitem__, np.flatnonzero(which).tolist()))
         return Clusters(kept, self.numbers[which], self.names)
 
     def sums(self, values: Floats) -> Floats:

@@ -11,6 +11,7 @@ in more than 5% of the resamples, ties count as half wins instead, and the note 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal
@@ -18,13 +19,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.arrays import Floats, Truths
+from ragassay.arrays import Floats, Ints, Truths
 from ragassay.records import Figure
 from ragassay.text import listed
 
 from ..statistics.resamples import DIGITS, Resamples, rounded
 from .best_agent import share_best
-from .bradley_terry_fit import STEPS, has_tie_parameter, log_strengths, reach
+from .bradley_terry_fit import STEPS, has_circle, has_tie_parameter, log_strengths, reach
 from .win_table import Contests
 
 POINTS = 400 / np.log(10.0)
@@ -36,6 +37,9 @@ UNBOUNDED_SHARE = 0.05
 ALL_TIED = "all verdicts are ties: no agent stands above another, and nothing tells how far apart they may be"
 
 HALF_INSTEAD = "ties are counted as half wins: all wins run one way, where Davidson's tie parameter has no finite value"
+
+_AT_ONCE = 200_000
+"""Cells of tables that are solved together: few enough to stay in the processor's cache."""
 
 Ties = Literal["davidson", "half"]
 
@@ -82,13 +86,15 @@ def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Tie
     left out of the intervals; above 5% of them there are no intervals.
     """
     held = contests.with_verdicts()
-    wins, tied = _by_cluster(held, draws)
-    once = np.ones((1, len(held.queries)))
-    totals, tied_totals = _weighed(held, once, wins.sum(axis=0)[None], tied.sum(axis=0)[None])[:, 0]
-    drawn_wins, drawn_ties = _weighed(held, draws.weights, *_drawn(draws, wins, tied))
-    used = _model(ties, totals, tied_totals, drawn_wins, drawn_ties)
-    whole = _order(totals[None], tied_totals[None], used)
-    drawn = _order(drawn_wins, drawn_ties, used)
+    cells, used = _Cells.of(held), ties
+    totals, tied_totals = cells.tables(np.ones((1, len(held.queries))))
+    if used == "davidson" and not has_tie_parameter(totals, tied_totals).all():
+        used = "half"
+    drawn, has = _drawn(cells, draws, used)
+    if used == "davidson" and 1 - has > UNBOUNDED_SHARE:
+        used = "half"
+        drawn, _ = _drawn(cells, draws, used)
+    whole, circles = _order(totals, tied_totals, used)[0], _triples(totals[0])
     return BradleyTerry(
         figures=_figures(contests, held, whole, drawn, draws, initial),
         rated=held.agents,
@@ -98,8 +104,8 @@ def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Tie
         ranks=rank_intervals(held.agents, drawn.above.mean(axis=0), draws, len(np.unique(held.query))),
         ties=used,
         tie_parameter=round(float(whole.tie_parameter[0]), DIGITS) if used == "davidson" and held.agents else None,
-        triples=len(list(_triples(totals))),
-        intransitive=sum(_triples(totals)),
+        triples=len(circles),
+        intransitive=int(circles.sum()),
         converged=whole.converged and drawn.converged,
         note=_note(contests, held, whole, drawn, used != ties),
     )
@@ -127,71 +133,111 @@ def rank_intervals(
 
 @dataclass(frozen=True)
 class _Order:
-    """For each table: log strengths (comparable where mutual), who reaches whom both ways, who stands above whom.
+    """For each table: log strengths (comparable where agents reach each other both ways), who stands above whom.
 
     bounded: whether the log strengths are the model's finite maximum.
     """
 
     log: Floats
     tie_parameter: Floats
-    mutual: Truths
     above: Truths
     bounded: Truths
     converged: bool
 
 
-def _by_cluster(held: Contests, draws: Resamples) -> tuple[Floats, Floats]:
-    """(clusters, agents, agents) twice: row's wins against column, and ties."""
-    n, tied, cluster = len(held.agents), held.score == 0.5, draws.clusters.numbers[held.query]
-    wins, ties = (np.zeros((len(draws.clusters.names), n, n)) for _ in range(2))
-    np.add.at(wins, (cluster, held.a, held.b), held.score == 1)
-    np.add.at(wins, (cluster, held.b, held.a), held.score == 0)
-    np.add.at(ties, (cluster[tied], held.a[tied], held.b[tied]), 1)
-    return wins, ties + ties.transpose(0, 2, 1)
+@dataclass(frozen=True)
+class _Cells:
+    """Games, those that fill the same cell of a table side by side: of wins, row against column, and then of ties.
+
+    query: (games,); starts: (cells,), where each cell's begin; row, column, tied: (cells,).
+    """
+
+    held: Contests
+    query: Ints
+    starts: Ints
+    row: Ints
+    column: Ints
+    tied: Truths
+
+    @classmethod
+    def of(cls, held: Contests) -> _Cells:
+        """Of all games."""
+        lost, tied, n = held.score == 0, held.score == 0.5, len(held.agents)
+        row, column = np.where(lost, held.b, held.a), np.where(lost, held.a, held.b)
+        cell = (tied * n + row) * n + column
+        order = np.argsort(cell, kind="stable")
+        starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
+        first = order[starts]
+        return cls(held, held.query[order], starts, row[first], column[first], tied[first])
+
+    def tables(self, weights: Floats | NDArray[np.int16]) -> tuple[Floats, Floats]:
+        """(draws, agents, agents) twice: row's wins against column, and ties, each pair's at what they count.
+
+        weights: (draws, queries), how often each query was drawn.
+        """
+        n = len(self.held.agents)
+        wins, ties = (np.zeros((len(weights), n, n)) for _ in range(2))
+        if len(self.starts):
+            often = np.add.reduceat(weights[:, self.query].astype(np.float64), self.starts, axis=1)
+            for table, which in ((wins, ~self.tied), (ties, self.tied)):
+                table[:, self.row[which], self.column[which]] = often[:, which]
+        ties = ties + ties.transpose(0, 2, 1)
+        of_pair = self.held.pair_weights(weights)
+        return (wins, ties) if of_pair is None else (wins * of_pair, ties * of_pair)
 
 
-def _drawn(draws: Resamples, *tables: Floats) -> tuple[Floats, ...]:
-    """Each table (clusters, agents, agents) summed over the clusters of every draw; each is drawn whole."""
-    n, size = len(draws.weights), tables[0].shape[1]
-    weights = draws.weights[:, np.unique(draws.clusters.numbers, return_index=True)[1]].astype(np.float64)
-    return tuple((weights @ table.reshape(len(table), size * size)).reshape(n, size, size) for table in tables)
+def _drawn(cells: _Cells, draws: Resamples, model: Ties) -> tuple[_Order, float]:
+    """The order of the table of each draw, and in what share of them Davidson's model has a maximum."""
+    n, step = len(draws.weights), max(1, _AT_ONCE // max(1, len(cells.held.agents) ** 2))
+    slices = [draws.weights[start : start + step] for start in range(0, n, step)] or [draws.weights]
+    parts, has = zip(*(_order(*cells.tables(weights), model) for weights in slices), strict=True)
+    return _joined(parts), float(np.concatenate(has).mean()) if n else 1.0
 
 
-def _weighed(held: Contests, weights: Floats | NDArray[np.int64], *tables: Floats) -> Floats:
-    """The tables (draws, agents, agents) with each pair's games at what they count in each draw."""
-    of_pair = held.pair_weights(weights)
-    return np.stack(tables if of_pair is None else [table * of_pair for table in tables])
+def _joined(parts: Sequence[_Order]) -> _Order:
+    log, parameter, above, bounded = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("log", "tie_parameter", "above", "bounded")
+    )
+    return _Order(log, parameter, above, bounded, all(part.converged for part in parts))
 
 
-def _model(asked: Ties, wins: Floats, ties: Floats, drawn_wins: Floats, drawn_ties: Floats) -> Ties:
-    """Davidson's where it is asked for and has a maximum in the table and in nearly all resamples."""
-    if asked == "half" or not has_tie_parameter(wins[None], ties[None]).all():
-        return "half"
-    lacking = 1 - float(has_tie_parameter(drawn_wins, drawn_ties).mean()) if len(drawn_wins) else 0.0
-    return "half" if lacking > UNBOUNDED_SHARE else "davidson"
+def standing_above(contests: Contests) -> tuple[tuple[str, ...], Truths]:
+    """The agents with a verdict, and (rated, rated) whether row stands above column: `rate` without its intervals."""
+    held = contests.with_verdicts()
+    tables = _Cells.of(held).tables(np.ones((1, len(held.queries))))
+    return held.agents, _order(*tables, "davidson")[0].above[0]
 
 
-def _order(wins: Floats, ties: Floats, model: Ties) -> _Order:
+def _order(wins: Floats, ties: Floats, model: Ties) -> tuple[_Order, Truths]:
     """Tables are solved within each part whose agents reach one another, where a finite maximum exists.
 
-    The few tables in which Davidson's has none are ordered by half wins, and not bounded.
+    The few tables in which Davidson's has none are ordered by half wins, and not bounded. Second: (tables,), in which
+    it has one.
     """
     reached = reach(wins + ties)
     back = reached.transpose(0, 2, 1)
     mutual = reached & back
     whole = mutual.all(axis=(1, 2))
+    circle, has = has_circle(wins) if model == "davidson" else None, np.ones(len(wins), dtype=bool)
+    if circle is not None:
+        has = circle | ~ties.any(axis=(1, 2))
     wins, ties = np.where(mutual, wins, 0.0), np.where(mutual, ties, 0.0)
-    by_davidson = has_tie_parameter(wins, ties) if model == "davidson" else np.zeros(len(wins), dtype=bool)
+    # A circle is within a part, so that it is still there.
+    by_davidson = np.zeros(len(wins), dtype=bool) if circle is None else circle | ~ties.any(axis=(1, 2))
     log, parameter, converged = np.zeros(wins.shape[:2]), np.zeros(len(wins)), True
-    for which, fit in (
-        (by_davidson, log_strengths(wins[by_davidson], ties[by_davidson])),
-        (~by_davidson, log_strengths(wins[~by_davidson] + ties[~by_davidson] / 2)),
-    ):
-        log[which], parameter[which] = fit.log, fit.tie_parameter
-        converged = converged and bool(fit.converged.all())
+    for which, tied in ((by_davidson, True), (~by_davidson, False)):
+        if which.any():
+            won, halves = wins[which], ties[which]
+            fit = (
+                log_strengths(won, halves, mutual[which])
+                if tied
+                else log_strengths(won + halves / 2, None, mutual[which])
+            )
+            log[which], parameter[which] = fit.log, fit.tie_parameter
+            converged = converged and bool(fit.converged.all())
     stronger = log[:, :, None] - log[:, None, :] > 1e-7
     bounded = np.asarray(whole & by_davidson if model == "davidson" else whole)
-    return _Order(log, parameter, mutual, (reached & ~back) | (mutual & stronger), bounded, converged)
+    return _Order(log, parameter, (reached & ~back) | (mutual & stronger), bounded, converged), has
 
 
 def _figures(
@@ -234,14 +280,13 @@ def _unbounded_share(drawn: _Order) -> float:
     return 1 - float(drawn.bounded.mean())
 
 
-def _triples(wins: Floats) -> list[bool]:
+def _triples(wins: Floats) -> Truths:
     """For each three agents of which every two have a majority between them: whether the majorities run in a circle."""
     ahead = wins > wins.T
     decided = ahead | ahead.T
-    found = []
-    for i, j, k in combinations(range(len(wins)), 3):
-        if decided[i, j] and decided[j, k] and decided[i, k]:
-            found.append(bool(ahead[i, j] == ahead[j, k] == ahead[k, i]))
+    i, j, k = np.array(list(combinations(range(len(wins)), 3)), dtype=np.intp).reshape(-1, 3).T
+    circle = (ahead[i, j] == ahead[j, k]) & (ahead[j, k] == ahead[k, i])
+    found: Truths = circle[decided[i, j] & decided[j, k] & decided[i, k]]
     return found
 
 

@@ -51,28 +51,33 @@ def has_tie_parameter(wins: Floats, ties: Floats) -> Truths:
     may run one way, and the likelihood can rise for ever as strengths and v grow together; such a table is refused
     although a few of them do have a maximum.
     """
+    return np.asarray(has_circle(wins) | ~ties.any(axis=(1, 2)))
+
+
+def has_circle(wins: Floats) -> Truths:
+    """(tables,): whether some agents beat one another in a circle."""
     led = reach(wins)
-    circle = led & led.transpose(0, 2, 1) & ~np.eye(wins.shape[1], dtype=bool)
-    return np.asarray(circle.any(axis=(1, 2)) | ~ties.any(axis=(1, 2)))
+    return np.asarray((led & led.transpose(0, 2, 1) & ~np.eye(wins.shape[1], dtype=bool)).any(axis=(1, 2)))
 
 
-def log_strengths(wins: Floats, ties: Floats | None = None) -> Fit:
+def log_strengths(wins: Floats, ties: Floats | None = None, parts: Truths | None = None) -> Fit:
     """The maximum of the likelihood of each table.
 
     wins: (tables, agents, agents), row's wins against column, where ties are counted as halves if `ties` is None.
     ties: (tables, agents, agents), symmetric, how many games were tied; Davidson's model is then fitted.
     Within a table, an agent must reach all that it has played through wins or ties (`reach`), and with `ties`
-    `has_tie_parameter` must hold; agents that no game links are solved apart, each part with mean 0.
+    `has_tie_parameter` must hold; agents that no game links are solved apart, each part with mean 0. parts: who is
+    linked to whom, (tables, agents, agents), if it is known.
     """
     tied = np.zeros_like(wins) if ties is None else ties
     games = wins + wins.transpose(0, 2, 1) + tied
-    problem = _Problem(wins + tied / 2, games, tied.sum(axis=(1, 2)) / 2, _parts(games))
+    problem = _Problem(wins + tied / 2, games, tied.sum(axis=(1, 2)) / 2, reach(games) if parts is None else parts)
     if not wins.size:
         return Fit(np.zeros(wins.shape[:2]), np.zeros(len(wins)), np.zeros(wins.shape), np.ones(len(wins), dtype=bool))
-    at, converged = _climb(problem)
+    at, totals, converged = _climb(problem)
     log = at[:, :-1] - _mean_of_parts(at[:, :-1], problem.parts)
     log -= log.mean(axis=1, keepdims=True)
-    information = problem.information(*problem.shares(at)[:2])[:, :-1, :-1]
+    information = problem.information(*problem.shares(at, *totals))[:, :-1, :-1]
     return Fit(log, np.where(problem.n_ties > 0, np.exp(at[:, -1]), 0.0), information, converged)
 
 
@@ -99,22 +104,22 @@ class _Problem:
         at[:, -1] = np.log(np.where(self.n_ties > 0, 2 * self.n_ties / decided, 1.0))
         return at
 
-    def shares(self, at: Floats) -> tuple[Floats, Floats, Floats]:
-        """P(row wins), P(tie), and the log of what divides both, with sqrt(p_i p_j) taken out."""
-        half, total = self._total(at)
-        tie = np.where(self.n_ties > 0, at[:, -1], -np.inf)[:, None, None]
-        return np.exp(half - total), np.exp(tie - total), total
+    def shares(self, at: Floats, half: Floats, total: Floats) -> tuple[Floats, Floats]:
+        """P(row wins) and P(tie), from `totals`."""
+        return np.exp(half - total), np.exp(self._log_tie(at) - total)
 
-    def _total(self, at: Floats) -> tuple[Floats, Floats]:
+    def totals(self, at: Floats) -> tuple[Floats, Floats]:
         """Half the differences of the log strengths, d, and log(exp(d) + exp(-d) + v)."""
-        half = (at[:, :-1, None] - at[:, None, :-1]) / 2
-        tie = np.where(self.n_ties > 0, at[:, -1], -np.inf)[:, None, None]
+        half, tie = (at[:, :-1, None] - at[:, None, :-1]) / 2, self._log_tie(at)
         most = np.maximum(np.abs(half), tie)
-        return half, most + np.log(np.exp(half - most) + np.exp(-half - most) + np.exp(tie - most))
+        ahead = np.exp(half - most)
+        return half, most + np.log(ahead + ahead.transpose(0, 2, 1) + np.exp(tie - most))
 
-    def likelihood(self, at: Floats) -> Floats:
-        """Its logarithm, (tables,)."""
-        half, total = self._total(at)
+    def _log_tie(self, at: Floats) -> Floats:
+        return np.where(self.n_ties > 0, at[:, -1], -np.inf)[:, None, None]
+
+    def likelihood(self, at: Floats, half: Floats, total: Floats) -> Floats:
+        """Its logarithm, (tables,), from `totals`."""
         tied = np.where(self.n_ties > 0, self.n_ties * at[:, -1], 0.0)
         # score - games / 2 is half of wins less losses, and each pair stands in the table twice.
         value: Floats = ((self.score - self.games / 2) * half - self.games * total / 2).sum(axis=(1, 2)) + tied
@@ -138,9 +143,9 @@ class _Problem:
         full[:, -1, -1] = (self.games * tie * (1 - tie)).sum(axis=(1, 2)) / 2
         return full
 
-    def direction(self, at: Floats) -> Floats:
-        """Newton's step, no part longer than `_LONGEST_STEP`."""
-        won, tie, _ = self.shares(at)
+    def direction(self, at: Floats, half: Floats, total: Floats) -> Floats:
+        """Newton's step, no part longer than `_LONGEST_STEP`; from `totals`."""
+        won, tie = self.shares(at, half, total)
         full = self.information(won, tie)
         # What the likelihood does not know (each part's level, log v without ties) stays where it is.
         full[:, :-1, :-1] += self.parts / self.parts.sum(axis=2, keepdims=True)
@@ -150,29 +155,27 @@ class _Problem:
         return np.asarray(step * np.minimum(1, _LONGEST_STEP / np.maximum(longest, 1e-300)), dtype=np.float64)
 
 
-def _climb(problem: _Problem) -> tuple[Floats, Truths]:
-    """(tables, agents + 1) at the top, and which tables got there."""
+def _climb(problem: _Problem) -> tuple[Floats, tuple[Floats, Floats], Truths]:
+    """(tables, agents + 1) at the top, the `totals` there, and which tables got there."""
     at, open_tables = problem.start(), np.ones(len(problem.games), dtype=bool)
-    reached = problem.likelihood(at)
+    half, total = problem.totals(at)
+    reached = problem.likelihood(at, half, total)
     for _ in range(STEPS):
         here, place, before = problem.of(open_tables), at[open_tables], reached[open_tables]
-        step, size = here.direction(place), np.ones((len(place), 1))
+        step, size = here.direction(place, half[open_tables], total[open_tables]), np.ones((len(place), 1))
         for _ in range(_HALVINGS):
-            after = here.likelihood(place + size * step)
+            totals = here.totals(place + size * step)
+            after = here.likelihood(place + size * step, *totals)
             lower = after < before - 1e-12 * np.abs(before)
             if not lower.any():
                 break
             size[lower] /= 2
         at[open_tables], reached[open_tables] = place + size * step, after
+        half[open_tables], total[open_tables] = totals
         open_tables[open_tables] = np.abs(step).max(axis=1) > TOLERANCE
         if not open_tables.any():
             break
-    return at, ~open_tables
-
-
-def _parts(games: Floats) -> Truths:
-    """(tables, agents, agents): who is linked to whom by games."""
-    return reach(games)
+    return at, (half, total), ~open_tables
 
 
 def _mean_of_parts(log: Floats, parts: Truths) -> Floats:

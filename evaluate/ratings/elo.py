@@ -8,7 +8,7 @@ Rackauckas, Câmara and Zavrel 2024); the tournaments are played side by side, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.arrays import Floats, Ints
-from ragassay.cores import Cores, beside
+from ragassay.cores import Helpers
 from ragassay.records import Figure
 
 from ..statistics.resamples import Resamples, rounded
@@ -41,7 +41,7 @@ _STEPS = 64
 """Games whose players are looked up at a time: few enough to stay in the processor's cache."""
 
 _GAMES_OF_A_PROCESS = 100_000_000
-"""With so many in all tournaments, seconds of work, they are shared among the machine's cores."""
+"""With so many in all tournaments, seconds of work, they are worth sharing among the machine's cores."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,10 @@ class Circles:
         """How many tournaments there are."""
         return 2 * self.starts * len(self.games)
 
-    def steps(self, of_game: Ints | None = None) -> Iterator[Ints]:
-        """(steps, tournaments): the next games of all tournaments; those of one start and way stand together.
-
-        of_game: what to give in the place of each game.
-        """
+    def steps(self) -> Iterator[Ints]:
+        """(steps, tournaments): the next games of all tournaments; those of one start and way stand together."""
         size = self.games.shape[1]
         turned = np.ascontiguousarray(self.games.T)
-        turned = turned if of_game is None else np.take(of_game.astype(np.int32), turned)
         ahead = (np.arange(size) + np.arange(self.starts)[:, None] * size // self.starts) % max(size, 1)
         circle = np.concatenate([ahead, ahead[:, ::-1]]).T
         for start in range(0, size, _STEPS):
@@ -98,7 +94,9 @@ def play(contests: Contests, orders: Orders | Circles, k_factor: float, initial:
     orders: (tournaments, games) indices into `contests`; an index equal to the number of games is no game. A game
     counts as `Contests.game_weights` says, in so many K.
     """
-    return _played(_Part(*_kinds(contests), orders, len(contests.agents), k_factor, initial))
+    kinds, number = _kinds(contests)
+    orders = Circles(number[orders.games], orders.starts) if isinstance(orders, Circles) else number[orders]
+    return _played(_Part(kinds, orders, len(contests.agents), k_factor, initial))
 
 
 @dataclass(frozen=True)
@@ -112,21 +110,20 @@ class _Kinds:
     weight: Floats
 
 
-def _kinds(contests: Contests) -> tuple[_Kinds, Ints]:
-    """The kinds, and (games + 1,) the number of each game's, that of no game last."""
+def _kinds(contests: Contests) -> tuple[_Kinds, Orders]:
+    """The kinds, and (games + 1,) the number of each game's in few bytes, that of no game last."""
     agents = len(contests.agents)
     columns = np.stack([contests.a, contests.b, contests.score, contests.game_weights()])
     kinds, number = np.unique(np.column_stack([columns, (agents, agents + 1, 0.5, 1.0)]), axis=1, return_inverse=True)
     a, b = (np.ascontiguousarray(kinds[side]).astype(np.intp) for side in (0, 1))
-    return _Kinds(a, b, kinds[2], kinds[3]), number.ravel().astype(np.intp)
+    return _Kinds(a, b, kinds[2], kinds[3]), number.ravel().astype(np.min_scalar_type(len(a)))
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Tournaments that are played side by side, by one process. number: (games + 1,) each game's kind."""
+    """Tournaments that are played side by side, by one process. orders: of kinds, not of games."""
 
     kinds: _Kinds
-    number: Ints
     orders: Orders | Circles
     agents: int
     k_factor: float
@@ -135,10 +132,10 @@ class _Part:
     def steps(self) -> Iterator[Ints]:
         """(steps, tournaments): the kinds of the next games of all tournaments."""
         if isinstance(self.orders, Circles):
-            yield from self.orders.steps(self.number)
+            yield from self.orders.steps()
             return
         for start in range(0, self.orders.shape[1], _STEPS):
-            yield np.take(self.number, self.orders[:, start : start + _STEPS].T)
+            yield self.orders[:, start : start + _STEPS].T.astype(np.intp)
 
 
 def _played(part: _Part) -> Floats:
@@ -168,29 +165,31 @@ def _played(part: _Part) -> Floats:
     return part.initial + ratings.reshape(n, width)[:, : part.agents] * (2 * SCALE / log(10))
 
 
-def _all_played(parts: Iterable[_Part], n_games: int) -> list[Floats]:
-    """Of each part, in order; n_games, of all tournaments together, says whether to start processes."""
-    if n_games < _GAMES_OF_A_PROCESS:
-        return [_played(part) for part in parts]
-    found = dict(Cores().each(_played, parts))
-    return [found[place] for place in range(len(found))]
-
-
 def shuffled(games: Orders, starts: int, generator: np.random.Generator) -> Circles:
     """Every row of `games` in random order."""
     return Circles(generator.permuted(games, axis=1), starts)
 
 
-def rate(contests: Contests, draws: Resamples, settings: EloSettings) -> dict[str, Figure]:
+def is_large(n_verdicts: int, replicates: int, tournaments: int) -> bool:
+    """Whether `rate` is work enough to be shared among processes."""
+    return n_verdicts * (tournaments + replicates * 2 * STARTS_OF_A_REPLICATE) >= _GAMES_OF_A_PROCESS
+
+
+def rate(
+    contests: Contests, draws: Resamples, settings: EloSettings, helpers: Helpers | None = None
+) -> dict[str, Figure]:
     """Each agent's mean rating, over its verdicts, with an interval from resampling queries; None without a verdict.
 
     The interval's replicates are means of 2 · `STARTS_OF_A_REPLICATE` tournaments over the games of the queries drawn.
+    helpers: who plays (default: processes of its own where it `is_large`).
     """
     if not len(contests.a):
         return {agent: Figure(value=None, n=0, n_failed=contests.failed_of(agent)) for agent in contests.agents}
+    if helpers is None:
+        with Helpers(is_large(len(contests.a), len(draws.weights), settings.tournaments)) as own:
+            return rate(contests, draws, settings, own)
     mean, replicates = _tournaments(contests, settings), _Replicates(contests, draws, settings)
-    n_games = settings.tournaments * len(contests.a) + replicates.n_games
-    first, *others = _all_played(chain([mean], replicates.parts()), n_games)
+    first, *others = helpers.each(_played, chain([mean], replicates.parts()))
     means, drawn = _mean(mean, first, settings), replicates.means(others)
     figures = {}
     for index, agent in enumerate(contests.agents):
@@ -200,13 +199,11 @@ def rate(contests: Contests, draws: Resamples, settings: EloSettings) -> dict[st
     return figures
 
 
-def begin(contests: Contests, draws: Resamples, settings: EloSettings) -> Callable[[], dict[str, Figure]]:
-    """`rate`, which is waited for when its figures are asked for: where processes share the work, it has begun."""
-    n_games = settings.tournaments * len(contests.a) + _Replicates(contests, draws, settings).n_games
-    if n_games >= _GAMES_OF_A_PROCESS:
-        return beside(partial(rate, contests, draws, settings))
-    found = rate(contests, draws, settings)
-    return lambda: found
+def begin(
+    contests: Contests, draws: Resamples, settings: EloSettings, helpers: Helpers
+) -> Callable[[], dict[str, Figure]]:
+    """`rate`, which is waited for when its figures are asked for."""
+    return helpers.beside(partial(rate, contests, draws, settings, helpers))
 
 
 def tournament_mean(contests: Contests, settings: EloSettings) -> Floats:
@@ -216,11 +213,10 @@ def tournament_mean(contests: Contests, settings: EloSettings) -> Floats:
 
 
 def _tournaments(contests: Contests, settings: EloSettings) -> _Part:
-    generator = np.random.default_rng([settings.seed, 1])
+    generator, (kinds, number) = np.random.default_rng([settings.seed, 1]), _kinds(contests)
     shuffles = -(-settings.tournaments // (2 * STARTS))
-    games = np.tile(np.arange(len(contests.a), dtype=np.int32), (shuffles, 1))
-    circles = shuffled(games, STARTS, generator)
-    return _Part(*_kinds(contests), circles, len(contests.agents), settings.k_factor, settings.initial)
+    circles = shuffled(np.tile(number[:-1], (shuffles, 1)), STARTS, generator)
+    return _Part(kinds, circles, len(contests.agents), settings.k_factor, settings.initial)
 
 
 def _mean(part: _Part, ratings: Floats, settings: EloSettings) -> Floats:
@@ -243,23 +239,18 @@ class _Replicates:
         of_query = np.bincount(self.contests.query, minlength=len(self.contests.queries))
         return int((self.draws.weights @ of_query).max(initial=0))
 
-    @property
-    def n_games(self) -> int:
-        """Of all of them together."""
-        return len(self.draws.weights) * self.longest * 2 * STARTS_OF_A_REPLICATE
-
     def parts(self) -> Iterator[_Part]:
         """As they are needed, since each has the games of all its draws."""
-        generator, kinds = np.random.default_rng([self.settings.seed, 2]), _kinds(self.contests)
-        none, longest, step = len(self.contests.a), self.longest, _AT_ONCE // (2 * STARTS_OF_A_REPLICATE)
+        generator, (kinds, number) = np.random.default_rng([self.settings.seed, 2]), _kinds(self.contests)
+        longest, step = self.longest, _AT_ONCE // (2 * STARTS_OF_A_REPLICATE)
         for start in range(0, len(self.draws.weights), step):
             block = self.draws.weights[start : start + step, self.contests.query]
-            games = np.full((len(block), longest), none, dtype=np.int32)
+            games = np.full((len(block), longest), number[-1])
             for row, weight in zip(games, block, strict=True):
-                drawn = np.repeat(np.arange(none), weight)
+                drawn = np.repeat(number[:-1], weight)
                 row[: len(drawn)] = drawn
             circles = shuffled(games, STARTS_OF_A_REPLICATE, generator)
-            yield _Part(*kinds, circles, len(self.contests.agents), self.settings.k_factor, self.settings.initial)
+            yield _Part(kinds, circles, len(self.contests.agents), self.settings.k_factor, self.settings.initial)
 
     def means(self, ratings: Sequence[Floats]) -> Floats:
         """(replicates, agents), of the ratings of each part."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -13,11 +12,9 @@ from ragassay.text import listed
 from ..results import PRACTICALLY_EQUAL, WIN_RATE, Choice, Comparison
 from ..statistics.clustered import Values
 from ..statistics.resamples import Resamples
-from . import bradley_terry
-from .bradley_terry import BradleyTerry
+from .bradley_terry import BradleyTerry, standing_above
 from .standing import FEWEST_QUERIES, Standing, stand
-from .verdicts import Verdict
-from .win_table import Contests, contests
+from .win_table import Contests, Decided, contests
 
 
 def rank_agents(agents: Sequence[str], strengths: BradleyTerry, elo: Mapping[str, Figure]) -> tuple[str, ...]:
@@ -120,7 +117,7 @@ def _nothing(order: Sequence[str], table: Contests) -> str:
     )
 
 
-def leaders(found: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> tuple[str, ...]:
+def leaders(found: Sequence[Decided], agents: Sequence[str], draws: Resamples) -> tuple[str, ...]:
     """The agents that none stands above, in the order of `agents`; several where they are level, none without verdicts.
 
     For asking who would lead had the verdicts been others.
@@ -128,10 +125,8 @@ def leaders(found: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -
     table = contests(found, agents, draws.queries)
     if not len(table.a):
         return ()
-    once = replace(draws, weights=np.ones((1, len(draws.queries)), dtype=np.int64))
-    strengths = bradley_terry.rate(table, once)
-    beaten = np.atleast_1d(strengths.above.any(axis=0)).tolist()
-    unbeaten = {name for name, below in zip(strengths.rated, beaten, strict=True) if not below}
+    rated, above = standing_above(table)
+    unbeaten = {name for name, below in zip(rated, np.atleast_1d(above.any(axis=0)).tolist(), strict=True) if not below}
     return tuple(agent for agent in agents if agent in unbeaten)
 
 

@@ -12,20 +12,34 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
 from math import sqrt
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.arrays import Floats, Ints, Truths
-from ragassay.records import Figure, Game
+from ragassay.records import Figure, Game, Winner
 
 from ..results import Figures
 from ..statistics.resamples import Resamples
+from .meetings import Meetings
 from .verdicts import SCORES, Verdict
+
+
+class Decided(Protocol):
+    """A verdict, or a game that is told as one (`verdicts.sorted_game`)."""
+
+    @property
+    def query_id(self) -> str: ...
+    @property
+    def agent_a(self) -> str: ...
+    @property
+    def agent_b(self) -> str: ...
+    @property
+    def winner(self) -> Winner | None: ...
+
 
 Weigh = Literal["pairs", "games"]
 """Whether each pair counts the same, or each game: the latter where nobody planned who meets whom, as in a league."""
@@ -38,8 +52,8 @@ class Contests:
     """The verdicts there are, one row each, in an order that the order of the file does not change.
 
     a, b, query: indices into `agents` and `queries`; score: a's, 1 won, 0.5 tied, 0 lost. `failed` are the verdicts
-    that are missing, which no array holds. met: (queries, agents, agents), who has met on which query, verdict or not,
-    where pairs are to count the same and have not all met on the same queries; else None, and each game counts 1.
+    that are missing, which no array holds. met: who has met on which query, where pairs are to count the same and have
+    not all met on the same queries; else None, and each game counts 1.
     """
 
     agents: tuple[str, ...]
@@ -48,34 +62,26 @@ class Contests:
     b: Ints
     query: Ints
     score: Floats
-    failed: tuple[Verdict, ...] = ()
-    met: Truths | None = None
+    failed: tuple[Decided, ...] = ()
+    met: Meetings | None = None
 
-    def pair_weights(self, weights: Floats | NDArray[np.int64]) -> Floats | None:
+    def pair_weights(self, weights: Floats | NDArray[np.int16]) -> Floats | None:
         """(draws, agents, agents): what a game of a pair counts, n / m of the queries of each draw; None: 1.
 
         weights: (draws, queries), how often each query was drawn.
         """
         if self.met is None:
             return None
-        one, other, query, starts = self._meetings
-        m = np.zeros((len(weights), len(self.agents), len(self.agents)))
-        step = max(1, _AT_ONCE // max(1, len(query)))
+        met, starts = self.met, self.met.starts
+        one, other = met.one[starts], met.other[starts]
+        m, n = np.zeros((len(weights), len(self.agents), len(self.agents))), np.zeros((len(weights), 1, 1))
+        step = max(1, _AT_ONCE // max(1, len(met.query)))
         for start in range(0, len(weights), step):
             part = slice(start, start + step)
-            m[part, one, other] = m[part, other, one] = np.add.reduceat(weights[part][:, query], starts, axis=1)
-        n = (weights @ self.met.any(axis=(1, 2)))[:, None, None]
+            n[part, 0, 0] = weights[part][:, met.queries].sum(axis=1)
+            often = np.add.reduceat(weights[part][:, met.query].astype(np.float64), starts, axis=1)
+            m[part, one, other] = m[part, other, one] = often
         return np.divide(n, m, out=np.zeros_like(m), where=m > 0)
-
-    @cached_property
-    def _meetings(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """The two agents of each pair that met, the queries they met on, pair by pair, and where each pair's begin."""
-        assert self.met is not None
-        query, one, other = np.nonzero(np.triu(self.met, 1))
-        order = np.lexsort((query, other, one))
-        query, one, other = query[order], one[order], other[order]
-        starts = np.flatnonzero(np.diff(one * len(self.agents) + other, prepend=-1))
-        return one[starts], other[starts], query, starts
 
     def game_weights(self) -> Floats:
         """(games,): what each counts."""
@@ -107,7 +113,7 @@ class Contests:
         active = np.unique(np.concatenate([self.a, self.b]))
         names = tuple(self.agents[index] for index in active)
         a, b = np.searchsorted(active, self.a), np.searchsorted(active, self.b)
-        met = None if self.met is None else self.met[:, active][:, :, active]
+        met = None if self.met is None else self.met.among(active)
         return replace(self, agents=names, a=a, b=b, met=met)
 
     def wins_by_query(self) -> Floats:
@@ -125,52 +131,51 @@ class Contests:
 
 
 def contests(
-    verdicts: Sequence[Verdict],
+    verdicts: Sequence[Decided],
     agents: Sequence[str],
     queries: Sequence[str],
     weigh: Weigh = "pairs",
-    planned: Sequence[Verdict] | None = None,
+    planned: Sequence[Decided] | None = None,
 ) -> Contests:
-    """The verdicts as arrays. `agents` and `queries` name all that take part, also those without a verdict.
+    """The verdicts, or games in one order alone, as arrays.
 
-    planned: those of all games that were met, where `verdicts` are only some of them.
+    `agents` and `queries` name all that take part, also those without a verdict. planned: those of all games that
+    were met, where `verdicts` are only some of them.
     """
     names, asked = tuple(sorted(set(agents))), tuple(sorted(set(queries)))
     agent_at = {name: index for index, name in enumerate(names)}
     query_at = {name: index for index, name in enumerate(asked)}
-    rows = sorted(
-        (query_at[v.query_id], agent_at[v.agent_a], agent_at[v.agent_b], SCORES[v.winner])
-        for v in verdicts
-        if v.winner is not None
-    )
-    columns = np.array(rows, dtype=np.float64).reshape(-1, 4)
-    query, a, b = (columns[:, index].astype(np.intp) for index in range(3))
+    held = [v for v in verdicts if v.winner is not None]
+    query = np.array([query_at[v.query_id] for v in held], dtype=np.intp)
+    a = np.array([agent_at[v.agent_a] for v in held], dtype=np.intp)
+    b = np.array([agent_at[v.agent_b] for v in held], dtype=np.intp)
+    score = np.array([SCORES[v.winner] for v in held if v.winner is not None], dtype=np.float64)
+    order = np.lexsort((score, b, a, query))
     failed = tuple(v for v in verdicts if v.winner is None)
     met = _met(_meetings(verdicts if planned is None else planned), agent_at, query_at) if weigh == "pairs" else None
-    return Contests(names, asked, a, b, query, columns[:, 3], failed, met)
+    return Contests(names, asked, a[order], b[order], query[order], score[order], failed, met)
 
 
-_Meetings = set[tuple[str, str, str]]
+_Met = set[tuple[str, str, str]]
 """Query, and the two agents."""
 
 
-def _meetings(verdicts: Sequence[Verdict]) -> _Meetings:
+def _meetings(verdicts: Sequence[Decided]) -> _Met:
     return {(v.query_id, v.agent_a, v.agent_b) for v in verdicts}
 
 
-def _alike(meetings: _Meetings) -> bool:
+def _alike(meetings: _Met) -> bool:
     """Whether every pair of those that have met with anybody has met on the same queries."""
     agents = {agent for _, *pair in meetings for agent in pair}
     return len(meetings) == len({query for query, _, _ in meetings}) * (len(agents) * (len(agents) - 1) // 2)
 
 
-def _met(meetings: _Meetings, agent_at: dict[str, int], query_at: dict[str, int]) -> Truths | None:
+def _met(meetings: _Met, agent_at: dict[str, int], query_at: dict[str, int]) -> Meetings | None:
     if _alike(meetings):
         return None
-    met = np.zeros((len(query_at), len(agent_at), len(agent_at)), dtype=bool)
-    for query, one, other in meetings:
-        met[query_at[query], agent_at[one], agent_at[other]] = met[query_at[query], agent_at[other], agent_at[one]] = 1
-    return met
+    rows = [(agent_at[one], agent_at[other], query_at[query]) for query, one, other in meetings]
+    one, other, query = np.array(rows, dtype=np.intp).T
+    return Meetings.of(one, other, query)
 
 
 def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> Figures:
@@ -243,7 +248,7 @@ class _Plan:
     often: dict[str, Counter[str]]
 
     @classmethod
-    def of(cls, meetings: _Meetings) -> _Plan:
+    def of(cls, meetings: _Met) -> _Plan:
         often: dict[str, Counter[str]] = defaultdict(Counter)
         for (one, other), n in Counter((one, other) for _, one, other in meetings).items():
             often[one][other] += n

@@ -7,7 +7,6 @@ a bound on it; were it so nearly nowhere, nothing is returned.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import ceil, sqrt
 
 import numpy as np
@@ -73,14 +72,8 @@ def _peaks(size: Ints, spread: Floats, frequency: Floats) -> Truths:
     weights[size] = spread
     step = np.pi / (4 * rounded_up)
     deviation = sqrt(float(spread @ size.astype(np.float64) ** 2)) / 2
-    root = np.sqrt(np.maximum(_squares(rounded_up) @ weights, 0.0))
+    # Half the sum of all weights less their cosine transform, at four frequencies to the finest wave.
+    bound = (weights.sum() - np.fft.rfft(weights, 8 * rounded_up).real) / 2
+    root = np.sqrt(np.maximum(bound, 0.0))
     unsafe = root - step / 2 * deviation < sqrt(2 * _LOG)
     return np.asarray(unsafe[np.rint(frequency / step).astype(np.intp)])
-
-
-@lru_cache
-def _squares(largest: int) -> Floats:
-    """(frequencies, sizes): sin^2(frequency size / 2) of sizes 0 to `largest`, four frequencies to the finest wave."""
-    frequency = np.pi / (4 * largest) * np.arange(4 * largest + 1)
-    squares: Floats = np.sin(frequency[:, None] * np.arange(largest + 1) / 2) ** 2
-    return squares

@@ -9,19 +9,20 @@ textbook's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, compress
+from itertools import combinations
 from math import isfinite, isnan, sqrt
 
 import numpy as np
 
-from ragassay.arrays import Floats, Truths
+from ragassay.arrays import Floats
 from ragassay.records import Figure
 
 from ..inputs.clusters import ALONE, Clusters
 from ..results import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, NeededQueries, PairVerdict
 from .clustered import NO_SPREAD, Estimate, Values, estimate, interval, intervals
+from .gaps import Gaps, Lacking, ValueTable, gaps_of_pairs
 from .holm import holm
 from .pair_sentence import pair_sentence
 from .power import MOST, detectable, needed_interval
@@ -32,7 +33,6 @@ LEVEL = 0.05
 """Of every test here: two-sided, over all that are corrected together."""
 
 _EXACT_WILCOXON = 50
-_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -93,56 +93,13 @@ def pair_by_query(a: Values, b: Values, clusters: Clusters = ALONE) -> Paired:
 
 def pairs_by_query(values: Sequence[Values], clusters: Clusters = ALONE) -> list[Paired]:
     """Every two of `values` so matched, the first less the second, in the order of `itertools.combinations`."""
+    table = ValueTable.of({str(place): row for place, row in enumerate(values)})
     found = {
         place: Paired(block.clusters, row, *lacking)
-        for block in gaps_of_pairs(values, clusters)
+        for block in gaps_of_pairs(table, clusters)
         for place, row, lacking in zip(block.places, block.gaps, block.lacking, strict=True)
     }
     return [found[place] for place in range(len(found))]
-
-
-Lacking = tuple[tuple[str, ...], tuple[str, ...]]
-"""The ids, sorted, on which the first and the second of a pair have no value."""
-
-
-@dataclass(frozen=True)
-class Gaps:
-    """The differences of pairs that have values on the same queries.
-
-    places: of each pair in the order of `itertools.combinations`. gaps: (pairs, queries). clusters: of these queries.
-    """
-
-    places: Sequence[int]
-    gaps: Floats
-    clusters: Clusters
-    lacking: Sequence[Lacking]
-
-
-def gaps_of_pairs(values: Sequence[Values], clusters: Clusters = ALONE) -> Iterator[Gaps]:
-    """Every two of `values`, the first less the second, in blocks of bounded size."""
-    ids = sorted(set().union(*values))
-    owed = np.array([[query in row for query in ids] for row in values], dtype=bool)
-    known = np.array(
-        [[np.nan if (value := row.get(query)) is None else value for query in ids] for row in values], dtype=np.float64
-    )
-    alike: dict[bytes, list[tuple[int, int, int]]] = {}
-    for place, (one, other) in enumerate(combinations(range(len(values)), 2)):
-        both = ~(np.isnan(known[one]) | np.isnan(known[other]))
-        alike.setdefault(both.tobytes(), []).append((place, one, other))
-    step = max(1, _AT_ONCE // max(1, len(ids)))
-    for key, pairs in alike.items():
-        both = np.frombuffer(key, dtype=bool)
-        mine = clusters.of(list(compress(ids, both.tolist())))
-        for start in range(0, len(pairs), step):
-            places, first, second = (list(part) for part in zip(*pairs[start : start + step], strict=True))
-            asked = owed[first] | owed[second]
-            lacking = [_named(ids, asked & np.isnan(known[side])) for side in (first, second)]
-            yield Gaps(places, (known[first] - known[second])[:, both], mine, list(zip(*lacking, strict=True)))
-
-
-def _named(ids: Sequence[str], which: Truths) -> list[tuple[str, ...]]:
-    """Of each row of `which` (rows, ids) the ids."""
-    return [tuple(compress(ids, row.tolist())) if row.any() else () for row in which]
 
 
 def tested_error(found: Estimate, n_queries: int) -> Floats:
@@ -178,9 +135,16 @@ def compare_pairs(
     matters: the smallest difference that matters; agents that differ by less are practically equal, also where the
     difference itself is beyond chance.
     """
-    names = list(combinations(values, 2))
+    return compare_table(measure, ValueTable.of(values), clusters, width, seed, matters)
+
+
+def compare_table(
+    measure: str, values: ValueTable, clusters: Clusters, width: float | None, seed: int, matters: float | None
+) -> tuple[Comparison, ...]:
+    """`compare_pairs` of the same values as a table."""
+    names = list(combinations(values.agents, 2))
     rows: dict[int, _Tested] = {}
-    for block in gaps_of_pairs(list(values.values()), clusters):
+    for block in gaps_of_pairs(values, clusters):
         rows |= zip(block.places, _tested(block, width, seed, LEVEL / len(names), matters), strict=True)
     tested = [rows[place] for place in range(len(names))]
     # Without spread t is not defined: every query says the same, and the permutation can still tell how surely.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import sqrt
 from statistics import fmean
+
+import numpy as np
 
 from ragassay.records import Figure
 
@@ -24,12 +27,12 @@ def paired_test(measure: str, agent_a: str, a: Values, agent_b: str, b: Values, 
     difference = Figure(value=round(fmean(gaps), DIGITS) if gaps else None, n=n, n_failed=failed)
     t, p = None, None
     if n >= 2 and max(gaps) - min(gaps) > 1e-12:
-        from scipy.stats import ttest_rel
+        from scipy.special import stdtr, stdtrit
 
-        result = ttest_rel(gaps, [0.0] * n)
-        ends = result.confidence_interval(confidence)
-        difference = rounded(fmean(gaps), n, failed, ends.low, ends.high)
-        t, p = round(float(result.statistic), DIGITS), six_digits(result.pvalue)
+        mean, error = fmean(gaps), float(np.std(gaps, ddof=1)) / sqrt(n)
+        reach = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
+        difference = rounded(mean, n, failed, mean - reach, mean + reach)
+        t, p = round(mean / error, DIGITS), six_digits(2 * float(stdtr(n - 1, -abs(mean / error))))
     return PairedTest(
         measure=measure, agent_a=agent_a, agent_b=agent_b, difference=difference, t=t, df=n - 1 if n else None, p=p
     )

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from math import sqrt
 
 import numpy as np
@@ -37,7 +38,7 @@ class Resamples:
     """
 
     clusters: Clusters
-    weights: NDArray[np.int64]
+    weights: NDArray[np.int16]
     seed: int
     confidence: float = 0.95
 
@@ -49,7 +50,7 @@ class Resamples:
     def figure(self, values: Mapping[str, float | None], limits: Range | None = None) -> Figure:
         """The mean over queries. `values` holds every query owed; None is one that failed and is not in the mean."""
         n_failed = list(values.values()).count(None)
-        column = np.array([values.get(query) for query in self.queries], dtype=np.float64)
+        column = np.array(list(map(values.get, self.queries)), dtype=np.float64)
         known = ~np.isnan(column)
         sums = np.where(known, column, 0.0)
         return self._ratio(sums, known.astype(np.float64), len(values) - n_failed, n_failed, limits)
@@ -105,6 +106,8 @@ class Resamples:
         return min(n, len(self.clusters.names))
 
     def _column(self, values: Mapping[str, float]) -> Floats:
+        if 2 * len(values) > len(self.queries):
+            return np.array(list(map(values.get, self.queries, repeat(0.0))), dtype=np.float64)
         column = np.zeros(len(self.queries))
         for query, value in values.items():
             if (place := self.clusters.places.get(query)) is not None:
@@ -120,9 +123,9 @@ def resamples(queries: Sequence[str], replicates: int, seed: int, clusters: Clus
     mine = clusters.of(sorted(set(queries)))
     size = len(mine.names)
     if not size:
-        return Resamples(mine, np.zeros((replicates, 0), np.int64), seed)
+        return Resamples(mine, np.zeros((replicates, 0), np.int16), seed)
     weights = np.random.default_rng(seed).multinomial(size, np.full(size, 1 / size), size=replicates)
-    return Resamples(mine, weights[:, mine.numbers].astype(np.int64), seed)
+    return Resamples(mine, weights.astype(np.int16)[:, mine.numbers], seed)
 
 
 def rounded(value: float, n: int, n_failed: int, low: float | None, high: float | None) -> Figure:

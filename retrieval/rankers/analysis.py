@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 
 from ragassay.errors import InputError
@@ -66,13 +66,13 @@ def language_code(language: str) -> str:
     return code
 
 
-def make_analyzer(language: str, *, stem: bool = True) -> Analyzer:
+def make_analyzer(language: str, *, stem: bool = True, stop_words: Collection[str] | None = None) -> Analyzer:
     """The analyzer of a language; one without a Snowball stemmer keeps its words as they are. Raises InputError.
 
-    stem: whether words are stemmed where there is a stemmer.
+    stem: whether words are stemmed where there is a stemmer. stop_words: in place of the language's, in lower case.
     """
     code = language_code(language)
-    stop = _stop_words(_STEMMED.get(code, (None, None))[1])
+    stop = _stop_words(_STEMMED.get(code, (None, None))[1]) if stop_words is None else frozenset(stop_words)
 
     def analyze(texts: Sequence[str]) -> list[list[str]]:
         terms = _TermsOfWords(code, stop, _stemmer(code) if stem else str)

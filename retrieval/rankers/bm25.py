@@ -35,12 +35,14 @@ class Bm25:
     `b` 0 to 1.
     """
 
+    rounded = False
+
     def __init__(
         self, ids: Sequence[str], texts: Iterable[str], analyze: Analyzer, *, k1: float = K1, b: float = B
     ) -> None:
         self._ids, self._analyze = ids, analyze
         self._vocabulary: dict[str, int] = {}
-        self._index = build_index(texts, analyze, self._vocabulary, k1, b)
+        self._index = build_index(texts, analyze, self._vocabulary, k1, b, rounded=self.rounded)
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` (1 or more) best passages for each query; none where no term of the query is known."""
@@ -53,15 +55,23 @@ class Bm25:
         return _positive(self._ids, self._index.get_scores_from_ids(known), k)
 
 
+class LuceneBm25(Bm25):
+    """The same with the passages' lengths as Lucene's index keeps them, in one byte (`lucene_lengths`)."""
+
+    rounded = True
+
+
 class RankBm25:
     """The reference: BM25Okapi of rank-bm25, with the same terms and parameters as `Bm25`."""
 
-    def __init__(self, ids: Sequence[str], texts: Iterable[str], analyze: Analyzer) -> None:
+    def __init__(
+        self, ids: Sequence[str], texts: Iterable[str], analyze: Analyzer, *, k1: float = K1, b: float = B
+    ) -> None:
         from rank_bm25 import BM25Okapi
 
         self._ids, self._analyze = ids, analyze
         terms = analyze(list(texts))
-        self._index = BM25Okapi(terms, k1=K1, b=B) if any(terms) else None
+        self._index = BM25Okapi(terms, k1=k1, b=b) if any(terms) else None
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` (1 or more) best passages with a score above zero for each query."""

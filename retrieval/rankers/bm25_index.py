@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .analysis import Analyzer
+from .lucene_lengths import rounded_lengths
 
 _AT_A_TIME = 8192  # passages whose terms are held as text
 
@@ -30,8 +31,19 @@ class _Part(NamedTuple):
     counts: Ints
 
 
-def build_index(texts: Iterable[str], analyze: Analyzer, vocabulary: dict[str, int], k1: float, b: float) -> Any:
-    """A `bm25s.BM25` of `texts` (method lucene, float64), and each new term in `vocabulary`; None where no term is."""
+def build_index(
+    texts: Iterable[str],
+    analyze: Analyzer,
+    vocabulary: dict[str, int],
+    k1: float,
+    b: float,
+    *,
+    rounded: bool = False,
+) -> Any:
+    """A `bm25s.BM25` of `texts` (method lucene, float64), and each new term in `vocabulary`; None where no term is.
+
+    rounded: whether lengths are those of Lucene's index (`lucene_lengths`).
+    """
     parts: list[_Part] = []
     lengths: list[int] = []
     for rows in _analyzed(texts, analyze):
@@ -42,7 +54,7 @@ def build_index(texts: Iterable[str], analyze: Analyzer, vocabulary: dict[str, i
     import bm25s
 
     index = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64", backend="numpy")
-    index.scores = _matrix(parts, np.array(lengths, np.int64), len(vocabulary), k1, b)
+    index.scores = _matrix(parts, np.array(lengths, np.int64), len(vocabulary), k1, b, rounded)
     index.vocab_dict, index.unique_token_ids_set = vocabulary, set(vocabulary.values())
     index.nonoccurrence_array = None
     return index
@@ -67,19 +79,22 @@ def _count(rows: Sequence[Sequence[str]], vocabulary: dict[str, int], first: int
     )
 
 
-def _matrix(parts: list[_Part], lengths: npt.NDArray[np.int64], n_terms: int, k1: float, b: float) -> dict[str, Any]:
+def _matrix(
+    parts: list[_Part], lengths: npt.NDArray[np.int64], n_terms: int, k1: float, b: float, rounded: bool
+) -> dict[str, Any]:
     """bm25s' columns; `parts` are used up. A part's rows of a term follow those of the part before."""
     held_by = sum((np.bincount(part.terms, minlength=n_terms) for part in parts), np.zeros(n_terms, np.int64))
     starts = np.concatenate([[0], np.cumsum(held_by)])
     data, indices = np.empty(starts[-1]), np.empty(starts[-1], np.int32)
     idf, mean, heads = _idf(held_by, len(lengths)), lengths.mean(), starts[:-1].copy()
+    told = rounded_lengths(lengths) if rounded else lengths
     parts.reverse()
     while parts:
         part = parts.pop()
         in_part = np.bincount(part.terms, minlength=n_terms)
         rank = np.arange(len(part.terms)) - np.repeat(np.cumsum(in_part) - in_part, in_part)
         places = heads[part.terms] + rank
-        counts, length = part.counts.astype(np.float64), lengths[part.passages]
+        counts, length = part.counts.astype(np.float64), told[part.passages]
         data[places] = idf[part.terms] * (counts / (k1 * ((1 - b) + b * length / mean) + counts))
         indices[places] = part.passages
         heads += in_part

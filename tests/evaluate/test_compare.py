@@ -17,7 +17,9 @@ from support.finished_run.tables import figures_of
 from support.places import ROOT
 
 from ragassay.errors import InputError
+from ragassay.evaluate import basis
 from ragassay.evaluate.compare import compare
+from ragassay.evaluate.inputs.findings import read_findings
 from ragassay.evaluate.results import Results
 from ragassay.files import write_json
 from ragassay.records import Passage, Query, Section, Usage
@@ -477,6 +479,16 @@ def test_a_game_of_an_agent_that_is_not_there_is_refused(tmp_path):
     made.write()
     with pytest.raises(InputError, match="has a game of agent 'nobody', which this experiment does not have"):
         made.compare()
+
+
+def test_the_same_inputs_give_the_same_bytes_where_other_processes_help(tmp_path, monkeypatch):
+    made = Made(tmp_path, bad=quarter)
+    made.compare()
+    alone = made.workspace.figures.read_bytes()
+    monkeypatch.setattr(basis, "_LARGE", 0)
+    assert basis.helpers_for(read_findings(made.workspace), made.workspace.experiment).wanted
+    made.compare()
+    assert made.workspace.figures.read_bytes() == alone
 
 
 def test_the_same_inputs_give_the_same_bytes_under_any_hash_seed(tmp_path):

@@ -33,6 +33,7 @@ EVALUATE = (
     {"figures"},
     {"human_labels", "agreement"},
     {"audit"},
+    {"basis"},
     {"compare", "make_judgments", "evaluate_answers", "dependencies"},
 )
 """Each may import those of earlier rows; rooms of one row do not know each other."""

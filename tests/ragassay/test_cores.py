@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,10 +12,11 @@ from pathlib import Path
 import pytest
 from support import digest_encoder
 from support.pdf_maker import break_page, make_pdf
+from support.places import ROOT
 from support.small_corpus import contents, make_corpus
 
 from ragassay.cli import main
-from ragassay.cores import Cores, beside
+from ragassay.cores import Cores, Helpers, beside
 from ragassay.errors import InputError
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
@@ -164,3 +166,36 @@ def test_what_is_done_beside_raises_where_it_is_asked_for():
     assert beside(lambda: 7)() == 7
     with pytest.raises(ValueError, match="no number"):
         waited()
+
+
+def test_helpers_are_other_processes_where_they_are_wanted():
+    with Helpers(True) as helpers:
+        there, bad = helpers.start(os.getpid), helpers.start(int, "no number")
+        assert there() != os.getpid()
+        assert helpers.each(abs, iter(range(-9, 3))) == [abs(n) for n in range(-9, 3)]
+        with pytest.raises(ValueError, match="no number"):
+            bad()
+        assert helpers.beside(lambda: helpers.each(abs, [-1]))() == [1]
+    with Helpers(False) as none:
+        assert none.start(os.getpid)() == none.beside(os.getpid)() == os.getpid()
+
+
+def test_an_interrupt_ends_helpers_with_the_process_that_they_help():
+    code = (
+        "import os, time\nfrom ragassay.cores import Helpers\nwith Helpers(True) as helpers:\n"
+        " print(helpers.start(os.getpid)(), flush=True)\n helpers.start(time.sleep, 600)()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout
+    helper = int(process.stdout.readline())
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(60) != 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(helper, 0)

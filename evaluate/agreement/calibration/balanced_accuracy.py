@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ragassay.arrays import Floats
+from ragassay.records import Figure
 
 from ..crosstab import Crosstab
 
@@ -20,3 +21,8 @@ def balanced_accuracy(table: Crosstab, counts: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Floats = (right.sum(axis=-1) / np.where(total > 0, total, np.nan)).mean(axis=-1)
     return found
+
+
+def from_zero(figure: Figure) -> Figure:
+    """The same where nothing lies below 0; correlations do, and share the interval."""
+    return figure if figure.ci_low is None else figure.model_copy(update={"ci_low": max(0.0, figure.ci_low)})

@@ -17,6 +17,7 @@ from ..crosstab import crosstab
 from ..detection import detection_shares
 from ..estimates import Found, Sample
 from ..interval import perfect_interval
+from .balanced_accuracy import from_zero
 from .paired_difference import paired_difference
 from .scored import Scored
 from .threshold import AIMS, Aim, best_threshold, choosing_half, reaches
@@ -194,7 +195,7 @@ def _found(side: _Side, yes: Truths, bootstrap: int, seed: int) -> Found:
     sample = side.sample(yes, bootstrap, seed)
     for name, statistic in AIMS.items():
         sample.figure(found, name, statistic, _ONE_KIND)
-    found.figures["balanced_accuracy"] = _from_zero(found.figures["balanced_accuracy"])
+    found.figures["balanced_accuracy"] = from_zero(found.figures["balanced_accuracy"])
     for share in shares:
         if share.counts.any():
             value, low, high = interval(share.values, share.counts, side.clusters, (0.0, 1.0))
@@ -202,11 +203,6 @@ def _found(side: _Side, yes: Truths, bootstrap: int, seed: int) -> Found:
         else:
             found.leave_out(share.name, share.empty)
     return found
-
-
-def _from_zero(figure: Figure) -> Figure:
-    """The same where nothing lies below 0; correlations do, and share the interval."""
-    return figure if figure.ci_low is None else figure.model_copy(update={"ci_low": max(0.0, figure.ci_low)})
 
 
 def _difference(side: _Side, yes: Truths, name: Aim, found: Calibration, after: Found) -> Figure:

@@ -284,3 +284,40 @@ def test_agree_systems_has_scipys_p(tmp_path: Path, run: Run):
     status, out, _ = run("agree-systems", "--scores", "scores.csv", "--json")
     expected = kendalltau(*zip(*scores, strict=True)).pvalue
     assert status == 0 and json.loads(out)["p"]["tau_b"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_systems_by_year(tmp_path: Path, run: Run):
+    """A system of two years stands in both, each with the order of its own year; years as numbers."""
+    years = {"2024": [(0.1, 0.2), (0.3, 0.1), (0.5, 0.6), (0.7, 0.5)], "999": [(0.9, 0.8), (0.4, 0.7), (0.2, 0.1)]}
+    rows = [f"s{i},{year},{a},{b}\n" for year, scores in years.items() for i, (a, b) in enumerate(scores)]
+    (tmp_path / "scores.csv").write_text("system,year,people,judge\n" + "".join(rows))
+    arguments = ("agree-systems", "--scores", "scores.csv", "--by", "year")
+    status, out, _ = run(*arguments, "--json")
+    found = json.loads(out)
+    assert status == 0 and list(found) == ["999", "2024"]
+    for year, scores in years.items():
+        expected = kendalltau(*zip(*scores, strict=True)).statistic
+        assert found[year]["figures"]["tau_b"]["value"] == pytest.approx(expected, abs=1e-6)
+        assert (found[year]["first"], found[year]["figures"]["tau_b"]["n"]) == ("people", len(scores))
+    out = run(*arguments)[1]
+    assert out.index("year 999") < out.index("year 2024") < out.index("order of the systems")
+    assert re.search(r"│ 2024 +│ 4 +│ 0\.3333", out)
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "says"),
+    [
+        (
+            "system,year,people,judge\na,1,1,1\n",
+            [],
+            "has 4 columns, a table of scores has 3 (system, score, score); one",
+        ),
+        ("system,year,people,judge\na,1,1,1\n", ["--by", "era"], "has no column 'era'; its columns are system, year"),
+        ("system,year,people,judge\na,1,1,1\nb,2,1,1\n", ["--by", "year"], "one system of year 1"),
+        ("system,year,people,judge\na,1,1,1\nb,,1,1\n", ["--by", "year"], "scores.csv:3: has no 'year'"),
+    ],
+)
+def test_systems_that_cannot_be_divided(tmp_path: Path, run: Run, text: str, arguments: list[str], says: str):
+    (tmp_path / "scores.csv").write_text(text)
+    status, out, err = run("agree-systems", "--scores", "scores.csv", *arguments)
+    assert (status, out) == (2, "") and says in err and err.count("\n") == 1

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
-from sklearn.metrics import cohen_kappa_score, confusion_matrix, f1_score, precision_score, recall_score
+from sklearn.metrics import (
+    cohen_kappa_score,
+    confusion_matrix,
+    f1_score,
+    precision_score,
+    recall_score,
+)
 
 from ragassay.errors import InputError
 from ragassay.evaluate.agreement.agree import Agreement, PairAgreement, agree
@@ -373,3 +379,33 @@ def test_kappa_at_few_labels_and_a_near_perfect_judge_is_covered():
 
 def test_no_interval_where_no_resample_differs():
     assert bootstrap_interval(0.0, np.zeros(100), 10, bounded=True) == (None, None)
+
+
+def test_one_judges_odd_labels_leave_every_figure_of_another_as_it_is():
+    """Also the threshold that goes without saying: of 0 to 3 it is 2, and 7 is on no such scale."""
+    human, judge, odd = [0, 1, 3, 2, 0, 3], [0, 2, 3, 1, 0, 2], [0, 7, 3, -5, 0, 3]
+    alone, beside = first(human, judge, thresholds=True), first(human, judge, odd, thresholds=True)
+    assert (alone.figures, alone.undefined, alone.confusion) == (beside.figures, beside.undefined, beside.confusion)
+    assert value(beside, "recall(rel=2)") == pytest.approx(2 / 3)
+
+
+@settings(max_examples=20)
+@given(st.lists(st.tuples(st.integers(0, 3), st.floats(0, 1, width=16)), min_size=3, max_size=40))
+def test_tau_of_few_labels_with_measured_values_is_scipys(pairs: list[tuple[int, float]]):
+    human, judge = (list(side) for side in zip(*pairs, strict=True))
+    expected = kendalltau(human, judge).statistic
+    if np.isfinite(expected):
+        assert value(first(human, judge), "tau_b") == pytest.approx(expected)
+
+
+def test_alpha_of_many_raters_is_krippendorffs_of_the_same_units_taken_apart():
+    """Thirty-three raters, a fifth of the labels missing: every ordered pair of a unit, by definition."""
+    generator = np.random.default_rng(5)
+    table = np.where(generator.random((33, 60)) < 0.2, np.nan, generator.integers(0, 4, (33, 60)))
+    columns = [[None if np.isnan(x) else float(x) for x in row] for row in table]
+    found = agree(ratings(*columns), bootstrap=100).all_raters["krippendorff_alpha(interval)"].value
+    units = [unit[~np.isnan(unit)] for unit in table.T]
+    observed = sum(((u[:, None] - u[None]) ** 2).sum() / (len(u) - 1) for u in units)
+    every = np.concatenate(units)
+    expected = ((every[:, None] - every[None]) ** 2).sum() / (len(every) - 1)
+    assert found == pytest.approx(1 - observed / expected, abs=1e-6)

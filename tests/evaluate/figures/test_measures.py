@@ -209,3 +209,23 @@ def test_a_query_without_a_source_is_not_counted():
     ]
     found = sources(queries, SECTIONS)
     assert section_recall(found, PLACED, {"paged": ranking(["after"])}, 5) == {"paged": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("ndcg_cut_10", "nDCG@10"), ("ndcg_cut.10", "nDCG@10"), ("recall_100", "R@100"), ("recall.100", "R@100"),
+        ("map", "AP"), ("map_cut_10", "AP@10"), ("recip_rank", "RR"), ("P_5", "P@5"), ("P.5", "P@5"),
+        ("success_5", "Success@5"), ("ndcg", "nDCG"), ("Rprec", "Rprec"), ("bpref", "Bpref"),
+    ],
+)  # fmt: skip
+def test_trec_evals_names_are_the_same_measures(theirs: str, ours: str):
+    qrels = {"q": {"a": 1, "b": 2, "c": 0, "d": 1}}
+    rankings = {"q": [("c", 4.0), ("b", 3.0), ("x", 2.0), ("a", 1.0)]}
+    assert by_query(theirs, qrels, rankings) == by_query(ours, qrels, rankings)
+
+
+@pytest.mark.parametrize("spelling", ["ndcg_cut", "P", "recall.", "ndcg_cut_ten", "num_rel"])
+def test_a_family_of_trec_eval_is_no_measure(spelling: str):
+    with pytest.raises(InputError, match=r"not a measure known here.*ndcg_cut_10"):
+        parse(spelling)

@@ -17,6 +17,7 @@ from support.json_lines import write_lines
 from support.places import DATA
 from support.results_folder import game
 
+from ragassay.cores import Helpers
 from ragassay.errors import InputError
 from ragassay.evaluate.from_files.rate import rate_file
 from ragassay.evaluate.ratings import elo
@@ -180,7 +181,8 @@ def test_tournaments_are_the_same_side_by_side_and_in_other_processes(monkeypatc
     here = elo.rate(arrays, draws, settings)
     monkeypatch.setattr(elo, "_GAMES_OF_A_PROCESS", 0)
     assert elo.rate(arrays, draws, settings) == here
-    assert elo.begin(arrays, draws, settings)() == here
+    with Helpers(True) as helpers:
+        assert elo.begin(arrays, draws, settings, helpers)() == here
 
 
 @pytest.mark.parametrize("method", ["elo", "bradley-terry"])

@@ -1,0 +1,136 @@
+"""What the sections of `compare` are made from: values, verdicts, ratings, and what others are at meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from ragassay.cores import Helpers
+from ragassay.experiment.settings import Experiment
+from ragassay.records import Figure
+
+from .audit.length import begin_control, lengths_of
+from .figures import compared_measures, query_values
+from .figures.compared_measures import ComparedMeasure
+from .figures.evaluator_values import Evaluations
+from .figures.label_rows import LabelRows
+from .inputs.findings import Findings
+from .inputs.labels import HIGHEST
+from .inputs.sections import source_clusters
+from .ratings import bradley_terry, elo
+from .ratings.leader import rank_agents
+from .ratings.length_control import Controlled
+from .ratings.panel_verdicts import panel_verdicts
+from .ratings.verdicts import Verdict, verdicts
+from .ratings.win_table import Contests, contests
+from .results import Figures
+from .statistics.clustered import ByAgent
+from .statistics.resamples import Resamples, resamples
+
+V = TypeVar("V")
+
+K_FACTOR = 16.0
+"""A few dozen queries give an agent some tens of games, after which a smaller K would leave it near where it began."""
+
+_LARGE = 10_000_000
+"""Queries times the square of the agents, from which on other processes help: seconds of work."""
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What the sections are made from. retrieval, pointwise: the judge's values; order: the agents, best first.
+
+    labelled: the labels of the first k passages, where all have one. found: the verdicts on the games, of a panel the
+    majority's, and table: the same as arrays. own: each judge's. asked: the measures on which agents are compared, but
+    for evaluators'. helpers: who works beside this process; elo and length wait for what they do.
+    """
+
+    findings: Findings
+    experiment: Experiment
+    draws: Resamples
+    labelled: Mapping[str, LabelRows]
+    retrieval: ByAgent
+    pointwise: ByAgent
+    evaluated: Evaluations
+    found: Sequence[Verdict]
+    own: Sequence[Verdict]
+    asked: Mapping[str, ComparedMeasure]
+    table: Contests
+    play: elo.EloSettings
+    helpers: Helpers
+    elo: Callable[[], Mapping[str, Figure]]
+    length: Callable[[], Controlled]
+    strengths: bradley_terry.BradleyTerry
+    order: tuple[str, ...]
+
+    @property
+    def k(self) -> int:
+        """The cutoff of the ranking measures."""
+        return self.experiment.retrieval.k
+
+    @property
+    def criteria(self) -> tuple[str, ...]:
+        """Those by which answers were judged by themselves."""
+        return self.experiment.judge.criteria
+
+    @cached_property
+    def retrieval_means(self) -> Figures:
+        """The mean of each ranking measure."""
+        return query_values.figures(self.retrieval, self.draws)
+
+    @cached_property
+    def pointwise_means(self) -> Figures:
+        """The mean of each criterion."""
+        return query_values.figures(self.pointwise, self.draws, HIGHEST)
+
+    def in_order(self, table: Mapping[str, V]) -> dict[str, V]:
+        """By agent, best first."""
+        return {agent: table[agent] for agent in self.order if agent in table}
+
+
+def helpers_for(findings: Findings, experiment: Experiment) -> Helpers:
+    """None for what is done before they have started."""
+    agents, settings = len(findings.material.agents), experiment.compare
+    games = elo.is_large(len(findings.games) // 2, settings.bootstrap, settings.tournaments)
+    return Helpers(games or len(findings.queries) * agents**2 > _LARGE)
+
+
+def basis_of(findings: Findings, experiment: Experiment, evaluated: Evaluations, helpers: Helpers) -> Basis:
+    """What other processes can do is begun before what only this one can."""
+    settings, agents = experiment.compare, findings.material.agents
+    clusters = source_clusters(findings.material.queries)
+    draws = resamples(findings.queries, settings.bootstrap, settings.seed, clusters)
+    own = verdicts(findings.games)
+    found = panel_verdicts(own, experiment.judge.models)
+    table = contests(found, agents, findings.queries)
+    play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
+    rating = helpers.start(bradley_terry.rate, table, draws, play.initial)
+    length = begin_control(found, lengths_of(findings.material.answers), agents, draws, helpers, table)
+    points = elo.begin(table, draws, play, helpers)
+    labelled = query_values.labelled_rows(findings, experiment.retrieval.k)
+    retrieval = query_values.retrieval_by_query(findings, experiment.retrieval.k, labelled)
+    pointwise = query_values.pointwise_by_query(findings, experiment.judge.criteria)
+    asked = compared_measures.of_findings(findings, experiment.retrieval.k, retrieval, pointwise, found)
+    strengths = rating()
+    rated = all(figure.value is not None for figure in strengths.figures.values())
+    return Basis(
+        findings=findings,
+        experiment=experiment,
+        draws=draws,
+        labelled=labelled,
+        retrieval=retrieval,
+        pointwise=pointwise,
+        evaluated=evaluated,
+        found=found,
+        own=own,
+        asked=asked,
+        table=table,
+        play=play,
+        helpers=helpers,
+        elo=points,
+        length=length,
+        strengths=strengths,
+        order=rank_agents(agents, strengths, strengths.figures if rated else points()),
+    )
