@@ -53,10 +53,15 @@ class Counting(Caller):
                     self.calls += 1
                     self.failed += reply.error is not None
                     self.input_tokens += sum(count_tokens(message.content) for message in request.messages)
-                    self.output_tokens += count_tokens(
-                        reply.value.model_dump_json() if reply.value else reply.text or ""
-                    )
+                    self.output_tokens += _tokens_of(reply)
         return replies
+
+
+def _tokens_of(reply: Reply) -> int:
+    """Of what was understood of it; a reply that was asked for as one token is one."""
+    if reply.probabilities is not None:
+        return 1
+    return count_tokens(reply.value.model_dump_json() if reply.value else reply.text or "")
 
 
 @dataclass(frozen=True)
@@ -67,13 +72,12 @@ class Held:
     recorded: Totals
     failed: dict[str, int]
 
-    def table(self) -> list[str]:
-        """Lines of Markdown; the plan's figure, the run's, and by how much the plan is above it."""
-        lines = ["| stage | calls planned / recorded | input tokens | output tokens | without a usable reply |"]
-        lines += ["|---|---|---|---|--:|"]
+    def rows(self, corpus: Path) -> list[str]:
+        """Lines of a Markdown table: the plan's figure, the run's, and by how much the plan is above it."""
+        lines = []
         for stage, took in self.recorded.items():
             cells = [_beside(p, r) for p, r in zip(self.planned.get(stage, (0, 0, 0)), took, strict=True)]
-            lines.append(f"| {stage} | {' | '.join(cells)} | {self.failed[stage]} |")
+            lines.append(f"| {corpus.name} | {stage} | {' | '.join(cells)} | {self.failed[stage]} |")
         return lines
 
 
@@ -125,23 +129,26 @@ def replies_digest(corpus: Path) -> str:
 
 
 def main() -> None:
-    """Print a table a corpus, with what it can tell."""
+    """Print a row a run and stage, and what each run can tell."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, nargs="*", default=[Path("corpora/avr-libc")])
-    for corpus in parser.parse_args().corpus:
-        held = planned_and_recorded(corpus)
-        models = sorted(load_experiment(corpus / "experiment.toml").questions.quota)
-        print(
-            f"\n{corpus}, questions by {', '.join(models) or 'people'}. {IN_SAMPLE if in_sample(corpus) else OTHER}\n"
-        )
-        print("\n".join(held.table()))
+    corpora = parser.parse_args().corpus
+    print("| run | stage | calls planned / recorded | input tokens | output tokens | without a usable reply |")
+    print("|---|---|---|---|---|--:|")
+    for corpus in corpora:
+        print("\n".join(planned_and_recorded(corpus).rows(corpus)), flush=True)
+    print()
+    for corpus in corpora:
+        experiment = load_experiment(corpus / "experiment.toml")
+        models = f"answers by `{experiment.answer.model}`, judged by `{experiment.judge.model}`"
+        print(f"- `{corpus}`: {models}. {IN_SAMPLE if in_sample(corpus) else OTHER}")
 
 
 IN_SAMPLE = (
-    "In sample: the plan's shares and reply lengths were made from this run, so that it says how well they describe "
-    "that run, not how near a plan comes to another."
+    "**In sample**: the plan's shares and reply lengths were made from this run, so its rows say how well they describe"
+    " that run, not how near a plan comes to another."
 )
-OTHER = "Out of sample: nothing of the plan was made from this run."
+OTHER = "**Out of sample**: nothing of the plan was made from this run."
 
 
 if __name__ == "__main__":
