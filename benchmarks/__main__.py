@@ -48,7 +48,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.soak"),
         Benchmark("speed.pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),
         Benchmark("tables.plan_example"),
-        Benchmark("tables.plan_accuracy"),
+        Benchmark("tables.plan_accuracy", ("corpora/avr-libc", *_recorded_runs())),
         Benchmark("speed.bm25", beir, lacks),
         Benchmark("retrieval.scifact", beir, lacks),
         Benchmark("retrieval.lucene_bm25", (*beir, *server), lacks),
@@ -69,6 +69,11 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
             "judges.agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"
         ),
     ]
+
+
+def _recorded_runs() -> list[str]:
+    """The corpus folders among the recorded replies."""
+    return sorted(str(path.parent.relative_to(REPLIES.parents[1])) for path in REPLIES.glob("*/experiment.toml"))
 
 
 def _opensearch(scifact: str) -> Benchmark:

@@ -3,7 +3,7 @@
 Tokenizer tables (tiktoken's) are fetched at first use, so the count is an estimate from the text alone: a word is one
 token for every started six letters, a number one for every three digits, a mark or a CJK character one. On English
 prose this lies within about a tenth of the o200k count; it is used to size sections and to plan costs, never to bill.
-How long replies are before there are any is what the recorded run of corpora/avr-libc had
+How long replies are before there are any is what the first recorded run had, which that of another may not be like
 (`python -m benchmarks.tables.plan_accuracy`); steps of questions from the need are reckoned for ten questions.
 """
 

@@ -77,6 +77,9 @@ async def _serve(log: int, seed: int) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while (data := await request_body(reader)) is not None:
+                if not data:  # a look whether anybody listens
+                    writer.write(response(404, b"{}"))
+                    continue
                 await asyncio.sleep(LATENCY_S)
                 kind = drawn(chance)
                 if kind == "time-out":

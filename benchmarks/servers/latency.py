@@ -88,6 +88,9 @@ def body_of(request: dict[str, Any]) -> bytes:
 async def _serve(latency_s: float) -> None:
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while (data := await request_body(reader)) is not None:
+            if not data:  # a look whether anybody listens
+                writer.write(response(404, b"{}"))
+                continue
             ready = asyncio.get_running_loop().time() + latency_s
             payload = body_of(json.loads(data))
             await asyncio.sleep(max(0.0, ready - asyncio.get_running_loop().time()))
@@ -108,11 +111,11 @@ def response(status: int, payload: bytes, *headers: str) -> bytes:
 
 
 async def request_body(reader: asyncio.StreamReader) -> bytes | None:
-    """The body of the next request; None when the client has gone."""
+    """The body of the next request, b"" of one without; None when the client has gone."""
     try:
         head = await reader.readuntil(b"\r\n\r\n")
-        length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:"))
-        return await reader.readexactly(length)
+        lengths = [int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+        return await reader.readexactly(lengths[0] if lengths else 0)
     except (asyncio.IncompleteReadError, ConnectionError):
         return None
 

@@ -9,6 +9,7 @@ workers to the last page; the best of `--repeat` runs counts. Pages/s a core are
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import time
 from dataclasses import dataclass
@@ -97,8 +98,7 @@ def scaling(rates: dict[tuple[str, int], float], workers: int, pages: int) -> No
         missed=why(
             (
                 ratio < aim,
-                "each process opens the documents for itself (0.6 s for a long one), and "
-                "other work on the machine takes more from two cores than from one",
+                f"{ratio:.2f} times; load average {os.getloadavg()[0]:.1f} on {usable_cores()} cores at the end",
             )
         ),
         packages=("pypdf", "pypdfium2"),

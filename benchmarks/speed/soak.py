@@ -216,7 +216,8 @@ def main() -> int:
     note(
         "soak",
         f"{made.owed:,} judgments, {100 * sum(SHARES.values()):.0f}% failures, {len(made.in_flight)} kills with -9",
-        "one record a pair, nothing paid for twice but in flight at a kill, memory flat",
+        f"one record a pair, nothing paid for twice but in flight at a kill, memory bounded: grown by at most "
+        f"{AT_WORK_MIB:.0f} MiB and {KEPT_KIB:.0f} KiB a reply",
         f"{len(made.rows):,} records, {made.twice} replies twice ({sum(made.in_flight)} in flight), "
         f"{first:.0f} MiB at the first reply, {last:.0f} at the last ({each_kib:.1f} KiB for each reply, which is "
         f"kept), in {time.monotonic() - start:.0f} s",

@@ -1,7 +1,8 @@
 """How much each stage will ask, foreseen from the corpus and the settings.
 
-The shares and reply lengths are those of the recorded run of corpora/avr-libc (benchmarks/tables/plan_accuracy.py
-prints them beside the plan); a corpus whose retrievers agree more, or a terser model, takes less.
+The shares and reply lengths are those of the first recorded run (benchmarks/tables/plan_accuracy.py knows it by its
+replies, and prints beside the plan what that run or another took); a corpus whose retrievers agree more, or a terser
+model, takes less.
 """
 
 from __future__ import annotations

@@ -92,12 +92,19 @@ def _differences(table: Contests, lengths: Lengths) -> Floats:
     return np.array([lengths[q, a] - lengths[q, b] for q, a, b in named_rows], dtype=np.float64)
 
 
+def longer_won(found: Sequence[Verdict], lengths: Lengths) -> list[tuple[str, bool]]:
+    """(query id, whether the longer answer won) of each game that was decided between answers of unequal length.
+
+    What "the longer answer wins" means everywhere: a game is a pair of answers to a query, decided where its verdict
+    over all orders shown names one of them; longer is what has more characters. Lengths of all `found` must be there.
+    """
+    gaps = [lengths[v.query_id, v.agent_a] - lengths[v.query_id, v.agent_b] for v in found]
+    decided = [(v, gap) for v, gap in zip(found, gaps, strict=True) if v.winner in ("a", "b") and gap]
+    return [(v.query_id, (gap > 0) == (v.winner == "a")) for v, gap in decided]
+
+
 def _longer_wins(found: Sequence[Verdict], lengths: Lengths, draws: Resamples) -> tuple[Figure, float | None]:
-    won: list[tuple[str, bool]] = []
-    for v in found:
-        gap = lengths[v.query_id, v.agent_a] - lengths[v.query_id, v.agent_b]
-        if v.winner in ("a", "b") and gap:
-            won.append((v.query_id, (gap > 0) == (v.winner == "a")))
+    won = longer_won(found, lengths)
     failed = sum(v.winner is None for v in found)
     share = draws.mean([(query, float(longer)) for query, longer in won], failed)
     return share, flip_p_of_rows([(query, 1 if longer else -1) for query, longer in won], draws.clusters)

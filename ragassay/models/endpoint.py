@@ -7,29 +7,27 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputError
 from ..experiment.addresses import tells
 from ..experiment.model_settings import ModelSettings
 from ..text import plain
+from .kept import TOP_LOGPROBS, body_of_completion, body_of_reply
 from .prompt_cache import anthropic_content
 from .redirects import HOOKS, staying_chat_anthropic
-from .requests import Body, Request, Tokens, json_schema, response_format, usage_body
+from .requests import Body, Request, json_schema, response_format
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage
-    from langchain_core.messages.ai import UsageMetadata
 
     from .local.model import LocalServer
+    from .openai_chat import PlainChatOpenAI
 
 PROVIDERS = ("openai", "anthropic", "local", "file")
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 _ADDRESSES = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL"}
 _LOCAL_MAX_TOKENS = 1024
-TOP_LOGPROBS = 20
 _LOCAL_TOP_LOGPROBS = 1000
 """llama.cpp gives the probabilities from before the grammar: 20 of them hold 79% of a small model's mass, 1000 99%."""
 
@@ -84,19 +82,22 @@ class Endpoint:
 
     def call(self, request: Request, shared: int = 0) -> Body:
         """One call, without retries; raises whatever the provider's SDK raises. `shared` as in prompt_cache."""
+        if self.provider == "anthropic":
+            return self._call_anthropic(request, shared)
+        messages = [(message.role, message.content) for message in request.messages]
+        chat = cast("PlainChatOpenAI", self.chat())
+        return body_of_completion(chat.completion(messages, self._options(request)), self.model, request.tokens)
+
+    def _call_anthropic(self, request: Request, shared: int) -> Body:
         from langchain_core.messages import AIMessage
 
-        messages: list[Any] = [(message.role, message.content) for message in request.messages]
-        if self.provider == "anthropic":
-            messages = list(anthropic_content(request.messages, shared))
-        chat = self.chat()
-        if self.provider == "anthropic" and request.schema:
-            reply = chat.bind_tools([anthropic_tool(request)], tool_choice=_tool_choice(request)).invoke(messages)
-        else:
-            reply = chat.bind(**self._options(request)).invoke(messages)
+        chat: Any = self.chat()
+        if request.schema:
+            chat = chat.bind_tools([anthropic_tool(request)], tool_choice=request.schema.__name__)
+        reply = chat.invoke(list(anthropic_content(request.messages, shared)))
         if not isinstance(reply, AIMessage):
             raise TypeError(f"the model gave a {type(reply).__name__}")
-        return body_of(reply, self.model, request.tokens)
+        return body_of_reply(reply, self.model)
 
     def chat(self) -> BaseChatModel:
         """The LangChain model; a `local:` one starts its server."""
@@ -145,52 +146,6 @@ def _local_options(request: Request) -> dict[str, Any]:
     elif request.schema:
         options["extra_body"] = {"grammar": grammar_for(json_schema(request.schema))}
     return options
-
-
-def body_of(reply: AIMessage, model: str, tokens: Sequence[str] = ()) -> Body:
-    """A LangChain reply as the body of an OpenAI chat completion, which is how replies are kept.
-
-    Of the log-probabilities, those of `tokens` are kept and what is among the likeliest 20.
-    """
-    metadata = reply.response_metadata
-    message: dict[str, Any] = {"role": "assistant", "content": _text(reply)}
-    stop = metadata.get("finish_reason") or metadata.get("stop_reason")
-    refusal = reply.additional_kwargs.get("refusal")
-    if refusal or stop == "refusal":
-        message["refusal"] = str(refusal or _text(reply) or "refused")
-    finish = "length" if stop in {"length", "max_tokens"} else "stop"
-    choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish}
-    if metadata.get("logprobs"):
-        choice["logprobs"] = {"content": [_kept(entry, tokens) for entry in metadata["logprobs"]["content"][:1]]}
-    body: Body = {"object": "chat.completion", "model": metadata.get("model_name") or model, "choices": [choice]}
-    if reply.usage_metadata:
-        body["usage"] = usage_body(_tokens(reply.usage_metadata))
-    return body
-
-
-def _tokens(usage: UsageMetadata) -> Tokens:
-    details: Mapping[str, Any] = usage.get("input_token_details") or {}
-    by_lifetime = [details.get(f"ephemeral_{lifetime}_input_tokens") or 0 for lifetime in ("5m", "1h")]
-    written = sum(by_lifetime) or details.get("cache_creation") or 0
-    return Tokens(usage["input_tokens"], usage["output_tokens"], details.get("cache_read") or 0, written)
-
-
-def _kept(entry: dict[str, Any], tokens: Sequence[str]) -> dict[str, Any]:
-    wanted = {token.casefold() for token in tokens}
-    likeliest = [
-        {"token": top["token"], "logprob": top["logprob"]}
-        for rank, top in enumerate(entry.get("top_logprobs") or [])
-        if rank < TOP_LOGPROBS or str(top["token"]).strip().casefold() in wanted
-    ]
-    return {"token": entry["token"], "logprob": entry["logprob"], "top_logprobs": likeliest}
-
-
-def _text(reply: AIMessage) -> str:
-    import json
-
-    if reply.tool_calls:
-        return json.dumps(reply.tool_calls[0]["args"], ensure_ascii=False)
-    return str(reply.text)
 
 
 def _openai(
@@ -249,7 +204,3 @@ def anthropic_tool(request: Request) -> dict[str, Any]:
         raise ValueError("the request asks for free text")
     schema = json_schema(request.schema)
     return {"name": request.schema.__name__, "description": "Give the reply through this tool.", "input_schema": schema}
-
-
-def _tool_choice(request: Request) -> str:
-    return request.schema.__name__ if request.schema else ""

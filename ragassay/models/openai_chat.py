@@ -1,30 +1,44 @@
-"""LangChain's `ChatOpenAI`, for a fifth less time a call."""
+"""OpenAI's chat completions: LangChain says what is sent, OpenAI's SDK sends it, the reply is read as plain JSON."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from langchain_core.language_models import LanguageModelInput
     from langchain_openai import ChatOpenAI
+
+
+class PlainChatOpenAI(Protocol):
+    """What `plain_chat_openai` makes, besides being a `ChatOpenAI`."""
+
+    def completion(self, messages: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> dict[str, Any]: ...
 
 
 @cache
 def plain_chat_openai() -> type[ChatOpenAI]:
-    """A `ChatOpenAI` whose messages go to OpenAI's SDK as part of `extra_body`: the bytes sent are the same.
+    """A `ChatOpenAI` that can also be asked for a reply's JSON, for less than half of the time that `invoke` takes.
 
-    The SDK fits `messages` to each of the dozens of types that a message may have, for a quarter of a millisecond; what
-    is in `extra_body` it takes as it is, and lets it go before an argument of the same name.
+    What is left out are LangChain's callbacks and messages and the SDK's fitting of request and reply to its types,
+    which together take more than sending and receiving do. Request, connection, time limit and errors are the same.
     """
     from langchain_openai import ChatOpenAI
 
     class PlainChatOpenAI(ChatOpenAI):
-        def _get_request_payload(
-            self, input_: LanguageModelInput, *, stop: list[str] | None = None, **kwargs: Any
-        ) -> dict[str, Any]:
-            payload = super()._get_request_payload(input_, stop=stop, **kwargs)
-            body = {"messages": payload["messages"], **(payload.get("extra_body") or {})}
-            return {**payload, "messages": [], "extra_body": body}
+        def completion(self, messages: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> dict[str, Any]:
+            """The reply to (role, text) messages. Raises what the SDK raises, and ValueError where it is no object."""
+            if self.rate_limiter:
+                self.rate_limiter.acquire(blocking=True)
+            payload = self._get_request_payload(list(messages), **options)
+            body = payload | (payload.pop("extra_body", None) or {})
+            reply = self.root_client.post("/chat/completions", body=body, cast_to=object)
+            reply = json.loads(reply) if isinstance(reply, str) else reply  # not said to be JSON
+            if not isinstance(reply, dict):
+                raise ValueError(f"not an object but {type(reply).__name__}: {reply!r:.200}")
+            if reply.get("error"):
+                raise ValueError(reply["error"])
+            return reply
 
     return PlainChatOpenAI

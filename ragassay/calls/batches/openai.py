@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, ProviderError, RagassayError
 from ...experiment.model_settings import ModelSettings
-from ...models.endpoint import TOP_LOGPROBS
+from ...models.kept import TOP_LOGPROBS
 from ...models.provider_errors import of_status
 from ...models.redirects import openai_client
 from ...models.requests import BATCH_TIER, Request, response_format

@@ -1,0 +1,57 @@
+"""What is kept of a chat completion: OpenAI's layout, and what compatible servers make of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ragassay.errors import ProviderError
+from ragassay.models.kept import body_of_completion
+from ragassay.models.provider_errors import explain
+from ragassay.models.requests import Tokens, usage_of
+
+
+def completion(message: Any, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"message": message, "finish_reason": "stop"}], **more}
+
+
+def test_parts_of_a_content_are_one_text_and_the_model_that_answered_is_named():
+    parts = [{"type": "text", "text": "By "}, {"type": "text", "text": "sei()."}]
+    body = body_of_completion(completion({"content": parts}, model="gpt-4o-2024"), "openai:gpt-4o")
+    assert body["choices"][0]["message"] == {"role": "assistant", "content": "By sei()."}
+    assert body["model"] == "gpt-4o-2024"
+    assert body_of_completion(completion({"content": None}), "openai:m")["model"] == "openai:m"
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (None, Tokens(None, None)),
+        ({"prompt_tokens": 9}, Tokens(9, None)),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": None}, Tokens(9, 2)),
+        ({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 8}}, Tokens(9, 2, 8)),
+    ],
+)
+def test_tokens_that_a_server_does_not_tell_are_not_known(usage: dict[str, Any] | None, expected: Tokens):
+    assert usage_of(body_of_completion(completion({"content": "x"}, usage=usage), "openai:m")) == expected
+
+
+MALFORMED: list[Any] = [
+    {},
+    {"choices": None},
+    {"choices": []},
+    {"choices": [{}]},
+    completion(None),
+    completion("text"),
+    completion({"content": 3}),
+    completion({"content": [3]}),
+]
+
+
+@pytest.mark.parametrize("reply", MALFORMED)
+def test_what_is_laid_out_otherwise_is_asked_again(reply: dict[str, Any]):
+    with pytest.raises((KeyError, IndexError, TypeError, AttributeError)) as caught:
+        body_of_completion(reply, "openai:m")
+    error = explain(caught.value, "openai:m")
+    assert isinstance(error, ProviderError) and error.retryable and "not laid out as expected" in str(error)
