@@ -15,8 +15,7 @@ from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.telling import telling_criterion
 from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 from ragassay.evaluate.results import Results
-from ragassay.files import read_records
-from ragassay.records import Answer, Figure, Game
+from ragassay.records import Figure
 from ragassay.text import one_line
 
 RESULTS_JSON = Path("results/avr-libc/results.json")
@@ -93,21 +92,22 @@ def _tau(figure: Figure | None) -> str:
     return f"{figure.value:.2f}{ends}".replace("-", "−")
 
 
-def longer_wins(folder: Path) -> str:
-    """How often the longer of two answers (in words) won, each order of a game by itself: judges often like length."""
-    rows = [answer for path in sorted((folder / "answers").glob("*.jsonl")) for answer in read_records(path, Answer)]
-    words = {(row.query_id, row.agent): len((row.answer or "").split()) for row in rows}
-    decided = [game for game in read_records(folder / "games.jsonl", Game) if game.winner in {"a", "b"}]
-    gaps = [words[game.query_id, game.agent_a] - words[game.query_id, game.agent_b] for game in decided]
-    longer = sum(gap != 0 and (gap > 0) == (game.winner == "a") for gap, game in zip(gaps, decided, strict=True))
-    unequal = sum(gap != 0 for gap in gaps)
-    return f"Of {unequal} decided games between answers of unequal length, the longer one won {longer}."
+def longer_wins(results: Results) -> str:
+    """How often the longer of two answers won, as the judge's audit has it: judges often like length."""
+    found = next((one for one in results.audit.findings if one.key == "longer_wins"), None) if results.audit else None
+    if found is None:
+        return ""
+    told = shown(found.figure, "share")
+    return (
+        f"The longer answer won {told.value} {told.interval} of {found.figure.n:,} pairs that were decided "
+        "and of unequal length."
+    )
 
 
 def main(path: Path) -> None:
     """Print the table and put it where it belongs."""
     results = read_results(path)
-    table = f"{demo_table(results)} {longer_wins(path.parent)}"
+    table = f"{demo_table(results)} {longer_wins(results)}".strip()
     kinds = both_kinds(results)
     print(table, kinds, sep="\n\n")
     fill("demo-table", table, ROOT / "README.md")
