@@ -20,7 +20,7 @@ from ragassay.records import Section
 
 from .delivered import Calls, Delivered, Written
 from .expert import ExpertQuestion
-from .labels import labels
+from .drafts import labels
 from .reject import Candidate
 
 DEFAULT_PROMPT = Path(__file__).with_name("prompts") / "questions.md"
