@@ -88,8 +88,9 @@ def ask(caller: Caller, asked: Sequence[Asked], models: Sequence[str]) -> list[R
 
 
 def labels(models: Iterable[str], step: str) -> dict[str, str]:
-    """Model to `STEP-NAME`, what its request files of a step are called, with a digest where two names would come out alike
-    in a file system.
+    """Model to `STEP-NAME`, what request files of a step are called: each model has files of its own.
+
+    Where two names would come out alike in a file system, a digest stands behind them.
     """
     named = {model: f"{step}-" + re.sub(r"[^A-Za-z0-9._-]+", "-", model) for model in models}
     often = Counter(label.casefold() for label in named.values())
