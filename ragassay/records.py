@@ -74,6 +74,14 @@ class Rejected(Record):
     reason: str
 
 
+class WrittenRole(Record):
+    """`roles.jsonl`: somebody who asks, as `model` wrote it from the corpus; one line with `error` where it did not."""
+
+    model: str
+    role: str | None = None
+    error: str | None = None
+
+
 class Usage(Record):
     """What one or more calls used; None where it was not measured or has no known price."""
 

@@ -30,6 +30,7 @@ def _tokens_of(piece: str) -> int:
 
 _REPLY_TOKENS = {
     "questions": 290,
+    "roles": 200,
     "needs": 600,
     "linked": 120,
     "blind": 170,

@@ -9,6 +9,7 @@ from ragassay.experiment.dependencies import own_files, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
+from .questions.roles import ROLES_PROMPT
 from .questions.setup import PROMPTS, STEPS
 from .questions.write import DEFAULT_PROMPT, GOLDEN_PROMPT
 
@@ -29,7 +30,7 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
 
 def chooses(experiment: Experiment) -> bool:
     """Whether the test set is chosen out of many questions, by their looks and meanings."""
-    return experiment.questions.style == "need" and experiment.questions.source != "own"
+    return experiment.questions.from_needs
 
 
 def embeds(experiment: Experiment) -> bool:
@@ -47,11 +48,21 @@ def chosen_check(workspace: Workspace) -> list[Path]:
     return [workspace.questions_check] if chooses(workspace.experiment) else []
 
 
+def roles_written(workspace: Workspace) -> list[Path]:
+    """Who asks, where a model is asked for it."""
+    return [workspace.roles] if _writes_roles(workspace.experiment) else []
+
+
+def _writes_roles(experiment: Experiment) -> bool:
+    return chooses(experiment) and experiment.questions.roles == "corpus"
+
+
 def questions_prompts(workspace: Workspace) -> list[Path]:
     """Those of the style: ours, and the user's own."""
     settings = workspace.experiment.questions
     if settings.style == "need":
         own = (getattr(settings, f"{step}_prompt") for step in STEPS)
-        return [*(PROMPTS / f"{step}.md" for step in STEPS), *own_files(workspace, *own)]
+        roles = [ROLES_PROMPT] if _writes_roles(workspace.experiment) else []
+        return [*(PROMPTS / f"{step}.md" for step in STEPS), *roles, *own_files(workspace, *own)]
     golden = [GOLDEN_PROMPT] if settings.golden_answers else []
     return [DEFAULT_PROMPT, *golden, *own_files(workspace, settings.prompt)]

@@ -43,7 +43,8 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
     """Write `pool.jsonl`, `rejected.jsonl`, `ledger.jsonl`, `queries.jsonl`, and `questions-check.json` of chosen ones.
 
     With `questions.style` "need" the test set is chosen out of what was written (`choosing`); `embed` then tells
-    near-duplicates by meaning, which without it are told by their words alone.
+    near-duplicates by meaning, which without it are told by their words alone. Roles written from the corpus are in
+    `roles.jsonl`.
     `questions.source` says where the test set comes from: "synthetic" has the models write, "own" takes the user's
     `queries.jsonl` as it is, "both" puts these first and the synthetic ones behind them. Exit status 1 where the set is
     smaller than asked, which is then the first notice. Raises InputError for what the user can mend, and
@@ -146,6 +147,10 @@ def _write(workspace: Workspace, made: _Made, queries: Sequence[Query]) -> None:
         write_json(workspace.questions_check, made.check.dump())
     else:
         workspace.questions_check.unlink(missing_ok=True)
+    if made.written.roles:
+        write_records(workspace.roles, made.written.roles)
+    else:
+        workspace.roles.unlink(missing_ok=True)
 
 
 def _shortage(experiment: Experiment, made: _Made, n: int, n_own: int) -> str | None:

@@ -18,6 +18,7 @@ from ragassay.evaluate.judging.waves import waves_of
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
+from ragassay.models.requests import Request
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Section
 from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
@@ -76,13 +77,15 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
 
 
 def _later_steps(workspace: Workspace) -> list[Load]:
-    """What is asked about questions once their needs are there: blind questions, and the evidence."""
+    """What is asked once the needs are there, blind questions and the evidence; before it the needs, for which roles
+    that a model has still to write are wanted."""
     settings = workspace.experiment.questions
     if settings.source == "own" or settings.style == "passage":
         return []
     from ragassay.synth.questions.expert import read_expert_questions
     from ragassay.synth.questions.linked import Sections
     from ragassay.synth.questions.need_writer import NEAR, assignments_of
+    from ragassay.synth.questions.needs import request_needs
     from ragassay.synth.questions.sample import sample_sections
     from ragassay.synth.questions.setup import Setup
     from ragassay.synth.questions.slots import UNANSWERABLE
@@ -92,6 +95,9 @@ def _later_steps(workspace: Workspace) -> list[Load]:
     drawn = sample_sections(sections, settings.sections, settings.seed)
     loads = []
     for one in assignments_of(setup, drawn, Sections(sections)):
+        if settings.roles == "corpus":
+            needs = request_needs(setup, one)
+            loads.append(_load(needs.step, one.model, 1, _tokens_of(needs.request)))
         blind = sum(slot.blind for slot in one.slots)
         near = NEAR * sum(slot.kind == UNANSWERABLE for slot in one.slots)
         text = sum(count_tokens(section.text) for section in one.sections)
@@ -100,6 +106,10 @@ def _later_steps(workspace: Workspace) -> list[Load]:
         shown = _filled(setup.prompts["evidence"]) + text + len(one.slots) * _QUESTION_TOKENS
         loads.append(_load("evidence", one.model, 1 + near, shown))
     return loads
+
+
+def _tokens_of(request: Request) -> int:
+    return sum(count_tokens(message.content) for message in request.messages)
 
 
 def _evaluations(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:

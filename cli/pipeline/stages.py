@@ -82,7 +82,7 @@ def _questions() -> Stage:
         needs=lambda w: [w.sections, *synth.chosen_by(w)],
         uses=lambda w: [w.expert_questions, w.own_queries, *synth.questions_prompts(w)],
         settings=synth.questions_settings,
-        makes=lambda w: [w.pool, w.rejected, w.queries, w.ledger, *synth.chosen_check(w)],
+        makes=lambda w: [w.pool, w.rejected, w.queries, w.ledger, *synth.chosen_check(w), *synth.roles_written(w)],
         run=run,
     )
 

@@ -1,8 +1,8 @@
-"""R(section)@k: whether the section a question was made from is among the first k passages.
+"""R(section)@k: of the sections a question was made from, the share that is among the first k passages.
 
-It needs no judge. A query's source is its `metadata.section` (offsets in the document's text), or the pages in its
-metadata; a query of a user's own has none and is not counted, and neither is one that the documents do not answer
-(`metadata.kind` "unanswerable").
+It needs no judge. A query's sources are its `metadata.sections`, which a question over several has, or else its
+`metadata.section` (offsets in the document's text), or the pages in its metadata; a query of a user's own has none and
+is not counted, and neither is one that the documents do not answer (`metadata.kind` "unanswerable").
 """
 
 from __future__ import annotations
@@ -25,20 +25,31 @@ class Source:
     pages: tuple[int, int] | None
 
 
-def sources(queries: Sequence[Query], sections: Sequence[Section]) -> dict[str, Source]:
-    """Query id to its source, of those that have one."""
+Sources = tuple[Source | None, ...]
+"""The places of a question's sections, one at least; None for one of several that is not in the corpus."""
+
+
+def sources(queries: Sequence[Query], sections: Sequence[Section]) -> dict[str, Sources]:
+    """Query id to its sources, of those that have one."""
     by_id = {section.id: section for section in sections}
-    found = {}
-    for query in queries:
-        if query.metadata.get("kind") == "unanswerable":
-            continue
-        section = by_id.get(str(query.metadata.get("section")))
-        if section is not None:
-            pages = (section.first_page, section.last_page)
-            found[query.id] = Source(section.doc, (section.start, section.end), pages)
-        elif (source := place(query.metadata)) is not None:
-            found[query.id] = source
-    return found
+    answerable = (query for query in queries if query.metadata.get("kind") != "unanswerable")
+    found = {query.id: _sources(query.metadata, by_id) for query in answerable}
+    return {query: places for query, places in found.items() if places}
+
+
+def _sources(metadata: Mapping[str, Any], by_id: Mapping[str, Section]) -> Sources:
+    first, told = str(metadata.get("section")), metadata.get("sections")
+    names = list(dict.fromkeys(map(str, told))) if isinstance(told, list) else []
+    if len(names) < 2:
+        one = _section_place(by_id.get(first)) or place(metadata)
+        return (one,) if one else ()
+    return tuple(_section_place(by_id.get(name)) or (place(metadata) if name == first else None) for name in names)
+
+
+def _section_place(section: Section | None) -> Source | None:
+    if section is None:
+        return None
+    return Source(section.doc, (section.start, section.end), (section.first_page, section.last_page))
 
 
 def place(metadata: Mapping[str, Any]) -> Source | None:
@@ -60,28 +71,32 @@ def overlaps(one: Source, other: Source) -> bool | None:
 
 
 def section_recall(
-    found: Mapping[str, Source],
+    found: Mapping[str, Sources],
     passages: Mapping[str, Passage],
     rankings: Mapping[str, Sequence[tuple[str, float]] | None],
     k: int,
 ) -> Values:
-    """For each query with a source: 1 where some passage of the first k overlaps it, else 0.
+    """For each query with a source: the share of its sections that some passage of the first k overlaps, 0 to 1.
 
-    None where retrieval failed, or where no passage is seen to overlap and some have no known place.
+    None where retrieval failed, and where it cannot be told of one of its sections: no passage is seen to overlap it,
+    and it or some passage has no known place.
     """
-    return {query: _hit(source, passages, rankings.get(query, ()), k) for query, source in found.items()}
+    return {query: _recall(places, passages, rankings.get(query, ()), k) for query, places in found.items()}
 
 
-def _hit(
-    source: Source, passages: Mapping[str, Passage], ranking: Sequence[tuple[str, float]] | None, k: int
+def _recall(
+    places: Sources, passages: Mapping[str, Passage], ranking: Sequence[tuple[str, float]] | None, k: int
 ) -> float | None:
     if ranking is None:
         return None
-    seen: list[bool | None] = []
-    for passage_id, _ in ranking[:k]:
-        at = place(passages[passage_id].metadata) if passage_id in passages else None
-        seen.append(overlaps(source, at) if at else None)
-    return 1.0 if True in seen else None if None in seen else 0.0
+    top = [place(passages[name].metadata) if name in passages else None for name, _ in ranking[:k]]
+    hits = [hit for source in places if (hit := _hit(source, top)) is not None]
+    return sum(hits) / len(places) if len(hits) == len(places) else None
+
+
+def _hit(source: Source | None, top: Sequence[Source | None]) -> bool | None:
+    seen = [overlaps(source, at) if source and at else None for at in top]
+    return True if True in seen else None if None in seen or source is None else False
 
 
 def _span(metadata: Mapping[str, Any], first: str, last: str) -> tuple[int, int] | None:

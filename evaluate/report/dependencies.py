@@ -13,7 +13,9 @@ from . import TEMPLATES
 
 def report_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape the page."""
-    return tables(experiment) | {"retrieval.k": experiment.retrieval.k}
+    values = tables(experiment) | {"retrieval.k": experiment.retrieval.k}
+    questions = experiment.questions
+    return values | {"questions.kinds": questions.kinds} if questions.from_needs else values
 
 
 def report_templates() -> list[Path]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,6 +37,7 @@ class Evidence:
     unreadable: list[tuple[str, str]]
     lists: dict[str, list[RankedList]] = field(default_factory=dict)
     looks: str | None = None
+    kinds_asked: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class QueryView:
 
 def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
     """Read what is there. Raises InputError, with the line, where a file is not as the design has it."""
+    questions = workspace.experiment.questions
     rankings = {a: read_run(workspace.rankings(a)) for a in agents if workspace.rankings(a).is_file()}
     answers = {a: {r.query_id: r for r in _records(workspace.answers(a), Answer)} for a in agents}
     relevance, pointwise = _records(workspace.relevance, Judgment), _records(workspace.pointwise, Judgment)
@@ -107,6 +109,7 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
         unreadable=[(str(row.get("doc")), str(row.get("error"))) for row in _objects(workspace.unreadable)],
         lists=_by_query(_records(workspace.lists, RankedList)),
         looks=_looks(workspace.questions_check),
+        kinds_asked=questions.kinds if questions.from_needs else {},
     )
 
 

@@ -26,6 +26,7 @@ from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .evidence import Evidence, query_views, read_evidence
 from .judges import disagreement_rows, judge_rows, split_of
+from .question_kinds import kinds_line
 from .sources import caution, kinds, orders_shown
 from .tables import (
     answer_columns,
@@ -100,6 +101,7 @@ def render(results: Results, evidence: Evidence, k: int) -> str:
             "notices": notices(results, evidence),
             "listed": bool(evidence.lists),
             "looks": evidence.looks,
+            "by_kind": kinds_line(evidence.queries, evidence.kinds_asked),
             "queries": query_views(evidence, results.agents, k),
             "n_queries_shown": len(evidence.queries),
             "kinds": kinds(results),

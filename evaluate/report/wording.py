@@ -142,7 +142,7 @@ def measure_help(key: str) -> str:
 _HELP = {
     "RR@": "mean over queries of 1 / rank of the first passage judged 'somewhat' or 'very' relevant",
     "nDCG": "graded gain of the ranking over that of the best possible order of the judged passages",
-    SECTION_RECALL: "share of queries whose source section is among the passages retrieved",
+    SECTION_RECALL: "share of the source sections of a query that are among the passages retrieved",
     "answered": "share of queries for which the agent gave an answer (failures count against it)",
     "answer_correctness": "mean label, 0 to 2: does the user get the right answer, to the point?",
     "relevance": "mean label, 0 to 2: does the answer address the question?",

@@ -80,6 +80,11 @@ class Workspace:
         return self.results / "questions-check.json"
 
     @property
+    def roles(self) -> Path:
+        """Who asks, where that was written from the corpus: WrittenRole's fields."""
+        return self.results / "roles.jsonl"
+
+    @property
     def rewrites(self) -> Path:
         """One line a query: `query_id, queries[], usage, latency_s, error`."""
         return self.results / "rewrites.jsonl"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ragassay.records import LedgerRow, Query, Rejected
+from ragassay.records import LedgerRow, Query, Rejected, WrittenRole
 
 from .reject import Candidate
 
@@ -33,13 +33,14 @@ class Calls(NamedTuple):
 class Written:
     """What came of asking all models: every question, what each reply delivered, which calls failed.
 
-    notices: sentences for the user.
+    notices: sentences for the user. roles: those that a model gave, where it was asked for them.
     """
 
     candidates: Sequence[Candidate] = ()
     delivered: Sequence[Delivered] = ()
     calls: Sequence[Calls] = ()
     notices: Sequence[str] = ()
+    roles: Sequence[WrittenRole] = ()
 
 
 def ledger(

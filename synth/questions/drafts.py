@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ragassay.calls.caller import Caller
+from ragassay.digests import digest_bytes
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Section
 
-from .labels import labels
 from .reject import Candidate, writable
 from .slots import LOOSE, UNANSWERABLE, Slot
 
@@ -83,3 +85,16 @@ def ask(caller: Caller, asked: Sequence[Asked], models: Sequence[str]) -> list[R
     ]
     replies = {group: iter(row) for group, row in zip(groups, caller.ask(batches), strict=True)}
     return [next(replies[one.step, one.model]) for one in asked]
+
+
+def labels(models: Iterable[str], step: str) -> dict[str, str]:
+    """Model to `STEP-NAME`, what request files of a step are called: each model has files of its own.
+
+    Where two names would come out alike in a file system, a digest stands behind them.
+    """
+    named = {model: f"{step}-" + re.sub(r"[^A-Za-z0-9._-]+", "-", model) for model in models}
+    often = Counter(label.casefold() for label in named.values())
+    return {
+        model: label if often[label.casefold()] == 1 else f"{label}-{digest_bytes(model.encode())[:8]}"
+        for model, label in named.items()
+    }

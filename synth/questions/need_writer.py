@@ -1,4 +1,7 @@
-"""Questions from the need behind a text, in three steps: the need and a question, the blind question, the evidence."""
+"""Questions from the need behind a text, in three steps: the need and a question, the blind question, the evidence.
+
+Before them stands the request for roles, where they are written from the corpus.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from .linked import Sections
 from .needs import Needs, read_needs, request_needs
 from .one_question import more_than_one
 from .reject import asks, clean, fault_of
+from .roles import ask_roles, told_of
 from .setup import Setup
 from .slots import LINKED, LOOSE, UNANSWERABLE, Assignment, assign
 
@@ -34,8 +38,9 @@ def write_from_needs(
     sections: those sampled, which questions are about; all_sections: the corpus, where links are looked for.
     """
     corpus, models = Sections(all_sections), list(setup.experiment.questions.quota)
-    assignments = assignments_of(setup, sections, corpus)
     calls: list[tuple[Asked, Reply]] = []
+    setup, roles = ask_roles(setup, all_sections, caller, calls)
+    assignments = assignments_of(setup, sections, corpus)
     drafts, delivered = ask_needs(setup, assignments, caller, calls)
     drafts = ask_blind(setup, drafts, caller, calls)
     drafts = [faulted(draft, statements=_state(setup)) for draft in drafts]
@@ -45,7 +50,8 @@ def write_from_needs(
         [draft.candidate(statements=_state(setup)) for draft in drafts],
         delivered,
         [_calls_to(model, calls) for model in models],
-        [*_unlinked(setup, assignments), *_without_evidence(drafts)],
+        [*told_of(roles), *_unlinked(setup, assignments), *_without_evidence(drafts)],
+        roles,
     )
 
 

@@ -22,11 +22,15 @@ STEPS = ("need", "linked", "blind", "evidence")
 
 @dataclass(frozen=True)
 class Setup:
-    """What the steps share. prompts: by step. experts: the questions that examples are drawn from."""
+    """What the steps share. prompts: by step. experts: the questions that examples are drawn from.
+
+    written_roles: those that a model gave, where `roles` is "corpus".
+    """
 
     experiment: Experiment
     experts: Sequence[ExpertQuestion]
     prompts: dict[str, Prompt]
+    written_roles: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, workspace: Workspace, experts: Sequence[ExpertQuestion]) -> Setup:
@@ -38,8 +42,11 @@ class Setup:
 
     @property
     def roles(self) -> list[str]:
-        """Who asks: the roles of the settings, or else those that stand before experts' questions."""
-        return list(dict.fromkeys(self.experiment.questions.roles or (e.role for e in self.experts if e.role)))
+        """Who asks: the roles of the settings or those written, or else those that stand before experts' questions."""
+        own = self.experiment.questions.roles
+        if own == "corpus":
+            return list(self.written_roles)
+        return list(dict.fromkeys(own or (e.role for e in self.experts if e.role)))
 
     def values(self, step: str, model: str, place: str, slots: Iterable[Slot]) -> dict[str, Any]:
         """What every prompt of a writing step shows; the examples are drawn anew for each step, model and place."""

@@ -19,8 +19,8 @@ from ragassay.prompts import Message, Prompt
 from ragassay.records import Section
 
 from .delivered import Calls, Delivered, Written
+from .drafts import labels
 from .expert import ExpertQuestion
-from .labels import labels
 from .reject import Candidate
 
 DEFAULT_PROMPT = Path(__file__).with_name("prompts") / "questions.md"

@@ -253,6 +253,8 @@ def value_words(schema: dict[str, Any]) -> str:
         return "table"
     if "anyOf" in schema and all(part.get("type") == "array" for part in schema["anyOf"]):
         return "list of " + " or ".join(value_words(part["items"]) for part in reversed(schema["anyOf"]))
+    if "anyOf" in schema and all(part.get("type") != "null" for part in schema["anyOf"]):
+        return " or ".join(map(value_words, schema["anyOf"]))
     if "anyOf" in schema:
         return value_words(next(part for part in schema["anyOf"] if part.get("type") != "null"))
     if "enum" in schema or "const" in schema:

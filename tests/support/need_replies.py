@@ -9,6 +9,7 @@ from ragassay.digests import digest_bytes
 from ragassay.synth.questions.blind import NeedQuestions
 from ragassay.synth.questions.evidence import Evidence
 from ragassay.synth.questions.needs import Needs
+from ragassay.synth.questions.roles import Roles
 
 THINGS = ("fuse", "clock", "timer", "stack", "heap", "linker", "startup", "interrupt", "register", "eeprom")
 
@@ -30,9 +31,19 @@ def sections(text: str) -> list[str]:
     return re.findall(r"<section[^>]*>\n(.*?)\n</section>", text, re.DOTALL)
 
 
+ROLES = (
+    "an apprentice who solders her first board",
+    "a buyer who compares two controllers",
+    "a support engineer who is called at night",
+    "a teacher who prepares a lab course",
+)
+
+
 def sober(label: str, text: str) -> dict[str, Any]:
     """The reply to the user message `text` of a request with this label."""
     step = label.split("-")[0]
+    if step == "roles":
+        return {"roles": [{"role": role} for role in ROLES]}
     if step in {"needs", "linked"}:
         rows = [(n, question(text, n)) for n in asked(text)]
         return {"needs": [{"number": n, "need": f"to mend it: {asks[-8:-1]}", "question": asks} for n, asks in rows]}
@@ -45,5 +56,10 @@ def sober(label: str, text: str) -> dict[str, Any]:
 def labelled(body: dict[str, Any]) -> dict[str, Any] | None:
     """The same for the body of a chat completion; None for a request of another stage."""
     name = (body.get("response_format") or {}).get("json_schema", {}).get("name")
-    labels = {Needs.__name__: "needs", NeedQuestions.__name__: "blind", Evidence.__name__: "evidence"}
+    labels = {
+        Roles.__name__: "roles",
+        Needs.__name__: "needs",
+        NeedQuestions.__name__: "blind",
+        Evidence.__name__: "evidence",
+    }
     return sober(labels[name], body["messages"][-1]["content"]) if name in labels else None

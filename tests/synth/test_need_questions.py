@@ -372,20 +372,21 @@ def test_evidence_is_in_the_documents_text_and_the_same_for_any_size_of_passages
     assert found[20] == found[40] == found[90]
 
 
+@pytest.mark.parametrize("roles", [[], ["roles"]])
 def test_through_files_a_step_at_a_time_and_foreseen_by_the_plan(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], roles: list[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     corpus = make_corpus(tmp_path / "mine", "file:m")
     path, results = corpus / "experiment.toml", tmp_path / "results" / "mine"
-    path.write_text(path.read_text().replace('style = "passage"\n', ""))
+    path.write_text(path.read_text().replace('style = "passage"\n', 'roles = "corpus"\n' if roles else ""))
     assert main(["ingest", str(corpus)]) == 0
     capsys.readouterr()
     assert main(["plan", str(corpus), "--json"]) == 0
     planned = [row for row in json.loads(capsys.readouterr().out) if row["stage"] == "questions"]
     assert [row["estimated"] for row in planned] == [False, True]
     asked_in_all, rounds = 0, []
-    for turn in range(4):
+    for turn in range(5):
         status = main(["questions", str(corpus)])
         if status != 3:
             break
@@ -397,7 +398,8 @@ def test_through_files_a_step_at_a_time_and_foreseen_by_the_plan(
         (results / "replies").mkdir(exist_ok=True)
         rows = [output_line(line["custom_id"], body) for line, body in zip(lines, bodies, strict=True)]
         (results / "replies" / f"{turn}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert (status, rounds[1:]) == (0, [{"blind"}, {"evidence"}]) and rounds[0] <= {"needs", "linked"}
+    assert (status, rounds[-2:]) == (0, [{"blind"}, {"evidence"}]) and rounds[-3] <= {"needs", "linked"}
+    assert rounds[:-3] == [{step} for step in roles]
     assert sum(row["calls"] for row in planned) == asked_in_all
     assert len(records(results / "queries.jsonl")) == 4
 

@@ -212,6 +212,37 @@ def test_a_query_without_a_source_is_not_counted():
 
 
 @pytest.mark.parametrize(
+    ("ranked", "value"),
+    [
+        (["in", "elsewhere", "other"], 1.0),
+        (["after", "in"], 1 / 3),
+        (["in", "elsewhere"], 2 / 3),
+        (["after"], 0.0),
+        (["in", "elsewhere", "nowhere"], None),
+        (["in", "elsewhere", "other", "nowhere"], 1.0),
+        (None, None),
+    ],
+)
+def test_section_recall_of_a_question_over_several_sections(ranked, value):
+    """By hand: the share of its three sections, in two documents, that a passage of the first five overlaps."""
+    more = [
+        Section(id="t", doc="e.pdf", first_page=3, last_page=3, start=50, end=101, text="…"),
+        Section(id="u", doc="e.pdf", first_page=9, last_page=9, start=900, end=950, text="…"),
+    ]
+    placed = PLACED | {"other": passage("other", doc="e.pdf", start=940, end=990, first_page=9, last_page=9)}
+    query = Query(id="q", text="?", metadata={"section": "s", "sections": ["s", "t", "u"]})
+    rows = None if ranked is None else ranking(ranked)
+    found = section_recall(sources([query], [*SECTIONS, *more]), placed, {"q": rows}, 5)
+    assert found == {"q": value if value is None else pytest.approx(value)}
+
+
+def test_a_section_that_is_gone_leaves_no_smaller_denominator():
+    query = Query(id="q", text="?", metadata={"section": "s", "sections": ["s", "gone"]})
+    for ranked in (["in"], ["after"]):
+        assert section_recall(sources([query], SECTIONS), PLACED, {"q": ranking(ranked)}, 5) == {"q": None}
+
+
+@pytest.mark.parametrize(
     ("theirs", "ours"),
     [
         ("ndcg_cut_10", "nDCG@10"), ("ndcg_cut.10", "nDCG@10"), ("recall_100", "R@100"), ("recall.100", "R@100"),

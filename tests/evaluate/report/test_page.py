@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,11 @@ from support.places import ROOT
 from ragassay.errors import InputError
 from ragassay.evaluate.report.evidence import read_evidence
 from ragassay.evaluate.report.page import read_results, render, report
+from ragassay.evaluate.report.question_kinds import kinds_line
 from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, read_records, write_json, write_records
-from ragassay.records import Figure, Judgment, QuestionsCheck
+from ragassay.records import Figure, Judgment, Query, QuestionsCheck
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +218,31 @@ def test_whether_written_questions_look_like_the_experts_stands_with_where_they_
     write_json(folder.questions_check, {"auc": 1})
     with pytest.raises(InputError, match="questions-check"):
         read_evidence(folder, [])
+
+
+def test_the_kinds_of_written_questions_stand_beside_the_shares_asked_for() -> None:
+    """Counted by hand; a query of the user's own is none of a model's, whatever its `kind` says."""
+    kinds = ["fact", "fact", "keyword", "riddle", None]
+    of = [{"model": "m", "section": "s"} | ({"kind": kind} if kind else {}) for kind in kinds]
+    queries = [Query(id=f"q{n}", text="?", metadata=one) for n, one in enumerate([*of, {"kind": "fact"}])]
+    line = kinds_line(queries, {"fact": 0.5, "multi-hop": 1 / 3, "keyword": 1 / 6, "several": 0.0})
+    assert line == (
+        "Of 5 written queries by kind, with the share asked for: 2 fact (50%), 0 multi-hop (33.3%), 1 keyword (16.7%), "
+        "1 riddle (0%), 1 of no known kind"
+    )
+    assert kinds_line(queries[4:], {"fact": 1.0}) == "" == kinds_line(queries, {})
+
+
+@pytest.mark.parametrize(("source", "shown"), [("synthetic", 1), ("own", 0)])
+def test_the_page_says_kinds_where_models_wrote_from_needs(tmp_path: Path, source: str, shown: int) -> None:
+    folder = make_workspace(tmp_path)
+    questions = folder.experiment.questions.model_copy(update={"source": source, "style": "need"})
+    folder = replace(folder, experiment=folder.experiment.model_copy(update={"questions": questions}))
+    queries = read_records(folder.queries, Query)
+    place = {"model": "<m>", "section": "s", "kind": "<b>fact</b>"}
+    write_records(folder.queries, [query.model_copy(update={"metadata": place}) for query in queries])
+    html = render(read_results(folder.figures), read_evidence(folder, []), 5)
+    assert html.count(f"{len(queries)} &lt;b&gt;fact&lt;/b&gt; (0%)") == shown
 
 
 def test_a_missing_value_is_a_dash_with_its_reason_and_never_zero(page: Page, results: Results) -> None:
