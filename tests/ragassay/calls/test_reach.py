@@ -78,7 +78,7 @@ def test_the_run_stops_with_status_2_and_goes_on_when_the_server_is_there(
     away = f"http://127.0.0.1:{closed_port}/v1"
     corpus = make_corpus(tmp_path / "mine", "openai:m", away, retries=0)
     assert main(["run", str(corpus)]) == 2
-    assert "openai:m does not answer" in capsys.readouterr().err.strip().split("\n")[-1]
+    assert "openai:m: nobody answers at" in capsys.readouterr().err.strip().split("\n")[-1]
     with ScriptedServer("openai", answer_everything) as server:
         settings = corpus / "experiment.toml"
         settings.write_text(settings.read_text().replace(away, server.base_url))

@@ -72,10 +72,10 @@ def test_only_what_changed_is_written_and_nothing_is_there_in_part(elsewhere: Pa
 
     monkeypatch.setattr(LocalFileSystem, "put_file", keep)
     assert ingest(elsewhere) == 0
-    assert written[-1] == ".ingest.json.part" and len(written) == len(set(written)) == 5
+    assert written[-1] == ".ingest.json.part" and len(written) == len(set(written)) == 6
     before = contents(elsewhere / "results")
     assert ingest(elsewhere) == 0
-    assert len(written) == 5 and contents(elsewhere / "results") == before
+    assert len(written) == 6 and contents(elsewhere / "results") == before
 
 
 def test_a_storage_that_fails_halfway_leaves_the_old_file_and_the_next_run_goes_on(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -41,12 +42,7 @@ def _by_place(run: Run, name: str) -> Counter[tuple[str, str]]:
 
 def jobs(run: Run) -> dict[tuple[str, str], list[bool]]:
     """(stage, model) to whether each distinct request failed: equal requests are asked once."""
-    per_section = run.setting("questions", "per_section", 10)
-    table: dict[tuple[str, str], dict[Any, bool]] = {}
-    for row in run.ledger:
-        asked, failed = row["asked"] // per_section, row["failed"] // per_section
-        requests = table.setdefault(("questions", row["model"]), {})
-        requests |= {(row["doc"], number): number < failed for number in range(asked)}
+    table = _from_needs(run) if run.setting("questions", "style", "need") == "need" else _from_passages(run)
     texts = {query["_id"]: query["text"] for query in run.queries}
     answer, judge = run.setting("answer", "model", ""), run.setting("judge", "model", "")
     if run.rewrites:
@@ -61,6 +57,35 @@ def jobs(run: Run) -> dict[tuple[str, str], list[bool]]:
     return {place: list(requests.values()) for place, requests in table.items()}
 
 
+def _from_passages(run: Run) -> dict[tuple[str, str], dict[Any, bool]]:
+    """One request for a section and model."""
+    per_section = run.setting("questions", "per_section", 10)
+    table: dict[tuple[str, str], dict[Any, bool]] = {}
+    for row in run.ledger:
+        asked, failed = row["asked"] // per_section, row["failed"] // per_section
+        requests = table.setdefault(("questions", row["model"]), {})
+        requests |= {(row["doc"], number): number < failed for number in range(asked)}
+    return table
+
+
+def _from_needs(run: Run) -> dict[tuple[str, str], dict[Any, bool]]:
+    """Of each model and section, or sections asked about together: the needs, the blind questions, the evidence.
+
+    Of a request that brought no need only the reply tells: it is of the model that wrote fewer than it was asked for.
+    """
+    table: dict[tuple[str, str], dict[Any, bool]] = {("questions", row["model"]): {} for row in run.ledger}
+    for line in (*lines(run.results / "pool.jsonl"), *lines(run.results / "rejected.jsonl")):
+        about = line["metadata"]
+        steps = ("need", "blind", "evidence") if about["blind"] else ("need", "evidence")
+        group = tuple(about.get("sections") or [about["section"]])
+        table["questions", about["model"]] |= {(step, group): False for step in steps}
+    texts = [str(body["choices"][0]["message"]["content"]) for body in run.replies().values()]
+    empty = [text for text in texts if text.startswith('{"needs"') and json.loads(text)["needs"] == []]
+    short = [row["model"] for row in run.ledger if row["unwritten"]]
+    assert len(short) == 1 or not empty
+    return table | {("questions", short[0]): table["questions", short[0]] | dict.fromkeys(enumerate(empty), False)}
+
+
 def _unanswerable(run: Run, answer: Line) -> bool:
     """RAG-Fusion of a query whose rewriting failed: no answer was asked for."""
     return "fusion" in answer["agent"] and run.rewrites[answer["query_id"]]["error"] is not None
@@ -68,13 +93,21 @@ def _unanswerable(run: Run, answer: Line) -> bool:
 
 def _judged(run: Run, texts: dict[str, str]) -> dict[Any, bool]:
     owed: dict[Any, bool] = {}
+    together = run.setting("judge", "relevance_batch", 1)
+    pools: dict[str, list[Line]] = {}
     for line in run.relevance:
-        owed["passage", texts[line["query_id"]], _shown(run, [line["subject"]])] = line["error"] is not None
+        pools.setdefault(texts[line["query_id"]], []).append(line)
+    for text, pool in pools.items():
+        if together == 1:
+            owed |= {("passage", text, _shown(run, [line["subject"]])): line["error"] is not None for line in pool}
+        else:
+            owed |= {("passages", text, number): False for number in range(-(-len(pool) // together))}
+    owed |= {("list", one["query_id"], one["presentation"]): one["error"] is not None for one in run.lists}
     for line in run.pointwise:
         answer = run.answers[line["subject"]][line["query_id"]]
         if answer["error"] is None:
             owed[_asked_of(run, line, answer, texts[line["query_id"]])] = line["error"] is not None
-    for game in run.games:
+    for game in run.games if not run.lists else ():
         pair = [run.answers[game[side]][game["query_id"]]["answer"] for side in ("agent_a", "agent_b")]
         if None not in pair and pair[0] != pair[1]:
             shown = tuple(pair if game["first"] == "a" else reversed(pair))

@@ -87,6 +87,11 @@ class Run:
         }
 
     @cached_property
+    def lists(self) -> list[Line]:
+        """The lists that were ranked together."""
+        return lines(self.results / "lists.jsonl")
+
+    @cached_property
     def relevance(self) -> list[Line]:
         return lines(self.results / "relevance.jsonl")
 
