@@ -27,7 +27,10 @@ _NUMBER_OF_LOAD = 0
 
 
 class ProcessEnded(Exception):
-    """It ended, or had to be ended; `under_way` is how many queries were being answered, this one among them."""
+    """It ended, or had to be ended; `under_way` is how many queries were being answered, this one among them.
+
+    It is 0 where the process had ended before this one was asked.
+    """
 
     def __init__(self, why: str, under_way: int) -> None:
         super().__init__(why)
@@ -99,7 +102,7 @@ class AgentProcess:
             self._last_number += 1
             number = self._last_number
             if self._ended:
-                raise ProcessEnded(self._why or "the process ended", 1)
+                raise ProcessEnded(self._why or "the process ended", 0)
             self._asked[number] = future
         self._to_write.put((json.dumps({"number": number, **request}) + "\n").encode())
         try:

@@ -25,14 +25,14 @@ from ragassay.calls.request_files import input_line
 from ragassay.cli import main
 from ragassay.cli.parser import build_parser
 from ragassay.evaluate.report.page import read_results
+from ragassay.evaluate.results import AuditFinding
 from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import write_records
 from ragassay.models.requests import Request
 from ragassay.prompts import Message
-from ragassay.records import Answer, Game
+from ragassay.records import Figure
 from ragassay.synth.questions.own import read_own_queries
 
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "benchmarks" / "README.md"]
@@ -493,23 +493,18 @@ def test_the_tables_that_scripts_write_are_those_they_kept(
     assert "|" in shown and shown in (ROOT / "benchmarks" / "results" / "tables" / results).read_text(encoding="utf-8")
 
 
-def test_how_often_the_longer_answer_won(tmp_path: Path, readme_block: ModuleType):
+def test_how_often_the_longer_answer_won_is_the_audits(tmp_path: Path):
     from benchmarks.tables.demo import longer_wins
 
-    lengths = {"one": 9, "two": 4, "three": 4}
-    for agent, length in lengths.items():
-        answer = Answer(query_id="q", agent=agent, answer="word " * length)
-        write_records(tmp_path / "answers" / f"{agent}.jsonl", [answer])
-    played = [
-        ("one", "two", "a"),
-        ("two", "one", "b"),
-        ("one", "three", "b"),
-        ("two", "three", "a"),
-        ("one", "two", "tie"),
-    ]
-    games = [Game(query_id="q", agent_a=a, agent_b=b, first="a", winner=winner) for a, b, winner in played]
-    write_records(tmp_path / "games.jsonl", games)
-    assert "Of 3 decided games" in longer_wins(tmp_path) and "longer one won 2." in longer_wins(tmp_path)
+    results = read_results(make_workspace(tmp_path, hostile=False).figures)
+    assert results.audit
+    figure = Figure(value=0.75, n=12, n_failed=0, ci_low=0.5, ci_high=0.9)
+    audit = results.audit.model_copy(
+        update={"findings": (AuditFinding(key="longer_wins", figure=figure, sentence="It wins."),)}
+    )
+    told = longer_wins(results.model_copy(update={"audit": audit}))
+    assert told.startswith("The longer answer won 75.0% [50.0, 90.0] of 12 pairs")
+    assert longer_wins(results.model_copy(update={"audit": None})) == ""
 
 
 def test_the_demo_table_has_every_agent_best_first(tmp_path: Path, readme_block: ModuleType):

@@ -15,6 +15,12 @@ from ragassay.evaluate.judging.judges.relevance import DEFAULT_PROMPT, Relevance
 from ragassay.prompts import Prompt
 
 
+@pytest.fixture(autouse=True)
+def _key_of_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It sets one for its own process, which here is that of all other tests."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+
 def test_the_sdk_alone_is_sent_the_requests_that_ours_sends():
     from benchmarks.speed.relevance import MODEL, _case
 

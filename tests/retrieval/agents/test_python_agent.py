@@ -18,6 +18,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.settings import AgentSettings, RunSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Query, Usage
+from ragassay.retrieval.agents.isolated import Isolated
 from ragassay.retrieval.agents.python_agent import ask_python_agent, load_python_agent
 
 QUERIES = [Query(_id=f"q{number}", text=text) for number, text in enumerate(("How?", "Why?", "BAD?", "When?"), 1)]
@@ -63,6 +64,22 @@ def bad(does: str, before: str = "") -> str:
 )
 def test_whatever_it_raises_is_the_records_error(ask, raised: str, says: str):
     assert [answer.error for answer in ask(f"def answer(q): raise {raised}")] == [says] * 4
+
+
+def test_a_query_that_comes_to_a_process_ended_before_is_asked_in_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    later = "import os, threading\ndef answer(q):\n    q == 'Later' and threading.Timer(0.2, os._exit, [3]).start()\n"
+    (tmp_path / "later.py").write_text(f"{later}    return q\n")
+    system = Isolated("ours", "later:answer", str(tmp_path), 4, 60.0)
+    try:
+        system.load()
+        assert system.ask("Later")["answer"] == "Later"
+        time.sleep(1.5)
+        assert system.ask("How?")["answer"] == "How?"
+    finally:
+        system.close()
 
 
 @pytest.mark.parametrize(
