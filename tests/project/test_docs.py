@@ -25,7 +25,7 @@ from ragassay.calls.request_files import input_line
 from ragassay.cli import main
 from ragassay.cli.parser import build_parser
 from ragassay.evaluate.report.page import read_results
-from ragassay.evaluate.results import AuditFinding
+from ragassay.evaluate.results import Audit, AuditFinding
 from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
@@ -497,11 +497,9 @@ def test_how_often_the_longer_answer_won_is_the_audits(tmp_path: Path):
     from benchmarks.tables.demo import longer_wins
 
     results = read_results(make_workspace(tmp_path, hostile=False).figures)
-    assert results.audit
     figure = Figure(value=0.75, n=12, n_failed=0, ci_low=0.5, ci_high=0.9)
-    audit = results.audit.model_copy(
-        update={"findings": (AuditFinding(key="longer_wins", figure=figure, sentence="It wins."),)}
-    )
+    finding = AuditFinding(key="longer_wins", figure=figure, sentence="It wins.")
+    audit = Audit.model_construct(findings=(finding,))
     told = longer_wins(results.model_copy(update={"audit": audit}))
     assert told.startswith("The longer answer won 75.0% [50.0, 90.0] of 12 pairs")
     assert longer_wins(results.model_copy(update={"audit": None})) == ""
