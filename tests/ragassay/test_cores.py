@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -195,6 +196,7 @@ def test_an_interrupt_ends_helpers_with_the_process_that_they_help():
     )
     assert process.stdout
     helper = int(process.stdout.readline())
+    time.sleep(1)  # until all helpers have started
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(60) != 0
     with pytest.raises(ProcessLookupError):
