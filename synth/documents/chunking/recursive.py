@@ -17,7 +17,10 @@ _FIRST, _MARKS = 0xF0000, 0xFFFE
 
 
 def by_recursive(text: DocumentText, size: int, overlap: int) -> list[Span]:
-    """At most `size` words each, and at most `overlap` (less than `size`) words of the last's, as LangChain has it."""
+    """At most `size` words each, and at most `overlap` (less than `size`) words of the last's, as LangChain has it.
+
+    Where no white space is left to cut at, words stay whole and LangChain's own would cut between any two letters.
+    """
     from langchain_text_splitters import RecursiveCharacterTextSplitter
 
     splitter = RecursiveCharacterTextSplitter(chunk_size=size, chunk_overlap=overlap, length_function=_n_words)

@@ -24,7 +24,9 @@ NEIGHBOURS = 1
 """Sentences before and after one that are embedded with it."""
 
 
-def by_meaning(text: DocumentText, size: int, breakpoint: float, embed: Callable[[Sequence[str]], Vectors]) -> list[Span]:
+def by_meaning(
+    text: DocumentText, size: int, breakpoint: float, embed: Callable[[Sequence[str]], Vectors]
+) -> list[Span]:
     """Neighbouring sentences whose distance is at most the percentile `breakpoint` (0 to 100), `size` words at most.
 
     `embed` gives a row for each text. A stretch of sentences that is longer than `size` is filled up sentence by
