@@ -17,7 +17,7 @@ from .questions.write import DEFAULT_PROMPT, GOLDEN_PROMPT
 def ingest_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape pages, sections and passages; a semantic chunking without an embedding has [retrieval]'s."""
     values = tables(experiment, "ingest") | {"corpus.exclude_pages": experiment.corpus.exclude_pages}
-    if chunkings := experiment.chunkings():
+    if chunkings := experiment.chunkings:
         values["chunking"] = [one.model_dump(mode="json", exclude_none=True) for one in chunkings]
         if any(one.by == "semantic" and one.embedding is None for one in chunkings):
             values["retrieval.embedding"] = experiment.retrieval.embedding
@@ -26,12 +26,12 @@ def ingest_settings(experiment: Experiment) -> dict[str, Any]:
 
 def embeds_to_cut(experiment: Experiment) -> bool:
     """Whether some chunking is semantic."""
-    return any(one.by == "semantic" for one in experiment.chunkings())
+    return any(one.by == "semantic" for one in experiment.chunkings)
 
 
 def own_cuts(workspace: Workspace) -> list[Path]:
     """The modules in the corpus folder that chunkings name."""
-    return own_modules(workspace, *(one.callable for one in workspace.experiment.chunkings() if one.callable))
+    return own_modules(workspace, *(one.callable for one in workspace.experiment.chunkings if one.callable))
 
 
 def questions_settings(experiment: Experiment) -> dict[str, Any]:

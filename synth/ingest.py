@@ -95,7 +95,7 @@ def _read(
     with PdfPool("pdfium" if settings.reader == "auto" else settings.reader, cores=cores) as pool:
         raw, taken = _read_raw(workspace, pool, good, excluded, progress)
     raw = [replace(one, identifier=identifiers[one.doc]) for one in raw]
-    documents |= zip(good, cut_documents(raw, settings, cores, workspace.experiment.chunkings()), strict=True)
+    documents |= zip(good, cut_documents(raw, settings, cores, workspace.experiment.chunkings), strict=True)
     return [documents[name] for name in names], taken
 
 
@@ -154,7 +154,7 @@ def _none_readable(corpus: Path, documents: Sequence[Document]) -> InputError:
 
 def _chunk_here(workspace: Workspace, documents: Sequence[Document], embed: Embed | None) -> list[Document]:
     """The documents with their passages by the chunkings that other processes cannot make."""
-    chunkings = [one for one in workspace.experiment.chunkings() if one.by in HERE_ALONE]
+    chunkings = [one for one in workspace.experiment.chunkings if one.by in HERE_ALONE]
     if not chunkings:
         return list(documents)
     identifiers = document_ids([document.doc for document in documents if document.pages])
@@ -174,7 +174,7 @@ def _chunk_here(workspace: Workspace, documents: Sequence[Document], embed: Embe
 
 def _write(workspace: Workspace, documents: Sequence[Document]) -> int:
     """Write pages, sections and passages; the number of passages."""
-    names = [*(chunking.name for chunking in workspace.experiment.chunkings()), SECTIONS]
+    names = [*(chunking.name for chunking in workspace.experiment.chunkings), SECTIONS]
     passages = [passage for document in documents for passage in document.passages]
     passages += [one for name in names for document in documents for one in document.chunked.get(name, ())]
     write_records(workspace.pages, [page for document in documents for page in document.pages])
