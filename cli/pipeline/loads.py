@@ -189,7 +189,7 @@ def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Loa
 def _by_panel(panel: Panel, workspace: Workspace, again: float, passage: float) -> list[Load]:
     """What one model is asked."""
     experiment = workspace.experiment
-    answers = _distinct(experiment, again) + len(experiment.agent) * again
+    answers = _distinct(experiment, again) + len(experiment.own_agents()) * again
     loads = [_relevance(panel, experiment, again, passage)]
     for judge in panel.pointwise:
         tokens = _filled(judge.template) + _ANSWER_TOKENS

@@ -132,7 +132,7 @@ def _answer() -> Stage:
         makes=lambda w: [
             *(w.answers(name) for name in w.experiment.agent_names()),
             *_answer_runs(w),
-            *(w.rankings(agent.name) for agent in w.experiment.agent),
+            *(w.rankings(agent.name) for agent in w.experiment.own_agents()),
         ],
         run=run,
     )
