@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ragassay.cores import Cores
 from ragassay.errors import InputError
@@ -26,6 +27,7 @@ __all__ = [
     "check_depth",
     "embed_queries",
     "make_embedder",
+    "passage_embedding",
 ]
 
 
@@ -58,6 +60,23 @@ def make_embedder(workspace: Workspace, progress: Progress | None = None) -> Emb
     )
     told = progress if settings.engine == "embedded" else None
     return Embedder(settings.embedding, cache, progress=told, cores=Cores(run.backend, run.scheduler))
+
+
+def passage_embedding(workspace: Workspace) -> Callable[[str | None, Sequence[str]], Vectors]:
+    """What gives a row for each text, as passages are embedded by a model (None: the experiment's); kept as others.
+
+    A model is loaded once. What is returned raises as `embed_queries`.
+    """
+    embedders: dict[str | None, Embedder] = {}
+
+    def embed(model: str | None, texts: Sequence[str]) -> Vectors:
+        if model not in embedders:
+            settings = workspace.experiment.retrieval.model_copy(update={"embedding": model} if model else {})
+            experiment = workspace.experiment.model_copy(update={"retrieval": settings})
+            embedders[model] = make_embedder(replace(workspace, experiment=experiment))
+        return embedders[model].vectors([Text("passage", text) for text in texts])
+
+    return embed
 
 
 def build_retrievers(

@@ -15,12 +15,13 @@ from pathlib import Path
 from ragassay.evaluate.judging.games.blocks import Plan
 from ragassay.evaluate.judging.panel import Panel, as_second, panels_of, second_panel
 from ragassay.evaluate.judging.waves import waves_of
+from ragassay.experiment.corpus import read_passages
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
 from ragassay.models.requests import Request
 from ragassay.prompts import Prompt
-from ragassay.records import Passage, Query, Section
+from ragassay.records import Query, Section
 from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
 from ragassay.tokens import count_tokens, reply_tokens
 
@@ -138,7 +139,7 @@ def _n_queries(workspace: Workspace) -> int:
 
 
 def _passage_tokens(workspace: Workspace) -> float:
-    passages = read_records(workspace.passages, Passage)
+    passages = read_passages(workspace.passages)
     return sum(count_tokens(passage.title + passage.text) for passage in passages) / max(1, len(passages))
 
 

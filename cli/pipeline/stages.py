@@ -52,12 +52,17 @@ def _ingest() -> Stage:
         del caller
         from ragassay.synth.ingest import ingest
 
-        return ingest(workspace, counter(StderrProgress(), "ingest: pages"))
+        progress = counter(StderrProgress(), "ingest: pages")
+        if not synth.embeds_to_cut(workspace.experiment):
+            return ingest(workspace, progress)
+        from ragassay.retrieval.retrievers import passage_embedding
+
+        return ingest(workspace, progress, passage_embedding(workspace))
 
     return Stage(
         "ingest",
         needs=lambda w: [],
-        uses=_pdfs,
+        uses=lambda w: [*_pdfs(w), *synth.own_cuts(w)],
         settings=synth.ingest_settings,
         makes=lambda w: [
             *(w.pages, w.sections, w.passages, w.unreadable),
