@@ -15,6 +15,11 @@ from .question_settings import QuestionsSettings
 from .table import ModelName, Table
 
 
+def is_served(embedding: str) -> bool:
+    """Whether texts are embedded by an OpenAI-compatible server (`openai:NAME`), not on this machine."""
+    return embedding.startswith("openai:")
+
+
 class CorpusSettings(Table):
     language: str = "en"
     note: str = ""
@@ -177,7 +182,9 @@ def _has_batches(model: str) -> bool:
 
 def _not_taken(model: str, settings: ModelSettings) -> str | None:
     """The first parameter that is set and that the model's provider does not have: Anthropic has no seed."""
-    unknown = ("seed", "presence_penalty") if model.startswith("anthropic:") else ()
+    unknown: tuple[str, ...] = ("seed", "presence_penalty") if model.startswith("anthropic:") else ()
+    if model.startswith("rerank:"):
+        unknown = ("temperature", "top_p", "seed", "presence_penalty", "max_tokens")
     return next((name for name in unknown if getattr(settings, name) is not None), None)
 
 
@@ -208,7 +215,7 @@ class Experiment(Table):
             raise ValueError(f'[models."{wrong[0]}"] mode = "batch" is for models of openai: and anthropic:')
         for name, own in self.models.items():
             if wrong_one := _not_taken(name, own):
-                raise ValueError(f'[models."{name}"] models of anthropic: take no {wrong_one}; leave it out')
+                raise ValueError(f'[models."{name}"] models of {name.split(":")[0]}: take no {wrong_one}; leave it out')
         if self.retrieval.engine != "opensearch" and (self.opensearch.filter or self.opensearch.index):
             raise ValueError('opensearch.filter and opensearch.index go with retrieval.engine = "opensearch"')
         if self.retrieval.engine != "opensearch" and self.retrieval.url:
@@ -233,7 +240,12 @@ class Experiment(Table):
             writers
             | {self.answer.model, *self.judge.all_models}
             | ({self.evaluating_model} if self.evaluates else set())
+            | self.servers()
         )
+
+    def servers(self) -> set[str]:
+        """The models that are called and do not chat: those that embed on a server."""
+        return {self.retrieval.embedding} if is_served(self.retrieval.embedding) else set()
 
     @property
     def evaluates(self) -> bool:
