@@ -21,7 +21,7 @@ STAGES = {"synth", "retrieval", "evaluate"}
 GROUND_FLOOR = (
     {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
     {"files", "trec", "cores"},
-    {"prompts", "experiment"},
+    {"prompts", "experiment", "evidence"},
     {"models"},
     {"calls"},
 )
