@@ -9,7 +9,7 @@ KIND, OF, CHUNKING = "kind", "of", "chunking"
 
 
 def crossed(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Of each variant: `k1` of a hybrid's BM25 is `bm25.k1`, its `of` the kinds fused; lists are written out.
+    """Of each variant: `k1` of a hybrid's BM25 is `bm25.k1`, its `of` the kinds fused; lists are written out (`0.3/0.7`).
 
     A hybrid shares its members' chunking. A member that is none of `names` leaves the hybrid's `of` as it is.
     """
@@ -22,7 +22,7 @@ def _with_members(row: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]]
     members = [known[name] for name in row.get(OF) or () if name in known]
     if not members or len(members) < len(row[OF]) or not depth:
         return flat
-    flat[OF] = _scalar([str(member.get(KIND)) for member in members])
+    flat[OF] = "+".join(str(member.get(KIND)) for member in members)
     for place, member in enumerate(members):
         kinds = [str(other.get(KIND)) for other in members]
         kind = kinds[place] if kinds.count(kinds[place]) == 1 else f"{kinds[place]}-{place + 1}"
@@ -36,5 +36,5 @@ def _is_of_all(key: str) -> bool:
 
 
 def _scalar(level: Any) -> Any:
-    """Lists as text, `0.3, 0.7`; all else as it is."""
-    return ", ".join(map(str, level)) if isinstance(level, list | tuple) else level
+    """Lists as text; all else as it is."""
+    return "/".join(map(str, level)) if isinstance(level, list | tuple) else level

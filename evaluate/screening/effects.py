@@ -70,8 +70,22 @@ def _all_cells(settings: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Cel
     for kind, rows in sorted(kinds.items()):
         keys = sorted({key for row in rows.values() for key in row} - {KIND})
         for setting in keys:
+            if _is_one_part(rows, setting, keys):
+                continue
             for cells in cells_of(rows, setting, keys):
                 yield kind, cells
+
+
+def _is_one_part(rows: Mapping[int, Mapping[str, Any]], setting: str, keys: Sequence[str]) -> bool:
+    """Whether the setting is the name of what differs in one part alone, which says the same and more plainly."""
+    parts = [key for key in keys if key.startswith(f"{setting}.")]
+    named = len({row.get(setting) for row in rows.values()})
+    return any(
+        len({row.get(part) for row in rows.values()})
+        == named
+        == len({(row.get(setting), row.get(part)) for row in rows.values()})
+        for part in parts
+    )
 
 
 def _used(rows: Mapping[int, Mapping[str, Any]]) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.arrays import Floats, Ints
+from ragassay.arrays import Floats, Ints, Truths
 
 from ..inputs.clusters import Clusters
 
@@ -60,14 +60,11 @@ class Screened:
 
     @cached_property
     def ranked(self) -> Ints:
-        """The variants that can be ranked, best first; of equally good ones first those of fewer tokens, then faster."""
+        """The variants that can be ranked, best first; of equally good ones those of fewer tokens, then the faster."""
         lead = self.field.lead
         costs = [np.nan_to_num(each, nan=np.inf) for each in (self.mean_tokens, two_digits(self.latency_p50_s))]
-        order = sorted(
-            np.flatnonzero(self.field.enough).tolist(),
-            key=lambda at: (-lead[at], *(c[at] for c in costs), self.names[at]),
-        )
-        return np.array(order, dtype=np.intp)
+        rows = [(-lead[at], *(c[at] for c in costs), self.names[at], at) for at in np.flatnonzero(self.field.enough)]
+        return np.array([row[-1] for row in sorted(rows)], dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +91,7 @@ class Field:
         return cls(clusters.sums(leads), clusters.sums(known.astype(np.float64)), int((often > 0).sum()))
 
     @property
-    def enough(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def enough(self) -> Truths:
         """(variants,): whether it has a value on at least `FEWEST_VALUES` of the queries."""
         n = self.counts.sum(axis=1)
         return (n > 0) & (n >= FEWEST_VALUES * self.n_queries)
