@@ -73,7 +73,9 @@ def test_ingests_own_passages_come_first_and_then_each_chunking(tmp_path: Path) 
     assert len(read_passages(workspace.passages)) == count_passages(workspace.passages) == n_before
 
     pages = read_records(workspace.pages, Page)
-    texts = {doc: "\n".join(page.text for page in pages if page.doc == doc) for doc in ("errata.pdf", "user manual.pdf")}
+    texts = {
+        doc: "\n".join(page.text for page in pages if page.doc == doc) for doc in ("errata.pdf", "user manual.pdf")
+    }
     for one in found:
         where = one.metadata
         assert one.text == texts[where["doc"]][where["start"] : where["end"]]
