@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
+from ragassay.experiment.variant_settings import BY_MODEL
 from ragassay.experiment.workspace import Workspace
+from ragassay.models.endpoint import PROVIDERS, provider_of
 
-from .agents import ANSWER_PROMPT, REWRITE_PROMPT
+from .agents import ANSWER_PROMPT, LONG_CONTEXT_PROMPT, REWRITE_PROMPT
+from .rewriting import WAY_PROMPTS
 
 REACHED = ("alias", "replicas", "timeout_s", "retries", "verify_certificates", "aws_region", "aws_service")
 """How an OpenSearch server is reached, which shapes no ranking."""
@@ -19,7 +23,16 @@ OWN = {"name", "kind", "path", "callable", "writer"}
 
 
 def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
-    """Those that shape rankings; the settings of a server do not where none is used."""
+    """Those that shape rankings."""
+    names = searched_by(experiment)
+    if not names:
+        return built_in_settings(experiment)
+    agents = {agent.name: agent.variant.name for agent in experiment.table_agents() if agent.variant}
+    return built_in_settings(experiment) | search_settings(experiment, names) | {"agents": agents}
+
+
+def built_in_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those of the built-in agents; the settings of a server shape no ranking where none is used."""
     served = ["opensearch"] if experiment.retrieval.engine == "opensearch" else []
     models = dict.fromkeys((experiment.answer.model, *sorted(experiment.servers())))
     values = tables(experiment, "retrieval", *served, models=tuple(models))
@@ -29,9 +42,48 @@ def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key not in left_out}
 
 
+def search_settings(experiment: Experiment, names: Sequence[str]) -> dict[str, Any]:
+    """Those that shape what variants of these names find, and the models that rewrite and rerank for them."""
+    values = tables(experiment, models=models_of_search(experiment, names))
+    for variant in experiment.variants.needed(names):
+        said = variant.settings.model_dump(mode="json", exclude={"name", "of"}, exclude_defaults=True)
+        values[f"retriever.{variant.name}"] = {**said, "chunking": variant.chunking, "of": variant.of}
+    for chunking in experiment.chunkings:
+        values[f"chunking.{chunking.name}"] = chunking.returns
+    return values
+
+
+def models_of_search(experiment: Experiment, names: Sequence[str]) -> tuple[str, ...]:
+    """The chat models that rewrite queries and order lists for variants of these names."""
+    found: set[str] = set()
+    for variant in experiment.variants.needed(names):
+        settings = variant.settings
+        if settings.rewrite in BY_MODEL:
+            found.add(settings.rewrite_model or experiment.answer.model)
+        if (settings.rerank or "").partition(":")[0] in PROVIDERS:
+            found.add(str(settings.rerank))
+    return tuple(sorted(found))
+
+
+def timed_agents(experiment: Experiment) -> set[str]:
+    """The agents whose replies are timed: not those of a model that answers through files or batches."""
+    models = {name: experiment.answer.model for name, _, _ in experiment.built_in_agents()}
+    models |= {agent.name: agent.model for agent in experiment.table_agents()}
+    direct = {model for model in models.values() if experiment.settings_of(model).mode != "batch"}
+    return {name for name, model in models.items() if model in direct and provider_of(model) != "file"}
+
+
+def searched_by(experiment: Experiment) -> list[str]:
+    """The variants that agents of tables search with."""
+    return list(dict.fromkeys(agent.variant.name for agent in experiment.table_agents() if agent.variant))
+
+
 def retrieve_prompts(workspace: Workspace) -> list[Path]:
     """Ours, and the user's own."""
-    return [REWRITE_PROMPT, *own_files(workspace, workspace.experiment.answer.fusion_prompt)]
+    experiment = workspace.experiment
+    ways = {one.settings.rewrite for one in experiment.variants.needed(searched_by(experiment))}
+    prompts = [path for way, path in WAY_PROMPTS.items() if way in ways]
+    return [REWRITE_PROMPT, *prompts, *own_files(workspace, experiment.answer.fusion_prompt)]
 
 
 def answer_settings(experiment: Experiment) -> dict[str, Any]:
@@ -39,12 +91,18 @@ def answer_settings(experiment: Experiment) -> dict[str, Any]:
     values = tables(experiment, "answer", models=(experiment.answer.model,))
     if experiment.answer.repeats == 1:
         del values["answer.repeats"]
+    for agent in experiment.table_agents():
+        said = {"prompt": agent.prompt, "temperature": agent.temperature, "long_context": agent.variant is None}
+        values |= tables(experiment, models=(agent.model,)) | {f"agents.{agent.name}": {"model": agent.model, **said}}
     return values | {"agent": [agent.model_dump(include=OWN) for agent in experiment.own_agents()]}
 
 
 def answer_prompts(workspace: Workspace) -> list[Path]:
-    """Ours, and the user's own."""
-    return [ANSWER_PROMPT, *own_files(workspace, workspace.experiment.answer.prompt)]
+    """Ours, and the user's own; with an agent that is handed all documents their pages too."""
+    agents = workspace.experiment.table_agents()
+    whole = [workspace.pages, LONG_CONTEXT_PROMPT] if any(agent.variant is None for agent in agents) else []
+    own = own_files(workspace, workspace.experiment.answer.prompt, *(agent.prompt for agent in agents))
+    return [ANSWER_PROMPT, *whole, *own]
 
 
 def own_agents(workspace: Workspace) -> list[Path]:

@@ -89,6 +89,10 @@ class Workspace:
         """One line a query: `query_id, queries[], usage, latency_s, error`."""
         return self.results / "rewrites.jsonl"
 
+    def searches(self, agent: str) -> Path:
+        """What was searched for an agent of a table, one line a query: AgentSearch's fields."""
+        return self.results / "searches" / f"{agent}.jsonl"
+
     def rankings(self, agent: str) -> Path:
         return self.results / "rankings" / f"{agent}.trec"
 

@@ -3,6 +3,5 @@
 from pathlib import Path
 
 PROMPTS = Path(__file__).with_name("prompts")
-HYDE_PROMPT = PROMPTS / "hyde.md"
-DECOMPOSE_PROMPT = PROMPTS / "decompose.md"
-STEP_BACK_PROMPT = PROMPTS / "step-back.md"
+WAY_PROMPTS = {way: PROMPTS / f"{way}.md" for way in ("hyde", "decompose", "step-back")}
+"""By the way of rewriting; that of fusion is RAG-Fusion's."""

@@ -17,10 +17,8 @@ from ragassay.records import Query
 
 from ..agents import REWRITE_PROMPT
 from ..agents.rag_fusion import Rewrite
-from . import DECOMPOSE_PROMPT, HYDE_PROMPT, STEP_BACK_PROMPT
+from . import WAY_PROMPTS
 from .ways import OF_SEVERAL, Way, request_for, rewritten
-
-_PROMPTS: dict[Way, Path] = {"hyde": HYDE_PROMPT, "decompose": DECOMPOSE_PROMPT, "step-back": STEP_BACK_PROMPT}
 
 
 class Rewriting(NamedTuple):
@@ -61,7 +59,7 @@ def prompt_file(workspace: Workspace, way: Way) -> Path:
     """The prompt of a way; of fusion the user's own, where [answer] names one."""
     if way == "fusion":
         return workspace.prompt_file(workspace.experiment.answer.fusion_prompt, REWRITE_PROMPT)
-    return _PROMPTS[way]
+    return WAY_PROMPTS[way]
 
 
 def rewrite_queries(
