@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ragassay.digests import digest_file, digest_json
 from ragassay.experiment.settings import Experiment
@@ -18,7 +17,8 @@ from .agents.rag import add_usage, seconds
 from .agents.rag_fusion import Rewrite
 from .dependencies import search_settings
 from .rankers.ranker import Ranking
-from .rewriting.rewrite_queries import Rewrites, Rewriting, rewriting_of
+from .rewriting.rewrite_queries import read_rewrites
+from .rewriting.rewritings import rewritings_for
 from .search_times import SearchTime
 
 
@@ -47,12 +47,8 @@ class VariantFound:
     search_s: float | None = None
 
 
-class SearchVariants(Protocol):
-    """What searches the queries with variants by their names; what a model rewrote is given."""
-
-    def __call__(
-        self, names: Sequence[str], queries: Sequence[Query], rewrites: Rewrites
-    ) -> Mapping[str, VariantFound]: ...
+SearchVariants = Callable[[Sequence[str]], Mapping[str, VariantFound]]
+"""What variants of these names found for every query of the test set."""
 
 
 def searching_agents(experiment: Experiment) -> dict[str, str]:
@@ -60,28 +56,22 @@ def searching_agents(experiment: Experiment) -> dict[str, str]:
     return {agent.name: agent.variant.name for agent in experiment.table_agents() if agent.variant}
 
 
-def rewritings_for(experiment: Experiment, variant: str) -> list[Rewriting]:
-    """How queries are rewritten for a variant and those that it fuses, each once."""
-    found = [rewriting_of(one.settings, experiment) for one in experiment.variants.needed([variant])]
-    return list(dict.fromkeys(one for one in found if one))
-
-
 def search_agents(
-    workspace: Workspace, queries: Sequence[Query], rewrites: Rewrites, search: SearchVariants | None
+    workspace: Workspace, queries: Sequence[Query], search: SearchVariants
 ) -> tuple[dict[str, list[AgentSearch]], dict[str, VariantFound]]:
     """Write `rankings/AGENT.trec` and `searches/AGENT.jsonl` of each agent of a table; its records and what was found.
 
-    A query whose rewriting or searching failed is in no ranking of that agent.
+    A query whose rewriting or searching failed is in no ranking of that agent. Raises InputError where what was
+    rewritten is not there.
     """
-    agents = searching_agents(workspace.experiment)
+    agents, experiment = searching_agents(workspace.experiment), workspace.experiment
     if not agents:
         return {}, {}
-    if search is None:
-        raise ValueError("agents of tables need `search`")
-    found = search(list(dict.fromkeys(agents.values())), queries, rewrites)
+    rewrites = read_rewrites(workspace, queries, rewritings_for(experiment, list(agents.values())))
+    found = search(list(dict.fromkeys(agents.values())))
     rows: dict[str, list[AgentSearch]] = {}
     for agent, variant in agents.items():
-        used = [rewrites[one] for one in rewritings_for(workspace.experiment, variant)]
+        used = [rewrites[one] for one in rewritings_for(experiment, [variant])]
         rows[agent] = [_record(query, [row[query.id] for row in used], found[variant]) for query in queries]
         answered = [row.query_id for row in rows[agent] if row.error is None]
         write_run(workspace.rankings(agent), {name: found[variant].rankings.get(name, []) for name in answered}, agent)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from ragassay.calls.caller import Caller
-from ragassay.experiment.table import file_name
+from ragassay.experiment.settings import Experiment
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
@@ -17,11 +17,12 @@ from ragassay.records import Answer, AnswerRun, Passage, Query
 from ragassay.text import plain
 from ragassay.trec import write_run
 
+from .agents.documents import check_long_context
 from .agents.file_agent import read_answers
-from .agents.long_context import check_long_context
 from .agents.own_agents import metered_usage, own_rankings
 from .agents.python_agent import PythonAgent, ask_python_agent, load_python_agent
 from .agents.rag import answer_record, failed_record
+from .dependencies import answers_label
 from .owed_answers import Owed, owed_answers
 from .rank_queries import read_queries
 
@@ -77,10 +78,10 @@ def _asked(
     workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage], caller: Caller
 ) -> list[dict[str, list[Answer]]]:
     """Agent to its answers, for each run."""
-    repeats = workspace.experiment.answer.repeats
+    experiment = workspace.experiment
     owed = list(owed_answers(workspace, queries, passages))
-    replies = _ask(owed, repeats, workspace.experiment.answer.model, caller)
-    return [_run(owed, replies, run) for run in range(repeats)]
+    replies = _ask(owed, experiment, caller)
+    return [_run(owed, replies, run) for run in range(experiment.answer.repeats)]
 
 
 def _run(owed: Sequence[Owed], replies: Mapping[tuple[str, Request], Reply], run: int) -> dict[str, list[Answer]]:
@@ -94,7 +95,7 @@ def _run(owed: Sequence[Owed], replies: Mapping[tuple[str, Request], Reply], run
     return answers
 
 
-def _ask(owed: Sequence[Owed], repeats: int, answers_by: str, caller: Caller) -> dict[tuple[str, Request], Reply]:
+def _ask(owed: Sequence[Owed], experiment: Experiment, caller: Caller) -> dict[tuple[str, Request], Reply]:
     """The reply of each model to each distinct request in each run, in one ask."""
     distinct: dict[str, dict[Request, None]] = {}
     for one in owed:
@@ -102,9 +103,10 @@ def _ask(owed: Sequence[Owed], repeats: int, answers_by: str, caller: Caller) ->
             distinct.setdefault(one.model, {})[one.request] = None
     batches = []
     for model, requests in distinct.items():
-        label = "answers" if model == answers_by else f"answers-{file_name(model)}"
-        repeated = tuple(replace(request, sample=run) for run in range(repeats) for request in requests)
-        batches.append(Batch(label, model, repeated))
+        repeated = tuple(
+            replace(request, sample=run) for run in range(experiment.answer.repeats) for request in requests
+        )
+        batches.append(Batch(answers_label(model, experiment), model, repeated))
     found = caller.ask(batches) if batches else []
     return {
         (batch.model, request): reply

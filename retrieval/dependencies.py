@@ -8,12 +8,12 @@ from typing import Any
 
 from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
-from ragassay.experiment.variant_settings import BY_MODEL
+from ragassay.experiment.table import file_name
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.endpoint import PROVIDERS, provider_of
+from ragassay.models.endpoint import provider_of
 
 from .agents import ANSWER_PROMPT, LONG_CONTEXT_PROMPT, REWRITE_PROMPT
-from .rewriting import WAY_PROMPTS
+from .rewriting.rewritings import prompt_file, rewrites_file, rewritings_for
 
 REACHED = ("alias", "replicas", "timeout_s", "retries", "verify_certificates", "aws_region", "aws_service")
 """How an OpenSearch server is reached, which shapes no ranking."""
@@ -43,26 +43,14 @@ def built_in_settings(experiment: Experiment) -> dict[str, Any]:
 
 
 def search_settings(experiment: Experiment, names: Sequence[str]) -> dict[str, Any]:
-    """Those that shape what variants of these names find, and the models that rewrite and rerank for them."""
-    values = tables(experiment, models=models_of_search(experiment, names))
+    """Those that shape what variants of these names find."""
+    values: dict[str, Any] = {}
     for variant in experiment.variants.needed(names):
         said = variant.settings.model_dump(mode="json", exclude={"name", "of"}, exclude_defaults=True)
         values[f"retriever.{variant.name}"] = {**said, "chunking": variant.chunking, "of": variant.of}
     for chunking in experiment.chunkings:
         values[f"chunking.{chunking.name}"] = chunking.returns
     return values
-
-
-def models_of_search(experiment: Experiment, names: Sequence[str]) -> tuple[str, ...]:
-    """The chat models that rewrite queries and order lists for variants of these names."""
-    found: set[str] = set()
-    for variant in experiment.variants.needed(names):
-        settings = variant.settings
-        if settings.rewrite in BY_MODEL:
-            found.add(settings.rewrite_model or experiment.answer.model)
-        if (settings.rerank or "").partition(":")[0] in PROVIDERS:
-            found.add(str(settings.rerank))
-    return tuple(sorted(found))
 
 
 def timed_agents(experiment: Experiment) -> set[str]:
@@ -80,10 +68,23 @@ def searched_by(experiment: Experiment) -> list[str]:
 
 def retrieve_prompts(workspace: Workspace) -> list[Path]:
     """Ours, and the user's own."""
-    experiment = workspace.experiment
-    ways = {one.settings.rewrite for one in experiment.variants.needed(searched_by(experiment))}
-    prompts = [path for way, path in WAY_PROMPTS.items() if way in ways]
-    return [REWRITE_PROMPT, *prompts, *own_files(workspace, experiment.answer.fusion_prompt)]
+    return [REWRITE_PROMPT, *own_files(workspace, workspace.experiment.answer.fusion_prompt)]
+
+
+def rewrite_prompts(workspace: Workspace) -> list[Path]:
+    """Those of the rewritings that variants ask for."""
+    return sorted({prompt_file(workspace, one.way) for one in rewritings_for(workspace.experiment)})
+
+
+def rewrites_made(workspace: Workspace, names: Sequence[str] | None = None) -> list[Path]:
+    """The files of what is rewritten for variants of these names; without names for all."""
+    return [rewrites_file(workspace, one) for one in rewritings_for(workspace.experiment, names)]
+
+
+def searches_made(workspace: Workspace) -> list[Path]:
+    """What was searched for agents of tables."""
+    agents = workspace.experiment.table_agents()
+    return [workspace.searches(agent.name) for agent in agents if agent.variant]
 
 
 def answer_settings(experiment: Experiment) -> dict[str, Any]:
@@ -103,6 +104,11 @@ def answer_prompts(workspace: Workspace) -> list[Path]:
     whole = [workspace.pages, LONG_CONTEXT_PROMPT] if any(agent.variant is None for agent in agents) else []
     own = own_files(workspace, workspace.experiment.answer.prompt, *(agent.prompt for agent in agents))
     return [ANSWER_PROMPT, *whole, *own]
+
+
+def answers_label(model: str, experiment: Experiment) -> str:
+    """The label of requests for answers of a model; of [answer]'s model as ever."""
+    return "answers" if model == experiment.answer.model else f"answers-{file_name(model)}"
 
 
 def own_agents(workspace: Workspace) -> list[Path]:

@@ -18,7 +18,8 @@ from ragassay.trec import read_run
 
 from .agent_searches import AgentSearch
 from .agents import ANSWER_PROMPT, LONG_CONTEXT_PROMPT
-from .agents.long_context import long_context_request, read_documents
+from .agents.documents import read_documents
+from .agents.long_context import long_context_request
 from .agents.rag import Found, answer_request, seconds
 from .agents.rag_fusion import Rewrite, found_by_fusion, found_nothing
 from .rank_queries import fuses

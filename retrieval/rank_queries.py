@@ -19,7 +19,6 @@ from .agent_searches import (
     SearchVariants,
     VariantFound,
     notices_of,
-    rewritings_for,
     search_agents,
     search_times,
     searching_agents,
@@ -28,7 +27,8 @@ from .agents.rag_fusion import Rewrite, fuse
 from .dependencies import built_in_settings, timed_agents
 from .rankers.embedding import Embedder
 from .retrievers import PassageRetriever, build_retrievers, make_embedder
-from .rewriting.rewrite_queries import Asks, Rewrites, of_rag_fusion, rewrite_queries, write_rewrites
+from .rewriting.rewrite_queries import Asks, read_rewrites, rewrite_queries
+from .rewriting.rewritings import of_rag_fusion, rewritings_for
 from .search_times import SearchTime, measure, read_search_times
 
 Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
@@ -43,11 +43,11 @@ def rank_queries(
 ) -> StageOutcome:
     """Write `rankings/AGENT.trec` of every agent that we answer for and that has a retriever.
 
-    And with RAG-Fusion among them `rewrites.jsonl`, with agents of tables `searches/AGENT.jsonl` and what models
-    rewrote for them (`rewrites/WAY….jsonl`), and `search-times.jsonl`, where answers are timed as well.
+    And with RAG-Fusion among them `rewrites.jsonl`, with agents of tables `searches/AGENT.jsonl`, and
+    `search-times.jsonl`, where answers are timed as well.
 
     RAG's ranking is the retriever's top k; RAG-Fusion's is the top k after fusing the top k of the query and of each
-    rewritten one; that of a table's agent is what `search` finds with its variant. `progress` is told (done, total) of
+    rewritten one; that of a table's agent is what `search` found with its variant. `progress` is told (done, total) of
     the texts embedded.
 
     A query whose rewriting failed stands in no ranking that needs it. Raises InputError where k is
@@ -58,13 +58,10 @@ def rank_queries(
         return StageOutcome()
     queries = read_queries(workspace)
     built_in = _BuiltIn.open(workspace, progress) if experiment.built_in_agents() else None
-    rewrites = _rewrite(workspace, queries, caller)
-    fusion = list(rewrites[of_rag_fusion(experiment)].values()) if fuses(workspace) else []
-    if fusion:
-        write_records(workspace.rewrites, fusion)
+    fusion = _rewrite(workspace, queries, caller) if fuses(workspace) else []
     if built_in:
         _rank_built_in(workspace, built_in, queries, fusion)
-    searches, found = search_agents(workspace, queries, rewrites, search)
+    searches, found = search_agents(workspace, queries, search)
     _time(workspace, built_in, queries, fusion, found)
     failed = sum(row.error is not None for rows in searches.values() for row in rows)
     outcome = _outcome(workspace, fusion, len(queries) * (len(experiment.built_in_agents()) + len(searches)))
@@ -102,15 +99,16 @@ def fuses(workspace: Workspace) -> bool:
     return any(kind == "rag-fusion" for _, _, kind in workspace.experiment.built_in_agents())
 
 
-def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Asks) -> Rewrites:
-    """Everything that some agent has a model rewrite, in one ask; what agents of tables have is written."""
-    experiment = workspace.experiment
-    variants = searching_agents(experiment).values()
-    wanted = {one for variant in variants for one in rewritings_for(experiment, variant)}
-    own = {of_rag_fusion(experiment)} if fuses(workspace) else set()
-    rewrites = rewrite_queries(workspace, queries, wanted | own, caller)
-    write_rewrites(workspace, {one: rewrites[one] for one in wanted})
-    return rewrites
+def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Asks) -> list[Rewrite]:
+    """Of RAG-Fusion; where a variant asks for the same it is there already, and is not counted twice."""
+    own = of_rag_fusion(workspace.experiment)
+    if own in rewritings_for(workspace.experiment):
+        rewrites = read_rewrites(workspace, queries, [own])[own]
+    else:
+        rewrites = rewrite_queries(workspace, queries, [own], caller)[own]
+    rows = [rewrites[query.id] for query in queries]
+    write_records(workspace.rewrites, rows)
+    return rows
 
 
 def _rank_built_in(

@@ -116,7 +116,10 @@ def _models(workspace: Workspace, stages: Sequence[str]) -> list[str]:
     asked = {
         "questions": experiment.questions.quota if experiment.questions.source != "own" else (),
         "retrieve": [experiment.answer.model] if "rag-fusion" in experiment.answer.agents else (),
-        "answer": [experiment.answer.model] if experiment.answer.agents else (),
+        "answer": [
+            *([experiment.answer.model] if experiment.answer.agents else ()),
+            *(agent.model for agent in experiment.table_agents()),
+        ],
         "judge": experiment.judge.all_models,
         "evaluate": [experiment.evaluating_model] if experiment.evaluates else (),
     }

@@ -70,6 +70,7 @@ def _check(experiment: Experiment, corpus: Path) -> None:
         raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
     answer, judge = experiment.answer, experiment.judge
     own = [experiment.questions.prompt, answer.prompt, answer.fusion_prompt]
+    own += [agent.prompt for agent in experiment.table_agents()]
     for name in [*own, *judge.own_prompts()]:
         if name:
             Prompt.load(corpus / name)

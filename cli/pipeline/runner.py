@@ -44,7 +44,14 @@ def run_all(options: argparse.Namespace) -> int:
 
 
 def check_k(workspace: Workspace) -> None:
-    """Say before a question is paid for that k is larger than the corpus. Raises InputError."""
+    """Say before a question is paid for that k is larger than the corpus, or that it is too long for a prompt.
+
+    Raises InputError.
+    """
+    if any(agent.variant is None for agent in workspace.experiment.table_agents()):
+        from ragassay.retrieval.agents.documents import check_long_context
+
+        check_long_context(workspace)
     n_passages = count_passages(workspace.passages)
     if workspace.experiment.retrieval.k > n_passages:
         from ragassay.retrieval.retrievers import check_depth

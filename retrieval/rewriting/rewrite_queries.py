@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Protocol
 
+from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
-from ragassay.experiment.table import file_name
-from ragassay.experiment.variant_settings import BY_MODEL, RetrieverSettings
+from ragassay.experiment.variants import Variant
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import write_records
+from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Query
+from ragassay.text import plain
 
-from ..agents import REWRITE_PROMPT
 from ..agents.rag_fusion import Rewrite
-from . import WAY_PROMPTS
-from .ways import OF_SEVERAL, Way, request_for, rewritten
-
-
-class Rewriting(NamedTuple):
-    """How queries are rewritten: the way, the model that is asked, and how many queries it writes at most."""
-
-    way: Way
-    model: str
-    n: int
-
+from ..rankers.failures import Failed
+from .rewritings import Rewriting, batch_label, prompt_file, rewrites_file, rewriting_of, rewritings_for
+from .ways import request_for, rewritten, searched_texts
 
 Rewrites = Mapping[Rewriting, Mapping[str, Rewrite]]
 """For each rewriting, query id to what became of the query."""
+
+Searched = Callable[[str], Sequence[str] | Failed]
+"""The texts that are searched for a query's text, or why there are none."""
 
 
 class Asks(Protocol):
@@ -39,33 +33,31 @@ class Asks(Protocol):
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]: ...
 
 
-def rewriting_of(settings: RetrieverSettings, experiment: Experiment) -> Rewriting | None:
-    """How a retriever has its queries rewritten by a model; None where it has not.
-
-    The model and the number are [answer]'s where the table says nothing of them.
-    """
-    if settings.rewrite not in BY_MODEL:
-        return None
-    n = settings.rewrite_queries or experiment.answer.fusion_queries if settings.rewrite in OF_SEVERAL else 1
-    return Rewriting(settings.rewrite, settings.rewrite_model or experiment.answer.model, n)
+def rewrite_for_variants(workspace: Workspace, queries: Sequence[Query], caller: Asks) -> Rewrites:
+    """What every variant asks for; written to `rewrites/WAY….jsonl`, a record a query in the test set's order."""
+    rewrites = rewrite_queries(workspace, queries, rewritings_for(workspace.experiment), caller)
+    for one, rows in rewrites.items():
+        write_records(rewrites_file(workspace, one), list(rows.values()))
+    return rewrites
 
 
-def of_rag_fusion(experiment: Experiment) -> Rewriting:
-    """The rewriting of the agents with RAG-Fusion."""
-    return Rewriting("fusion", experiment.answer.model, experiment.answer.fusion_queries)
-
-
-def prompt_file(workspace: Workspace, way: Way) -> Path:
-    """The prompt of a way; of fusion the user's own, where [answer] names one."""
-    if way == "fusion":
-        return workspace.prompt_file(workspace.experiment.answer.fusion_prompt, REWRITE_PROMPT)
-    return WAY_PROMPTS[way]
+def read_rewrites(workspace: Workspace, queries: Sequence[Query], wanted: Collection[Rewriting]) -> Rewrites:
+    """What was written of these. Raises InputError where a file or a query is not there."""
+    found: dict[Rewriting, dict[str, Rewrite]] = {}
+    for one in wanted:
+        path = rewrites_file(workspace, one)
+        found[one] = {row.query_id: row for row in read_records(path, Rewrite)}
+        for query in queries:
+            if query.id not in found[one]:
+                problem = f"query '{plain(query.id)}' is not in it"
+                raise InputError(problem, file=path, remedy="run `ragassay screen` again")
+    return found
 
 
 def rewrite_queries(
     workspace: Workspace, queries: Sequence[Query], wanted: Collection[Rewriting], caller: Asks
 ) -> dict[Rewriting, dict[str, Rewrite]]:
-    """Each rewriting that is wanted, in all one ask; every query is in each, with its error where it failed.
+    """Each rewriting that is wanted, all in one ask; every query is in each, with its error where it failed.
 
     Nothing is written. Equal requests are one, also those that RAG-Fusion makes. Raises what the caller does.
     """
@@ -83,21 +75,28 @@ def rewrite_queries(
     }
 
 
-def write_rewrites(workspace: Workspace, rewrites: Rewrites) -> None:
-    """Write `rewrites/WAY….jsonl` of each, one record a query in the order of the test set."""
-    for one, rows in rewrites.items():
-        write_records(rewrites_file(workspace, one), list(rows.values()))
+def searched_by(rewrites: Rewrites, queries: Sequence[Query], experiment: Experiment) -> Callable[[Variant], Searched]:
+    """For a variant whose queries a model rewrites, what it searches for each of them.
 
+    A text that is no query of the test set, as one that another rewriting wrote, is searched as it is.
+    """
 
-def rewrites_file(workspace: Workspace, one: Rewriting) -> Path:
-    """Named by the way, the model and, where it writes several, how many."""
-    number = f"-{one.n}" if one.way in OF_SEVERAL else ""
-    return workspace.results / "rewrites" / f"{one.way}{number}-{file_name(one.model)}.jsonl"
+    def of_variant(variant: Variant) -> Searched:
+        rewriting = rewriting_of(variant.settings, experiment)
+        assert rewriting is not None, f"{variant.name} rewrites nothing"
+        rows = {query.text: rewrites[rewriting][query.id] for query in queries}
 
+        def texts(text: str) -> Sequence[str] | Failed:
+            row = rows.get(text)
+            if row is None:
+                return [text]
+            if row.error is not None:
+                return Failed(f"rewriting the query failed: {row.error}")
+            return searched_texts(rewriting.way, text, row)
 
-def batch_label(one: Rewriting, experiment: Experiment) -> str:
-    """That of RAG-Fusion's requests, where it is these."""
-    return "rewrites" if one == of_rag_fusion(experiment) else f"rewrites-{one.way}"
+        return texts
+
+    return of_variant
 
 
 def _records(

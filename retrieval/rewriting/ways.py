@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -23,14 +22,10 @@ from ragassay.prompts import Prompt
 from ragassay.records import Query
 
 from ..agents.rag_fusion import Rewrite, distinct, rewrite_request
-
-Way = Literal["fusion", "hyde", "decompose", "step-back"]
+from .rewritings import OF_SEVERAL, Way
 
 BESIDE = ("fusion", "step-back")
 """The ways of which the original query is searched too."""
-
-OF_SEVERAL = ("fusion", "decompose")
-"""The ways that write a number of queries; the others write one."""
 
 
 class _Filled(BaseModel):
