@@ -7,6 +7,7 @@ from typing import Any
 
 from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
+from ragassay.experiment.variant_settings import BY_MODEL
 from ragassay.experiment.workspace import Workspace
 
 from .agents import ANSWER_PROMPT, REWRITE_PROMPT
@@ -27,6 +28,32 @@ def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
     values["corpus.language"] = experiment.corpus.language
     left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}
     return {key: value for key, value in values.items() if key not in left_out}
+
+
+def screen_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape the screening."""
+    served = ["opensearch"] if experiment.retrieval.engine == "opensearch" else []
+    values = tables(experiment, "retrieval", "ingest", *served, models=tuple(sorted(rewriting_models(experiment))))
+    said = {
+        "chunking": [one.model_dump(mode="json") for one in experiment.chunking],
+        "retriever": [one.model_dump(mode="json") for one in experiment.retriever],
+        "search": experiment.search_settings.model_dump(mode="json"),
+        "corpus.language": experiment.corpus.language,
+    }
+    left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}
+    return {key: value for key, value in (values | said).items() if key not in left_out}
+
+
+def rewriting_models(experiment: Experiment) -> set[str]:
+    """The models that rewriting and reranking by variants ask."""
+    tables = experiment.retriever
+    rewriting = {one.rewrite_model or experiment.answer.model for one in tables if one.rewrite in BY_MODEL}
+    return rewriting | ({one.rerank for one in tables if one.rerank} & experiment.model_names())
+
+
+def screen_files(workspace: Workspace) -> list[Path]:
+    """The user's own retrievers."""
+    return own_modules(workspace, *(one.callable for one in workspace.experiment.retriever if one.callable))
 
 
 def retrieve_prompts(workspace: Workspace) -> list[Path]:
