@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 RAGASSAY := $(BIN)/ragassay
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 FLAGS := $(if $(MODEL),--model $(MODEL)) $(if $(MAX_COST),--max-cost $(MAX_COST))
-STAGES := ingest questions retrieve answer judge evaluate compare report
+STAGES := ingest questions screen retrieve answer judge evaluate compare report
 
 .PHONY: demo run test check setup bench coverage plan clean $(STAGES)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragassay.digests import digest_file, digest_json
@@ -39,16 +39,14 @@ class AgentSearch(Record):
 class VariantFound:
     """What one variant handed over: query id to its ranking, and why a query has none.
 
-    search_s: mean seconds of searching for one query, without what rewriting took; None where it is not known.
+    search_s: seconds of searching for one query, over `n_timed` of them, without what rewriting took; None where it is
+    not known.
     """
 
     rankings: Mapping[str, Ranking]
     errors: Mapping[str, str] = field(default_factory=dict)
     search_s: float | None = None
-
-
-SearchVariants = Callable[[Sequence[str]], Mapping[str, VariantFound]]
-"""What variants of these names found for every query of the test set."""
+    n_timed: int = 1
 
 
 def searching_agents(experiment: Experiment) -> dict[str, str]:
@@ -57,18 +55,17 @@ def searching_agents(experiment: Experiment) -> dict[str, str]:
 
 
 def search_agents(
-    workspace: Workspace, queries: Sequence[Query], search: SearchVariants
-) -> tuple[dict[str, list[AgentSearch]], dict[str, VariantFound]]:
-    """Write `rankings/AGENT.trec` and `searches/AGENT.jsonl` of each agent of a table; its records and what was found.
+    workspace: Workspace, queries: Sequence[Query], found: Mapping[str, VariantFound]
+) -> dict[str, list[AgentSearch]]:
+    """Write `rankings/AGENT.trec` and `searches/AGENT.jsonl` of each agent of a table; its records.
 
-    A query whose rewriting or searching failed is in no ranking of that agent. Raises InputError where what was
-    rewritten is not there.
+    found: by the variant's name. A query whose rewriting or searching failed is in no ranking of that agent. Raises
+    InputError where what was rewritten is not there.
     """
     agents, experiment = searching_agents(workspace.experiment), workspace.experiment
     if not agents:
-        return {}, {}
+        return {}
     rewrites = read_rewrites(workspace, queries, rewritings_for(experiment, list(agents.values())))
-    found = search(list(dict.fromkeys(agents.values())))
     rows: dict[str, list[AgentSearch]] = {}
     for agent, variant in agents.items():
         used = [rewrites[one] for one in rewritings_for(experiment, [variant])]
@@ -76,7 +73,7 @@ def search_agents(
         answered = [row.query_id for row in rows[agent] if row.error is None]
         write_run(workspace.rankings(agent), {name: found[variant].rankings.get(name, []) for name in answered}, agent)
         write_records(workspace.searches(agent), rows[agent])
-    return rows, {agent: found[variant] for agent, variant in agents.items()}
+    return rows
 
 
 def _record(query: Query, rewrites: Sequence[Rewrite], found: VariantFound) -> AgentSearch:
@@ -93,7 +90,7 @@ def _record(query: Query, rewrites: Sequence[Rewrite], found: VariantFound) -> A
 
 
 def search_times(
-    workspace: Workspace, found: Mapping[str, VariantFound], n: int, known: Mapping[str, SearchTime]
+    workspace: Workspace, found: Mapping[str, VariantFound], known: Mapping[str, SearchTime]
 ) -> list[SearchTime]:
     """How long searching took each agent, measured once: what is `known` of the same passages and settings stays."""
     passages, rows = digest_file(workspace.passages), list[SearchTime]()
@@ -101,8 +98,8 @@ def search_times(
         key = digest_json([passages, search_settings(workspace.experiment, [variant])])
         if agent in known and known[agent].key == key:
             rows.append(known[agent])
-        elif (search_s := found[agent].search_s) is not None:
-            rows.append(SearchTime(agent=agent, key=key, n=n, latency_s=round(search_s, 6)))
+        elif (search_s := found[variant].search_s) is not None:
+            rows.append(SearchTime(agent=agent, key=key, n=found[variant].n_timed, latency_s=round(search_s, 6)))
     return rows
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.table import file_name
+from ragassay.experiment.variant_settings import BY_MODEL
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.endpoint import provider_of
 
@@ -66,19 +67,52 @@ def searched_by(experiment: Experiment) -> list[str]:
     return list(dict.fromkeys(agent.variant.name for agent in experiment.table_agents() if agent.variant))
 
 
+def screen_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those that shape the screening."""
+    served = ["opensearch"] if experiment.retrieval.engine == "opensearch" else []
+    values = tables(experiment, "retrieval", "ingest", *served, models=tuple(sorted(rewriting_models(experiment))))
+    said = {
+        "chunking": [one.model_dump(mode="json") for one in experiment.chunking],
+        "retriever": [one.model_dump(mode="json") for one in experiment.retriever],
+        "search": experiment.search_settings.model_dump(mode="json"),
+        "corpus.language": experiment.corpus.language,
+    }
+    if asked := rewritings_for(experiment):
+        said["rewritings"] = [list(one) for one in asked]
+    left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}
+    return {key: value for key, value in (values | said).items() if key not in left_out}
+
+
+def rewriting_models(experiment: Experiment) -> set[str]:
+    """The models that rewriting and reranking by variants ask."""
+    tables = experiment.retriever
+    rewriting = {one.rewrite_model or experiment.answer.model for one in tables if one.rewrite in BY_MODEL}
+    return rewriting | ({one.rerank for one in tables if one.rerank} & experiment.model_names())
+
+
+def screen_files(workspace: Workspace) -> list[Path]:
+    """The user's own retrievers, and the prompts of what models rewrite."""
+    prompts = sorted({prompt_file(workspace, one.way) for one in rewritings_for(workspace.experiment)})
+    own = own_modules(workspace, *(one.callable for one in workspace.experiment.retriever if one.callable))
+    return [*own, *prompts]
+
+
+def rewrites_made(workspace: Workspace) -> list[Path]:
+    """The files of what models rewrite for variants."""
+    return [rewrites_file(workspace, one) for one in rewritings_for(workspace.experiment)]
+
+
+def screened(workspace: Workspace) -> list[Path]:
+    """What the screening leaves of the variants that agents of tables search with."""
+    names = searched_by(workspace.experiment)
+    runs = [workspace.screening_runs] if names else []
+    rewrites = [rewrites_file(workspace, one) for one in rewritings_for(workspace.experiment, names)]
+    return [*runs, *(workspace.screening / f"{name}.trec" for name in names), *rewrites]
+
+
 def retrieve_prompts(workspace: Workspace) -> list[Path]:
     """Ours, and the user's own."""
     return [REWRITE_PROMPT, *own_files(workspace, workspace.experiment.answer.fusion_prompt)]
-
-
-def rewrite_prompts(workspace: Workspace) -> list[Path]:
-    """Those of the rewritings that variants ask for."""
-    return sorted({prompt_file(workspace, one.way) for one in rewritings_for(workspace.experiment)})
-
-
-def rewrites_made(workspace: Workspace, names: Sequence[str] | None = None) -> list[Path]:
-    """The files of what is rewritten for variants of these names; without names for all."""
-    return [rewrites_file(workspace, one) for one in rewritings_for(workspace.experiment, names)]
 
 
 def searches_made(workspace: Workspace) -> list[Path]:

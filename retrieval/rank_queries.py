@@ -11,12 +11,11 @@ from ragassay.errors import InputError
 from ragassay.experiment.corpus import read_passages
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
-from ragassay.records import Query
+from ragassay.records import Passage, Query
 from ragassay.text import plain
 from ragassay.trec import Rankings, write_run
 
 from .agent_searches import (
-    SearchVariants,
     VariantFound,
     notices_of,
     search_agents,
@@ -29,6 +28,7 @@ from .rankers.embedding import Embedder
 from .retrievers import PassageRetriever, build_retrievers, make_embedder
 from .rewriting.rewrite_queries import Asks, read_rewrites, rewrite_queries
 from .rewriting.rewritings import of_rag_fusion, rewritings_for
+from .screened import read_screened
 from .search_times import SearchTime, measure, read_search_times
 
 Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
@@ -39,7 +39,6 @@ def rank_queries(
     workspace: Workspace,
     caller: Asks,
     progress: Callable[[int, int], None] | None = None,
-    search: SearchVariants | None = None,
 ) -> StageOutcome:
     """Write `rankings/AGENT.trec` of every agent that we answer for and that has a retriever.
 
@@ -47,8 +46,8 @@ def rank_queries(
     `search-times.jsonl`, where answers are timed as well.
 
     RAG's ranking is the retriever's top k; RAG-Fusion's is the top k after fusing the top k of the query and of each
-    rewritten one; that of a table's agent is what `search` found with its variant. `progress` is told (done, total) of
-    the texts embedded.
+    rewritten one; that of a table's agent is what its variant found in the screening. `progress` is told (done, total)
+    of the texts embedded.
 
     A query whose rewriting failed stands in no ranking that needs it. Raises InputError where k is
     larger than the corpus, there are no queries, or two share an id.
@@ -61,11 +60,21 @@ def rank_queries(
     fusion = _rewrite(workspace, queries, caller) if fuses(workspace) else []
     if built_in:
         _rank_built_in(workspace, built_in, queries, fusion)
-    searches, found = search_agents(workspace, queries, search)
+    found = _screened(workspace)
+    searches = search_agents(workspace, queries, found)
     _time(workspace, built_in, queries, fusion, found)
     failed = sum(row.error is not None for rows in searches.values() for row in rows)
     outcome = _outcome(workspace, fusion, len(queries) * (len(experiment.built_in_agents()) + len(searches)))
     return replace(outcome, notices=(*outcome.notices, *notices_of(searches)), n_failed=outcome.n_failed + failed)
+
+
+def _screened(workspace: Workspace) -> dict[str, VariantFound]:
+    """What the variants of agents found, by their names."""
+    names = list(dict.fromkeys(searching_agents(workspace.experiment).values()))
+    if not names:
+        return {}
+    passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
+    return read_screened(workspace, names, passages)
 
 
 @dataclass(frozen=True)
@@ -148,7 +157,7 @@ def _time(
     if built_in and any(name in timed for name, _, _ in workspace.experiment.built_in_agents()):
         with built_in.embedder.anew():
             times += _built_in_times(workspace, built_in, queries, rewrites, known)
-    times += [row for row in search_times(workspace, found, len(queries), known) if row.agent in timed]
+    times += [row for row in search_times(workspace, found, known) if row.agent in timed]
     if timed:
         write_records(workspace.search_times, times)
     else:

@@ -36,6 +36,19 @@ def add(verbs: Verbs) -> None:
         metavar="NAME,…",
         help="an evaluator (see `ragassay judges`), or several side by side, with a comma between them",
     )
+    _add_labelled(verb)
+    _add_relevant(verb)
+    _add_sample(verb)
+    _add_asked(verb)
+    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop each judge before it spends more")
+    verb.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
+    verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: results/meta-eval)")
+    add_draws(verb)
+    add_json(verb)
+
+
+def _add_labelled(verb: argparse.ArgumentParser) -> None:
+    """What people labelled."""
     verb.add_argument(
         "--labelled",
         type=path_of,
@@ -53,6 +66,10 @@ def add(verbs: Verbs) -> None:
         "--negatives", type=path_of, metavar="RUN", help="a TREC run: its first passages without a label count as 0"
     )
     verb.add_argument("--depth", type=int, default=10, metavar="K", help="how many of --negatives' first; default: 10")
+
+
+def _add_relevant(verb: argparse.ArgumentParser) -> None:
+    """Which of people's labels and of the judge's count, and which figure of the judge."""
     verb.add_argument(
         "--relevant",
         action="append",
@@ -67,6 +84,10 @@ def add(verbs: Verbs) -> None:
         help="the judge's lowest label that counts; default: 2 of 0 to 3, else the middle of the scale",
     )
     verb.add_argument("--criterion", metavar="NAME", help="which figure of a judge that gives several")
+
+
+def _add_sample(verb: argparse.ArgumentParser) -> None:
+    """How many rows are drawn, and of which labels."""
     verb.add_argument("--n", type=int, metavar="N", help="rows drawn at random; default: all")
     verb.add_argument(
         "--balance",
@@ -75,6 +96,10 @@ def add(verbs: Verbs) -> None:
         choices=["halves", "grades"],
         help="draw half of them from the labels that count, or (grades) as many of each label",
     )
+
+
+def _add_asked(verb: argparse.ArgumentParser) -> None:
+    """Which model is asked, and how."""
     verb.add_argument(
         "--set",
         action="append",
@@ -94,11 +119,6 @@ def add(verbs: Verbs) -> None:
     verb.add_argument(
         "--config", type=path_of, metavar="TOML", help="an experiment.toml for models, settings, own judges"
     )
-    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop each judge before it spends more")
-    verb.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
-    verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: results/meta-eval)")
-    add_draws(verb)
-    add_json(verb)
 
 
 def run(options: argparse.Namespace) -> int:

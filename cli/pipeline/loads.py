@@ -29,7 +29,7 @@ from ragassay.retrieval.dependencies import answers_label
 from ragassay.retrieval.rewriting.rewritings import batch_label, of_rag_fusion, prompt_file, rewritings_for
 from ragassay.tokens import count_tokens, reply_tokens
 
-STAGES_THAT_ASK = ("questions", "retrieve", "answer", "judge", "evaluate")
+STAGES_THAT_ASK = ("questions", "screen", "retrieve", "answer", "judge", "evaluate")
 
 _QUESTION_TOKENS = 40
 _ANSWER_TOKENS = 115
@@ -187,6 +187,7 @@ def _embeddings(workspace: Workspace, n_queries: int) -> list[Load]:
     model, kinds = experiment.retrieval.embedding, {kind for _, _, kind in experiment.built_in_agents()}
     if model not in experiment.servers() or not any(name != "bm25" for _, name, _ in experiment.built_in_agents()):
         return []
+    from ragassay.records import Passage
     from ragassay.retrieval.rankers.served_embedding import BATCH_TEXTS, LABEL
 
     passages = [count_tokens(passage.title + passage.text) for passage in read_records(workspace.passages, Passage)]

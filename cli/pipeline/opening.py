@@ -9,6 +9,7 @@ import re
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TextIO
@@ -19,6 +20,7 @@ from ragassay.experiment.mirror import Mirror
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_json
 from ragassay.models.endpoint import provider_of
 
 
@@ -43,7 +45,15 @@ def open_workspace(options: argparse.Namespace) -> Workspace:
     _check_judge(experiment, corpus)
     workspace = Workspace(corpus, results, experiment, tuple(mirrors))
     _check_matters(workspace)
-    return workspace
+    return with_finalists(workspace)
+
+
+def with_finalists(workspace: Workspace) -> Workspace:
+    """With an agent for each finalist of the screening, where there was one and they go on. Raises InputError."""
+    if not (workspace.experiment.wants_finalists and workspace.screen.exists()):
+        return workspace
+    finalists = read_json(workspace.screen).get("finalists", ())
+    return replace(workspace, experiment=workspace.experiment.with_finalists(finalists))
 
 
 def _here(folder: Path | Address, mirrors: list[Mirror]) -> Path:

@@ -26,7 +26,7 @@ from ragassay.tokens import count_tokens, reply_tokens
 
 from .loads import STAGES_THAT_ASK, Load, estimate
 from .pace import Pace
-from .stages import Stage, stages
+from .stages import Stage, stages_of
 
 T = TypeVar("T")
 
@@ -143,7 +143,7 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
         )
         (workspace.embeddings).mkdir(parents=True, exist_ok=True)
         copy.embeddings.symlink_to(workspace.embeddings.resolve())
-        for stage in stages():
+        for stage in stages_of(workspace.experiment):
             if stage.name not in STAGES_THAT_ASK:
                 continue
             loads: list[Load] = []

@@ -20,8 +20,8 @@ from ragassay.text import plain
 from .loads import STAGES_THAT_ASK
 from .manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
 from .obstacles import asking_obstacles, file_obstacles, refuse
-from .opening import locked, open_workspace
-from .stages import Stage, stages
+from .opening import locked, open_workspace, with_finalists
+from .stages import Stage, stages, stages_of
 
 if TYPE_CHECKING:
     from ragassay.calls.reply_cache import ReplyCache
@@ -32,7 +32,7 @@ def run_all(options: argparse.Namespace) -> int:
     workspace = open_workspace(options)
     refuse(file_obstacles(workspace))
     with locked(workspace):
-        first, *others = stages()
+        first, *others = stages_of(workspace.experiment)
         runner = Runner(workspace, options, [stage.name for stage in others])
         if runner.nothing_received:
             runner.refuse_obstacles()
@@ -63,6 +63,9 @@ def run_one(options: argparse.Namespace) -> int:
     """Bring one stage up to date; what it reads must be there."""
     workspace = open_workspace(options)
     stage = next(stage for stage in stages() if stage.name == options.stage)
+    if stage.name not in [one.name for one in stages_of(workspace.experiment)]:
+        file, remedy = workspace.corpus / "experiment.toml", "add one (docs/retrievers.md shows them)"
+        raise InputError("has no [[retriever]] table, so there is nothing to screen", file=file, remedy=remedy)
     with locked(workspace):
         manifest = Runner(workspace, options, [stage.name]).bring_up_to_date(stage)
     for notice in manifest.notices:
@@ -127,6 +130,8 @@ class Runner:
         settings = stage.settings(workspace.experiment)
         manifest = make_manifest(stage.name, inputs, settings, made, outcome, (*caller.usage(), *outcome.usage))
         write_manifest(path, manifest)
+        if stage.name == "screen":
+            self._workspace = with_finalists(workspace)
         workspace.push()
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
         self._say(f"{stage.name}: {manifest.n_records} records{failed}")

@@ -6,7 +6,7 @@ Which settings and prompts a stage depends on, its folder's `dependencies` say; 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +38,7 @@ class Stage:
 
 def stages() -> tuple[Stage, ...]:
     """All stages, in the order in which data moves."""
-    return (_ingest(), _questions(), _retrieve(), _answer(), _judge(), _evaluate(), _compare(), _report())
+    return (_ingest(), _questions(), _screen(), _retrieve(), _answer(), _judge(), _evaluate(), _compare(), _report())
 
 
 def _pdfs(workspace: Workspace) -> list[Path]:
@@ -92,6 +92,33 @@ def _questions() -> Stage:
     )
 
 
+def stages_of(experiment: Experiment) -> tuple[Stage, ...]:
+    """Those that an experiment has: without a [[retriever]] nothing is screened."""
+    return tuple(stage for stage in stages() if stage.name != "screen" or experiment.retriever)
+
+
+def _screen() -> Stage:
+    def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        from ragassay.evaluate.screening.screen import screen
+        from ragassay.retrieval.variants.rewritten import rewritten_by_models
+        from ragassay.retrieval.variants.screen_variants import screen_variants
+
+        progress = StderrProgress()
+        told, embedded = counter(progress, "screen: variants"), counter(progress, "screen: texts embedded")
+        ran = screen_variants(workspace, caller, told, rewritten_by_models(workspace, caller), embedded)
+        said = screen(workspace)
+        return replace(ran, notices=(*ran.notices, *said.notices))
+
+    return Stage(
+        "screen",
+        needs=lambda w: [w.passages, w.pages, w.queries],
+        uses=lambda w: [w.own_qrels, *retrieval.screen_files(w)],
+        settings=retrieval.screen_settings,
+        makes=lambda w: [w.screening_runs, w.screen, *retrieval.rewrites_made(w)],
+        run=run,
+    )
+
+
 def _retrieve() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         from ragassay.retrieval.rank_queries import rank_queries
@@ -101,7 +128,7 @@ def _retrieve() -> Stage:
 
     return Stage(
         "retrieve",
-        needs=lambda w: [w.passages, w.queries],
+        needs=lambda w: [w.passages, w.queries, *retrieval.screened(w)],
         uses=retrieval.retrieve_prompts,
         settings=retrieval.retrieve_settings,
         makes=lambda w: [w.rewrites, *_timed(w), *_ranked(w), *retrieval.searches_made(w)],

@@ -113,7 +113,7 @@ def _obstacles(corpus: Path) -> list[InputError]:
     from ragassay.experiment.workspace import Workspace
 
     from ..pipeline.obstacles import asking_obstacles
-    from ..pipeline.stages import stages
+    from ..pipeline.stages import stages_of
 
     workspace = Workspace(corpus, Path("results") / corpus.name, load_experiment(corpus / "experiment.toml"))
-    return asking_obstacles(workspace, [stage.name for stage in stages()])
+    return asking_obstacles(workspace, [stage.name for stage in stages_of(workspace.experiment)])

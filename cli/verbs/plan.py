@@ -38,10 +38,10 @@ def run(options: argparse.Namespace) -> int:
     """
     from ..pipeline.obstacles import asking_obstacles, file_obstacles
     from ..pipeline.opening import open_workspace
-    from ..pipeline.stages import stages
+    from ..pipeline.stages import stages_of
 
     workspace = open_workspace(options)
-    later = asking_obstacles(workspace, [stage.name for stage in stages()])
+    later = asking_obstacles(workspace, [stage.name for stage in stages_of(workspace.experiment)])
     if found := file_obstacles(workspace):
         raise Obstacles([*found, *later])
     try:

@@ -11,6 +11,7 @@ from . import judge
 _BEFORE_JUDGE = {
     "ingest": "read the PDFs of CORPUS into pages, sections and passages",
     "questions": "have models write questions about sections, and sample the test set from them",
+    "screen": "run every variant of [[retriever]] and hold it against the evidence, without a judge",
     "retrieve": "rank the passages for every query by every agent",
     "answer": "have every agent answer every query",
 }

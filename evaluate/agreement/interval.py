@@ -55,6 +55,23 @@ def bootstrap_interval(
     return float(min(low, around[0])), float(max(high, around[1]))
 
 
+def rank_interval(value: float, replicates: Floats, n_clusters: int) -> Ends:
+    """`bootstrap_interval` of how far two orders agree, -1 to 1; of one order and itself, or its reverse, another.
+
+    Fisher's scale has no place for 1, and an error taken to it reaches all of -1 to 1. There the interval goes from the
+    value to the expanded percentile, which stays where such a figure can lie (Efron and Tibshirani 1993, chapter 13),
+    and at least to the nearest value that a resample has: a resample adds noise of its own, and its orders agree less
+    than these do.
+    """
+    ends = bootstrap_interval(value, replicates, n_clusters, bounded=True)
+    if ends == (None, None) or abs(value) < 1 - NO_SPREAD:
+        return ends
+    inwards = np.abs(replicates[np.isfinite(replicates)] - value)
+    far = float(np.quantile(inwards, 1 - expanded_tail(n_clusters, 0.95), method="closest_observation"))
+    end = float(np.sign(value)) * (1 - max(far, float(inwards[inwards > NO_SPREAD].min())))
+    return min(end, value), max(end, value)
+
+
 def perfect_interval(n_by_cluster: Floats, chance: float, confidence: float = 0.95) -> Ends:
     """Where all labels agree, and resampling sees no spread: rows that disagree have at most a share of `reach`.
 

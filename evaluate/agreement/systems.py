@@ -17,7 +17,7 @@ from ragassay.trec import Qrels, read_qrels, read_run
 from ..figures.measures import by_query, parse
 from ..statistics.orders import rho, tau_b
 from ..statistics.resamples import rounded
-from .interval import bootstrap_interval, draws
+from .interval import draws, rank_interval
 from .label_tables import number_of, read_labels
 from .p_values import rank_p
 
@@ -184,7 +184,7 @@ def _result(
         if replicates is not None and n_queries is not None:
             drawn = [order_agreement(name, a, b) for a, b in zip(*replicates, strict=True)]
             known = np.array([np.nan if v is None else v for v in drawn])
-            low, high = bootstrap_interval(value, known, n_queries, bounded=True)
+            low, high = rank_interval(value, known, n_queries)
         figures[name] = rounded(value, len(scores), 0, low, high)
     best_first = sorted(scores, key=lambda system: (-scores[system][0], system))
     return SystemsAgreement(

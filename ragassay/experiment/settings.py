@@ -267,6 +267,11 @@ class Experiment(Table):
         return make_agents(self.agent, self.variants, self.answer.model)
 
     @property
+    def search_settings(self) -> SearchSettings:
+        """[search], or its defaults."""
+        return self.search or SearchSettings()
+
+    @property
     def wants_finalists(self) -> bool:
         """Whether the best of the screening become agents: where no [[agent]] names a retriever, or [search] is set."""
         return bool(self.retriever) and (self.search is not None or not any(one.retriever for one in self.agent))

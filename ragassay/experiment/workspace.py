@@ -97,6 +97,21 @@ class Workspace:
         return self.results / "rankings" / f"{agent}.trec"
 
     @property
+    def screening(self) -> Path:
+        """What every variant of the tables found: a TREC run each, deeper than what it hands over."""
+        return self.results / "screening"
+
+    @property
+    def screening_runs(self) -> Path:
+        """One line a variant: its settings, and what running it took. VariantRun's fields."""
+        return self.results / "screening.jsonl"
+
+    @property
+    def screen(self) -> Path:
+        """What the screening says: ScreenResults' fields."""
+        return self.results / "screen.json"
+
+    @property
     def search_times(self) -> Path:
         """How long searching takes each built-in agent, where replies are timed as well: SearchTime's fields."""
         return self.results / "search-times.jsonl"

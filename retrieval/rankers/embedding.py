@@ -82,6 +82,11 @@ class Embedder:
             self._make(texts, missing)
         return known.places(keys)
 
+    def n_missing(self, texts: Collection[Text]) -> int:
+        """How many different texts `places` would have to make."""
+        known = self._cache.known()
+        return len({key for text in texts if (key := self._cache.key(text)) not in known})
+
     def take(self, places: npt.NDArray[np.intp]) -> Vectors:
         """The vectors at those places, one row each (float16)."""
         return self._cache.known().take(places)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import subprocess
@@ -12,101 +11,15 @@ from math import nan
 from statistics import fmean
 
 import pytest
-from support import results_folder
+from support.compared import CRITERIA, Made, experiment, quarter
 from support.finished_run.tables import figures_of
 from support.places import ROOT
 
 from ragassay.errors import InputError
 from ragassay.evaluate import basis
-from ragassay.evaluate.compare import compare
 from ragassay.evaluate.inputs.findings import read_findings
-from ragassay.evaluate.results import Results
 from ragassay.files import write_json
-from ragassay.records import Passage, Query, Section, Usage
-
-CRITERIA = ("relevance", "accuracy", "completeness", "precision", "answer_correctness")
-STRENGTH = {"bm25-rag-fusion": 4, "bm25-rag": 3, "knn-rag-fusion": 1, "knn-rag": 0}
-PLACE = {"doc": "d.pdf", "first_page": 1, "last_page": 2, "start": 0, "end": 1000}
-"""Where the questions are from; without the name of a section each stands alone."""
-
-SECTION = Section(id="s0", doc="d.pdf", first_page=1, last_page=2, start=0, end=1000, text="…")
-PASSAGES = [
-    Passage(
-        id=f"p{n}",
-        text="…",
-        metadata={"doc": "d.pdf", "first_page": n, "last_page": n, "start": 400 * n, "end": 400 * n + 450},
-    )
-    for n in range(8)
-]
-
-
-def experiment(retrievers=("bm25", "knn"), **tables):
-    figures = {"bootstrap": 200, "tournaments": 40}
-    tables = {"judge": {"model": "openai:j"}, "compare": figures} | tables
-    return results_folder.experiment(retrieval={"retrievers": retrievers}, **tables)
-
-
-class Made:
-    """A results folder as the stages before leave it: `n` queries, agents of known strength, `bad` says what failed."""
-
-    def __init__(self, root, n=12, bad=lambda kind, *key: False, setup=None):
-        self.workspace = results_folder.results_folder(root, setup or experiment())
-        self.agents = self.workspace.experiment.agent_names()
-        self.bad = bad
-        rng = random.Random(11)
-        self.queries = [Query(id=f"q{i:02d}", text="?", metadata=PLACE) for i in range(n)]
-        self.ranked = {a: {q.id: rng.sample([p.id for p in PASSAGES], 5) for q in self.queries} for a in self.agents}
-        self.labels = {q.id: {p.id: rng.choice([0, 0, 1, 2]) for p in PASSAGES} for q in self.queries}
-        self.grades = {
-            (q.id, a, c): min(2, max(0, STRENGTH.get(a, 2) // 2 + rng.choice([-1, 0, 1])))
-            for q in self.queries
-            for a in self.agents
-            for c in CRITERIA
-        }
-        self.winners = {
-            (q.id, a, b, first): rng.choice(
-                "ab" if rng.random() < 0.3 else "aab" if STRENGTH[a] > STRENGTH[b] else "abb"
-            )
-            for q in self.queries
-            for a, b in combinations(sorted(self.agents), 2)
-            for first in "ab"
-        }
-        self.write()
-
-    def write(self):
-        labels = {(q, p): label for q, row in self.labels.items() for p, label in row.items()}
-        results_folder.write(
-            self.workspace,
-            queries=self.queries,
-            passages=PASSAGES,
-            sections=[SECTION],
-            rankings=self.ranked,
-            answers=[self.answer(agent, q.id) for agent in self.agents for q in self.queries],
-            relevance=[self.judged(("relevance", q, p), q, p, "relevance", label) for (q, p), label in labels.items()],
-            pointwise=[self.judged(("pointwise", *key), *key, grade) for key, grade in self.grades.items()],
-            games=[self.game(*key, winner) for key, winner in self.winners.items()],
-        )
-
-    def answer(self, agent, query):
-        if self.bad("answer", agent, query):
-            return results_folder.answer(query, agent, None)
-        place = int(query[1:]) + len(agent)
-        more = {"latency_s": 0.5 * place, "usage": Usage(output_tokens=place)}
-        return results_folder.answer(query, agent, "…", *self.ranked[agent][query], **more)
-
-    def judged(self, key, query, subject, criterion, label):
-        return results_folder.judgment(query, subject, criterion, None if self.bad(*key) else label)
-
-    def game(self, query, a, b, first, winner):
-        return results_folder.game(query, a, b, None if self.bad("game", query, a, b, first) else winner, first)
-
-    def compare(self):
-        self.outcome = compare(self.workspace)
-        return Results.model_validate(json.loads(self.workspace.figures.read_text()))
-
-
-def quarter(kind, *key):
-    return random.Random(f"{kind}:{key}").random() < 0.25
+from ragassay.records import Query
 
 
 def reciprocal(labels, ranked, least):
@@ -253,81 +166,6 @@ def test_one_agent_has_nothing_to_be_compared_with(tmp_path):
     results = Made(tmp_path, setup=setup).compare()
     assert results.verdict.sentence == "bm25-rag is the only agent, so there is nothing to compare it with."
     assert results.agents == ("bm25-rag",) and results.tests == () and results.retrieval["bm25-rag"]
-
-
-def two(tmp_path, winner, n, sections=0):
-    """Two agents; queries from so many sections, or each on its own."""
-    setup = experiment(["bm25"])
-    made = Made(tmp_path, n=n, setup=setup)
-    if sections:
-        made.queries = [
-            Query(id=q.id, text="?", metadata={"section": f"s{i % sections}"}) for i, q in enumerate(made.queries)
-        ]
-    else:
-        made.queries = [Query(id=q.id, text="?") for q in made.queries]
-    made.winners = {key: winner(int(key[0][1:])) for key in made.winners}
-    made.write()
-    return made.compare()
-
-
-@pytest.mark.parametrize(
-    ("winner", "n", "sentence"),
-    [
-        (
-            lambda i: "a",
-            12,
-            "Choose bm25-rag: the games won tell it from each other agent with these 12 queries.",
-        ),
-        (lambda i: "a", 5, "bm25-rag leads, but these 5 queries are too few to be sure."),
-        (lambda i: "aab"[i % 3], 12, "bm25-rag leads, but cannot be told from bm25-rag-fusion with these 12 queries."),
-        (lambda i: "ab"[i % 2], 12, "bm25-rag and bm25-rag-fusion are level on these 12 queries."),
-        (lambda i: "tie", 12, "bm25-rag and bm25-rag-fusion are level on these 12 queries."),
-        (lambda i: "b", 1, "bm25-rag-fusion leads, but on one query."),
-    ],
-)
-def test_the_verdict_says_how_sure_it_is(tmp_path, winner, n, sentence):
-    results = two(tmp_path, winner, n)
-    assert results.verdict.sentence == sentence
-    assert results.verdict.sure == sentence.startswith("Choose")
-
-
-@pytest.mark.parametrize("sections", [1, 3, 5])
-def test_many_queries_from_few_sections_do_not_make_a_choice_sure(tmp_path, sections):
-    made = Made(tmp_path, n=30, setup=experiment(["bm25"]))
-    made.queries = [
-        q.model_copy(update={"metadata": {"section": f"s{i % sections}"}}) for i, q in enumerate(made.queries)
-    ]
-    made.winners = dict.fromkeys(made.winners, "a")
-    made.write()
-    verdict = made.compare().verdict
-    assert verdict.best == "bm25-rag" and not verdict.sure
-
-
-def test_a_sure_choice_of_two_is_one_that_the_sign_test_makes(tmp_path):
-    """Of 12 queries without ties, 10 is the fewest that a two-sided sign test calls significant at 5% (p = 0.039)."""
-    assert not two(tmp_path / "9", lambda i: "a" if i < 9 else "b", 12).verdict.sure
-    assert two(tmp_path / "11", lambda i: "a" if i < 11 else "b", 12).verdict.sure
-
-
-@pytest.mark.parametrize(("sections", "words"), [(1, "one section"), (4, "4 sections")])
-def test_many_queries_of_few_sections_are_few(tmp_path, sections, words):
-    verdict = two(tmp_path, lambda i: "a", 12, sections).verdict
-    assert not verdict.sure
-    assert verdict.sentence == f"bm25-rag leads, but these 12 queries come from {words}, too few to be sure."
-
-
-def test_a_leader_that_the_corrected_tests_do_not_tell_apart_is_not_a_sure_choice(tmp_path):
-    made = Made(tmp_path, n=12)
-    made.queries = [Query(id=q.id, text="?") for q in made.queries]
-    made.write()
-    results = made.compare()
-    rows = [
-        row
-        for row in results.comparisons
-        if row.measure == "win_rate" and results.verdict.best in (row.agent_a, row.agent_b)
-    ]
-    told = all(row.verdict == "better" for row in rows)
-    assert told or not results.verdict.sure
 
 
 def test_a_judge_with_a_favourite_place_is_warned_of_at_the_head_and_moves_no_rating(tmp_path):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,14 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, AnswerRun, Page, Passage, Query, Usage
-from ragassay.retrieval.agent_searches import AgentSearch, VariantFound
+from ragassay.retrieval.agent_searches import AgentSearch
 from ragassay.retrieval.agents.documents import check_long_context
 from ragassay.retrieval.agents.rag_fusion import Rewrite
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.rank_queries import rank_queries
 from ragassay.retrieval.rewriting.rewritings import Rewriting, rewrites_file
 from ragassay.retrieval.search_times import read_search_times
-from ragassay.trec import read_run
+from ragassay.trec import read_run, write_run
 
 TABLES = """\
 [questions]
@@ -43,6 +44,21 @@ AGENT = '[[agent]]\nname = "{}"\n{}\n'
 QUERIES = [Query(id="q1", text="What is flash?"), Query(id="q2", text="What is a fuse?")]
 
 
+EVERYTHING = [(f"p{n}", 1.0 / (n + 1)) for n in range(6)]
+
+
+def screened(workspace: Workspace, latency_s: float = 0.25) -> None:
+    """What the screening leaves: six passages of each, of which `plain` hands over all, `hyde` what has 8 tokens."""
+    failed = {"q2": "rewriting the query failed: the model refused"}
+    runs = []
+    for name, k, tokens, errors in (("plain", 6, None, {}), ("hyde", None, 8, failed)):
+        rankings = {query.id: EVERYTHING for query in QUERIES if query.id not in errors}
+        write_run(workspace.screening / f"{name}.trec", rankings, name)
+        more = {"k": k, "tokens": tokens, "errors": errors, "latency_p50_s": latency_s, "n_timed": 2}
+        runs.append({"variant": name, "table": name, "settings": {}, "n": 2, "n_failed": 0, "n_passages": 6} | more)
+    workspace.screening_runs.write_text("".join(json.dumps(run) + "\n" for run in runs))
+
+
 def folder(root: Path, *agents: tuple[str, str], repeats: int = 1) -> Workspace:
     workspace = results_folder(
         root,
@@ -58,17 +74,8 @@ def folder(root: Path, *agents: tuple[str, str], repeats: int = 1) -> Workspace:
     path = rewrites_file(workspace, Rewriting("hyde", "openai:m", 1))
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(row.model_dump_json() + "\n" for row in rows))
+    screened(workspace)
     return workspace
-
-
-def search(names: Sequence[str]) -> Mapping[str, VariantFound]:
-    """Six passages of the first, and two of the second, which has none for a query that was not rewritten."""
-    everything: list[tuple[str, float]] = [(f"p{n}", 1.0 / (n + 1)) for n in range(6)]
-    known = {
-        "plain": VariantFound({query.id: everything for query in QUERIES}, search_s=0.25),
-        "hyde": VariantFound({"q1": everything[:2]}, {"q2": "rewriting the query failed: the model refused"}, 0.25),
-    }
-    return {name: known[name] for name in names}
 
 
 class Model:
@@ -87,7 +94,7 @@ class Model:
 
 
 def answered(workspace: Workspace, model: Model) -> Callable[[str], dict[str, Answer]]:
-    rank_queries(workspace, model, search=search)
+    rank_queries(workspace, model)
     answer_queries(workspace, model)
     return lambda name: {row.query_id: row for row in read_records(workspace.answers(name), Answer)}
 
@@ -103,7 +110,7 @@ def test_all_that_a_retriever_hands_over_is_answered_from(tmp_path: Path) -> Non
 def test_a_rewriting_counts_for_its_agent_and_one_that_failed_is_an_error_of_it_alone(tmp_path: Path) -> None:
     workspace = folder(tmp_path, ("mine", 'retriever = "plain"'), ("theirs", 'retriever = "hyde"'))
     model = Model()
-    ranked = rank_queries(workspace, model, search=search)
+    ranked = rank_queries(workspace, model)
     outcome = answer_queries(workspace, model)
     assert (ranked.n_records, ranked.n_failed, outcome.n_failed) == (4, 1, 1)
     assert ranked.notices == (
@@ -111,6 +118,7 @@ def test_a_rewriting_counts_for_its_agent_and_one_that_failed_is_an_error_of_it_
     )
     assert list(read_run(workspace.rankings("theirs"))) == ["q1"]
     first, failed = read_records(workspace.answers("theirs"), Answer)
+    assert first.passages == ("p0", "p1"), "as many as have 8 tokens together"
     assert (first.queries, first.usage.input_tokens, first.latency_s) == (("a memory",), 15, 3.25)
     assert failed.error == "rewriting the query failed: the model refused"
     assert (failed.usage.input_tokens, failed.latency_s, failed.passages) == (3, 0.5, ())
@@ -168,15 +176,15 @@ def test_documents_that_are_too_long_for_a_prompt_are_refused(tmp_path: Path) ->
 
 def test_how_long_a_search_took_is_measured_once(tmp_path: Path) -> None:
     workspace = folder(tmp_path, ("mine", 'retriever = "plain"'))
-    slower = {"plain": VariantFound({query.id: [("p1", 1.0)] for query in QUERIES}, search_s=9.0)}
-    rank_queries(workspace, Model(), search=search)
-    rank_queries(workspace, Model(), search=lambda names: slower)
+    rank_queries(workspace, Model())
+    screened(workspace, latency_s=9.0)
+    rank_queries(workspace, Model())
     assert read_search_times(workspace.search_times)["mine"].latency_s == 0.25
 
 
 def test_searches_of_other_queries_are_refused(tmp_path: Path) -> None:
     workspace = folder(tmp_path, ("mine", 'retriever = "plain"'))
-    rank_queries(workspace, Model(), search=search)
+    rank_queries(workspace, Model())
     path = workspace.searches("mine")
     path.write_text(AgentSearch(query_id="old").model_dump_json() + "\n")
     with pytest.raises(InputError, match="query 'q1' is not in it; run `ragassay retrieve` again"):

@@ -163,15 +163,15 @@ def test_qrels_without_a_common_pair(tmp_path: Path, run: Run):
     assert status == 2 and "shares no pair" in err
 
 
-def systems(folder: Path) -> None:
-    """Three systems that put the one relevant passage first, second and third, for four queries; a judge that errs."""
+def systems(folder: Path, n: int = 4) -> None:
+    """Three systems that put the one relevant passage first, second and third, for `n` queries; a judge that errs."""
     (folder / "runs").mkdir()
     for place, name in enumerate(("good", "fair", "poor")):
         order = ["x", "y", "z"]
         order.insert(place, "hit")
-        lines = [f"q{q} Q0 {p} {rank} {9 - rank} {name}\n" for q in range(4) for rank, p in enumerate(order, 1)]
+        lines = [f"q{q} Q0 {p} {rank} {9 - rank} {name}\n" for q in range(n) for rank, p in enumerate(order, 1)]
         (folder / "runs" / f"{name}.trec").write_text("".join(lines))
-    (folder / "human").write_text("".join(f"q{q} 0 hit 1\n" for q in range(4)))
+    (folder / "human").write_text("".join(f"q{q} 0 hit 1\n" for q in range(n)))
     (folder / "judge").write_text("q0 0 hit 1\nq1 0 hit 1\nq2 0 x 1\nq3 0 hit 1\nq8 0 hit 1\n")
 
 
@@ -187,6 +187,22 @@ def test_systems_under_two_sets_of_labels(tmp_path: Path, run: Run):
     assert found["figures"]["tau_b"]["ci_low"] is not None
     status, out, _ = run(*arguments)
     assert status == 0 and "1 of 5 queries have labels in one file only" in out and "tau_b" in out
+
+
+@pytest.mark.parametrize(("n", "n_other", "low"), [(30, 11, 1 / 3), (20, 4, (2 / 3) ** 0.5)])
+def test_one_order_is_as_sure_as_its_resamples(tmp_path: Path, run: Run, n: int, n_other: int, low: float):
+    """The judge finds the second passage on some queries; how many a resample has of these is binomial.
+
+    Of 30 with 11 of them 0.8% of the resamples have a tau-b below 1/3 and 4.6% at most that (the percentile: 1.9%); of
+    20 with 4 only 0.3% (1.6%) have any below 1, and the nearest that these have is that of one tie: sqrt(2/3).
+    """
+    systems(tmp_path, n)
+    (tmp_path / "judge").write_text("".join(f"q{q} 0 {'x' if q < n_other else 'hit'} 1\n" for q in range(n)))
+    arguments = ("agree-systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10")
+    status, out, _ = run(*arguments, "--json", "--bootstrap", "4000")
+    tau = json.loads(out)["figures"]["tau_b"]
+    assert status == 0 and (tau["value"], tau["ci_high"]) == (1.0, 1.0)
+    assert tau["ci_low"] == pytest.approx(low, abs=1e-6)
 
 
 def test_systems_from_a_table_of_scores(tmp_path: Path, run: Run):

@@ -19,7 +19,7 @@ from ragassay.retrieval.agents import REWRITE_PROMPT
 from ragassay.retrieval.agents.rag_fusion import Rewritten, rewrite_request
 from ragassay.retrieval.rankers.failures import Failed
 from ragassay.retrieval.rewriting.rewrite_queries import read_rewrites, rewrite_for_variants, searched_by
-from ragassay.retrieval.rewriting.rewritings import Rewriting, of_rag_fusion, prompt_file, rewritings_for, rewrites_file
+from ragassay.retrieval.rewriting.rewritings import Rewriting, of_rag_fusion, prompt_file, rewrites_file, rewritings_for
 from ragassay.retrieval.rewriting.ways import (
     GeneralQuestion,
     HypotheticalPassage,

@@ -1,0 +1,169 @@
+"""The rankers that variants build on, each made once for all that share it: over one chunking, with one setting."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ragassay.experiment.variant_settings import OURS
+from ragassay.experiment.variants import Variant
+from ragassay.experiment.workspace import Workspace
+from ragassay.records import Passage
+
+from ..agents.python_ranker import PythonRanker
+from ..combined.searched import Searched
+from ..combined.small_to_big import SmallToBig, sections_of
+from ..encoded.late_interaction import LateInteraction, token_source
+from ..encoded.row_cache import Layout, RowCache
+from ..encoded.sparse import Sparse, sparse_source
+from ..rankers.bm25 import K1, AnalyzedTexts, B, Bm25
+from ..rankers.embedding import Embedder, Progress, model_identity
+from ..rankers.embedding_cache import Text
+from ..rankers.knn import Knn
+from ..rankers.lexical import AnalyzerName, Lexical
+from ..rankers.ranker import IndexedTexts, Ranker
+from ..rankers.rm3 import PASSAGES, TERMS, WEIGHT, FeedbackTerms, Rm3
+
+Key = tuple[object, ...]
+
+_BYTES_OF_HALF = 2
+
+
+@dataclass
+class Base:
+    """A ranker over the passages of a chunking. `ranker` remembers what it found, `raw` searches each time.
+
+    index_s: seconds that making its index took, None where its vectors were at hand; index_bytes: its size in memory,
+    None where it is not known.
+    """
+
+    raw: Ranker
+    ranker: Ranker
+    index_s: float | None
+    index_bytes: int | None
+
+
+class Bases:
+    """The base rankers of an experiment's variants: of every kind but hybrid.
+
+    embedder: of a model by its name. Passages are those of `corpus.jsonl`.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        passages: Sequence[Passage],
+        embedder: Callable[[str], Embedder],
+        progress: Progress | None = None,
+    ) -> None:
+        self._workspace, self._embedder, self._progress = workspace, embedder, progress
+        self._by_chunking: dict[str, list[Passage]] = {}
+        for passage in passages:
+            self._by_chunking.setdefault(passage.metadata.get("chunking") or OURS, []).append(passage)
+        self._analyzed: dict[Key, tuple[AnalyzedTexts, float]] = {}
+        self._feedback: dict[Key, FeedbackTerms] = {}
+        self._made: dict[Key, Base] = {}
+        self._open: list[PythonRanker] = []
+
+    def passages(self, chunking: str) -> list[Passage]:
+        """Those of a chunking, in the order of the file."""
+        return self._by_chunking.get(chunking, [])
+
+    def of(self, variant: Variant) -> Base:
+        """The base of a variant that is no hybrid; what is searched may be handed over as sections."""
+        key = _key(variant)
+        if key not in self._made:
+            raw, index_s, index_bytes = self._make(variant)
+            searched: Ranker = Searched(raw)
+            if self.returns_sections(variant.chunking):
+                sections = sections_of(self.passages(variant.chunking))
+                raw, searched = SmallToBig(raw, sections), SmallToBig(searched, sections)
+            self._made[key] = Base(raw, searched, index_s, index_bytes)
+        return self._made[key]
+
+    def returns_sections(self, chunking: str) -> bool:
+        """Whether what is found in a chunking is handed over as the section that it lies in."""
+        tables = {one.name: one for one in self._workspace.experiment.chunkings}
+        return chunking in tables and tables[chunking].returns == "section"
+
+    def _make(self, variant: Variant) -> tuple[Ranker, float | None, int | None]:
+        settings = variant.settings
+        if settings.kind == "bm25":
+            return self._bm25(variant)
+        passages = self.passages(variant.chunking)
+        ids, texts = [passage.id for passage in passages], IndexedTexts(passages, len(passages))
+        if settings.kind == "knn":
+            return self._knn(ids, texts, settings.embedding or self._workspace.experiment.retrieval.embedding)
+        if settings.kind == "python":
+            return self._python(variant, ids), None, None
+        model = str(settings.embedding)
+        if settings.kind == "sparse":
+            return Sparse(ids, texts, sparse_source(model, self._rows(model, "terms"), self._progress)), None, None
+        source = token_source(model, self._rows(model, "tokens"), self._progress)
+        return LateInteraction(ids, texts, source), None, None
+
+    def _python(self, variant: Variant, ids: Sequence[str]) -> PythonRanker:
+        at_once, name = self._workspace.experiment.run.max_concurrency, str(variant.settings.callable)
+        ranker = PythonRanker(variant.table, name, self._workspace.corpus, frozenset(ids), at_once=at_once)
+        self._open.append(ranker)
+        return ranker
+
+    def close(self) -> None:
+        """End the processes of the user's own retrievers."""
+        while self._open:
+            self._open.pop().close()
+
+    def _rows(self, model: str, layout: Layout) -> RowCache:
+        return RowCache(model_identity(model), layout, self._workspace.embeddings / layout)
+
+    def _bm25(self, variant: Variant) -> tuple[Ranker, float, int]:
+        settings, analyzer = variant.settings, variant.settings.analyzer or "by-language"
+        analyzed, analyzing_s = self._terms(variant.chunking, analyzer)
+        started = time.perf_counter()
+        k1, b = K1 if settings.k1 is None else settings.k1, B if settings.b is None else settings.b
+        bm25 = Bm25.over(analyzed, k1=k1, b=b)
+        index_s = analyzing_s + time.perf_counter() - started
+        n_bytes = analyzed.counted.passages.nbytes * 3 + analyzed.counted.starts.nbytes
+        if settings.rewrite != "rm3":
+            return bm25, index_s, n_bytes
+        key = (variant.chunking, analyzer)
+        if key not in self._feedback:
+            self._feedback[key] = FeedbackTerms(analyzed)
+        expanded = Rm3(
+            bm25,
+            self._feedback[key],
+            passages=settings.rm3_passages or PASSAGES,
+            terms=settings.rm3_terms or TERMS,
+            weight=WEIGHT if settings.rm3_weight is None else settings.rm3_weight,
+        )
+        return expanded, index_s, n_bytes
+
+    def _terms(self, chunking: str, analyzer: AnalyzerName) -> tuple[AnalyzedTexts, float]:
+        """The texts of a chunking analysed, and the seconds that it took."""
+        key = (chunking, analyzer)
+        if key not in self._analyzed:
+            started, passages = time.perf_counter(), self.passages(chunking)
+            analyze = Lexical(analyzer=analyzer).make_analyzer(self._workspace.experiment.corpus.language)
+            texts = AnalyzedTexts([passage.id for passage in passages], IndexedTexts(passages, len(passages)), analyze)
+            self._analyzed[key] = (texts, time.perf_counter() - started)
+        return self._analyzed[key]
+
+    def _knn(self, ids: Sequence[str], texts: IndexedTexts, model: str) -> tuple[Ranker, float | None, int]:
+        embedder = self._embedder(model)
+        started = time.perf_counter()
+        wanted = [Text("passage", text) for text in texts]
+        n_missing = embedder.n_missing(wanted)
+        places = embedder.places(wanted)
+        took = time.perf_counter() - started if n_missing == len(wanted) else None
+        width = embedder.take(places[:1]).shape[1] if len(places) else 0
+        return Knn(ids, texts, embedder), took, len(places) * width * _BYTES_OF_HALF
+
+
+def _key(variant: Variant) -> Key:
+    """What two variants share whose first search is the same."""
+    settings = variant.settings
+    rm3 = (settings.rm3_passages, settings.rm3_terms, settings.rm3_weight) if settings.rewrite == "rm3" else None
+    weighing = (settings.k1, settings.b, settings.analyzer, rm3)
+    model = settings.embedding if settings.kind in ("knn", "sparse", "late-interaction") else None
+    return (settings.kind, variant.chunking, model, settings.callable, *weighing)

@@ -1,0 +1,125 @@
+"""The first half of the stage `screen`: every variant runs over every query, and what it found and took is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import ceil
+
+import numpy as np
+
+from ragassay.calls.caller import Caller
+from ragassay.experiment.variants import Variant
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.files import read_records, write_records
+from ragassay.records import Passage, Query
+from ragassay.screening import VariantRun, limits_of, settings_of
+from ragassay.text import plain
+from ragassay.tokens import passage_tokens
+from ragassay.trec import write_run
+
+from ..rank_queries import read_queries
+from .bases import Base
+from .searching import RewrittenBy, VariantFound, VariantRankers
+
+TIMED = 20
+"""So many queries are searched for one at a time, spread evenly over the test set."""
+
+DEEPEST = 200
+"""Passages of a ranking that is written, at most, unless a variant hands over more."""
+
+Progress = Callable[[int, int], None]
+
+
+def screen_variants(
+    workspace: Workspace,
+    caller: Caller,
+    progress: Progress | None = None,
+    rewritten: RewrittenBy | None = None,
+    embedding: Progress | None = None,
+) -> StageOutcome:
+    """Write `screening/VARIANT.trec` of every variant, and `screening.jsonl`.
+
+    A query that failed stands in no ranking of that variant, and its error in the variant's line. `progress` is told of
+    variants done, `embedding` of texts embedded. Raises InputError where a variant can never work: nothing that is
+    there already is lost.
+    """
+    passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
+    variants, runs = workspace.experiment.variants.all, list[VariantRun]()
+    with VariantRankers(workspace, passages, caller, embedding, rewritten) as rankers:
+        depths = {one.chunking: _to_fill(rankers, one.chunking, workspace) for one in variants}
+        for done, variant in enumerate(variants, 1):
+            k, _ = limits_of(variant, workspace.experiment)
+            found = rankers.search(variant.name, queries, max(k or 1, depths[variant.chunking]))
+            write_run(workspace.screening / f"{variant.name}.trec", found.rankings, variant.name)
+            runs.append(_run(rankers, variant, queries, found, workspace))
+            if progress:
+                progress(done, len(variants))
+    _remove_others(workspace, variants)
+    write_records(workspace.screening_runs, runs)
+    return _outcome(runs)
+
+
+def _to_fill(rankers: VariantRankers, chunking: str, workspace: Workspace) -> int:
+    """How many passages of a chunking fill the context at which chunkings meet, with room to spare."""
+    search, lengths = workspace.experiment.search_settings, list(map(passage_tokens, rankers.handed_over(chunking)))
+    mean = sum(lengths) / max(1, len(lengths))
+    return min(DEEPEST, ceil(2 * search.tokens / max(1.0, mean)) + 5)
+
+
+def _run(
+    rankers: VariantRankers, variant: Variant, queries: Sequence[Query], found: VariantFound, workspace: Workspace
+) -> VariantRun:
+    k, tokens = limits_of(variant, workspace.experiment)
+    bases = list(rankers.bases_of(variant))
+    sample = [queries[place * len(queries) // TIMED] for place in range(TIMED)] if len(queries) > TIMED else queries
+    took = rankers.pipeline(variant.name).seconds([query.text for query in sample])
+    known = bool(len(took)) and not np.isnan(took).any()
+    return VariantRun(
+        variant=variant.name,
+        table=variant.table,
+        settings=settings_of(variant, workspace.experiment),
+        k=k,
+        tokens=tokens,
+        n=len(queries),
+        n_failed=len(found.errors),
+        errors=found.errors,
+        n_timed=len(took) if known else 0,
+        latency_p50_s=round(float(np.percentile(took, 50)), 6) if known else None,
+        latency_p95_s=round(float(np.percentile(took, 95)), 6) if known else None,
+        index_s=_index_s(bases),
+        index_bytes=_index_bytes(bases),
+        n_passages=len(rankers.bases.passages(variant.chunking)),
+    )
+
+
+def _index_s(bases: Sequence[Base]) -> float | None:
+    """Of all of them together; None where one is not known."""
+    known = [base.index_s for base in bases if base.index_s is not None]
+    return round(sum(known), 4) if len(known) == len(bases) else None
+
+
+def _index_bytes(bases: Sequence[Base]) -> int | None:
+    known = [base.index_bytes for base in bases if base.index_bytes is not None]
+    return sum(known) if len(known) == len(bases) else None
+
+
+def _remove_others(workspace: Workspace, variants: Sequence[Variant]) -> None:
+    """Rankings of variants that the tables make no more."""
+    names = {f"{variant.name}.trec" for variant in variants}
+    for path in workspace.screening.glob("*.trec"):
+        if path.name not in names:
+            path.unlink()
+
+
+def _outcome(runs: Sequence[VariantRun]) -> StageOutcome:
+    """`n_records` and `n_failed` count rankings: one for each variant and query."""
+    notices = []
+    if failed := [run for run in runs if run.n_failed]:
+        first = failed[0]
+        query, error = next(iter(first.errors.items()))
+        notices.append(
+            f"{len(failed)} of {len(runs)} variants have no ranking for some queries; the first, {first.variant}, for "
+            f"{first.n_failed} of {first.n}: {plain(query)}: {plain(error)}"
+        )
+    n, n_failed = sum(run.n for run in runs), sum(run.n_failed for run in runs)
+    return StageOutcome(tuple(notices), n_records=n, n_failed=n_failed)

@@ -1,0 +1,169 @@
+"""Every variant of an experiment as a ranker, and what each finds for the queries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ragassay.arrays import Floats
+from ragassay.calls.caller import Caller
+from ragassay.errors import InputError
+from ragassay.experiment.variant_settings import SECTIONS
+from ragassay.experiment.variants import Variant
+from ragassay.experiment.workspace import Workspace
+from ragassay.records import Passage, Query
+
+from ..rankers.embedding import Embedder, Progress
+from ..rankers.failures import Failed, search_each
+from ..rankers.hybrid import Hybrid
+from ..rankers.ranker import Ranking
+from ..rerankers.opening import open_reranker
+from ..rerankers.reranker import Reranker
+from ..retrievers import open_embedder
+from .bases import Base, Bases
+from .pipeline import Pipeline, Rewritten, Searching
+
+RewrittenBy = Callable[[Variant], Rewritten]
+"""What a variant whose queries a model rewrites searches for each of them."""
+
+
+@dataclass(frozen=True)
+class VariantFound:
+    """What a variant found: query id to its ranking, and of the queries that failed to why."""
+
+    rankings: dict[str, Ranking] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+
+
+class VariantRankers:
+    """The rankers of an experiment's variants, each made once, when it is first asked for. To be closed.
+
+    Raises InputError where a model, a server or the user's code cannot be had, when it is first needed.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        passages: Sequence[Passage],
+        caller: Caller,
+        progress: Progress | None = None,
+        rewritten: RewrittenBy | None = None,
+    ) -> None:
+        self._workspace, self._caller, self._progress, self._rewritten = workspace, caller, progress, rewritten
+        self._passages = {passage.id: passage for passage in passages}
+        self.bases = Bases(workspace, passages, self._embedder, progress)
+        self._embedders: dict[str, Embedder] = {}
+        self._rerankers: dict[str, Reranker] = {}
+        self._made: dict[str, Pipeline] = {}
+        self._times: dict[int, dict[str, float]] = {}
+
+    def __enter__(self) -> VariantRankers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bases.close()
+
+    def pipeline(self, name: str) -> Pipeline:
+        """The ranker of a variant."""
+        if name not in self._made:
+            self._made[name] = self._make(self._workspace.experiment.variants.by_name[name])
+        return self._made[name]
+
+    def search(self, name: str, queries: Sequence[Query], k: int) -> VariantFound:
+        """The `k` best passages of a variant for each query."""
+        found, texts = VariantFound(), [query.text for query in queries]
+        for query, row in zip(queries, search_each(self.pipeline(name), texts, k), strict=True):
+            if isinstance(row, Failed):
+                found.errors[query.id] = row.error
+            else:
+                found.rankings[query.id] = row
+        return found
+
+    def handed_over(self, chunking: str) -> Sequence[Passage]:
+        """What can be handed over where this chunking is searched: its passages, or the sections."""
+        return self.bases.passages(SECTIONS if self.bases.returns_sections(chunking) else chunking)
+
+    def bases_of(self, variant: Variant) -> Iterator[Base]:
+        """The bases that a variant is made of, each once."""
+        needed = self._workspace.experiment.variants.needed([variant.name])
+        return (self.bases.of(one) for one in needed if one.settings.kind != "hybrid")
+
+    def _make(self, variant: Variant) -> Pipeline:
+        settings = variant.settings
+        default = self._workspace.experiment.retrieval
+        first = self._hybrid(variant) if settings.kind == "hybrid" else self._base(variant)
+        rewrites = settings.rewrite not in ("none", "rm3")
+        if rewrites and self._rewritten is None:
+            raise InputError(f"'{variant.name}' has its queries rewritten, and nothing here can ask a model")
+        return Pipeline(
+            settings,
+            first,
+            self._passages,
+            rewritten=self._rewritten(variant) if rewrites and self._rewritten else None,
+            reranker=self._reranker(settings.rerank) if settings.rerank else None,
+            embedder=None if settings.mmr is None else self._embedder(settings.embedding or default.embedding),
+            rrf_k=default.rrf_k,
+        )
+
+    def _base(self, variant: Variant) -> Searching:
+        base = self.bases.of(variant)
+
+        def seconds(queries: Sequence[str]) -> Floats:
+            known = self._times.setdefault(id(base), {})
+            if missing := [query for query in queries if query not in known]:
+                known.update(zip(missing, self._timed(base, missing), strict=True))
+            return np.array([known[query] for query in queries])
+
+        return Searching(base.ranker, seconds)
+
+    def _timed(self, base: Base, queries: Sequence[str]) -> list[float]:
+        """Seconds of each search alone, after one that does not count; NaN where the embedding model is not at hand."""
+        took = list[float]()
+        with ExitStack() as anew:
+            for embedder in self._embedders.values():
+                anew.enter_context(embedder.anew())
+            try:
+                search_each(base.raw, queries[:1], 1)
+                for query in queries:
+                    started = time.perf_counter()
+                    search_each(base.raw, [query], self._workspace.experiment.retrieval.k)
+                    took.append(time.perf_counter() - started)
+            except InputError:
+                return [float("nan")] * len(queries)
+        return took
+
+    def _hybrid(self, variant: Variant) -> Searching:
+        settings, members = variant.settings, [self.pipeline(name) for name in variant.of]
+        hybrid = Hybrid(
+            members,
+            settings.rrf_k or self._workspace.experiment.retrieval.rrf_k,
+            fusion=settings.fused_by,
+            weights=settings.weights or None,
+            depth=settings.depth,
+        )
+
+        def seconds(queries: Sequence[str]) -> Floats:
+            parts = np.sum([member.seconds(queries) for member in members], axis=0)
+            search_each(hybrid, queries, settings.depth)  # so that members remember, and fusing alone is timed
+            took = []
+            for query in queries:
+                started = time.perf_counter()
+                search_each(hybrid, [query], settings.depth)
+                took.append(time.perf_counter() - started)
+            return np.asarray(parts + np.array(took), np.float64)
+
+        return Searching(hybrid, seconds)
+
+    def _embedder(self, model: str) -> Embedder:
+        if model not in self._embedders:
+            self._embedders[model] = open_embedder(model, self._workspace, self._progress, self._caller)
+        return self._embedders[model]
+
+    def _reranker(self, name: str) -> Reranker:
+        if name not in self._rerankers:
+            self._rerankers[name] = open_reranker(name, self._workspace, self._caller, self._progress)
+        return self._rerankers[name]

@@ -1,0 +1,83 @@
+"""What `compare` says to choose, and how sure that is."""
+
+from __future__ import annotations
+
+import pytest
+from support.compared import Made, experiment
+
+from ragassay.records import Query
+
+
+def two(tmp_path, winner, n, sections=0):
+    """Two agents; queries from so many sections, or each on its own."""
+    setup = experiment(["bm25"])
+    made = Made(tmp_path, n=n, setup=setup)
+    if sections:
+        made.queries = [
+            Query(id=q.id, text="?", metadata={"section": f"s{i % sections}"}) for i, q in enumerate(made.queries)
+        ]
+    else:
+        made.queries = [Query(id=q.id, text="?") for q in made.queries]
+    made.winners = {key: winner(int(key[0][1:])) for key in made.winners}
+    made.write()
+    return made.compare()
+
+
+@pytest.mark.parametrize(
+    ("winner", "n", "sentence"),
+    [
+        (
+            lambda i: "a",
+            12,
+            "Choose bm25-rag: the games won tell it from each other agent with these 12 queries.",
+        ),
+        (lambda i: "a", 5, "bm25-rag leads, but these 5 queries are too few to be sure."),
+        (lambda i: "aab"[i % 3], 12, "bm25-rag leads, but cannot be told from bm25-rag-fusion with these 12 queries."),
+        (lambda i: "ab"[i % 2], 12, "bm25-rag and bm25-rag-fusion are level on these 12 queries."),
+        (lambda i: "tie", 12, "bm25-rag and bm25-rag-fusion are level on these 12 queries."),
+        (lambda i: "b", 1, "bm25-rag-fusion leads, but on one query."),
+    ],
+)
+def test_the_verdict_says_how_sure_it_is(tmp_path, winner, n, sentence):
+    results = two(tmp_path, winner, n)
+    assert results.verdict.sentence == sentence
+    assert results.verdict.sure == sentence.startswith("Choose")
+
+
+@pytest.mark.parametrize("sections", [1, 3, 5])
+def test_many_queries_from_few_sections_do_not_make_a_choice_sure(tmp_path, sections):
+    made = Made(tmp_path, n=30, setup=experiment(["bm25"]))
+    made.queries = [
+        q.model_copy(update={"metadata": {"section": f"s{i % sections}"}}) for i, q in enumerate(made.queries)
+    ]
+    made.winners = dict.fromkeys(made.winners, "a")
+    made.write()
+    verdict = made.compare().verdict
+    assert verdict.best == "bm25-rag" and not verdict.sure
+
+
+def test_a_sure_choice_of_two_is_one_that_the_sign_test_makes(tmp_path):
+    """Of 12 queries without ties, 10 is the fewest that a two-sided sign test calls significant at 5% (p = 0.039)."""
+    assert not two(tmp_path / "9", lambda i: "a" if i < 9 else "b", 12).verdict.sure
+    assert two(tmp_path / "11", lambda i: "a" if i < 11 else "b", 12).verdict.sure
+
+
+@pytest.mark.parametrize(("sections", "words"), [(1, "one section"), (4, "4 sections")])
+def test_many_queries_of_few_sections_are_few(tmp_path, sections, words):
+    verdict = two(tmp_path, lambda i: "a", 12, sections).verdict
+    assert not verdict.sure
+    assert verdict.sentence == f"bm25-rag leads, but these 12 queries come from {words}, too few to be sure."
+
+
+def test_a_leader_that_the_corrected_tests_do_not_tell_apart_is_not_a_sure_choice(tmp_path):
+    made = Made(tmp_path, n=12)
+    made.queries = [Query(id=q.id, text="?") for q in made.queries]
+    made.write()
+    results = made.compare()
+    rows = [
+        row
+        for row in results.comparisons
+        if row.measure == "win_rate" and results.verdict.best in (row.agent_a, row.agent_b)
+    ]
+    told = all(row.verdict == "better" for row in rows)
+    assert told or not results.verdict.sure
