@@ -1,9 +1,9 @@
 """Rankings held against the evidence of queries, by characters of the documents' text: no judge, and any chunking.
 
 Recall, precision and IoU are those of Smith and Troynikov ("Evaluating Chunking Strategies for Retrieval", Chroma
-technical report, 2024) with two differences: characters are counted, not tokens, so that no tokenizer shapes the figure;
-and what several passages share is counted once, where they count it in what was retrieved as often as it was. So
-overlap costs rank and context but no precision, and passages that cover the same text have the same three values.
+technical report, 2024) with two differences: characters are counted, not tokens, so that no tokenizer shapes the
+figure; and what several passages share is counted once, where they count it in what was retrieved as often as it was.
+So overlap costs rank and context but no precision, and passages that cover the same text have the same three values.
 
 A passage stands for its span, one that is handed over as its section for the section's. What is cut off, at k passages
 or at T tokens, the caller leaves out (`ragassay.tokens.how_many_fit`): where the first passage alone has more than T

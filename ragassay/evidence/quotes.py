@@ -28,7 +28,7 @@ class Quotable:
     def find(self, quote: str) -> tuple[int, int] | None:
         """As `find_quote`."""
         wanted = _fold(quote)
-        if len(wanted.text) < SHORTEST:
+        if not long_enough(quote):
             return None
         start = self.text.find(quote.strip())
         if start >= 0:
@@ -41,6 +41,11 @@ class Quotable:
     @cached_property
     def _folded(self) -> Folded:
         return _fold(self.text)
+
+
+def long_enough(quote: str) -> bool:
+    """Whether a quote is looked for."""
+    return len(_fold(quote).text) >= SHORTEST
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:

@@ -13,7 +13,8 @@ from ..files import read_objects, read_records
 from ..records import Page, Passage
 from ..trec import read_qrels
 from .documents import Documents
-from .pieces import FORMS, span_of
+from .forms import given_pieces
+from .pieces import span_of
 from .spans import Evidence, Span, merged
 
 RELEVANT = 1
@@ -48,8 +49,8 @@ def read_evidence(queries: Path, pages: Path, corpus: Path, qrels: Path | None =
     texts, found = _Texts(pages, corpus), {}
     labelled = read_qrels(qrels) if qrels and qrels.exists() else {}
     for line, value in read_objects(queries):
-        query, given = str(value.get("_id", value.get("id"))), _given(value)
-        evidence = _pieces(given, texts, queries, line) if given is not None else ()
+        query, given = str(value.get("_id", value.get("id"))), given_pieces(value, queries, line)
+        evidence = merged(_span(piece, f"evidence {n}: ", texts, queries, line) for n, piece in enumerate(given, 1))
         if not evidence and qrels:
             evidence = _of_labels(query, labelled.get(query, {}), texts, qrels)
         if evidence:
@@ -57,29 +58,17 @@ def read_evidence(queries: Path, pages: Path, corpus: Path, qrels: Path | None =
     return found
 
 
-def _given(value: Mapping[str, Any]) -> Any:
-    """A field `evidence` beside the metadata counts too, as all fields of a user's own do; metadata goes first."""
-    metadata = value.get("metadata")
-    within = metadata.get("evidence") if isinstance(metadata, dict) else None
-    return value.get("evidence") if within is None else within
-
-
-def _pieces(given: object, texts: _Texts, path: Path, line: int) -> Evidence:
-    if not isinstance(given, list):
-        raise InputError("evidence is not a list", file=path, line=line, remedy=f"write a list of {FORMS}")
-    return merged(_span(piece, f"evidence {n}: ", texts, path, line) for n, piece in enumerate(given, 1))
-
-
 def _of_labels(query: str, labels: Mapping[str, int], texts: _Texts, path: Path) -> Evidence:
     relevant = [name for name, label in labels.items() if label >= RELEVANT]
     return merged(_span({"passage": name}, "", texts, path, _line_of(query, name, path)) for name in relevant)
 
 
-def _span(piece: object, which: str, texts: _Texts, path: Path, line: int | None) -> Span:
+def _span(piece: Mapping[str, Any], which: str, texts: _Texts, path: Path, line: int | None) -> Span:
+    documents = texts.documents
     try:
-        return span_of(piece, texts.documents, lambda: texts.passages)
+        return span_of(piece, documents, lambda: texts.passages)
     except InputError as error:
-        if error.file is not None:
+        if error.file is not None:  # corpus.jsonl itself cannot be read
             raise
         raise InputError(f"{which}{error.problem}", file=path, line=line, remedy=error.remedy) from None
 
