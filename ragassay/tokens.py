@@ -61,7 +61,7 @@ _REPLY_TOKENS = {
 }
 
 
-_REPLY_TOKENS_OF_ITEMS = {"relevance-batch": (0, 45), "listwise": (60, 8)}
+_REPLY_TOKENS_OF_ITEMS = {"relevance-batch": (0, 45), "listwise": (60, 8), "rerank": (8, 3)}
 """By label what a reply has in any case, and what of each passage, or of each agent, more."""
 
 
