@@ -38,6 +38,11 @@ class Quotable:
             return None
         return self._folded.places[at], self._folded.places[at + len(wanted.text) - 1] + 1
 
+    def has_twice(self, quote: str) -> bool:
+        """Whether the quote stands in more than one place."""
+        wanted, text = _fold(quote).text, self._folded.text
+        return long_enough(quote) and text.find(wanted, text.find(wanted) + 1) > text.find(wanted) >= 0
+
     @cached_property
     def _folded(self) -> Folded:
         return _fold(self.text)

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import InputError
 from ..files import read_objects, read_records
 from ..records import Page, Passage
+from ..text import plain
 from ..trec import read_qrels
 from .documents import Documents
 from .forms import given_pieces
@@ -19,6 +20,8 @@ from .spans import Evidence, Span, merged
 
 RELEVANT = 1
 """The lowest label in `qrels.tsv` of a passage that is evidence."""
+
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,20 @@ def read_evidence(queries: Path, pages: Path, corpus: Path, qrels: Path | None =
         if evidence:
             found[query] = evidence
     return found
+
+
+def in_several_places(queries: Path, pages: Path) -> list[str]:
+    """A sentence where quotes stand in several places of their document; of evidence that `read_evidence` takes."""
+    texts, found = _Texts(pages, pages), []
+    for line, value in read_objects(queries):
+        for piece in given_pieces(value, queries, line):
+            if "quote" in piece and texts.documents.has_twice(piece["doc"], piece["quote"]):
+                found.append(plain(str(value.get("_id", value.get("id")))))
+    if not found:
+        return []
+    named = ", ".join(list(dict.fromkeys(found))[:_NAMED]) + (", …" if len(set(found)) > _NAMED else "")
+    some = "1 quote stands" if len(found) == 1 else f"{len(found)} quotes stand"
+    return [f"evidence: {some} in several places of the document ({named}), of which the first counts; quote more words"]
 
 
 def _of_labels(query: str, labels: Mapping[str, int], texts: _Texts, path: Path) -> Evidence:

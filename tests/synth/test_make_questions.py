@@ -202,8 +202,12 @@ def test_evidence_that_is_not_in_the_documents_stops_before_anyone_is_asked(tmp_
         make_questions(workspace, caller)
     assert (caught.value.file, caught.value.line, caller.batches) == (workspace.own_queries, 2, [])
     write_lines(workspace.own_queries, lines[:1])
-    make_questions(workspace, caller)
+    notices = make_questions(workspace, caller).notices
     assert read_records(workspace.queries, Query)[0].metadata == evidence[0], "as it was written"
+    assert not any("several places" in notice for notice in notices)
+    write_lines(workspace.pages, [{"doc": "a.pdf", "page": n, "text": "It is set by a\nfuse."} for n in (1, 2)])
+    (notice,) = [one for one in make_questions(workspace, caller).notices if "several places" in one]
+    assert notice.startswith("evidence: 1 quote stands in several places of the document (u0), of which the first")
 
 
 def test_own_queries_beside_synthetic_ones(tmp_path: Path) -> None:
