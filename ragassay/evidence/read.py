@@ -72,7 +72,7 @@ def in_several_places(queries: Path, pages: Path) -> list[str]:
         return []
     named = ", ".join(list(dict.fromkeys(found))[:_NAMED]) + (", …" if len(set(found)) > _NAMED else "")
     some = "1 quote stands" if len(found) == 1 else f"{len(found)} quotes stand"
-    return [f"evidence: {some} in several places of the document ({named}), of which the first counts; quote more words"]
+    return [f"evidence: {some} in several places of a document ({named}), of which the first counts; quote more words"]
 
 
 def _of_labels(query: str, labels: Mapping[str, int], texts: _Texts, path: Path) -> Evidence:

@@ -207,7 +207,7 @@ def test_evidence_that_is_not_in_the_documents_stops_before_anyone_is_asked(tmp_
     assert not any("several places" in notice for notice in notices)
     write_lines(workspace.pages, [{"doc": "a.pdf", "page": n, "text": "It is set by a\nfuse."} for n in (1, 2)])
     (notice,) = [one for one in make_questions(workspace, caller).notices if "several places" in one]
-    assert notice.startswith("evidence: 1 quote stands in several places of the document (u0), of which the first")
+    assert notice.startswith("evidence: 1 quote stands in several places of a document (u0), of which the first")
 
 
 def test_own_queries_beside_synthetic_ones(tmp_path: Path) -> None:
