@@ -271,6 +271,21 @@ class StageUsage(Record):
     cache_write_tokens: int | None = None
 
 
+class ServerCallRow(Record):
+    """`server-calls.jsonl`: a call of a server that embeds (label `embed`) or reranks (`rerank`), as it was paid for.
+
+    searches: what a rerank server charges by, None of an embedding.
+    """
+
+    stage: str
+    model: str
+    label: str
+    texts: int
+    input_tokens: int | None
+    searches: int | None
+    latency_s: float
+
+
 class LedgerRow(Record):
     """`ledger.jsonl`: asked + extra = written + unwritten + failed, and written = kept + rejected.
 

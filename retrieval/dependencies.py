@@ -21,7 +21,8 @@ OWN = {"name", "kind", "path", "callable", "writer"}
 def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape rankings; the settings of a server do not where none is used."""
     served = ["opensearch"] if experiment.retrieval.engine == "opensearch" else []
-    values = tables(experiment, "retrieval", *served, models=(experiment.answer.model,))
+    models = dict.fromkeys((experiment.answer.model, *sorted(experiment.servers())))
+    values = tables(experiment, "retrieval", *served, models=tuple(models))
     values |= {f"answer.{key}": getattr(experiment.answer, key) for key in ("model", "agents", "fusion_queries")}
     values["corpus.language"] = experiment.corpus.language
     left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}

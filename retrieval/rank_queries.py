@@ -44,7 +44,7 @@ def rank_queries(
     if not agents:
         return StageOutcome()
     passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
-    embedder = make_embedder(workspace, progress)
+    embedder = make_embedder(workspace, progress, caller)
     retrievers = build_retrievers(workspace, passages, progress, embedder)
     rewrites = _rewrite(workspace, queries, caller) if fuses(workspace) else []
     found = _search(retrievers, queries, rewrites, workspace.experiment.retrieval.k)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
+from ragassay.calls.caller import Caller
 from ragassay.cores import Cores
 from ragassay.errors import InputError
+from ragassay.experiment.own_code import check_own_object, is_own
+from ragassay.experiment.settings import is_served
 from ragassay.experiment.workspace import Workspace
+from ragassay.models.embedding_server import EmbeddingServer, served_identity
 from ragassay.models.encoders import check_encoder
-from ragassay.models.reachable import why_unreachable
+from ragassay.models.endpoint import check_model
+from ragassay.models.reachable import check_reachable, why_unreachable
 from ragassay.records import Passage
+from ragassay.text import plain
 
 from .agents.passage_retriever import PassageRetriever
 from .opensearch.client import connect
@@ -18,6 +23,8 @@ from .opensearch.engine import Engine, open_rankers
 from .opensearch.errors import unreachable
 from .rankers.embedding import Embedder, Progress, model_identity
 from .rankers.embedding_cache import EmbeddingCache, Text, Vectors
+from .rankers.own_encoder import OwnEncoder
+from .rankers.served_embedding import ServedEmbedder
 from .search import make_rankers
 
 __all__ = [
@@ -25,8 +32,10 @@ __all__ = [
     "build_retrievers",
     "check_at_hand",
     "check_depth",
+    "check_embedding",
     "embed_queries",
     "make_embedder",
+    "open_embedder",
     "passage_embedding",
 ]
 
@@ -45,24 +54,60 @@ def check_at_hand(workspace: Workspace) -> None:
     settings, agents = workspace.experiment.retrieval, workspace.experiment.built_in_agents()
     dense = [retriever for _, retriever, _ in agents if retriever != "bm25"]
     if dense:
-        check_encoder(settings.embedding, dense[0])
+        check_embedding(settings.embedding, workspace, dense[0])
     if agents and settings.engine == "opensearch":
         nodes = connect(settings.url, workspace.experiment.opensearch).url.split(",")
         if all(reasons := [why_unreachable(node) for node in nodes]):
             raise unreachable(str(reasons[0]), url=",".join(nodes))
 
 
-def make_embedder(workspace: Workspace, progress: Progress | None = None) -> Embedder:
-    """The embeddings of the experiment's model; `progress` is told of the texts embedded by the embedded engine."""
-    settings, run = workspace.experiment.retrieval, workspace.experiment.run
-    cache = EmbeddingCache(
-        model_identity(settings.embedding), workspace.embeddings, read=[workspace.shipped_embeddings]
-    )
+def make_embedder(workspace: Workspace, progress: Progress | None = None, caller: Caller | None = None) -> Embedder:
+    """The embeddings of the experiment's model; `progress` is told of the texts embedded by the embedded engine.
+
+    `caller` asks the model that is on a server. Raises as `open_embedder`.
+    """
+    settings = workspace.experiment.retrieval
     told = progress if settings.engine == "embedded" else None
-    return Embedder(settings.embedding, cache, progress=told, cores=Cores(run.backend, run.scheduler))
+    return open_embedder(settings.embedding, workspace, told, caller)
 
 
-def passage_embedding(workspace: Workspace) -> Callable[[str | None, Sequence[str]], Vectors]:
+def open_embedder(
+    embedding: str, workspace: Workspace, progress: Progress | None = None, caller: Caller | None = None
+) -> Embedder:
+    """The embeddings of any model: of sentence-transformers, on a server (`openai:NAME`), or the user's own
+    (`python:module:name`).
+
+    Raises InputError where the user's code cannot be used, or a server's model is named and nobody asks (no `caller`).
+    """
+    run, shipped = workspace.experiment.run, [workspace.shipped_embeddings]
+    if is_served(embedding):
+        if caller is None:
+            raise InputError(f"{plain(embedding)} is asked by the stages of an experiment alone")
+        server = EmbeddingServer(embedding, workspace.experiment.settings_of(embedding))
+        identity = served_identity(embedding, server.base_url)
+        return ServedEmbedder(server, EmbeddingCache(identity, workspace.embeddings, read=shipped), caller)
+    if is_own(embedding):
+        own = OwnEncoder(embedding, workspace.corpus)
+        return Embedder(embedding, EmbeddingCache(own.identity, workspace.embeddings, read=shipped), lambda _: own)
+    cache = EmbeddingCache(model_identity(embedding), workspace.embeddings, read=shipped)
+    return Embedder(embedding, cache, progress=progress, cores=Cores(run.backend, run.scheduler))
+
+
+def check_embedding(embedding: str, workspace: Workspace, what: str) -> None:
+    """Raises InputError where `what` could not embed: no model, no key, no server, no module. Nothing is loaded."""
+    if is_served(embedding):
+        settings = workspace.experiment.settings_of(embedding)
+        check_model(embedding, settings)
+        check_reachable(embedding, settings)
+    elif is_own(embedding):
+        check_own_object(embedding, workspace.corpus)
+    else:
+        check_encoder(embedding, what)
+
+
+def passage_embedding(
+    workspace: Workspace, caller: Caller | None = None
+) -> Callable[[str | None, Sequence[str]], Vectors]:
     """What gives a row for each text, as passages are embedded by a model (None: the experiment's); kept as others.
 
     A model is loaded once. What is returned raises as `embed_queries`.
@@ -71,9 +116,7 @@ def passage_embedding(workspace: Workspace) -> Callable[[str | None, Sequence[st
 
     def embed(model: str | None, texts: Sequence[str]) -> Vectors:
         if model not in embedders:
-            settings = workspace.experiment.retrieval.model_copy(update={"embedding": model} if model else {})
-            experiment = workspace.experiment.model_copy(update={"retrieval": settings})
-            embedders[model] = make_embedder(replace(workspace, experiment=experiment))
+            embedders[model] = open_embedder(model or workspace.experiment.retrieval.embedding, workspace, None, caller)
         return embedders[model].vectors([Text("passage", text) for text in texts])
 
     return embed
@@ -113,10 +156,10 @@ def build_retrievers(
     }
 
 
-def embed_queries(workspace: Workspace, texts: Sequence[str]) -> Vectors:
+def embed_queries(workspace: Workspace, texts: Sequence[str], caller: Caller | None = None) -> Vectors:
     """A row for each text, as the experiment's retrievers embed queries; kept with those of the other stages.
 
     Raises InputError where the model cannot be loaded, and MissingExtra where a text is not in the kept ones and what
     loads it is not installed.
     """
-    return make_embedder(workspace).vectors([Text("query", text) for text in texts])
+    return make_embedder(workspace, caller=caller).vectors([Text("query", text) for text in texts])

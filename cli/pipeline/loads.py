@@ -44,7 +44,7 @@ _RELEVANT = {1: 3.3, 2: 1.4}
 
 @dataclass(frozen=True)
 class Load:
-    """Calls with one label to one model, and the tokens of all of them together."""
+    """Calls with one label to one model, and the tokens of all of them together; searches: those of a rerank server."""
 
     label: str
     model: str
@@ -52,6 +52,7 @@ class Load:
     from_cache: int
     input_tokens: int
     output_tokens: int
+    searches: int = 0
 
     @property
     def kind(self) -> str:
@@ -69,7 +70,7 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
     n_queries = _n_queries(workspace)
     passage = _passage_tokens(workspace)
     if stage == "retrieve":
-        return _rewrites(experiment, n_queries)
+        return [*_rewrites(experiment, n_queries), *_embeddings(workspace, n_queries)]
     if stage == "answer":
         return _answers(experiment, n_queries, passage)
     if stage == "evaluate":
@@ -157,6 +158,20 @@ def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
         return []
     tokens = _template(REWRITE_PROMPT) + _QUESTION_TOKENS
     return [_load("rewrites", experiment.answer.model, n_queries, tokens)]
+
+
+def _embeddings(workspace: Workspace, n_queries: int) -> list[Load]:
+    """The passages and queries that a server embeds, rewritten ones too, as though none were kept."""
+    experiment = workspace.experiment
+    model, kinds = experiment.retrieval.embedding, {kind for _, _, kind in experiment.built_in_agents()}
+    if model not in experiment.servers() or not any(name != "bm25" for _, name, _ in experiment.built_in_agents()):
+        return []
+    from ragassay.retrieval.rankers.served_embedding import BATCH_TEXTS, LABEL
+
+    passages = [count_tokens(passage.title + passage.text) for passage in read_records(workspace.passages, Passage)]
+    queries = n_queries * (1 + experiment.answer.fusion_queries * ("rag-fusion" in kinds))
+    calls = ceil(len(passages) / BATCH_TEXTS) + ceil(queries / BATCH_TEXTS)
+    return [Load(LABEL, model, calls, 0, sum(passages) + queries * _QUESTION_TOKENS, 0)]
 
 
 def _distinct(experiment: Experiment, n_queries: float) -> float:

@@ -63,7 +63,8 @@ def _check(experiment: Experiment, corpus: Path) -> None:
 
     try:
         for model in sorted(experiment.model_names()):
-            provider_of(model)
+            if not model.startswith("rerank:"):
+                provider_of(model)
         language_code(experiment.corpus.language)
     except InputError as error:
         raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.experiment.settings import Experiment
-from ragassay.models.endpoint import provider_of
 
 START_S, TOKENS_PER_S = 1.0, 50.0
 """Assumed of a call to a server: until it begins to write, and how fast it writes."""
@@ -26,7 +25,7 @@ class Pace:
 
         Calls in flight are those of `max_concurrency`, and `requests_per_minute` is kept.
         """
-        settings, provider = self.experiment.settings_of(model), provider_of(model)
+        settings, provider = self.experiment.settings_of(model), model.partition(":")[0]
         if not calls:
             return 0.0
         if provider == "file" or settings.mode == "batch":
@@ -41,7 +40,7 @@ class Pace:
         parts = [f"up to {self.experiment.run.max_concurrency} calls at once, requests_per_minute where it is set"]
         measured = [f"{model} {self.measured[model]:.1f} s a call" for model in models if model in self.measured]
         parts += [f"as it was before: {', '.join(measured)}"] if measured else []
-        assumed = {provider_of(model) for model in models if model not in self.measured}
+        assumed = {model.partition(":")[0] for model in models if model not in self.measured}
         if assumed - {"local"}:
             parts.append(f"assumed: {START_S:g} s a call and {TOKENS_PER_S:g} tokens/s")
         if "local" in assumed:

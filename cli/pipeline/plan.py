@@ -9,22 +9,26 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
+from ragassay.calls.served import Failed, ServerCall
 from ragassay.errors import BudgetSpent, InputError, RagassayError
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.prices import cost_usd
+from ragassay.models.prices import cost_usd, served_cost_usd
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.tokens import count_tokens, reply_tokens
 
 from .loads import STAGES_THAT_ASK, Load, estimate
 from .pace import Pace
 from .stages import Stage, stages
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,20 @@ class _CountingCaller(Caller):
             raise _StopsHere("replies are missing")
         return super().ask(batches)
 
+    def serve(
+        self, calls: Iterable[ServerCall[T]], n: int, *, all_or_none: bool = False
+    ) -> Iterator[tuple[ServerCall[T], T | Failed]]:
+        owed = [_server_call(call) for call in calls]
+        self.loads += owed
+        if owed:
+            self.complete = False
+            raise _StopsHere("replies of servers are missing")
+        yield from ()
+
+    def uses_server(self, model: str) -> None:
+        super().uses_server(model)
+        self.loads += [Load(row.label, model, 1, 1, row.input_tokens or 0, 0) for row in self.served(model)]
+
     def _note_seconds(self, model: str, key: str) -> None:
         stored = self._replies.get(key)
         if stored is not None and stored.latency_s is not None:
@@ -84,6 +102,10 @@ class _CountingCaller(Caller):
 def _one_call(batch: Batch, request: Request, from_cache: int) -> Load:
     tokens = sum(count_tokens(message.content) for message in request.messages)
     return Load(batch.label, batch.model, 1, from_cache, tokens, reply_tokens(batch.label, request.items))
+
+
+def _server_call(call: ServerCall[T]) -> Load:
+    return Load(call.label, call.model, 1, 0, call.tokens, 0, call.searches({}) or 0)
 
 
 @dataclass(frozen=True)
@@ -181,7 +203,11 @@ def _rows(stage: str, loads: Sequence[Load], pace: Pace, *, estimated: bool) -> 
         to_pay = [load for load in own if not load.from_cache]
         tokens = sum(load.input_tokens for load in to_pay), sum(load.output_tokens for load in to_pay)
         settings = pace.experiment.settings_of(model)
-        cost = cost_usd(model, settings, *tokens, batch=settings.mode == "batch") if to_pay else 0.0
+        searches = sum(load.searches for load in to_pay)
+        if searches:
+            cost = served_cost_usd(model, settings, tokens[0], searches)
+        else:
+            cost = cost_usd(model, settings, *tokens, batch=settings.mode == "batch") if to_pay else 0.0
         calls, cached = sum(load.calls for load in own), sum(load.from_cache for load in own)
         time_s = pace.seconds(model, sum(load.calls for load in to_pay), *tokens)
         rows.append(Row(stage, model, calls, cached, inputs, outputs, cost, estimated, time_s))

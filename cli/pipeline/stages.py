@@ -80,7 +80,7 @@ def _questions() -> Stage:
             return make_questions(workspace, caller)
         from ragassay.retrieval.retrievers import embed_queries
 
-        return make_questions(workspace, caller, partial(embed_queries, workspace))
+        return make_questions(workspace, caller, partial(embed_queries, workspace, caller=caller))
 
     return Stage(
         "questions",

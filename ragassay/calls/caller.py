@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from typing import TypeVar
 
 from ..experiment.workspace import Workspace
 from ..models.endpoint import check_model, provider_of
-from ..models.requests import Batch, Reply, Request
+from ..models.requests import Batch, Body, Reply, Request
 from ..progress import NoProgress, Progress
-from ..records import StageUsage
+from ..records import ServerCallRow, StageUsage
 from .batches.log import BatchLog
 from .batches.rounds import BatchRounds
 from .beginnings import Beginnings
@@ -28,6 +30,9 @@ from .register import Register
 from .reply_cache import ReplyCache
 from .request_files import clear_requests, hand_out
 from .retrying import Retrier
+from .served import Failed, ServerCall, ServerCalls
+
+T = TypeVar("T")
 
 
 class Caller:
@@ -61,6 +66,7 @@ class Caller:
             stop,
         )
         self._endpoints = Endpoints(experiment)
+        self._servers = ServerCalls(self._desk, workspace.server_calls, stage)
         self._batches = BatchRounds(self._desk, BatchLog(workspace.batches, workspace.batch_requests))
 
     @property
@@ -85,6 +91,42 @@ class Caller:
             self._desk.progress.stop()
         return [[job.done for job in row] for row in rows]
 
+    def uses_server(self, model: str) -> None:
+        """Count a model that embeds or reranks among those whose usage is told; it is to be `serve`d."""
+        self._servers.use(model)
+
+    def serve(
+        self, calls: Iterable[ServerCall[T]], n: int, *, all_or_none: bool = False
+    ) -> Iterator[tuple[ServerCall[T], T | Failed]]:
+        """What each of about `n` calls of servers came to, as they come; several are made at a time.
+
+        With `all_or_none` nothing more is asked after the first that failed. Raises as `ask` does, after all that was
+        under way is given.
+        """
+        waiting = iter(calls)
+        first = next(waiting, None)
+        if first is None:
+            return
+        if self._before_asking:
+            self._before_asking()
+        self._desk.progress.start(f"{self._stage}: {first.model}", n)
+        try:
+            yield from self._servers.each(chain([first], waiting), n, all_or_none=all_or_none)
+        finally:
+            self._desk.progress.stop()
+
+    def served(self, model: str) -> list[ServerCallRow]:
+        """The calls of a server that this stage has made so far, in earlier runs too."""
+        return self._servers.rows(model)
+
+    def kept(self, key: str) -> Body | None:
+        """The body that a server's reply was kept as."""
+        return self._register.body(key)
+
+    def keep(self, key: str, body: Body) -> None:
+        """Keep a server's reply with those of the models."""
+        self._register.keep(key, body, None)
+
     @property
     def all_failed(self) -> int:
         """How many requests the stage has asked, where not one of them has a reply that can be used; else 0."""
@@ -92,7 +134,7 @@ class Caller:
 
     def usage(self) -> tuple[StageUsage, ...]:
         """What the stage took of each model, replies from the cache included: the same whenever it is run."""
-        return self._register.usage()
+        return (*self._register.usage(), *self._servers.usage())
 
     def keyed(self, batch: Batch) -> list[tuple[str, Request]]:
         """(key, request) of a batch."""

@@ -65,8 +65,12 @@ class Register:
 
     def has(self, key: str) -> bool:
         """Whether a reply that is no error is at hand."""
+        return self.body(key) is not None
+
+    def body(self, key: str) -> Body | None:
+        """What was received under a key."""
         stored = self._cache.get(key)
-        return stored is not None and stored.body is not None
+        return stored.body if stored is not None else None
 
     def keep(self, key: str, body: Body, latency_s: float | None) -> None:
         """Put a reply that was received into the cache; `latency_s` is None where it was not measured."""

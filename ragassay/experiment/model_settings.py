@@ -9,10 +9,11 @@ from pydantic import Field, field_validator
 from .addresses import is_server, tells
 from .table import Table
 
-Price = Literal["input", "output", "cached_input", "cache_write"]
+Price = Literal["input", "output", "cached_input", "cache_write", "search"]
+"""What has a price: tokens, and the searches that a rerank server charges."""
 
 
-_KEYS_GO = "write it without (a key goes into OPENAI_API_KEY or ANTHROPIC_API_KEY)"
+_KEYS_GO = "write it without (a key goes into OPENAI_API_KEY, ANTHROPIC_API_KEY or RERANK_API_KEY)"
 
 
 class ModelSettings(Table):

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from ..digests import digest_file
 from ..errors import InputError
 from ..keys import without_keys
 from ..text import plain
@@ -53,6 +57,60 @@ def _check_not_taken(module_name: str, folder: Path, settings: Path) -> None:
     loaded = getattr(sys.modules[top], "__file__", None)
     if not loaded or not Path(loaded).resolve().is_relative_to(folder.resolve()):
         raise InputError(f"the module name '{top}' is taken by another module", file=settings, remedy="rename yours")
+
+
+OWN = "python:"
+"""What stands before the "module:name" of an object of the user's own, where other models are named too."""
+
+
+def is_own(name: str) -> bool:
+    """Whether an object of the user's own code is named, `python:module:name`."""
+    return name.startswith(OWN)
+
+
+def load_own_object(name: str, folder: Path, method: str) -> Any:
+    """What `python:module:name` names in the folder, which has this method; or what it gives when it is called.
+
+    Raises InputError, one sentence, where there is none. The user's code runs here, in this process.
+    """
+    settings = folder / "experiment.toml"
+    check_own_object(name, folder)
+    module_name, _, attribute = name.removeprefix(OWN).partition(":")
+    with importable(folder):
+        found = getattr(import_own(module_name, folder, plain(name), settings), attribute, None)
+        if isinstance(found, type) or (callable(found) and not hasattr(found, method)):
+            try:
+                found = found()
+            except Exception as error:
+                raise InputError(f"{plain(name)} cannot be made ({said(error)})", file=settings) from error
+    if not callable(getattr(found, method, None)):
+        remedy = "name an object with it, a class or a function that makes one without arguments"
+        raise InputError(f"{plain(name)} has no method {method}", file=settings, remedy=remedy)
+    return found
+
+
+def check_own_object(name: str, folder: Path) -> None:
+    """Raises InputError where `python:module:name` is written otherwise, or no such module is there. Runs nothing."""
+    settings = folder / "experiment.toml"
+    module, _, attribute = name.removeprefix(OWN).partition(":")
+    if not (is_own(name) and re.fullmatch(r"[A-Za-z_][\w.]*", module) and attribute.isidentifier()):
+        raise InputError(f"'{plain(name)}' names no object", file=settings, remedy='write "python:module:name"')
+    if own_source(name, folder) is None and find_spec(module.partition(".")[0]) is None:
+        raise InputError(
+            f"{plain(name)}: there is no module {plain(module)}", file=settings, remedy=f"it goes into {folder}"
+        )
+
+
+def own_source(name: str, folder: Path) -> Path | None:
+    """The file in the folder that holds the module of `python:module:name`, None where it lies elsewhere."""
+    base = folder / name.removeprefix(OWN).partition(":")[0].replace(".", "/")
+    return next((path for path in (base.with_name(f"{base.name}.py"), base / "__init__.py") if path.is_file()), None)
+
+
+def own_identity(name: str, folder: Path) -> str:
+    """What stands for `python:module:name` in a cache's keys: with the digest of its file, where that is the user's."""
+    source = own_source(name, folder)
+    return name if source is None else f"{name} sha256:{digest_file(source)}"
 
 
 def said(error: BaseException) -> str:

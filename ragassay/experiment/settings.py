@@ -16,10 +16,16 @@ from .agents import TableAgent, make_agents
 from .grids import Grids
 from .judge_settings import JudgeSettings
 from .model_settings import ModelSettings
+from .own_code import is_own
 from .question_settings import QuestionsSettings
 from .table import MODEL_PATTERN, ModelName, Table
 from .variant_settings import AgentSettings, Chunking, RetrieverSettings, SearchSettings
 from .variants import Variants
+
+
+def is_served(embedding: str) -> bool:
+    """Whether texts are embedded by an OpenAI-compatible server (`openai:NAME`), not on this machine."""
+    return embedding.startswith("openai:")
 
 
 class CorpusSettings(Table):
@@ -167,7 +173,7 @@ def _variants(chunkings: tuple[Chunking, ...], retrievers: tuple[RetrieverSettin
 
 
 def _has_provider(name: str) -> bool:
-    return re.match(MODEL_PATTERN, name) is not None and not Path(name).exists()
+    return re.match(MODEL_PATTERN, name) is not None and not is_own(name) and not Path(name).exists()
 
 
 def _has_batches(model: str) -> bool:
@@ -176,7 +182,9 @@ def _has_batches(model: str) -> bool:
 
 def _not_taken(model: str, settings: ModelSettings) -> str | None:
     """The first parameter that is set and that the model's provider does not have: Anthropic has no seed."""
-    unknown = ("seed", "presence_penalty") if model.startswith("anthropic:") else ()
+    unknown: tuple[str, ...] = ("seed", "presence_penalty") if model.startswith("anthropic:") else ()
+    if model.startswith("rerank:"):
+        unknown = ("temperature", "top_p", "seed", "presence_penalty", "max_tokens")
     return next((name for name in unknown if getattr(settings, name) is not None), None)
 
 
@@ -215,7 +223,7 @@ class Experiment(Table):
             raise ValueError(f'[models."{wrong[0]}"] mode = "batch" is for models of openai: and anthropic:')
         for name, own in self.models.items():
             if wrong_one := _not_taken(name, own):
-                raise ValueError(f'[models."{name}"] models of anthropic: take no {wrong_one}; leave it out')
+                raise ValueError(f'[models."{name}"] models of {name.split(":")[0]}: take no {wrong_one}; leave it out')
         if self.retrieval.engine != "opensearch" and (self.opensearch.filter or self.opensearch.index):
             raise ValueError('opensearch.filter and opensearch.index go with retrieval.engine = "opensearch"')
         if self.retrieval.engine != "opensearch" and self.retrieval.url:
@@ -279,16 +287,17 @@ class Experiment(Table):
             | {self.answer.model, *self.judge.all_models}
             | ({self.evaluating_model} if self.evaluates else set())
             | {agent.model for agent in self.agent if agent.model}
-            | self._retrieval_models()
+            | {one.rewrite_model for one in self.retriever if one.rewrite_model}
+            | {one.rerank for one in self.retriever if one.rerank and _has_provider(one.rerank)}
+            | self.servers()
         )
 
-    def _retrieval_models(self) -> set[str]:
-        """Those that rewrite, rerank and embed and have a provider's name."""
-        tables = self.retriever
-        rewriting = {one.rewrite_model for one in tables if one.rewrite_model}
-        named = [*(one.rerank for one in tables), *(one.embedding for one in tables)]
-        named += [one.embedding for one in self.chunking]
-        return rewriting | {name for name in (*named, self.retrieval.embedding) if name and _has_provider(name)}
+    def servers(self) -> set[str]:
+        """The models that are called and do not chat: those that embed or rerank on a server."""
+        embedding = {self.retrieval.embedding, *(one.embedding for one in self.chunking)}
+        embedding |= {one.embedding for one in self.retriever}
+        reranking = {one.rerank for one in self.retriever if one.rerank and one.rerank.startswith("rerank:")}
+        return {name for name in embedding if name and is_served(name)} | reranking
 
     @property
     def evaluates(self) -> bool:

@@ -220,6 +220,16 @@ class Workspace:
         return self.results / "embeddings"
 
     @property
+    def rerank_scores(self) -> Path:
+        """The scores of cross-encoders, by content."""
+        return self.results / "rerank-scores"
+
+    @property
+    def server_calls(self) -> Path:
+        """Every call of a server that embeds or reranks, a line each: `ServerCallRow`'s fields."""
+        return self.results / "server-calls.jsonl"
+
+    @property
     def shipped_embeddings(self) -> Path:
         return self.corpus / "embeddings"
 

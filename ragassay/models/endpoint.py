@@ -164,7 +164,7 @@ def _openai(
         max_tokens=settings.max_tokens or max_tokens,
         timeout=settings.timeout_s,
         max_retries=0,
-        rate_limiter=_limiter(settings),
+        rate_limiter=rate_limiter(settings),
         use_responses_api=False,
         http_client=DefaultHttpxClient(event_hooks=HOOKS),
     )
@@ -182,12 +182,13 @@ def _anthropic(name: str, settings: ModelSettings, base_url: str | None) -> Base
         top_p=settings.top_p,
         timeout=settings.timeout_s,
         max_retries=0,
-        rate_limiter=_limiter(settings),
+        rate_limiter=rate_limiter(settings),
         **options,
     )
 
 
-def _limiter(settings: ModelSettings) -> Any:
+def rate_limiter(settings: ModelSettings) -> Any:
+    """What keeps a model's requests_per_minute, for several threads; None where it is not set."""
     from langchain_core.rate_limiters import InMemoryRateLimiter
 
     if settings.requests_per_minute is None:

@@ -39,6 +39,18 @@ def cost_usd(
     return cost * BATCH_SHARE if cost is not None and batch else cost
 
 
+def served_cost_usd(
+    model: str, settings: ModelSettings, input_tokens: int | None, searches: int | None
+) -> float | None:
+    """US dollars for a call of a server that embeds or reranks, by its tokens, its searches, or both; None as above."""
+    prices = settings.prices_usd_per_million or {}
+    if "search" not in prices:
+        return cost_usd(model, settings, input_tokens, 0)
+    if searches is None or ("input" in prices and input_tokens is None):
+        return None
+    return (searches * prices["search"] + (input_tokens or 0) * prices.get("input", 0.0)) / 1e6
+
+
 def _own(prices: Mapping[Price, float], inputs: int, outputs: int, cached: int, written: int) -> float:
     of_input = prices.get("input", 0.0)
     plain = inputs - cached - written

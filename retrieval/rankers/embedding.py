@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ragassay.arrays import Singles
 from ragassay.cores import Cores
 from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError, MissingExtra
@@ -172,6 +173,11 @@ def _vectors(encoder: Encoder, model: str, texts: Sequence[Text]) -> Vectors:
     clean = [text.text.encode("utf-8", "replace").decode() for text in texts]  # a lone surrogate is not text
     prompt = prompt_for(model, encoder.prompts, kind)
     raw = np.asarray(encode(clean, prompt=prompt, batch_size=32, show_progress_bar=False), dtype=np.float32)
+    return unit_vectors(raw, model, clean)
+
+
+def unit_vectors(raw: Singles, model: str, clean: Sequence[str]) -> Vectors:
+    """The rows at length 1, half precision. Raises InputError, naming its text, where one is zero or not finite."""
     lengths = np.linalg.norm(raw, axis=1, keepdims=True)
     if bad := np.flatnonzero(~(np.isfinite(lengths[:, 0]) & (lengths[:, 0] > 0))).tolist():
         raise InputError(f"embedding model '{plain(model)}' gives no vector for '{plain(clean[bad[0]][:60])}'")

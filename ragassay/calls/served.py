@@ -1,0 +1,175 @@
+"""Calls of servers that embed or rerank: several at a time, retried, within the cost limit, each in a ledger."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from ..errors import InputError, ProviderError
+from ..experiment.model_settings import ModelSettings
+from ..models.embedding_server import tokens_of
+from ..models.prices import served_cost_usd
+from ..records import ServerCallRow, StageUsage
+from ..text import plain
+from .desk import Desk
+from .reach import PATIENCE
+from .server_ledger import ServerLedger, usage_of_server
+
+T = TypeVar("T")
+
+_UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, IndexError)
+"""What reading a reply raises where it is not what was asked for."""
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Why something could not be had, in words."""
+
+    error: str
+
+
+@dataclass(frozen=True)
+class ServerCall(Generic[T]):
+    """One call of a model's server, of so many texts with about so many tokens.
+
+    `ask` makes it, `read` says what the reply holds (ValueError, with a phrase, where it is not what was asked for),
+    `searches` how many searches it is charged as, None where it is charged by tokens.
+    """
+
+    label: str
+    model: str
+    texts: int
+    tokens: int
+    ask: Callable[[], Any]
+    read: Callable[[Any], T]
+    searches: Callable[[Any], int | None] = lambda _: None
+
+
+class ServerCalls:
+    """Those of one stage."""
+
+    def __init__(self, desk: Desk, ledger: Path, stage: str) -> None:
+        self._desk, self._stage, self._ledger = desk, stage, ServerLedger(ledger)
+        self._failed: Counter[str] = Counter()
+        self._used: set[str] = set()
+        self._silent, self._lock = 0, threading.Lock()
+
+    def use(self, model: str) -> None:
+        """Count a model among those used; what this stage has paid for it before counts towards the limit, once."""
+        if model not in self._used:
+            self._used.add(model)
+            self._desk.budget.spend(sum(self._cost(row) or 0.0 for row in self.rows(model)))
+
+    def usage(self) -> list[StageUsage]:
+        """What the stage took of each model used, in this run and before."""
+        found = [usage_of_server(self._stage, m, self.rows(m), self._cost, self._failed[m]) for m in sorted(self._used)]
+        return [row for row in found if row.calls or row.n_failed]
+
+    def each(
+        self, calls: Iterable[ServerCall[T]], n: int, *, all_or_none: bool
+    ) -> Iterator[tuple[ServerCall[T], T | Failed]]:
+        """As `Caller.serve`."""
+        waiting, source = set[Future[tuple[ServerCall[T], T | Failed]]](), iter(calls)
+        trouble: BaseException | None = None
+        at_once = self._desk.register.experiment.run.max_concurrency
+        pool = ThreadPoolExecutor(max(1, min(at_once, n)), thread_name_prefix="serve")
+        try:
+            while True:
+                while not self._desk.stop.is_set() and len(waiting) < at_once and (call := next(source, None)):
+                    waiting.add(pool.submit(self._work, call, n))
+                if not waiting:
+                    break
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    if error := future.exception():
+                        trouble = trouble or error
+                        self._desk.stop.set()
+                        continue
+                    call, got = future.result()
+                    if isinstance(got, Failed):
+                        self._failed[call.model] += 1
+                        if all_or_none:
+                            self._desk.stop.set()
+                    yield call, got
+            if trouble is not None:
+                raise trouble
+        except BaseException:
+            self._desk.stop.set()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _work(self, call: ServerCall[T], n: int) -> tuple[ServerCall[T], T | Failed]:
+        """Make one call. Raises BudgetSpent at the limit, InputError where every call would fail."""
+        desk, costs = self._desk, list[float | None]()
+        desk.budget.claim(partial(self._guess, call))
+        try:
+            got = self._ask(call, costs)
+        except ProviderError as error:
+            desk.reach.check(call.model, error, n)
+            self._check_still_there(call.model, error)
+            got = Failed(str(error))
+        finally:
+            known = [cost for cost in costs if cost is not None]
+            desk.budget.end(sum(known) if known else None)
+        desk.progress.advance("failed" if isinstance(got, Failed) else "done", desk.budget.spent_usd)
+        return call, got
+
+    def _ask(self, call: ServerCall[T], costs: list[float | None]) -> T | Failed:
+        """What the call gives; a reply that is not what was asked for is asked for once more."""
+        problem = ""
+        for _ in range(2):
+            started = time.monotonic()
+            reply = self._desk.retrier.call(call.model, call.ask)
+            costs.append(self._note(call, reply, time.monotonic() - started))
+            with self._lock:
+                self._silent = 0
+            try:
+                return call.read(reply)
+            except _UNREADABLE as error:
+                laid_out = "a reply that is not laid out as expected"
+                problem = str(error) if type(error) is ValueError else f"{laid_out} ({type(error).__name__})"
+        return Failed(f"the server gave {plain(problem)}")
+
+    def _note(self, call: ServerCall[T], reply: Any, seconds: float) -> float | None:
+        """Write a call that was made into the ledger; what it cost."""
+        row = ServerCallRow(
+            stage=self._stage,
+            model=call.model,
+            label=call.label,
+            texts=call.texts,
+            input_tokens=tokens_of(reply),
+            searches=call.searches(reply),
+            latency_s=round(seconds, 4),
+        )
+        self._ledger.add(row)
+        return self._cost(row)
+
+    def _check_still_there(self, model: str, error: ProviderError) -> None:
+        """Raises InputError once so many calls after another came to no answer, each with all its retries."""
+        with self._lock:
+            self._silent = 0 if error.answered else self._silent + 1
+            gone = self._silent >= PATIENCE
+        if gone:
+            remedy = "see that its server runs, then run again: nothing is lost"
+            raise InputError(f"{model} does not answer any more: {error}", remedy=remedy)
+
+    def rows(self, model: str) -> list[ServerCallRow]:
+        """The stage's calls of a model, in this run and before."""
+        return [row for row in self._ledger.rows() if row.stage == self._stage and row.model == model]
+
+    def _cost(self, row: ServerCallRow) -> float | None:
+        return served_cost_usd(row.model, self._settings(row.model), row.input_tokens, row.searches)
+
+    def _guess(self, call: ServerCall[T]) -> float | None:
+        return served_cost_usd(call.model, self._settings(call.model), call.tokens, call.searches({}))
+
+    def _settings(self, model: str) -> ModelSettings:
+        return self._desk.register.settings(model)
