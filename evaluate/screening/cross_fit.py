@@ -64,7 +64,8 @@ class Choices:
 
     def _values(self, values: Floats, place: int) -> Floats:
         """(splits, queries): of the best (0) or the second (1), as far as it has values."""
-        return values[self.chosen[place], np.arange(values.shape[1])]
+        found: Floats = values[self.chosen[place], np.arange(values.shape[1])]
+        return found
 
 
 def halves_of(clusters: Clusters, seed: int, splits: int = SPLITS) -> Truths:

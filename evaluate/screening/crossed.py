@@ -9,7 +9,7 @@ KIND, OF, CHUNKING = "kind", "of", "chunking"
 
 
 def crossed(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Of each variant: `k1` of a hybrid's BM25 is `bm25.k1`, its `of` the kinds fused; lists are written out (`0.3/0.7`).
+    """Of each variant: `k1` of a hybrid's BM25 is `bm25.k1`, its `of` the kinds fused; a list is `0.3/0.7`.
 
     A hybrid shares its members' chunking. A member that is none of `names` leaves the hybrid's `of` as it is.
     """

@@ -94,12 +94,14 @@ class Field:
     def enough(self) -> Truths:
         """(variants,): whether it has a value on at least `FEWEST_VALUES` of the queries."""
         n = self.counts.sum(axis=1)
-        return (n > 0) & (n >= FEWEST_VALUES * self.n_queries)
+        found: Truths = (n > 0) & (n >= FEWEST_VALUES * self.n_queries)
+        return found
 
     @property
     def lead(self) -> Floats:
         """(variants,): the mean lead, to nine decimals, so that the order of adding up makes no difference."""
-        return self.lead_on(np.ones((1, self.sums.shape[1])))[0]
+        lead: Floats = self.lead_on(np.ones((1, self.sums.shape[1])))[0]
+        return lead
 
     def lead_on(self, parts: Floats) -> Floats:
         """(parts, variants): the same on some of the clusters, `parts` (parts, clusters) of 0 and 1; NaN on none."""
