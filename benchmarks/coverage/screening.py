@@ -3,8 +3,8 @@
     python -m benchmarks.coverage.screening [EXPERIMENTS]
 
 A value is a normal, cut to 0 and 1 (21% and 24% lie there): a part that all variants share (how hard the question
-is), a part of the variant's family, and its own, each with a part that two or three questions of a section share. Counted
-is, of variants of equal worth, how far the leader's mean and lead lie from the truth before and after, how often the
+is), a part of the variant's family, and its own, each with a part that two or three questions of a section share.
+Counted is, of variants of equal worth, how far the leader's mean and lead lie from the truth before and after, how often the
 intervals hold it, and how often a variant is called the best; then with one that is truly better by .1, and with
 variants of many worths, also how often it is among six finalists and what the chosen one is worth.
 """
@@ -217,7 +217,11 @@ def lines(n: int) -> Iterator[str]:
         c = simulate(world, n)
         cells = [world.name, str(world.n_queries), share(c["finalist"]), share(c["right"]), share(c["wrong"])]
         cells += [signed(c["mean_before"]), with_error(c["mean_after"]), share(c["held_after"])]
-        cells += [with_error(c["after_less_chosen"]), share(c["chosen_held"]), f"{-c['worth_of_chosen'].mean():.3f}"]
+        cells += [
+            with_error(c["after_less_chosen"]),
+            share(c["chosen_held"]),
+            f"{abs(c['worth_of_chosen'].mean()):.3f}",
+        ]
         yield f"| {' | '.join(cells)} |"
     yield ""
     yield f"{n} experiments a line; figures from 0 to 1, those after with their standard error. Correlations are of the"
