@@ -25,10 +25,10 @@ def told_worse(values: Floats, leader: int, clusters: Clusters, seed: int) -> Tr
     with fewer than `FEWEST_QUERIES` clusters.
     """
     difference, p = against_all(values[leader], values, clusters)
-    told: Truths = (np.nan_to_num(difference) > 0) & ~(p > LEVEL_LEADER)
+    told: Truths = np.asarray((np.nan_to_num(difference) > 0) & ~(p > LEVEL_LEADER))
     if (clusters.sizes > 0).sum() < FEWEST_QUERIES:
         return np.zeros(len(values), dtype=bool)
-    others = ~np.isnan(values).all(axis=1)
+    others: Truths = np.asarray(~np.isnan(values).all(axis=1))
     others[leader] = False
     asked = told if told[others].all() else told & np.isnan(p)
     if asked.any():

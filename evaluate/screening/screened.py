@@ -63,7 +63,8 @@ class Screened:
         """The variants that can be ranked, best first; of equally good ones those of fewer tokens, then the faster."""
         lead = self.field.lead
         costs = [np.nan_to_num(each, nan=np.inf) for each in (self.mean_tokens, two_digits(self.latency_p50_s))]
-        rows = [(-lead[at], *(c[at] for c in costs), self.names[at], at) for at in np.flatnonzero(self.field.enough)]
+        places = np.flatnonzero(self.field.enough).tolist()
+        rows = [(-lead[at], *(c[at] for c in costs), self.names[at], at) for at in places]
         return np.array([row[-1] for row in sorted(rows)], dtype=np.intp)
 
 
