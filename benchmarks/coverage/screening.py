@@ -4,9 +4,9 @@
 
 A value is a normal, cut to 0 and 1 (21% and 24% lie there): a part that all variants share (how hard the question
 is), a part of the variant's family, and its own, each with a part that two or three questions of a section share.
-Counted is, of variants of equal worth, how far the leader's mean and lead lie from the truth before and after, how often the
-intervals hold it, and how often a variant is called the best; then with one that is truly better by .1, and with
-variants of many worths, also how often it is among six finalists and what the chosen one is worth.
+Counted is, of variants of equal worth, how far the leader's mean and lead lie from the truth before and after, how
+often the intervals hold it, and how often a variant is called the best; then with one that is truly better by .1, and
+with variants of many worths, also how often it is among six finalists and what the chosen one is worth.
 """
 
 from __future__ import annotations
