@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 KIND, OF, CHUNKING = "kind", "of", "chunking"
+NAMES = ("name", "table")
+"""What says nothing but which variant it is."""
 
 
 def crossed(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -18,7 +20,7 @@ def crossed(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list
 
 
 def _with_members(row: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]], depth: int) -> dict[str, Any]:
-    flat = {key: _scalar(level) for key, level in row.items() if key != "name"}
+    flat = {key: _scalar(level) for key, level in row.items() if key not in NAMES}
     members = [known[name] for name in row.get(OF) or () if name in known]
     if not members or len(members) < len(row[OF]) or not depth:
         return flat
