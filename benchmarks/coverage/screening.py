@@ -35,7 +35,8 @@ LATENCY_S = 0.02
 class World:
     """shared: the correlation of two variants' normals; family: how many variants go together, by `alike`.
 
-    ahead: the first variant's mean over the others'. scatter: standard deviation of the others' worth.
+    ahead: the first variant's mean over the others'. scatter: standard deviation of the others' worth. whole: values
+    are 0 or 1 alone.
     """
 
     name: str
@@ -46,6 +47,7 @@ class World:
     alike: float = 0.98
     ahead: float = 0.0
     scatter: float = 0.0
+    whole: bool = False
 
     @property
     def clusters(self) -> Clusters:
@@ -63,6 +65,8 @@ class World:
         normal = weights[0] * parts[0] + weights[1] * family + weights[2] * parts[2]
         worth = np.full(self.n_variants, mean_of(MIDDLE)) + self.scatter * rng.normal(size=self.n_variants)
         worth[0] += self.ahead
+        if self.whole:
+            return (middle_of_whole(worth)[:, None] + normal > 0).astype(np.float64), worth
         return np.clip(middle_of(worth)[:, None] + SPREAD * normal, 0.0, 1.0), worth
 
     def _normals(self, rng: np.random.Generator, n: int, numbers: np.ndarray) -> Floats:
@@ -84,6 +88,13 @@ def middle_of(worth: Floats) -> Floats:
     """The middle that has this mean."""
     grid = np.linspace(-2.0, 3.0, 2001)
     return np.interp(worth, mean_of(grid), grid)
+
+
+def middle_of_whole(worth: Floats) -> Floats:
+    """The same of a normal that is 1 above 0, else 0."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri(worth))
 
 
 def screen(world: World, values: Floats, rng: np.random.Generator) -> ScreenResults:
@@ -158,8 +169,8 @@ def halves_worth(world: World, values: Floats, worth: Floats) -> float:
     from ragassay.evaluate.screening.screened import Field
 
     field = Field.of(values, world.clusters)
-    order = np.argsort(-field.lead, kind="stable")
-    return float(worth[Choices.of(field, order, world.clusters, 7).chosen[0]].mean())
+    everyone = np.arange(world.n_variants)
+    return float(worth[Choices.of(field, everyone, world.clusters, 7).chosen[0]].mean())
 
 
 def holds(figure: Figure, truth: float) -> bool:
@@ -173,6 +184,8 @@ EQUAL = (
     World("equal, families of ten, correlated by .8", 0.8, family=10),
     *(World(f"{n} equal", 0.5, n_variants=n) for n in (2, 6)),
     World("two equal, correlated by .95", 0.95, n_variants=2),
+    World("equal, values of 0 and 1", 0.5, whole=True),
+    World("equal, values of 0 and 1, correlated by .8", 0.8, whole=True),
     World("equal, 12 questions", 0.5, n_queries=12),
     World("equal, 200 questions", 0.5, n_queries=200),
 )
@@ -184,6 +197,7 @@ AHEAD = (
     World("one ahead by .1, families of ten", 0.5, 100, family=10, ahead=0.1),
     World("one ahead by .1, families of ten, correlated by .8", 0.8, 100, family=10, ahead=0.1),
     World("one ahead by .1, 300 questions", 0.5, 300, ahead=0.1),
+    World("one ahead by .1, values of 0 and 1, correlated by .8", 0.8, 100, ahead=0.1, whole=True),
     World("worths scatter by .05", 0.5, 100, scatter=0.05),
     World("worths scatter by .05, correlated by .8", 0.8, 100, scatter=0.05),
 )

@@ -59,13 +59,16 @@ class Screened:
         return Field.of(self.values, self.clusters)
 
     @cached_property
-    def ranked(self) -> Ints:
-        """The variants that can be ranked, best first; of equally good ones those of fewer tokens, then the faster."""
-        lead = self.field.lead
+    def by_cost(self) -> Ints:
+        """The variants that can be ranked, those of fewer tokens first, then the faster, then by name."""
         costs = [np.nan_to_num(each, nan=np.inf) for each in (self.mean_tokens, two_digits(self.latency_p50_s))]
         places = np.flatnonzero(self.field.enough).tolist()
-        rows = [(-lead[at], *(c[at] for c in costs), self.names[at], at) for at in places]
-        return np.array([row[-1] for row in sorted(rows)], dtype=np.intp)
+        return np.array(sorted(places, key=lambda at: (*(c[at] for c in costs), self.names[at])), dtype=np.intp)
+
+    @cached_property
+    def ranked(self) -> Ints:
+        """The same, best first; of equally good ones in the order of `by_cost`."""
+        return self.by_cost[np.argsort(-self.field.lead[self.by_cost], kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from ragassay.evaluate.screening.screen_results import screen_results
 
 
 def choices(screened):
-    return Choices.of(screened.field, screened.ranked, screened.clusters, 7)
+    return Choices.of(screened.field, screened.by_cost, screened.clusters, 7)
 
 
 def test_halves_are_of_whole_sections_and_of_one_size():
@@ -62,6 +62,14 @@ def test_what_failed_where_it_is_reported_is_missing_and_no_zero():
 def test_of_one_section_nothing_can_be_reported_on_another():
     chosen = screen_results(screening([[1, 0.5], [0, 0.5]], sections=[0, 0])).chosen
     assert (chosen.mean.after.ci_low, chosen.sure) == (None, False)
+
+
+def test_what_ties_on_a_half_is_not_chosen_by_the_other():
+    rng, off = np.random.default_rng(12), []
+    for _ in range(150):
+        chosen = screen_results(screening(rng.integers(0, 2, (60, 8)))).chosen
+        off.append(chosen.mean.after.value - 0.5)
+    assert abs(np.mean(off)) < 2.5 * np.std(off) / np.sqrt(150)
 
 
 def test_of_equal_variants_the_figure_after_is_unbiased_and_none_is_called_the_best():
