@@ -99,3 +99,10 @@ def test_a_model_that_is_not_there_is_one_sentence(monkeypatch):
     for found in (check_pair_scorer, load_pair_scorer):
         with pytest.raises(InputError, match="cross-encoder 'nobody/none' cannot be loaded: the hub cannot be reached"):
             found("nobody/none")
+
+
+def test_what_a_score_is_kept_under_does_not_change(tmp_path: Path):
+    key = ScoreCache("m", tmp_path).key("q", "t")
+    assert key.hex() == "d04dc82bb086a506a507cc5dfbf5e19e0079ea9a0d0dd585067c47f0ac3320c4"
+    others = [ScoreCache("n", tmp_path).key("q", "t"), *(ScoreCache("m", tmp_path).key(*p) for p in ("tq", "qq"))]
+    assert len({key, *others}) == 4
