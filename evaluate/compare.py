@@ -26,7 +26,7 @@ from .figures.evaluator_values import Evaluations, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
-from .figures.written_and_real import told_of_both, written_and_real
+from .figures.written_and_real import Measured, told_of_both, written_and_real
 from .human_labels.corrections import Judged, People, correct_figures, read_people
 from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
 from .inputs.findings import Findings, read_findings
@@ -131,7 +131,7 @@ def _results_of(
         panel=panel,
         second=_second(basis, second),
         sources=written_and_real(
-            findings, basis.k, basis.retrieval, basis.pointwise, basis.found, basis.evaluated, basis.draws
+            Measured(findings, basis.k, basis.retrieval, basis.pointwise, basis.found, basis.evaluated), basis.draws
         ),
     )
     return results, tuple(dict.fromkeys((*guess, *notices)))

@@ -79,5 +79,5 @@ def compare_settings(experiment: Experiment) -> dict[str, Any]:
         values["evaluate"] = experiment.evaluate.model_dump(mode="json")
     return values | {
         "corpus.note": experiment.corpus.note,
-        "agent.writer": {agent.name: agent.writer for agent in experiment.agent},
+        "agent.writer": {agent.name: agent.writer for agent in experiment.own_agents()},
     }

@@ -34,6 +34,7 @@ from .judging.games.played import play_pairs
 from .judging.judges.relevance import qrels_of
 from .judging.notices import outcome_of
 from .judging.panel import Panel, panels_of
+from .judging.same_text import AskedOnce, ask_once
 from .judging.waves import cases_by_wave, relevant_by_wave, said_of, waves_of, write_waves
 
 ONE_BY_ONE = "passages were graded one by one (judge.relevance_batch): a token is of one passage"
@@ -54,12 +55,12 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     """
     settings, panels, material = workspace.experiment.judge, panels_of(workspace), read_material(workspace)
     material = replace(material, joined=waves_of(workspace, material.agents))
-    waves = cases_by_wave(material)
-    passages, graded = _judge_passages(waves, material, panels, caller)
+    once = ask_once(cases_by_wave(material))
+    passages, graded = _judge_passages(once, material, panels, caller)
     relevance = panel_labels(passages)
     relevant = known_relevant(material, relevance, settings.relevant_from)
     shown = relevant_by_wave(material, relevant)
-    waves = [with_evidence(cases, known) for cases, known in zip(waves, shown, strict=True)]
+    waves = [with_evidence(cases, known) for cases, known in zip(once.waves, shown, strict=True)]
     late = [(judge, _answers(waves)) for panel in panels for judge in panel.pointwise if judge.needs_evidence]
     play = play_lists if settings.listwise else play_pairs
     played = play(material, relevant, panels, settings, caller, late)
@@ -87,15 +88,15 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
 
 
 def _judge_passages(
-    waves: Sequence[Sequence[QueryCase]], material: Material, panels: Sequence[Panel], caller: Caller
+    once: AskedOnce, material: Material, panels: Sequence[Panel], caller: Caller
 ) -> tuple[ByJudge, list[Assessment]]:
     """The relevance of every passage by each model, and what the judges give that grade an answer without it."""
-    cases = [case for wave in waves for case in wave]
+    cases = [case for wave in once.waves for case in wave]
     early = [judge for panel in panels for judge in panel.pointwise if not judge.needs_evidence]
     asked = [*(panel.passages(cases) for panel in panels), *((judge, units(judge, cases)) for judge in early)]
     made = judged(asked, caller)
     found = {
-        panel.judge: _by_judge(panel, _owed_relevance(material, panel), passages)
+        panel.judge: _by_judge(panel, _owed_relevance(material, panel), once.of_all(passages))
         for panel, passages in zip(panels, made, strict=False)
     }
     return found, [row for rows in made[len(panels) :] for row in rows]

@@ -14,7 +14,8 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, islice
-from threading import Lock, Thread
+from threading import Lock, Thread, current_thread, main_thread
+from types import FrameType
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from . import __version__
@@ -102,7 +103,7 @@ class Helpers:
 
     They start with the first piece of work, and end when the context is left. `wanted` False: there are none, and every
     piece is done where it is asked for, so that small work is not held up by starting them. Their linear algebra has
-    one thread each. An interrupt reaches this process alone, which ends them.
+    one thread each. An interrupt reaches this process alone, which ends them; while they start it is held back.
     """
 
     def __init__(self, wanted: bool) -> None:
@@ -122,7 +123,8 @@ class Helpers:
         The function stands at the top of a module; it, what it is given and its result can be pickled.
         """
         if self.wanted:
-            promised: Future[R] = self._processes().submit(function, *given, **named)
+            with _interrupts_held_back():
+                promised: Future[R] = self._processes().submit(function, *given, **named)
             return promised.result
         found = function(*given, **named)
         return lambda: found
@@ -159,6 +161,44 @@ _ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM
 
 def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """What comes while helpers start is answered when they have: of those that it half started loky knows nothing, and
+    the program's end would wait until they are idle for long enough."""
+    answer = signal.getsignal(signal.SIGINT)
+    if not callable(answer) or current_thread() is not main_thread():  # another thread is not interrupted
+        with _blocked_for_new_processes():
+            yield
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda *given: came.append(given))
+    try:
+        with _blocked_for_new_processes():
+            yield
+    finally:
+        signal.signal(signal.SIGINT, answer)
+        if came:
+            answer(*came[0])
+
+
+@contextmanager
+def _blocked_for_new_processes() -> Iterator[None]:
+    """What starts here cannot be interrupted before it ignores that. Windows has no signals of a process group."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # which, if it started later, would unblock
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def usable_cores() -> int:

@@ -10,6 +10,10 @@ How long replies are before there are any is what the first recorded run had, wh
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from itertools import accumulate, takewhile
+
+from .records import Passage
 
 _PIECE = re.compile(r"[^\W\d_]+|\d+|\s*\n\s*|[^\w\s]|_+")
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
@@ -26,6 +30,19 @@ def _tokens_of(piece: str) -> int:
     if _WIDE.search(piece):
         return len(piece)
     return -(-len(piece) // 6) if piece[0].isalpha() else 1
+
+
+def passage_tokens(passage: Passage) -> int:
+    """What a passage takes of a prompt: its title and its text, without the marks around them."""
+    return count_tokens(passage.title) + count_tokens(passage.text)
+
+
+def how_many_fit(tokens: Iterable[int], limit: int) -> int:
+    """How many of the first passages, of so many tokens each, have at most `limit` together.
+
+    The passage that crosses the limit is left out and ends the row, also where it is the first or a shorter one follows.
+    """
+    return sum(1 for _ in takewhile(lambda together: together <= limit, accumulate(tokens)))
 
 
 _REPLY_TOKENS = {

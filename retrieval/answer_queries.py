@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.experiment.settings import AgentSettings
+from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply, Request
@@ -42,7 +42,9 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
     passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
     with ExitStack() as closing:
         answers, notices = _file_agents(workspace, queries, passages)
-        python_agents = [_loaded(a, workspace, closing) for a in workspace.experiment.agent if a.kind == "python"]
+        python_agents = [
+            _loaded(a, workspace, closing) for a in workspace.experiment.own_agents() if a.kind == "python"
+        ]
         runs = _built_in(workspace, queries, passages, caller)
         answers |= runs[0]
         for own in python_agents:
@@ -64,7 +66,7 @@ def _file_agents(
     workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]
 ) -> tuple[dict[str, list[Answer]], list[str]]:
     answers, notices = {}, list[str]()
-    for agent in workspace.experiment.agent:
+    for agent in workspace.experiment.own_agents():
         if agent.kind == "file":
             answers[agent.name], said = read_answers(agent, workspace, queries, passages.keys())
             notices += said
@@ -154,7 +156,7 @@ def _ranked_passages(
 def _write(workspace: Workspace, answers: Mapping[str, list[Answer]], python_agents: Sequence[PythonAgent]) -> None:
     for name in workspace.experiment.agent_names():
         write_records(workspace.answers(name), answers[name])
-    for agent in workspace.experiment.agent:
+    for agent in workspace.experiment.own_agents():
         if rankings := own_rankings(answers[agent.name]):
             write_run(workspace.rankings(agent.name), rankings, agent.name)
         else:

@@ -14,6 +14,9 @@ from .agents import ANSWER_PROMPT, REWRITE_PROMPT
 REACHED = ("alias", "replicas", "timeout_s", "retries", "verify_certificates", "aws_region", "aws_service")
 """How an OpenSearch server is reached, which shapes no ranking."""
 
+OWN = {"name", "kind", "path", "callable", "writer"}
+"""What shapes the answers of a system of the user's own."""
+
 
 def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape rankings; the settings of a server do not where none is used."""
@@ -36,7 +39,7 @@ def answer_settings(experiment: Experiment) -> dict[str, Any]:
     values = tables(experiment, "answer", models=(experiment.answer.model,))
     if experiment.answer.repeats == 1:
         del values["answer.repeats"]
-    return values | {"agent": [agent.model_dump(exclude={"timeout_s"}) for agent in experiment.agent]}
+    return values | {"agent": [agent.model_dump(include=OWN) for agent in experiment.own_agents()]}
 
 
 def answer_prompts(workspace: Workspace) -> list[Path]:
@@ -46,6 +49,6 @@ def answer_prompts(workspace: Workspace) -> list[Path]:
 
 def own_agents(workspace: Workspace) -> list[Path]:
     """What the user's own systems are: files of answers, and code."""
-    agents = workspace.experiment.agent
+    agents = workspace.experiment.own_agents()
     code = own_modules(workspace, *(agent.callable for agent in agents if agent.callable))
     return [*own_files(workspace, *(agent.path for agent in agents)), *code]

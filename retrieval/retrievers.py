@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ragassay.calls.caller import Caller
 from ragassay.cores import Cores
@@ -36,6 +36,7 @@ __all__ = [
     "embed_queries",
     "make_embedder",
     "open_embedder",
+    "passage_embedding",
 ]
 
 
@@ -102,6 +103,23 @@ def check_embedding(embedding: str, workspace: Workspace, what: str) -> None:
         check_own_object(embedding, workspace.corpus)
     else:
         check_encoder(embedding, what)
+
+
+def passage_embedding(
+    workspace: Workspace, caller: Caller | None = None
+) -> Callable[[str | None, Sequence[str]], Vectors]:
+    """What gives a row for each text, as passages are embedded by a model (None: the experiment's); kept as others.
+
+    A model is loaded once. What is returned raises as `embed_queries`.
+    """
+    embedders: dict[str | None, Embedder] = {}
+
+    def embed(model: str | None, texts: Sequence[str]) -> Vectors:
+        if model not in embedders:
+            embedders[model] = open_embedder(model or workspace.experiment.retrieval.embedding, workspace, None, caller)
+        return embedders[model].vectors([Text("passage", text) for text in texts])
+
+    return embed
 
 
 def build_retrievers(

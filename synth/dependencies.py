@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ragassay.experiment.dependencies import own_files, tables
+from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
@@ -15,9 +15,23 @@ from .questions.write import DEFAULT_PROMPT, GOLDEN_PROMPT
 
 
 def ingest_settings(experiment: Experiment) -> dict[str, Any]:
-    """Those that shape pages, sections and passages."""
+    """Those that shape pages, sections and passages; a semantic chunking without an embedding has [retrieval]'s."""
     values = tables(experiment, "ingest") | {"corpus.exclude_pages": experiment.corpus.exclude_pages}
+    if chunkings := experiment.chunkings:
+        values["chunking"] = [one.model_dump(mode="json", exclude_none=True) for one in chunkings]
+        if any(one.by == "semantic" and one.embedding is None for one in chunkings):
+            values["retrieval.embedding"] = experiment.retrieval.embedding
     return values | ({"corpus.language": experiment.corpus.language} if experiment.ingest.reader == "auto" else {})
+
+
+def embeds_to_cut(experiment: Experiment) -> bool:
+    """Whether some chunking is semantic."""
+    return any(one.by == "semantic" for one in experiment.chunkings)
+
+
+def own_cuts(workspace: Workspace) -> list[Path]:
+    """The modules in the corpus folder that chunkings name."""
+    return own_modules(workspace, *(one.callable for one in workspace.experiment.chunkings if one.callable))
 
 
 def questions_settings(experiment: Experiment) -> dict[str, Any]:

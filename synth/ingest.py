@@ -8,12 +8,16 @@ from pathlib import Path
 
 from ragassay.cores import Cores
 from ragassay.errors import LEFT_OUT, InputError
+from ragassay.experiment.own_code import importable
+from ragassay.experiment.variant_settings import SECTIONS
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import write_records
 from ragassay.records import Record
 from ragassay.text import plain
 
-from .documents.cutting import Document, Raw, cut_documents
+from .documents.chunking.cut import HERE_ALONE, Embed, Means
+from .documents.chunking.own import load_own_cut
+from .documents.cutting import Document, Raw, chunk_further, cut_documents
 from .documents.doc_ids import document_ids, find_documents
 from .documents.page_ranges import ExcludedPages
 from .pdf.choice import AGREE, SOUND, Opened, Reading, open_documents, read_documents
@@ -46,12 +50,18 @@ class ReaderTaken(Record):
     n_unreadable: int
 
 
-def ingest(workspace: Workspace, progress: Callable[[int, int], None] | None = None) -> StageOutcome:
+def ingest(
+    workspace: Workspace, progress: Callable[[int, int], None] | None = None, embed: Embed | None = None
+) -> StageOutcome:
     """Write `pages.jsonl`, `sections.jsonl`, `corpus.jsonl`, `unreadable.jsonl`, and with "auto" `readers.jsonl`.
+
+    In `corpus.jsonl` the passages of [ingest] stand first, as they are without any [[chunking]], then those of each
+    chunking, and last the sections, where some chunking returns them. `embed` is needed by semantic chunkings.
 
     `progress` is called with (pages read, pages in all). A PDF that cannot be read, or has no text, is recorded and
     said, and the others go on: the exit status is then LEFT_OUT. Raises InputError for no PDFs, none that can be read,
-    two whose ids would be the same, and exclude_pages that do not fit the documents.
+    two whose ids would be the same, exclude_pages that do not fit the documents, and a callable of a chunking that
+    fails.
     """
     names = find_documents(workspace.corpus, workspace.results)
     document_ids(names)  # says two that would be the same before anything is read
@@ -60,7 +70,7 @@ def ingest(workspace: Workspace, progress: Callable[[int, int], None] | None = N
     documents, taken = _read(workspace, names, excluded, progress)
     if not any(document.pages for document in documents):
         raise _none_readable(workspace.corpus, documents)
-    n_passages = _write(workspace, documents)
+    n_passages = _write(workspace, _chunk_here(workspace, documents, embed))
     failed = [Unreadable(doc=d.doc, error=d.error, pages=d.unreadable) for d in documents if d.error]
     write_records(workspace.unreadable, failed)
     if workspace.experiment.ingest.reader == "auto":
@@ -85,7 +95,7 @@ def _read(
     with PdfPool("pdfium" if settings.reader == "auto" else settings.reader, cores=cores) as pool:
         raw, taken = _read_raw(workspace, pool, good, excluded, progress)
     raw = [replace(one, identifier=identifiers[one.doc]) for one in raw]
-    documents |= zip(good, cut_documents(raw, settings, cores), strict=True)
+    documents |= zip(good, cut_documents(raw, settings, cores, workspace.experiment.chunkings), strict=True)
     return [documents[name] for name in names], taken
 
 
@@ -142,9 +152,31 @@ def _none_readable(corpus: Path, documents: Sequence[Document]) -> InputError:
     return InputError(plain(f"{problem}: {first}"), file=corpus)
 
 
+def _chunk_here(workspace: Workspace, documents: Sequence[Document], embed: Embed | None) -> list[Document]:
+    """The documents with their passages by the chunkings that other processes cannot make."""
+    chunkings = [one for one in workspace.experiment.chunkings if one.by in HERE_ALONE]
+    if not chunkings:
+        return list(documents)
+    identifiers = document_ids([document.doc for document in documents if document.pages])
+    settings = workspace.corpus / "experiment.toml"
+    with importable(workspace.corpus):
+        own = {
+            one.name: load_own_cut(one.name, one.callable, workspace.corpus, settings)
+            for one in chunkings
+            if one.callable
+        }
+        means = Means(embed, own)
+        return [
+            chunk_further(document, identifiers[document.doc], chunkings, means) if document.pages else document
+            for document in documents
+        ]
+
+
 def _write(workspace: Workspace, documents: Sequence[Document]) -> int:
     """Write pages, sections and passages; the number of passages."""
+    names = [*(chunking.name for chunking in workspace.experiment.chunkings), SECTIONS]
     passages = [passage for document in documents for passage in document.passages]
+    passages += [one for name in names for document in documents for one in document.chunked.get(name, ())]
     write_records(workspace.pages, [page for document in documents for page in document.pages])
     write_records(workspace.sections, [section for document in documents for section in document.sections])
     write_records(workspace.passages, passages)

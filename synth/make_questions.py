@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError, MissingExtra, NothingCame
+from ragassay.evidence.read import read_evidence
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
@@ -51,7 +52,7 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
     NothingCame, after the files are written, where there is not a single query.
     """
     source = workspace.experiment.questions.source
-    own = read_own_queries(workspace.own_queries) if source != "synthetic" else []
+    own = _own(workspace) if source != "synthetic" else []
     made = _Made(Written(), Sifted((), ()), (), ())
     notices: list[str] = []
     if source != "own":
@@ -69,6 +70,13 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
         n_records=len(queries),
         n_failed=sum(len(calls.errors) for calls in made.written.calls),
     )
+
+
+def _own(workspace: Workspace) -> list[Query]:
+    """The user's queries, whose evidence is there: it is looked up before a model is asked."""
+    queries = read_own_queries(workspace.own_queries)
+    read_evidence(workspace.own_queries, workspace.pages, workspace.passages)
+    return queries
 
 
 def _experts(workspace: Workspace) -> tuple[ExpertQuestion, ...]:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.judges.agreement import shown
-from benchmarks.judges.take_replies import KEPT, WORK, awaited, judging, open_caller, open_work
+from benchmarks.judges.take_replies import KEPT, WHO_JUDGED, WORK, awaited, judging, open_caller, open_work
 from benchmarks.judges.together_demo import CORPUS, TOGETHER
 from benchmarks.judges.together_demo import NAME as PLAIN
 from ragassay.errors import RepliesMissing
@@ -151,7 +151,7 @@ def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
         print(awaited(NAME, "lists with texts", missing), file=sys.stderr)
         return RepliesMissing.exit_status
     print("\n".join(page(made, after)))
-    print("\nClaude judged, from request files (benchmarks/replies/SOURCES.md); another model may be easier to move.")
+    print(f"\n{WHO_JUDGED}; another model may be easier to move.")
     return 0
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.judges.agreement import shown
-from benchmarks.judges.take_replies import KEPT, WORK, awaited, judging, open_work
+from benchmarks.judges.take_replies import KEPT, WORK, awaited, judging, open_work, print_tables
 from benchmarks.judges.together_demo import PRICED, Took, agreement
 from benchmarks.tables.plan_accuracy import Counting
 from ragassay.calls.reply_cache import ReplyCache
@@ -156,13 +156,8 @@ def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
     # Seats in a list depend on all queries: the demo's lists are made anew as a whole.
     lists = way("lists, 2 presentations", demo, ReplyCache(demo.replies, [demo.shipped_replies]), findings)
     both = [pairs, replace(lists, games=some.games)]
-    for part in (
-        costs(len(findings.queries), passages(demo, findings), [pairs, lists]),
-        agreement(both),
-        verdict_rows(some, demo, both),
-    ):
-        print("\n".join(part), end="\n\n")
-    print("Claude judged, from request files (benchmarks/replies/SOURCES.md); cost and latency were not measured.")
+    asked = costs(len(findings.queries), passages(demo, findings), [pairs, lists])
+    print_tables([asked, agreement(both), verdict_rows(some, demo, both)])
     return 0
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gzip
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ MODEL = "file:claude-judge"
 KEPT = Path(__file__).parents[1] / "replies"
 WORK = Path("results") / "benchmarks"
 REQUESTS_PER_FILE = 30
+WHO_JUDGED = "Claude judged, from request files (benchmarks/replies/SOURCES.md)"
 
 
 def judging(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,6 +71,13 @@ def evaluator(name: str, prompts: Prompts = "ragassay", **options: str) -> Evalu
     """One of ours, asking `MODEL` in that wording, with the options that are texts."""
     kind = type_of(name, Path(), Path())
     return kind(Setup(MODEL, prompts=prompts), kind.options_type.model_validate(options))
+
+
+def print_tables(tables: Iterable[Sequence[str]]) -> None:
+    """Each in lines, and below them who judged."""
+    for lines in tables:
+        print("\n".join(lines), end="\n\n")
+    print(f"{WHO_JUDGED}; cost and latency were not measured.")
 
 
 def awaited(name: str, what: str, missing: RepliesMissing) -> str:

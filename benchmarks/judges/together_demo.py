@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol
 
 from benchmarks.judges.agreement import shown
-from benchmarks.judges.take_replies import KEPT, WORK, awaited, judging, open_work
+from benchmarks.judges.take_replies import KEPT, WORK, awaited, judging, open_work, print_tables
 from benchmarks.tables.plan_accuracy import Counting
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import RepliesMissing
@@ -203,9 +203,7 @@ def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
             print(awaited(NAME, f"{n} presentations", missing), file=sys.stderr)
             return RepliesMissing.exit_status
         ways.insert(1, one)
-    for part in (costs(ways), labels(findings, ways), agreement(ways), verdict_rows(findings, demo, ways)):
-        print("\n".join(part), end="\n\n")
-    print("Claude judged, from request files (benchmarks/replies/SOURCES.md); cost and latency were not measured.")
+    print_tables([costs(ways), labels(findings, ways), agreement(ways), verdict_rows(findings, demo, ways)])
     return 0
 
 

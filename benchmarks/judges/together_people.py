@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.judges.agreement import LLMBAR, read_tsv, shown
-from benchmarks.judges.take_replies import KEPT, WORK, awaited, judging, open_caller, open_work
+from benchmarks.judges.take_replies import KEPT, WHO_JUDGED, WORK, awaited, judging, open_caller, open_work
 from ragassay.errors import RepliesMissing
 from ragassay.evaluate.inputs.material import Material
 from ragassay.evaluate.judging.games.listed import play_lists
@@ -214,7 +214,7 @@ def main(data: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
         return RepliesMissing.exit_status
     for text in page(labelled, played):
         print(text)
-    print("\nClaude judged, from request files (benchmarks/replies/SOURCES.md); cost and latency were not measured.")
+    print(f"\n{WHO_JUDGED}; cost and latency were not measured.")
     return 0
 
 

@@ -15,12 +15,13 @@ from pathlib import Path
 from ragassay.evaluate.judging.games.blocks import Plan
 from ragassay.evaluate.judging.panel import Panel, as_second, panels_of, second_panel
 from ragassay.evaluate.judging.waves import waves_of
+from ragassay.experiment.corpus import read_passages
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, read_text
 from ragassay.models.requests import Request
 from ragassay.prompts import Prompt
-from ragassay.records import Passage, Query, Section
+from ragassay.records import Query, Section
 from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
 from ragassay.tokens import count_tokens, reply_tokens
 
@@ -139,7 +140,7 @@ def _n_queries(workspace: Workspace) -> int:
 
 
 def _passage_tokens(workspace: Workspace) -> float:
-    passages = read_records(workspace.passages, Passage)
+    passages = read_passages(workspace.passages)
     return sum(count_tokens(passage.title + passage.text) for passage in passages) / max(1, len(passages))
 
 
@@ -203,7 +204,7 @@ def _judgments(workspace: Workspace, n_queries: int, passage: float) -> list[Loa
 def _by_panel(panel: Panel, workspace: Workspace, again: float, passage: float) -> list[Load]:
     """What one model is asked."""
     experiment = workspace.experiment
-    answers = _distinct(experiment, again) + len(experiment.agent) * again
+    answers = _distinct(experiment, again) + len(experiment.own_agents()) * again
     loads = [_relevance(panel, experiment, again, passage)]
     for judge in panel.pointwise:
         tokens = _filled(judge.template) + _ANSWER_TOKENS

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from ragassay.errors import InputError, Obstacles
-from ragassay.experiment.settings import AgentSettings
+from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 
 _SHARE_OF_PDFS = 2.0
@@ -41,7 +41,7 @@ def asking_obstacles(workspace: Workspace, stages: Sequence[str], *, run_code: b
     if "retrieve" in stages:
         checks.append(partial(_check_retrieval, workspace))
     if "answer" in stages:
-        checks += [partial(_check_agent, workspace, agent, run_code) for agent in workspace.experiment.agent]
+        checks += [partial(_check_agent, workspace, agent, run_code) for agent in workspace.experiment.own_agents()]
     if "evaluate" in stages and workspace.experiment.evaluates:
         checks.append(partial(_check_what_evaluators_load, workspace))
     return _found(checks)

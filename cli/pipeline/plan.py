@@ -173,7 +173,7 @@ def _foreseen(stage: str, counted: Sequence[Load], workspace: Workspace) -> list
 
 def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool:
     """Play a stage through; whether all that the next one reads is there then."""
-    own = workspace.experiment.agent
+    own = workspace.experiment.own_agents()
     try:
         stage.run(_without_absent(workspace) if stage.name == "answer" else workspace, caller)
     except (_StopsHere, BudgetSpent):
@@ -188,8 +188,9 @@ def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool
 
 def _without_absent(workspace: Workspace) -> Workspace:
     """Without the user's systems that a plan cannot ask: a callable, and a file that is not there yet."""
-    own = workspace.experiment.agent
-    kept = tuple(agent for agent in own if agent.kind == "file" and (workspace.corpus / str(agent.path)).exists())
+    agents = workspace.experiment.agent
+    there = [one.kind == "file" and (workspace.corpus / str(one.path)).exists() for one in agents]
+    kept = tuple(one for one, found in zip(agents, there, strict=True) if found or not one.is_own)
     return replace(workspace, experiment=workspace.experiment.model_copy(update={"agent": kept}))
 
 

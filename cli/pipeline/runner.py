@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError, NothingCame
+from ragassay.experiment.corpus import count_passages
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.models.endpoint import provider_of
 from ragassay.models.prices import cost_usd
@@ -44,8 +45,7 @@ def run_all(options: argparse.Namespace) -> int:
 
 def check_k(workspace: Workspace) -> None:
     """Say before a question is paid for that k is larger than the corpus. Raises InputError."""
-    with workspace.passages.open("rb") as lines:
-        n_passages = sum(1 for _ in lines)
+    n_passages = count_passages(workspace.passages)
     if workspace.experiment.retrieval.k > n_passages:
         from ragassay.retrieval.retrievers import check_depth
 

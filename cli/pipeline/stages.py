@@ -52,12 +52,17 @@ def _ingest() -> Stage:
         del caller
         from ragassay.synth.ingest import ingest
 
-        return ingest(workspace, counter(StderrProgress(), "ingest: pages"))
+        progress = counter(StderrProgress(), "ingest: pages")
+        if not synth.embeds_to_cut(workspace.experiment):
+            return ingest(workspace, progress)
+        from ragassay.retrieval.retrievers import passage_embedding
+
+        return ingest(workspace, progress, passage_embedding(workspace))
 
     return Stage(
         "ingest",
         needs=lambda w: [],
-        uses=_pdfs,
+        uses=lambda w: [*_pdfs(w), *synth.own_cuts(w)],
         settings=synth.ingest_settings,
         makes=lambda w: [
             *(w.pages, w.sections, w.passages, w.unreadable),
@@ -127,7 +132,7 @@ def _answer() -> Stage:
         makes=lambda w: [
             *(w.answers(name) for name in w.experiment.agent_names()),
             *_answer_runs(w),
-            *(w.rankings(agent.name) for agent in w.experiment.agent),
+            *(w.rankings(agent.name) for agent in w.experiment.own_agents()),
         ],
         run=run,
     )

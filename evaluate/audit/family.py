@@ -34,7 +34,8 @@ def family(model: str) -> str:
 def writers_of(experiment: Experiment) -> dict[str, str | None]:
     """Agent to the model that wrote its answers; None where nobody said."""
     built_in = {name: experiment.answer.model for name, _, _ in experiment.built_in_agents()}
-    return {**built_in, **{agent.name: agent.writer for agent in experiment.agent}}
+    ours = {agent.name: agent.model for agent in experiment.table_agents()}
+    return {**built_in, **ours, **{agent.name: agent.writer for agent in experiment.own_agents()}}
 
 
 def audit_family(

@@ -35,49 +35,42 @@ FEWEST = 2
 Measures = Mapping[str, ComparedMeasure]
 
 
-def written_and_real(
-    findings: Findings,
-    k: int,
-    retrieval: ByAgent,
-    pointwise: ByAgent,
-    found: Sequence[Verdict],
-    evaluated: Evaluations,
-    draws: Resamples,
-) -> WrittenAndReal | None:
+@dataclass(frozen=True)
+class Measured:
+    """What all queries gave. k: the cutoff of the ranking measures; found: the verdicts of the games."""
+
+    findings: Findings
+    k: int
+    retrieval: ByAgent
+    pointwise: ByAgent
+    found: Sequence[Verdict]
+    evaluated: Evaluations
+
+    def of(self, queries: Sequence[str]) -> Measures:
+        """The compared measures as they would be, were these all the queries, and nDCG@k."""
+        kept, everything = set(queries), self.findings.material
+        material = replace(everything, queries=tuple(query for query in everything.queries if query.id in kept))
+        ranked, judged, given = (_only(one, kept) for one in (self.retrieval, self.pointwise, self.evaluated.values))
+        games = [verdict for verdict in self.found if verdict.query_id in kept]
+        ndcg = ranking_measures(self.k)[-1]
+        asked = of_findings(replace(self.findings, material=material), self.k, ranked, judged, games)
+        lists = {agent: row[ndcg] for agent, row in ranked.items() if ndcg in row}
+        return asked | {ndcg: ComparedMeasure(lists, 1.0)} | of_evaluators(replace(self.evaluated, values=given))
+
+
+def written_and_real(measured: Measured, draws: Resamples) -> WrittenAndReal | None:
     """Every measure that agents are compared by, and nDCG@k; None where all queries are of one kind."""
-    kinds = by_source(findings.material.queries)
+    kinds = by_source(measured.findings.material.queries)
     if not kinds.both:
         return None
-    real, written = (_measures(findings, k, retrieval, pointwise, found, evaluated, ids) for ids in kinds)
+    real, written = (measured.of(ids) for ids in kinds)
     sides = [resamples(ids, len(draws.weights), draws.seed + n, draws.clusters) for n, ids in enumerate(kinds)]
-    limits = {name: (0.0, one.width) for name, one in real.items()} | evaluated.scales
+    limits = {name: (0.0, one.width) for name, one in real.items()} | measured.evaluated.scales
     orders = [
         compare_orders(name, one.values, written[name].values, sides[0], sides[1], limits[name])
         for name, one in real.items()
     ]
     return WrittenAndReal(n_real=len(kinds.real), n_written=len(kinds.written), measures=tuple(orders))
-
-
-def _measures(
-    findings: Findings,
-    k: int,
-    retrieval: ByAgent,
-    pointwise: ByAgent,
-    found: Sequence[Verdict],
-    evaluated: Evaluations,
-    queries: Sequence[str],
-) -> Measures:
-    """The compared measures as they would be, were these all the queries."""
-    kept = set(queries)
-    material = replace(
-        findings.material, queries=tuple(query for query in findings.material.queries if query.id in kept)
-    )
-    ranked, judged, given = (_only(values, kept) for values in (retrieval, pointwise, evaluated.values))
-    games = [verdict for verdict in found if verdict.query_id in kept]
-    ndcg = ranking_measures(k)[-1]
-    asked = of_findings(replace(findings, material=material), k, ranked, judged, games)
-    lists = {agent: row[ndcg] for agent, row in ranked.items() if ndcg in row}
-    return asked | {ndcg: ComparedMeasure(lists, 1.0)} | of_evaluators(replace(evaluated, values=given))
 
 
 def _only(values: ByAgent, queries: set[str]) -> dict[str, dict[str, Values]]:

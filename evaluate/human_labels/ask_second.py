@@ -21,6 +21,7 @@ from ..judging.evidence import KnownRelevant
 from ..judging.games.played import game_cases
 from ..judging.judges.relevance import CRITERION
 from ..judging.panel import Panel, second_panel
+from ..judging.same_text import ask_once
 from ..ratings.panel_verdicts import panel_verdicts
 from ..ratings.verdicts import verdicts
 from .sheet import Drawn, draw_share
@@ -56,12 +57,13 @@ def ask_second(
     share, seed = settings.second_share, settings.seed
     frame = draw_share(findings, found, settings.criteria, k, share=share, seed=seed)
     keys = {row.key for row in frame if row.drawn}
-    passages, answers, games = _given(panel, findings, cases, relevant, keys)
-    made = judged([passages, *answers, *games], caller)
+    once = ask_once([_drawn(cases, keys)])
+    answers, games = _given(panel, findings, cases, relevant, keys)
+    made = judged([panel.passages(once.waves[0]), *answers, *games], caller)
     of_answers = [row.judgment() for rows in made[1 : 1 + len(answers)] for row in rows]
     return Asked(
         frame,
-        tuple(sorted((row.judgment() for row in made[0]), key=_place)),
+        tuple(sorted((row.judgment() for row in once.of_all(made[0])), key=_place)),
         tuple(sorted(of_answers, key=_place)),
         tuple(row for rows in made[1 + len(answers) :] for row in rows),
     )
@@ -81,15 +83,20 @@ def write_second(workspace: Workspace, asked: Asked) -> None:
 Given = tuple[Judge[Any], Sequence[Any]]
 
 
-def _given(
-    panel: Panel, findings: Findings, cases: Sequence[QueryCase], relevant: KnownRelevant, keys: set[Key]
-) -> tuple[Given, list[Given], list[Given]]:
-    """Who is asked about which passages, answers and games."""
-    answered = {key[:2] for key in keys}
+def _drawn(cases: Sequence[QueryCase], keys: set[Key]) -> list[QueryCase]:
+    """The queries with the passages that were drawn, without those of which none was."""
     pools = [
         replace(case, passages=tuple(one for one in case.passages if (case.query.id, one.id, CRITERION) in keys))
         for case in cases
     ]
+    return [case for case in pools if case.passages]
+
+
+def _given(
+    panel: Panel, findings: Findings, cases: Sequence[QueryCase], relevant: KnownRelevant, keys: set[Key]
+) -> tuple[list[Given], list[Given]]:
+    """Who is asked about which answers and games."""
+    answered = {key[:2] for key in keys}
     answers = [one for case in cases for one in case.answers if (case.query.id, one.subject) in answered]
     games = [
         game
@@ -97,7 +104,6 @@ def _given(
         if (game.query.id, ":".join(sorted((game.a.agent, game.b.agent))), GAME) in keys
     ]
     return (
-        panel.passages([case for case in pools if case.passages]),
         [(judge, answers) for judge in panel.pointwise],
         [(judge, [game for game in games if game.first == first]) for first, judge in panel.games.items()],
     )

@@ -20,6 +20,7 @@ from ragassay.text import listed, plain
 from ..inputs.material import Material
 from .engine.cases import QueryCase, cases_of
 from .evidence import KnownRelevant
+from .same_text import shown_once
 
 Waves = tuple[tuple[str, ...], ...]
 
@@ -72,12 +73,10 @@ def _of_wave(case: QueryCase, number: int, agents: set[str], material: Material)
 
 
 def relevant_by_wave(material: Material, relevant: KnownRelevant) -> list[KnownRelevant]:
-    """Of what is relevant, by wave, what the agents up to it had retrieved."""
-    if len(material.waves) == 1:
-        return [relevant]
+    """Of what is relevant, by wave, what the agents up to it had retrieved, each text once."""
     return [
         {
-            query: tuple(one for one in rows if one.passage.id in pool)
+            query: shown_once(one for one in rows if one.passage.id in pool)
             for query, rows in relevant.items()
             for pool in [{*material.pool(query, number)}]
         }

@@ -107,7 +107,7 @@ class _Tests:
         mine = clusters.of(queries)
         rows = [[rates[agent].get(query) for query in queries] for agent in order]
         values = np.array(rows, dtype=np.float64)
-        pairs = [_against_all(row, values, mine) for row in values]
+        pairs = [against_all(row, values, mine) for row in values]
         difference, p = (np.stack(part) for part in zip(*pairs, strict=True))
         return cls(values, mine, seed, difference, p)
 
@@ -175,7 +175,7 @@ class _Tests:
 _LEAST = 1e-12
 
 
-def _against_all(row: Floats, values: Floats, clusters: Clusters) -> tuple[Floats, Floats]:
+def against_all(row: Floats, values: Floats, clusters: Clusters) -> tuple[Floats, Floats]:
     """(agents,) twice: the mean of `row` less each of `values` over the queries that both have, and the t-test's p."""
     gaps = row - values
     known = ~np.isnan(gaps)

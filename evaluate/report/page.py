@@ -112,7 +112,8 @@ def render(results: Results, evidence: Evidence, k: int) -> str:
 
 def notices(results: Results, evidence: Evidence) -> list[str]:
     """What a reader must know before the verdict: what `compare` noted, then the documents that could not be read."""
-    told = [*results.notices]
+    looks = evidence.looks  # a sentence of the page, which says it again further down
+    told = [notice[:1].upper() + notice[1:] if notice == looks else notice for notice in results.notices]
     for doc, error in evidence.unreadable:
         if not any(doc in notice or one_line(doc) in notice for notice in told):
             told.append(f"{one_line(doc)} could not be read and is not in the corpus: {one_line(error)}.")

@@ -60,10 +60,11 @@ _EXPECTED = {
 def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
     problems = error.errors(include_url=False)
     first = next((p for p in problems if p["type"] == "extra_forbidden"), problems[0])
-    keys = [part for part in first["loc"] if part != "[key]"]
+    location = _in_the_file(first["loc"])
+    keys = [part for part in location if part != "[key]"]
     name, line = plain(".".join(map(str, keys))), _line_of(keys, text)
     if first["type"] == "extra_forbidden":
-        return InputError(f"unknown key '{name}'", file=path, line=line, remedy=_known(first["loc"]))
+        return InputError(f"unknown key '{name}'", file=path, line=line, remedy=_known(location))
     if first["type"] == "missing":
         return InputError(
             f"'{name}' is missing", file=path, line=line, remedy="`ragassay new` writes a commented example"
@@ -73,6 +74,13 @@ def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
         message = "a model is named provider:model, such as openai:gpt-4o"
     message = _EXPECTED.get(first["type"], message) if message == first["msg"] else message
     return InputError(plain(f"{name}: {message}" if name else message), file=path, line=line)
+
+
+def _in_the_file(location: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Without the number of a grid's combination, which follows that of the table."""
+    inside = location[:1] in {("agent",), ("chunking",), ("retriever",)}
+    numbered = len(location) > 2 and isinstance(location[2], int)
+    return (*location[:2], *location[3:]) if inside and numbered else location
 
 
 def _known(location: tuple[int | str, ...]) -> str | None:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from ..records import Id
 from .addresses import is_server, tells
+from .agents import TableAgent, make_agents
+from .grids import Grids
 from .judge_settings import JudgeSettings
 from .model_settings import ModelSettings
+from .own_code import is_own
 from .question_settings import QuestionsSettings
-from .table import ModelName, Table
+from .table import MODEL_PATTERN, ModelName, Table
+from .variant_settings import AgentSettings, Chunking, RetrieverSettings, SearchSettings
+from .variants import Variants
 
 
 def is_served(embedding: str) -> bool:
@@ -94,23 +102,6 @@ class AnswerSettings(Table):
     fusion_prompt: str | None = None
 
 
-class AgentSettings(Table):
-    name: Id
-    kind: Literal["file", "python"]
-    path: str | None = None
-    callable: str | None = None
-    timeout_s: float = Field(300.0, gt=0)
-    writer: ModelName | None = None
-
-    @model_validator(mode="after")
-    def _has_its_source(self) -> AgentSettings:
-        if self.kind == "file" and not self.path:
-            raise ValueError('kind = "file" needs path')
-        if self.kind == "python" and not re.fullmatch(r"[\w.]+:\w+", self.callable or ""):
-            raise ValueError('kind = "python" needs callable = "module:name"')
-        return self
-
-
 class CustomJudgeSettings(Table):
     """`[[evaluate.custom]]`: a judge that is one prompt. labels: lowest first, whole numbers or words."""
 
@@ -176,6 +167,15 @@ class RunSettings(Table):
         return self
 
 
+@lru_cache(maxsize=8)
+def _variants(chunkings: tuple[Chunking, ...], retrievers: tuple[RetrieverSettings, ...]) -> Variants:
+    return Variants(chunkings, retrievers)
+
+
+def _has_provider(name: str) -> bool:
+    return re.match(MODEL_PATTERN, name) is not None and not is_own(name) and not Path(name).exists()
+
+
 def _has_batches(model: str) -> bool:
     return model.split(":")[0] in {"openai", "anthropic"}
 
@@ -197,7 +197,10 @@ class Experiment(Table):
     retrieval: RetrievalSettings = RetrievalSettings()
     opensearch: OpenSearchSettings = OpenSearchSettings()
     answer: AnswerSettings
-    agent: tuple[AgentSettings, ...] = ()
+    chunking: Annotated[tuple[Chunking, ...], Grids()] = ()
+    retriever: Annotated[tuple[RetrieverSettings, ...], Grids()] = ()
+    search: SearchSettings | None = None
+    agent: Annotated[tuple[AgentSettings, ...], Grids()] = ()
     judge: JudgeSettings
     evaluate: EvaluateSettings = EvaluateSettings()
     compare: CompareSettings = CompareSettings()
@@ -206,9 +209,14 @@ class Experiment(Table):
 
     @model_validator(mode="after")
     def _names_agree(self) -> Experiment:
+        _ = self.variants.all
         names = self.agent_names()
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"two agents are named '{twice[0]}'")
+        if self.search and not self.retriever:
+            raise ValueError("[search] screens what [[retriever]] tables say, and there is none")
+        if self.search and self.search.baseline:
+            self.variants.named(self.search.baseline)
         if unused := sorted(set(self.models) - self.model_names()):
             raise ValueError(f'[models."{unused[0]}"] is a model that no table uses')
         if wrong := sorted(name for name, own in self.models.items() if own.mode == "batch" and not _has_batches(name)):
@@ -229,9 +237,47 @@ class Experiment(Table):
         kinds, retrievers = self.answer.agents, self.retrieval.retrievers
         return tuple((f"{retriever}-{kind}", retriever, kind) for kind in kinds for retriever in retrievers)
 
+    @property
+    def variants(self) -> Variants:
+        """What the tables [[chunking]] and [[retriever]] make."""
+        return _variants(self.chunking, self.retriever)
+
+    @property
+    def chunkings(self) -> tuple[Chunking, ...]:
+        """The ways of cutting beside [ingest]'s, each with a name of its own."""
+        return self.variants.chunkings
+
+    def table_agents(self) -> tuple[TableAgent, ...]:
+        """The agents of [[agent]] tables that we answer for: one for each variant of the retriever that is named."""
+        return tuple(agent for agent in self._agents() if isinstance(agent, TableAgent))
+
+    def own_agents(self) -> tuple[AgentSettings, ...]:
+        """The user's own systems."""
+        return tuple(agent for agent in self._agents() if isinstance(agent, AgentSettings))
+
+    def answered_agents(self) -> tuple[str, ...]:
+        """The names of all agents that we answer for."""
+        return (*(name for name, _, _ in self.built_in_agents()), *(agent.name for agent in self.table_agents()))
+
     def agent_names(self) -> tuple[str, ...]:
         """Every agent that takes part, in the order of the tables."""
-        return tuple(name for name, _, _ in self.built_in_agents()) + tuple(agent.name for agent in self.agent)
+        return tuple(name for name, _, _ in self.built_in_agents()) + tuple(agent.name for agent in self._agents())
+
+    def _agents(self) -> tuple[TableAgent | AgentSettings, ...]:
+        return make_agents(self.agent, self.variants, self.answer.model)
+
+    @property
+    def wants_finalists(self) -> bool:
+        """Whether the best of the screening become agents: where no [[agent]] names a retriever, or [search] is set."""
+        return bool(self.retriever) and (self.search is not None or not any(one.retriever for one in self.agent))
+
+    def with_finalists(self, names: Sequence[str]) -> Experiment:
+        """With an agent for each of these variants that is one, unless some agent is just that already."""
+        known, agents = self.variants.by_name, self.table_agents()
+        there = {one.variant.name for one in agents if one.variant and one.is_plain(self.answer.model)}
+        taken = {*self.agent_names(), *there}
+        new = tuple(AgentSettings(name=name, retriever=name) for name in names if name in known and name not in taken)
+        return self.model_copy(update={"agent": (*self.agent, *new)})
 
     def model_names(self) -> set[str]:
         """Every model that some stage would call."""
@@ -240,12 +286,18 @@ class Experiment(Table):
             writers
             | {self.answer.model, *self.judge.all_models}
             | ({self.evaluating_model} if self.evaluates else set())
+            | {agent.model for agent in self.agent if agent.model}
+            | {one.rewrite_model for one in self.retriever if one.rewrite_model}
+            | {one.rerank for one in self.retriever if one.rerank and _has_provider(one.rerank)}
             | self.servers()
         )
 
     def servers(self) -> set[str]:
-        """The models that are called and do not chat: those that embed on a server."""
-        return {self.retrieval.embedding} if is_served(self.retrieval.embedding) else set()
+        """The models that are called and do not chat: those that embed or rerank on a server."""
+        embedding = {self.retrieval.embedding, *(one.embedding for one in self.chunking)}
+        embedding |= {one.embedding for one in self.retriever}
+        reranking = {one.rerank for one in self.retriever if one.rerank and one.rerank.startswith("rerank:")}
+        return {name for name in embedding if name and is_served(name)} | reranking
 
     @property
     def evaluates(self) -> bool:

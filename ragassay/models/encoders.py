@@ -54,12 +54,20 @@ def load_encoder(model: str) -> Encoder:
 
     Raises InputError where there is none, and ModuleNotFoundError where what loads it is not installed.
     """
+    return cast(Encoder, load_as("SentenceTransformer", model))
+
+
+def load_as(kind: str, model: str) -> Any:
+    """`load_encoder` for a class of sentence-transformers by name, such as SparseEncoder."""
     import sentence_transformers
 
+    if not hasattr(sentence_transformers, kind):
+        version = sentence_transformers.__version__
+        raise _unusable(model, f"sentence-transformers {version} has no {kind}, later versions have")
     path, local_only = _where(model)
     try:
         with no_progress_bar():
-            encoder = cast(Encoder, sentence_transformers.SentenceTransformer(path, local_files_only=local_only))
+            encoder = getattr(sentence_transformers, kind)(path, local_files_only=local_only)
     except ModuleNotFoundError:
         raise
     except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import AgentSettings
+from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import check_length, read_objects
 from ragassay.records import Answer, Query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from typing import Any, Literal
 
 from .process import AgentProcess, ProcessEnded, TookTooLong
 from .worker import Load
@@ -37,10 +37,18 @@ class Isolated:
     under way together are asked once more, each alone in a process: only what ends processes by itself has no answer.
     """
 
-    def __init__(self, agent: str, callable: str, corpus: str, at_once: int, timeout_s: float) -> None:
+    def __init__(
+        self,
+        agent: str,
+        callable: str,
+        corpus: str,
+        at_once: int,
+        timeout_s: float,
+        kind: Literal["agent", "retriever"] = "agent",
+    ) -> None:
         limit_s = max(LOADING_S, timeout_s) + 60
-        self._setup = Load(agent, callable, corpus, at_once, os.environ.get("PYTHONPATH"), limit_s)
-        self._named, self._timeout_s = f"agent '{agent}': the module of {callable}", timeout_s
+        self._setup = Load(agent, callable, corpus, at_once, os.environ.get("PYTHONPATH"), limit_s, kind)
+        self._named, self._timeout_s = f"{kind} '{agent}': the module of {callable}", timeout_s
         self._lock, self._alone_lock = threading.Lock(), threading.Lock()
         self._under_way: dict[AgentProcess, int] = {}
         self._shared: AgentProcess | None = None
@@ -54,10 +62,10 @@ class Isolated:
             self._shared, code = self._start()
         return code
 
-    def ask(self, query: str) -> dict[str, Any]:
-        """The fields of the answer. Raises NoAnswer."""
+    def ask(self, query: str, k: int | None = None) -> dict[str, Any]:
+        """The fields of the answer; of a retriever, asked for `k`, its ranking or error. Raises NoAnswer."""
         try:
-            answer = self._ask(query)
+            answer = self._ask(query, k)
         except TookTooLong:
             raise NoAnswer(f"no answer within {self._timeout_s:g} s (timeout_s)") from None
         except Refused as error:
@@ -76,10 +84,10 @@ class Isolated:
             process.kill("stopped")
             process.join()
 
-    def _ask(self, query: str) -> dict[str, Any]:
+    def _ask(self, query: str, k: int | None) -> dict[str, Any]:
         process = self._lend()
         try:
-            return process.ask(query, self._timeout_s)
+            return process.ask(query, self._timeout_s, k)
         except TookTooLong:
             self._forget(process)
             if self._under_way[process] == 1 or process.responds(SIGN_OF_LIFE_S):
@@ -91,7 +99,7 @@ class Isolated:
                 raise
         finally:
             self._give_back(process)
-        return self._ask_alone(query)
+        return self._ask_alone(query, k)
 
     def _lend(self) -> AgentProcess:
         with self._lock:
@@ -119,13 +127,13 @@ class Isolated:
             if self._shared is process:
                 self._shared = None
 
-    def _ask_alone(self, query: str) -> dict[str, Any]:
+    def _ask_alone(self, query: str, k: int | None) -> dict[str, Any]:
         with self._alone_lock:
             self._check()
             if self._alone is None:
                 self._alone, _ = self._start()
             try:
-                return self._alone.ask(query, self._timeout_s)
+                return self._alone.ask(query, self._timeout_s, k)
             except (TookTooLong, ProcessEnded):
                 self._end(self._alone)
                 self._alone = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragassay.errors import InputError
 from ragassay.experiment.own_code import importable
-from ragassay.experiment.settings import AgentSettings
+from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 
 from .own_source import source_problem

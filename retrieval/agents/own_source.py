@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
 from ragassay.errors import InputError
 from ragassay.files import read_text
@@ -15,9 +16,13 @@ from .meter import PARAMETER
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def source_problem(callable_name: str, folder: Path) -> str | None:
+_GIVEN = ("a query's text", "k")
+
+
+def source_problem(callable_name: str, folder: Path, n_given: Literal[1, 2] = 1) -> str | None:
     """Why "module:name" in `folder` cannot take part, in words; None where nothing is known against it.
 
+    n_given: what it is called with, an agent with a query's text, a retriever with that and k.
     A module that lies elsewhere, or a name that is not plainly a function, is left to the import.
     """
     module, _, name = callable_name.partition(":")
@@ -31,7 +36,7 @@ def source_problem(callable_name: str, folder: Path) -> str | None:
     if missing := next((top for top in _imports(tree) if not _source(top, folder) and not _installed(top)), None):
         return f"{path.name} imports {missing}, which is not installed"
     functions = [node for node in tree.body if isinstance(node, Function) and node.name == name]
-    return _against(functions[-1]) if functions else _not_there(tree, name, path)
+    return _against(functions[-1], n_given) if functions else _not_there(tree, name, path)
 
 
 def _source(module: str, folder: Path) -> Path | None:
@@ -57,7 +62,7 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield node.module.partition(".")[0]
 
 
-def _against(function: Function) -> str | None:
+def _against(function: Function, n_given: int) -> str | None:
     if isinstance(function, ast.AsyncFunctionDef):
         return f"{function.name} is async"
     if function.decorator_list:
@@ -66,8 +71,8 @@ def _against(function: Function) -> str | None:
     places = [*given.posonlyargs, *given.args]
     needed = {arg.arg for arg in places[: len(places) - len(given.defaults)]} - {PARAMETER}
     keywords = {arg.arg for arg, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default is None}
-    if len(needed) > 1 or keywords - {PARAMETER} or not (places or given.vararg):
-        return f"{function.name} cannot be called with a query's text alone"
+    if len(needed) > n_given or keywords - {PARAMETER} or not (len(places) >= n_given or given.vararg):
+        return f"{function.name} cannot be called with {' and '.join(_GIVEN[:n_given])} alone"
     return None
 
 

@@ -73,9 +73,13 @@ class AgentProcess:
         """The first thing to be asked: {code} or {problem, remedy}. Raises ProcessEnded and TookTooLong."""
         return self._ask({"load": asdict(load)}, timeout_s)
 
-    def ask(self, query: str, timeout_s: float) -> dict[str, Any]:
-        """The fields of the answer. Raises ProcessEnded and TookTooLong, after which the query may still be at work."""
-        answer: dict[str, Any] = self._ask({"query": query}, timeout_s)["answer"]
+    def ask(self, query: str, timeout_s: float, k: int | None = None) -> dict[str, Any]:
+        """The fields of the answer; with `k`, the ranking of so many passages or its error.
+
+        Raises ProcessEnded and TookTooLong, after which the query may still be at work.
+        """
+        asked = {"query": query} if k is None else {"query": query, "k": k}
+        answer: dict[str, Any] = self._ask(asked, timeout_s)["answer"]
         return answer
 
     def responds(self, timeout_s: float) -> bool:

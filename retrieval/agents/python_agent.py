@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from ragassay.digests import digest_json
 from ragassay.errors import InputError
 from ragassay.experiment.own_code import said
-from ragassay.experiment.settings import AgentSettings
+from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import json_line, naming, write_text
 from ragassay.progress import NoProgress, Progress

@@ -3,6 +3,7 @@
     {"number": 0, "load": Load's fields}                                   →  {"number": 0, "code": digest or null}
     what cannot be imported or called                                      →  {"number": 0, "problem": …, "remedy": …}
     {"number": 7, "query": …}                                              →  {"number": 7, "answer": Answer's fields}
+    {"number": 7, "query": …, "k": 5}            →  {"number": 7, "answer": {"ranking": [[id, score], …] or "error": …}}
     {"number": 8, "ping": true}                                            →  {"number": 8, "answer": {}}
 
 Queries are answered in threads, `at_once` of them; replies come in any order. The process ends with its input.
@@ -24,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError
@@ -33,9 +34,15 @@ from ragassay.records import Answer
 
 from .meter import PARAMETER, Meter
 from .own_agents import own_answer
+from .own_ranking import ranking_of, ranking_system
 
 LARGEST_ANSWER = 1_000_000
 """Bytes that an answer may take, with its passages and queries, as JSON."""
+
+_REMEDIES = {
+    "agent": "name a plain function from the query's text to its answer",
+    "retriever": "name a plain function of a query's text and k, or a LangChain retriever",
+}
 
 System = Callable[..., object]
 """The user's own: from a query's text, and a Meter if it wants one, to a str, an Answer, or its fields in a dict."""
@@ -74,6 +81,7 @@ class Load:
     """What is to be asked: `callable` ("module:name") of an agent, looked for in the folder `corpus` first.
 
     at_once: threads. pythonpath: the variable as the system shall find it. limit_s: for so long it may be unseen.
+    kind: an agent answers, a retriever ranks.
     """
 
     agent: str
@@ -82,6 +90,7 @@ class Load:
     at_once: int
     pythonpath: str | None
     limit_s: float
+    kind: Literal["agent", "retriever"] = "agent"
 
 
 class _Worker:
@@ -97,7 +106,7 @@ class _Worker:
         elif "ping" in request:
             self._send({"number": request["number"], "answer": {}})
         else:
-            self._threads.submit(self._reply, request["number"], request["query"])
+            self._threads.submit(self._reply, request["number"], request["query"], request.get("k"))
 
     def _load(self, load: Load) -> dict[str, Any]:
         os.environ.pop("PYTHONPATH", None)
@@ -105,14 +114,17 @@ class _Worker:
         threading.Thread(target=_show_life, args=(load.limit_s,), daemon=True).start()
         self._agent, self._threads = load.agent, ThreadPoolExecutor(load.at_once)
         try:
-            self._system, code = load_system(load.agent, load.callable, Path(load.corpus))
+            self._system, code = load_system(load.agent, load.callable, Path(load.corpus), load.kind)
         except InputError as error:
             return {"problem": error.problem, "remedy": error.remedy}
         return {"code": code}
 
-    def _reply(self, number: int, query: str) -> None:
+    def _reply(self, number: int, query: str, k: int | None) -> None:
         assert self._system is not None
-        self._send({"number": number, "answer": answer_of(self._system, query, self._agent)})
+        if k is None:
+            self._send({"number": number, "answer": answer_of(self._system, query, self._agent)})
+        else:
+            self._send({"number": number, "answer": ranking_of(self._system, query, k)})
 
     def _send(self, reply: Mapping[str, Any]) -> None:
         data = (json.dumps(reply, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8", "replace")
@@ -124,20 +136,21 @@ class _Worker:
             os._exit(70)
 
 
-def load_system(agent: str, name: str, corpus: Path) -> tuple[System, str]:
+def load_system(
+    agent: str, name: str, corpus: Path, kind: Literal["agent", "retriever"] = "agent"
+) -> tuple[System, str]:
     """What `module:name` names, and the digest of its module's file. The path of modules begins with `corpus` after it.
 
     Raises InputError where the module cannot be imported or what it names cannot be called.
     """
     sys.path.insert(0, str(corpus.resolve()))
     module_name, _, attribute = name.partition(":")
-    module = import_own(module_name, corpus, f"agent '{agent}'", corpus / "experiment.toml")
+    module = import_own(module_name, corpus, f"{kind} '{agent}'", corpus / "experiment.toml")
     target = getattr(module, attribute, None)
-    system = _callable(target)
+    system = _callable(target) if kind == "agent" else ranking_system(target)
     if not callable(system) or inspect.iscoroutinefunction(system):
         problem = "is async" if callable(system) else "is not a function" if target is not None else "does not exist"
-        remedy = "name a plain function from the query's text to its answer"
-        raise InputError(f"agent '{agent}': {name} {problem}", remedy=remedy)
+        raise InputError(f"{kind} '{agent}': {name} {problem}", remedy=_REMEDIES[kind])
     source = getattr(module, "__file__", None)
     return system, digest_json([name, digest_file(Path(source)) if source else None])
 

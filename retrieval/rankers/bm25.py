@@ -13,19 +13,28 @@ alike; over a few passages of one subject they differ, and its scores can be zer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from .analysis import Analyzer
-from .bm25_index import build_index
+from .bm25_index import TermCounts, count_terms, weigh
 from .ranker import Ranking, at_least_kth, best_first
 
 K1, B = 1.2, 0.75
 """Lucene's defaults."""
 
 DIGITS = 6
+
+
+class AnalyzedTexts:
+    """`texts`, whose ids stand beside them, analysed and counted once, for the indexes of any number of (k1, b)."""
+
+    def __init__(self, ids: Sequence[str], texts: Iterable[str], analyze: Analyzer) -> None:
+        self.ids, self.analyze = ids, analyze
+        self.counted: TermCounts = count_terms(texts, analyze)
 
 
 class Bm25:
@@ -40,19 +49,44 @@ class Bm25:
     def __init__(
         self, ids: Sequence[str], texts: Iterable[str], analyze: Analyzer, *, k1: float = K1, b: float = B
     ) -> None:
-        self._ids, self._analyze = ids, analyze
-        self._vocabulary: dict[str, int] = {}
-        self._index = build_index(texts, analyze, self._vocabulary, k1, b, rounded=self.rounded)
+        self._weigh(AnalyzedTexts(ids, texts, analyze), k1, b)
+
+    @classmethod
+    def over(cls, analyzed: AnalyzedTexts, *, k1: float = K1, b: float = B) -> Self:
+        """The same over texts that were analysed before; only the weights are made."""
+        made = cls.__new__(cls)
+        made._weigh(analyzed, k1, b)
+        return made
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` (1 or more) best passages for each query; none where no term of the query is known."""
         return [self._ranking(terms, k) for terms in self._analyze(queries)]
+
+    def search_weighted(self, queries: Sequence[Mapping[str, float]], k: int) -> list[Ranking]:
+        """The same for queries whose terms, as analysed, have weights (0 or more): what a term gives is multiplied."""
+        return [self._weighted_ranking(weights, k) for weights in queries]
+
+    def _weigh(self, analyzed: AnalyzedTexts, k1: float, b: float) -> None:
+        self._ids, self._analyze = analyzed.ids, analyzed.analyze
+        self._vocabulary = analyzed.counted.vocabulary
+        self._index = weigh(analyzed.counted, k1, b, rounded=self.rounded)
 
     def _ranking(self, terms: list[str], k: int) -> Ranking:
         known = [self._vocabulary[term] for term in terms if term in self._vocabulary]
         if not known:
             return []
         return _positive(self._ids, self._index.get_scores_from_ids(known), k)
+
+    def _weighted_ranking(self, weights: Mapping[str, float], k: int) -> Ranking:
+        known = {self._vocabulary[term]: weight for term, weight in weights.items() if term in self._vocabulary}
+        if not known:
+            return []
+        matrix = self._index.scores
+        scores = np.zeros(matrix["num_docs"])
+        for term, weight in sorted(known.items()):
+            column = slice(matrix["indptr"][term], matrix["indptr"][term + 1])
+            scores[matrix["indices"][column]] += weight * matrix["data"][column]
+        return _positive(self._ids, scores, k)
 
 
 class LuceneBm25(Bm25):

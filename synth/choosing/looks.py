@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ragassay.experiment.corpus import read_passages
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
-from ragassay.records import Passage, Query, QuestionsCheck
+from ragassay.records import Query, QuestionsCheck
 
 from ..questions.expert import ExpertQuestion
 from .best_passage import Passages
@@ -29,7 +29,7 @@ class ByLooks:
 def choose_by_looks(workspace: Workspace, pool: Sequence[Query], experts: Sequence[ExpertQuestion]) -> ByLooks:
     """Choose from `pool` by the settings of `[questions]`. Raises InputError where the passages cannot be read."""
     language, settings = workspace.experiment.corpus.language, workspace.experiment.questions
-    passages = Passages([passage.text for passage in read_records(workspace.passages, Passage)], language)
+    passages = Passages([passage.text for passage in read_passages(workspace.passages)], language)
     of_experts = [features_of(expert.text, passages, language) for expert in experts]
     of_pool = {query.id: features_of(query.text, passages, language) for query in pool}
     chosen = choose_queries(pool, of_pool, people(of_experts), settings)

@@ -36,6 +36,10 @@ class Stretch(NamedTuple):
     spans: list[tuple[int, int]]
     places: list[Cut]
 
+    def span(self, first: int, stop: int) -> tuple[int, int]:
+        """(start, end) in the text of the words from `first` to `stop`, excluded."""
+        return self.spans[first][0], self.spans[stop - 1][1]
+
 
 _WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD = re.compile(rf"[{_WIDE}][^\w\s]*|[^\s{_WIDE}]{{1,40}}")

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ragassay.cores import Cores, Here
 from ragassay.experiment.settings import IngestSettings
+from ragassay.experiment.variant_settings import Chunking
 from ragassay.records import Page, Passage, Section
 
 from ..pdf.process import PageText, Probe
 from ..pdf.readers import OutlineEntry
 from ..pdf.soundness import fault
+from .chunked import chunk
+from .chunking.cut import HERE_ALONE, Means
 from .contents_pages import strip_contents
 from .page_furniture import strip_furniture
 from .page_text import clean_characters, join_broken_words
@@ -45,7 +48,8 @@ class Raw:
 class Document:
     """What became of one PDF: its pieces, none where it cannot be used; `error` where it, or a page, was not read.
 
-    `unreadable` are the numbers of the pages that were not read, where the document was.
+    `unreadable` are the numbers of the pages that were not read, where the document was. `chunked` are the passages of
+    each [[chunking]] by its name.
     """
 
     doc: str
@@ -55,18 +59,22 @@ class Document:
     error: str | None = None
     hint: str | None = None
     unreadable: tuple[int, ...] = ()
+    outline: tuple[OutlineEntry, ...] = ()
+    chunked: Mapping[str, tuple[Passage, ...]] = field(default_factory=dict)
 
 
-def cut_documents(raw: Sequence[Raw], settings: IngestSettings, cores: Cores) -> Iterator[Document]:
+def cut_documents(
+    raw: Sequence[Raw], settings: IngestSettings, cores: Cores, chunkings: Sequence[Chunking] = ()
+) -> Iterator[Document]:
     """What became of each document, in their order; documents are shared out among `cores`."""
     n_characters = sum(len(page.text or "") for document in raw for page in document.pages)
     here: Here = "processes" if n_characters >= WORTH_PROCESSES and len(raw) > 1 else "one"
-    done = dict(cores.each(partial(cut_document, settings), raw, here))
+    done = dict(cores.each(partial(cut_document, settings, tuple(chunkings)), raw, here))
     return (done[number] for number in range(len(raw)))
 
 
-def cut_document(settings: IngestSettings, raw: Raw) -> Document:
-    """Clean one document's pages and cut it into sections and passages."""
+def cut_document(settings: IngestSettings, chunkings: Sequence[Chunking], raw: Raw) -> Document:
+    """Clean one document's pages and cut it into sections, passages, and those of each chunking but of HERE_ALONE."""
     if raw.probe.error:
         return Document(raw.doc, error=raw.probe.error)
     readable = {page.page: page.text or "" for page in raw.pages if page.error is None}
@@ -75,15 +83,28 @@ def cut_document(settings: IngestSettings, raw: Raw) -> Document:
     unreadable = tuple(page.page for page in raw.pages if page.error is not None)
     if not text.text.strip():
         return Document(raw.doc, error=failed or NO_TEXT, unreadable=unreadable)
+    sections = make_sections(text, raw.identifier, settings.section_tokens, settings.section_pages)
+    everywhere = [chunking for chunking in chunkings if chunking.by not in HERE_ALONE]
     return Document(
         raw.doc,
         tuple(Page(doc=text.doc, page=number, text=page) for number, page in text.pages),
-        tuple(make_sections(text, raw.identifier, settings.section_tokens, settings.section_pages)),
+        tuple(sections),
         tuple(make_passages(text, raw.identifier, settings.passage_words, settings.passage_overlap_words)),
         error=f"{failed}; its other pages are used" if failed else None,
         hint=_hint(text, raw.pages, settings.reader),
         unreadable=unreadable,
+        outline=text.outline,
+        chunked=chunk(text, raw.identifier, sections, everywhere),
     )
+
+
+def chunk_further(
+    document: Document, identifier: str, chunkings: Sequence[Chunking], means: Means | None = None
+) -> Document:
+    """The document with the passages of further chunkings. Raises InputError where the user's own code fails."""
+    text = DocumentText(document.doc, tuple((page.page, page.text) for page in document.pages), document.outline)
+    more = chunk(text, identifier, document.sections, chunkings, means)
+    return replace(document, chunked={**document.chunked, **more})
 
 
 def clean_document(doc: str, pages: Mapping[int, str], outline: Sequence[OutlineEntry] = ()) -> DocumentText:

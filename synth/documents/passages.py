@@ -1,23 +1,17 @@
-"""Passages: the short, overlapping pieces of a document that are retrieved."""
+"""Passages: the short pieces of a document that are retrieved, made from where a way of cutting cuts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
-from ragassay.records import Passage
+from ragassay.experiment.variant_settings import SECTIONS
+from ragassay.records import Passage, Section
 
-from .cut_points import Cut, best
-from .text import DocumentText
-
-SHORTEST, LONGEST = 0.6, 1.25
-"""Of the words asked for; a good place to cut is looked for between the two."""
-
-SHORTEST_TAIL = 0.25
-"""What is left over at the end, of the words asked for, joins the passage before when it is less."""
-
-STEP, OVERLAP_STEP = 0.1, 0.25
-"""How many words, of those asked for, a better kind of cut may lie away."""
+from .chunking.words import by_words
+from .text import DocumentText, Span
 
 
 def make_passages(text: DocumentText, document_id: str, passage_words: int, overlap_words: int) -> list[Passage]:
@@ -26,46 +20,74 @@ def make_passages(text: DocumentText, document_id: str, passage_words: int, over
 
     No passage crosses a hole that left-out pages made. The title is the heading over what is new in the passage.
     """
+    return passages_of(text, document_id, by_words(text, passage_words, overlap_words))
+
+
+def passages_of(
+    text: DocumentText,
+    document_id: str,
+    spans: Iterable[Span],
+    chunking: str | None = None,
+    sections: Sequence[Section] = (),
+) -> list[Passage]:
+    """A passage for each of the spans, which ascend. `chunking`: the name of what they were cut by, for the metadata.
+
+    sections: the document's, where a passage is to say in which of them most of it lies.
+    """
     passages: list[Passage] = []
-    for spans, places in text.stretches:
-        new = 0
-        for first, stop in windows(places, passage_words, overlap_words):
-            identifier = f"{document_id}-p{len(passages) + 1:05d}"
-            passages.append(_passage(text, identifier, spans[first][0], spans[stop - 1][1], spans[new][0]))
-            new = stop
+    covered = 0
+    for start, end in spans:
+        metadata: dict[str, Any] = where(text, start, end)
+        metadata |= {"chunking": chunking} if chunking else {}
+        metadata |= {"section": section_passage_id(_holding(sections, start, end))} if sections else {}
+        passages.append(
+            Passage(
+                id=f"{f'{chunking}.' if chunking else ''}{document_id}-p{len(passages) + 1:05d}",
+                title=_title(text, _first_new(text.text, start, end, covered)),
+                text=text.text[start:end],
+                metadata=metadata,
+            )
+        )
+        covered = max(covered, end)
     return passages
 
 
-def _passage(text: DocumentText, identifier: str, start: int, end: int, new: int) -> Passage:
-    where = {"first_page": text.page_at(start), "last_page": text.page_at(end - 1), "start": start, "end": end}
-    title = text.title_at(new) or PurePosixPath(text.doc).stem
-    return Passage(id=identifier, title=title, text=text.text[start:end], metadata={"doc": text.doc, **where})
+def section_passages(text: DocumentText, sections: Sequence[Section]) -> list[Passage]:
+    """The document's sections as passages, of the chunking SECTIONS: what is handed over where small ones are found."""
+    return [
+        Passage(
+            id=section_passage_id(section),
+            title=_title(text, section.start),
+            text=section.text,
+            metadata=where(text, section.start, section.end) | {"chunking": SECTIONS},
+        )
+        for section in sections
+    ]
 
 
-def windows(places: Sequence[Cut], size: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """(first, stop) word indexes, stop excluded, that cover the len(places) + 1 words; 0 <= overlap < size."""
-    n_words, first, covered = len(places) + 1, 0, 0
-    while n_words - first > LONGEST * size:
-        stop = _stop(places, first, covered, size)
-        if stop <= covered:  # what is left is a tail: the last passage takes it, and less of what is covered
-            first = n_words - int(LONGEST * size)
-            break
-        yield first, stop
-        first, covered = _next_first(places, first, stop, min(overlap, size - 1)), stop
-    yield first, n_words
+def section_passage_id(section: Section) -> str:
+    """The id of a section as a passage."""
+    return f"{SECTIONS}.{section.id}"
 
 
-def _stop(places: Sequence[Cut], first: int, covered: int, size: int) -> int:
-    """Where the passage that begins at `first` stops: beyond what is covered, and leaving no tiny tail."""
-    latest = int(min(first + LONGEST * size, len(places) + 1 - SHORTEST_TAIL * size))
-    earliest = min(max(int(first + SHORTEST * size), covered + 1), latest)
-    return best(places, earliest - 1, latest - 1, first + size - 1, STEP * size) + 1
+def where(text: DocumentText, start: int, end: int) -> dict[str, Any]:
+    """The place of a piece of the text, as a passage's metadata has it."""
+    pages = {"first_page": text.page_at(start), "last_page": text.page_at(end - 1)}
+    return {"doc": text.doc, **pages, "start": start, "end": end}
 
 
-def _next_first(places: Sequence[Cut], first: int, stop: int, overlap: int) -> int:
-    """Where the next passage begins: `overlap` words before `stop`, give or take half of that for a better place."""
-    if overlap == 0:
-        return stop
-    earliest = max(stop - int(1.5 * overlap), first + 1)
-    latest = max(stop - max(overlap // 2, 1), earliest)
-    return best(places, earliest - 1, latest - 1, stop - overlap - 1, OVERLAP_STEP * overlap) + 1
+def _holding(sections: Sequence[Section], start: int, end: int) -> Section:
+    """The section that holds most of the characters, of equals the first; sections ascend without overlap."""
+    first = max(bisect_right(sections, start, key=lambda section: section.start) - 1, 0)
+    last = max(bisect_left(sections, end, key=lambda section: section.start), first + 1)
+    return max(sections[first:last], key=lambda section: min(end, section.end) - max(start, section.start))
+
+
+def _title(text: DocumentText, offset: int) -> str:
+    return text.title_at(offset) or PurePosixPath(text.doc).stem
+
+
+def _first_new(text: str, start: int, end: int, covered: int) -> int:
+    """Where what no passage before has begins; the start of a passage that has nothing new."""
+    new = covered if start < covered < end else start
+    return new + len(text[new:end]) - len(text[new:end].lstrip())

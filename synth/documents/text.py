@@ -14,6 +14,9 @@ from .page_text import clean_characters
 
 MOST_LINES_OF_A_HEADING = 3
 
+Span = tuple[int, int]
+"""Where a piece of a document's text begins and ends, in characters; it begins and ends with none that is white."""
+
 _NUMBERING = re.compile(r"(chapter|appendix)?[a-z]?\d*")
 
 

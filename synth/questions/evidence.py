@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from ragassay.evidence.quotes import find_quote
 from ragassay.models.requests import Reply, Request
 from ragassay.records import Section
 
 from .drafts import Asked, Draft
-from .quotes import find_quote
 from .setup import Setup
 from .slots import LINKED, UNANSWERABLE
 

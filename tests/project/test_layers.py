@@ -21,7 +21,7 @@ STAGES = {"synth", "retrieval", "evaluate"}
 GROUND_FLOOR = (
     {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
     {"files", "trec", "cores"},
-    {"prompts", "experiment"},
+    {"prompts", "experiment", "evidence"},
     {"models"},
     {"calls"},
 )
@@ -31,14 +31,14 @@ EVALUATE = (
     {"ratings"},
     {"judging"},
     {"figures"},
-    {"human_labels", "agreement"},
+    {"human_labels", "agreement", "screening"},
     {"audit"},
     {"basis"},
     {"compare", "make_judgments", "evaluate_answers", "dependencies"},
 )
 """Each may import those of earlier rows; rooms of one row do not know each other."""
 
-REPORT_READS = {"report", "results", "ratings", "inputs"}
+REPORT_READS = {"report", "results", "ratings", "inputs", "screening"}
 
 
 def module_of(path: Path) -> str:

@@ -181,12 +181,9 @@ def test_helpers_are_other_processes_where_they_are_wanted():
         assert none.start(os.getpid)() == none.beside(os.getpid)() == os.getpid()
 
 
-def test_an_interrupt_ends_helpers_with_the_process_that_they_help():
-    code = (
-        "import os, time\nfrom ragassay.cores import Helpers\nwith Helpers(True) as helpers:\n"
-        " print(helpers.start(os.getpid)(), flush=True)\n helpers.start(time.sleep, 600)()"
-    )
-    process = subprocess.Popen(
+def started(code: str) -> subprocess.Popen[str]:
+    """A program in a process group of its own."""
+    return subprocess.Popen(
         [sys.executable, "-c", code],
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -194,10 +191,73 @@ def test_an_interrupt_ends_helpers_with_the_process_that_they_help():
         text=True,
         start_new_session=True,
     )
+
+
+def gone(group: int, within_s: float = 20) -> bool:
+    """Whether no process of a group lives any more, or will soon."""
+    until = time.monotonic() + within_s
+    while time.monotonic() < until:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+HELPED = """
+import os, signal, time
+from multiprocessing.process import BaseProcess
+from ragassay.cores import Helpers
+"""
+
+
+def test_an_interrupt_ends_helpers_with_the_process_that_they_help():
+    asked = "    print(helpers.start(os.getpid)(), flush=True)\n    helpers.start(time.sleep, 600)()\n"
+    process = started(f"{HELPED}with Helpers(True) as helpers:\n{asked}")
     assert process.stdout
     helper = int(process.stdout.readline())
-    time.sleep(1)  # until all helpers have started
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(60) != 0
     with pytest.raises(ProcessLookupError):
         os.kill(helper, 0)
+
+
+def test_an_interrupt_while_helpers_start_ends_them_too():
+    """The first one is up and the next ones are not, as where a machine is busy."""
+    interrupted = """
+start = BaseProcess.start
+def begin(self):
+    start(self)
+    BaseProcess.start = start
+    time.sleep(2)
+    print("begun", flush=True)
+    os.killpg(0, signal.SIGINT)
+BaseProcess.start = begin
+"""
+    asked = "    helpers.start(time.sleep, 600)()\n"
+    process = started(f"{HELPED}{interrupted}with Helpers(True) as helpers:\n{asked}")
+    assert process.stdout and process.stdout.readline() == "begun\n"
+    assert process.wait(30) == -signal.SIGINT
+    assert gone(process.pid)
+
+
+def test_an_interrupt_held_back_is_answered_as_ever():
+    code = """
+def told(*_):
+    print("told", flush=True)
+signal.signal(signal.SIGINT, told)
+start = BaseProcess.start
+def begin(self):
+    BaseProcess.start = start
+    os.kill(os.getpid(), signal.SIGINT)
+    print("begun", flush=True)
+    start(self)
+BaseProcess.start = begin
+with Helpers(True) as helpers:
+    print(helpers.start(abs, -7)(), flush=True)
+assert signal.getsignal(signal.SIGINT) is told
+"""
+    process = started(HELPED + code)
+    said = process.communicate(timeout=60)[0].split()
+    assert (process.returncode, said) == (0, ["begun", "told", "7"])

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.loopback.behaviours import Behaviour, reply
 from support.pdf_maker import make_pdf
 from support.schema_replies import SUBJECTS, VERBS, reply_to
@@ -51,6 +52,13 @@ def page(number: int) -> str:
         verb, subject = VERBS[(number + line) % len(VERBS)], SUBJECTS[(number * 3 + line) % len(SUBJECTS)]
         lines.append(f"To {verb} {subject}, write {number * 31 + line} to register R{number}{line} and wait.")
     return "\n".join(lines)
+
+
+def own_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder, with a key that is none; where in it a corpus can be made."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
+    return folder / "mine"
 
 
 def make_corpus(

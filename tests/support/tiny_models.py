@@ -100,3 +100,39 @@ def sentence_model(folder: Path, limit: int = 64) -> str:
     model = SentenceTransformer(modules=[module, Pooling(module.get_embedding_dimension())], device="cpu")
     model.save(str(folder / "model"))
     return str(folder / "model")
+
+
+def masked_language_model(folder: Path, limit: int = 64) -> str:
+    """A random BERT with a masked language model's head, which a SparseEncoder pools as SPLADE does."""
+    import torch
+    import transformers
+
+    torch.manual_seed(7)
+    tokenizer = word_tokenizer(folder, limit=limit)
+    transformers.BertForMaskedLM(bert_config(len(tokenizer), limit)).save_pretrained(folder)
+    return str(folder)
+
+
+def multi_vector_model(folder: Path, limit: int = 64) -> str:
+    """A ColBERT over a random BERT: 8 numbers a token, a marker before each text, full stops of passages left out."""
+    import torch
+    import transformers
+    from sentence_transformers import MultiVectorEncoder
+    from sentence_transformers.base.modules import Dense, Normalize, Transformer
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+
+    torch.manual_seed(7)
+    inner = folder / "inner"
+    tokenizer = word_tokenizer(inner, ".", limit=limit)
+    transformers.BertModel(bert_config(len(tokenizer), limit)).save_pretrained(inner)
+    tokens = {"module_input_name": "token_embeddings"}
+    modules = [
+        Transformer(str(inner)),
+        Dense(16, 8, bias=False, activation_function=torch.nn.Identity(), **tokens),
+        MultiVectorMask(skiplist_words=["."]),
+        Normalize(**tokens),
+    ]
+    MultiVectorEncoder(modules=modules, device="cpu", prompts={"query": "it ", "document": "is "}).save(
+        str(folder / "model")
+    )
+    return str(folder / "model")

@@ -12,7 +12,7 @@ from support.json_lines import records
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
 from support.need_replies import ROLES, labelled
-from support.small_corpus import make_corpus
+from support.small_corpus import make_corpus, own_folder
 
 from ragassay.cli import main
 
@@ -34,9 +34,7 @@ def saying(roles: Callable[[dict[str, Any]], Any], bodies: list[dict[str, Any]])
 
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-    return tmp_path / "mine"
+    return own_folder(tmp_path, monkeypatch)
 
 
 def write(corpus: Path, server: ScriptedServer, roles: str = '"corpus"') -> Path:

@@ -9,7 +9,7 @@ import pytest
 from support.json_lines import records, write_lines
 from support.loopback.server import ScriptedServer
 from support.made_up_results.page import Page
-from support.small_corpus import answer_everything, make_corpus
+from support.small_corpus import answer_everything, make_corpus, own_folder
 
 from ragassay.cli import main
 
@@ -22,9 +22,7 @@ OWN = [
 
 @pytest.fixture
 def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-not-a-key")
-    return tmp_path / "mine"
+    return own_folder(tmp_path, monkeypatch)
 
 
 def both(corpus: Path, server: ScriptedServer, source: str = "both") -> Path:

@@ -15,7 +15,8 @@ import pytest
 from support.places import ROOT
 
 from ragassay.errors import InputError
-from ragassay.experiment.settings import AgentSettings, RunSettings
+from ragassay.experiment.settings import RunSettings
+from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Query, Usage
 from ragassay.retrieval.agents.isolated import Isolated

@@ -9,7 +9,7 @@ import pytest
 from rank_bm25 import BM25Okapi
 
 from ragassay.retrieval.rankers.analysis import make_analyzer
-from ragassay.retrieval.rankers.bm25 import Bm25, RankBm25
+from ragassay.retrieval.rankers.bm25 import AnalyzedTexts, Bm25, LuceneBm25, RankBm25
 
 QUERIES = [
     "How do I move the heap to external RAM?",
@@ -56,6 +56,32 @@ def test_k1_and_b_are_those_of_the_closed_form(passages, k1: float, b: float) ->
     scores = dict(zip(ids, lucene(texts, QUERIES[0], k1, b), strict=True))
     ranking = Bm25(ids, texts, ANALYZE, k1=k1, b=b).search([QUERIES[0]], len(ids))[0]
     assert dict(ranking) == pytest.approx({i: score for i, score in scores.items() if score > 0}, abs=2e-6)
+
+
+@pytest.mark.parametrize("engine", [Bm25, LuceneBm25])
+def test_texts_analysed_once_are_ranked_as_by_an_index_of_their_own(engine, passages) -> None:
+    ids, texts = texts_of(passages)
+    asked: list[int] = []
+
+    def counting(rows):
+        asked.append(len(rows))
+        return ANALYZE(rows)
+
+    analyzed = AnalyzedTexts(ids, texts, counting)
+    rankers = [(engine.over(analyzed, k1=k1, b=b), k1, b) for k1 in (0.4, 0.9, 2.0) for b in (0.0, 0.4)]
+    assert asked == [len(texts)]
+    for ranker, k1, b in rankers:
+        assert ranker.search(QUERIES, 40) == engine(ids, texts, ANALYZE, k1=k1, b=b).search(QUERIES, 40)
+
+
+def test_a_weighted_query_is_the_weighted_sum_over_its_terms(passages) -> None:
+    ids, texts = texts_of(passages)
+    weights = {"heap": 0.7, "malloc": 0.25, "nowher": 3.0, "extern": 0.05}
+    parts = {term: lucene(texts, term) for term in weights if term != "nowher"}
+    expected = {ids[i]: sum(weights[t] * parts[t][i] for t in parts) for i in range(len(ids))}
+    ranking = Bm25(ids, texts, ANALYZE).search_weighted([weights, {"nowher": 1.0}, {}], len(ids))
+    assert dict(ranking[0]) == pytest.approx({i: score for i, score in expected.items() if score > 0}, abs=2e-6)
+    assert ranking[1:] == [[], []]
 
 
 @pytest.mark.parametrize("query", QUERIES)

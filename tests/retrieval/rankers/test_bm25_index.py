@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.retrieval.rankers import bm25_index
-from ragassay.retrieval.rankers.bm25_index import build_index
+from ragassay.retrieval.rankers.bm25_index import build_index, count_terms, weigh
 from ragassay.retrieval.rankers.ranker import at_least_kth
 
 
@@ -34,6 +34,22 @@ def test_it_is_what_bm25s_makes(rows: list[str], at_a_time: int, k1: float, b: f
     for name in ("data", "indices", "indptr"):
         assert np.array_equal(index.scores[name], theirs.scores[name]), name
     assert np.array_equal(index.get_scores_from_ids([0]), theirs.get_scores_from_ids([0]))
+
+
+@settings(max_examples=30)
+@given(texts, st.lists(st.tuples(st.floats(0, 3), st.floats(0, 1)), min_size=2, max_size=4), st.integers(1, 9))
+def test_texts_counted_once_serve_every_k1_and_b(
+    rows: list[str], parameters: list[tuple[float, float]], at_a_time: int
+):
+    counted = count_terms(iter(rows), split)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25_index, "_WEIGHED_AT_A_TIME", at_a_time)
+        indexes = [weigh(counted, k1, b) for k1, b in parameters]
+    for index, (k1, b) in zip(indexes, parameters, strict=True):
+        theirs = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64", backend="numpy")
+        theirs.index(([[counted.vocabulary[t] for t in row] for row in split(rows)], counted.vocabulary), False, False)
+        for name in ("data", "indices", "indptr"):
+            assert np.array_equal(index.scores[name], theirs.scores[name]), name
 
 
 def test_passages_without_terms_make_no_index() -> None:

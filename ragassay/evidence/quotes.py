@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 SHORTEST = 8
@@ -18,23 +19,37 @@ class Folded(NamedTuple):
     places: tuple[int, ...]
 
 
+class Quotable:
+    """A text in which quotes are looked for; it is folded once, at the first quote that is not there as it is."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """As `find_quote`."""
+        wanted = _fold(quote)
+        if len(wanted.text) < SHORTEST:
+            return None
+        start = self.text.find(quote.strip())
+        if start >= 0:
+            return start, start + len(quote.strip())
+        at = self._folded.text.find(wanted.text)
+        if at < 0:
+            return None
+        return self._folded.places[at], self._folded.places[at + len(wanted.text) - 1] + 1
+
+    @cached_property
+    def _folded(self) -> Folded:
+        return _fold(self.text)
+
+
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """(start, end) of the quote's first occurrence in `text`, end exclusive; None where it is not there.
 
     It is looked for as it is, and then without what PDFs and models change when text is copied: white space, hyphens
     between letters, the forms of quotation marks and dashes. Letters and figures have to be the same.
     """
-    wanted = _fold(quote)
-    if len(wanted.text) < SHORTEST:
-        return None
-    start = text.find(quote.strip())
-    if start >= 0:
-        return start, start + len(quote.strip())
-    folded = _fold(text)
-    at = folded.text.find(wanted.text)
-    if at < 0:
-        return None
-    return folded.places[at], folded.places[at + len(wanted.text) - 1] + 1
+    return Quotable(text).find(quote)
 
 
 def _fold(text: str) -> Folded:

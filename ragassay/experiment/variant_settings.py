@@ -1,0 +1,214 @@
+"""`[[chunking]]`, `[[retriever]]` and `[[agent]]`: variants as tables, a list where one value stands being a grid."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from ..records import Id
+from .table import ModelName, Table
+
+OURS = "ingest"
+"""What [ingest] cuts, where a chunking is named."""
+
+SECTIONS = "sections"
+"""The chunking of sections, which small passages may be handed over as."""
+
+Rewrite = Literal["none", "fusion", "hyde", "decompose", "step-back", "rm3"]
+
+BY_MODEL = ("fusion", "hyde", "decompose", "step-back")
+"""Ways of rewriting a query that ask a chat model."""
+
+_CALLABLE = re.compile(r"[\w.]+:\w+")
+
+
+class Chunking(Table):
+    """`[[chunking]]`: a way of cutting documents into passages.
+
+    size: words of a passage at about most, of `pages` how many of them; overlap: words. returns: whether what is found
+    is handed over as it is or as the section that it lies in. breakpoint: for semantic, the percentile of the distances
+    between neighbouring sentences above which it cuts.
+    """
+
+    name: Id
+    by: Literal["words", "sentences", "recursive", "headings", "pages", "semantic", "python"] = "words"
+    size: int | None = Field(None, ge=1)
+    overlap: int | None = Field(None, ge=0)
+    returns: Literal["passage", "section"] = "passage"
+    embedding: str | None = Field(None, min_length=1)
+    breakpoint: float | None = Field(None, gt=0, lt=100)
+    callable: str | None = None
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Chunking:
+        if self.name in (OURS, SECTIONS):
+            raise ValueError(f"the name '{self.name}' is taken; give it another")
+        if self.by == "words" and self.size is not None and self.size < 10:
+            raise ValueError("size is below 10 words")
+        if self.overlap and self.by not in ("words", "sentences", "recursive"):
+            raise ValueError(f'overlap is for words, sentences and recursive, not for by = "{self.by}"')
+        if self.overlap and self.overlap >= self.words:
+            raise ValueError(f"overlap must be smaller than size, which is {self.words}")
+        if (self.embedding or self.breakpoint) and self.by != "semantic":
+            raise ValueError('embedding and breakpoint go with by = "semantic"')
+        _check_callable(self.by == "python", self.callable, 'by = "python"')
+        return self
+
+    @property
+    def words(self) -> int:
+        """The size, as it is where none is set."""
+        return self.size if self.size is not None else 1 if self.by == "pages" else 200
+
+
+_OF_KINDS: dict[str, tuple[str, ...]] = {
+    "k1": ("bm25",),
+    "b": ("bm25",),
+    "analyzer": ("bm25",),
+    "of": ("hybrid",),
+    "fusion": ("hybrid",),
+    "weights": ("hybrid",),
+    "rrf_k": ("hybrid",),
+    "callable": ("python",),
+    "chunking": ("bm25", "knn", "sparse", "late-interaction", "python"),
+}
+"""Keys that only some kinds have."""
+
+
+class RetrieverSettings(Table):
+    """`[[retriever]]`: a way of finding passages. What is None is the kind's default, or [retrieval]'s.
+
+    of: names of retrievers; weights: one for each of them. rewrite_queries: how many a fusion or decomposition writes
+    at most. depth: how many are reranked, made diverse or fused. mmr: lambda, from 0 (all diversity) to 1. threshold:
+    the lowest score that is handed over. k: passages handed over; tokens: instead, as many as fit.
+    """
+
+    name: Id
+    kind: Literal["bm25", "knn", "sparse", "late-interaction", "hybrid", "python"]
+    chunking: str | None = None
+    k1: float | None = Field(None, ge=0)
+    b: float | None = Field(None, ge=0, le=1)
+    analyzer: Literal["by-language", "lucene-english"] | None = None
+    embedding: str | None = Field(None, min_length=1)
+    of: tuple[str, ...] = ()
+    fusion: Literal["rrf", "min-max", "z-score"] | None = None
+    weights: tuple[float, ...] = ()
+    rrf_k: int | None = Field(None, ge=1)
+    rewrite: Rewrite = "none"
+    rewrite_model: ModelName | None = None
+    rewrite_queries: int | None = Field(None, ge=1, le=20)
+    rm3_passages: int | None = Field(None, ge=1)
+    rm3_terms: int | None = Field(None, ge=1)
+    rm3_weight: float | None = Field(None, ge=0, le=1)
+    rerank: str | None = Field(None, min_length=1)
+    depth: int = Field(50, ge=1, le=1000)
+    mmr: float | None = Field(None, ge=0, le=1)
+    threshold: float | None = None
+    k: int | None = Field(None, ge=1)
+    tokens: int | None = Field(None, ge=1)
+    callable: str | None = None
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> RetrieverSettings:
+        for key, kinds in _OF_KINDS.items():
+            if getattr(self, key) not in (None, ()) and self.kind not in kinds:
+                raise ValueError(f'{key} goes with kind = "{kinds[0]}", and this is kind = "{self.kind}"')
+        if self.embedding and self.kind in ("bm25", "hybrid", "python") and self.mmr is None:
+            raise ValueError(f'embedding is not for kind = "{self.kind}" (but with mmr)')
+        if self.kind in ("sparse", "late-interaction") and not self.embedding:
+            raise ValueError(f'kind = "{self.kind}" needs embedding, the model')
+        if self.k is not None and self.tokens is not None:
+            raise ValueError("k and tokens are two ways of saying how much is handed over; give one")
+        self._check_fusion()
+        self._check_rewriting()
+        _check_callable(self.kind == "python", self.callable, 'kind = "python"')
+        return self
+
+    def _check_fusion(self) -> None:
+        if self.kind == "hybrid" and len(self.of) < 2:
+            raise ValueError('kind = "hybrid" needs of, the names of two retrievers or more')
+        if self.weights and len(self.weights) != len(self.of):
+            raise ValueError(f"weights has {len(self.weights)} numbers for {len(self.of)} retrievers")
+        if self.weights and (min(self.weights) < 0 or not sum(self.weights)):
+            raise ValueError("weights are 0 or more, and not all of them 0")
+        if self.rrf_k is not None and self.fused_by != "rrf":
+            raise ValueError('rrf_k goes with fusion = "rrf"')
+
+    def _check_rewriting(self) -> None:
+        if self.rewrite == "rm3" and self.kind != "bm25":
+            raise ValueError('rewrite = "rm3" is for kind = "bm25" (a hybrid can be of one that has it)')
+        if self.rewrite != "rm3" and {self.rm3_passages, self.rm3_terms, self.rm3_weight} != {None}:
+            raise ValueError('rm3_passages, rm3_terms and rm3_weight go with rewrite = "rm3"')
+        if self.rewrite not in BY_MODEL and self.rewrite_model:
+            raise ValueError(f"rewrite_model goes with rewrite = one of {', '.join(BY_MODEL)}")
+        if self.rewrite not in ("fusion", "decompose") and self.rewrite_queries:
+            raise ValueError('rewrite_queries goes with rewrite = "fusion" or "decompose"')
+
+    @property
+    def fused_by(self) -> Literal["rrf", "min-max", "z-score"]:
+        """How a hybrid fuses: by reciprocal ranks unless there are weights, then by scores from 0 to 1."""
+        return self.fusion or ("min-max" if self.weights else "rrf")
+
+
+class AgentSettings(Table):
+    """`[[agent]]`: what answers, be it a retriever and a model, the whole corpus and a model, or a user's own system.
+
+    tokens: of long-context, how many the documents may have.
+    """
+
+    name: Id
+    kind: Literal["rag", "long-context", "file", "python"] = "rag"
+    retriever: str | None = None
+    model: ModelName | None = None
+    prompt: str | None = None
+    temperature: float | None = Field(None, ge=0, le=2)
+    tokens: int | None = Field(None, ge=1)
+    path: str | None = None
+    callable: str | None = None
+    timeout_s: float = Field(300.0, gt=0)
+    writer: ModelName | None = None
+
+    @model_validator(mode="after")
+    def _has_its_source(self) -> AgentSettings:
+        if self.kind == "file" and not self.path:
+            raise ValueError('kind = "file" needs path')
+        _check_callable(self.kind == "python", self.callable, 'kind = "python"')
+        if self.kind == "rag" and not self.retriever:
+            raise ValueError("needs retriever, the name of a [[retriever]] (or another kind)")
+        if self.retriever and self.kind != "rag":
+            raise ValueError(f'retriever is not for kind = "{self.kind}"')
+        if self.tokens and self.kind != "long-context":
+            raise ValueError('tokens goes with kind = "long-context"; how much is retrieved, the retriever says')
+        if self.is_own and (self.model or self.prompt or self.temperature is not None):
+            raise ValueError(f'model, prompt and temperature are not for kind = "{self.kind}", which answers by itself')
+        return self
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a system of the user's own, which is handed a query and no passages."""
+        return self.kind in ("file", "python")
+
+
+class SearchSettings(Table):
+    """`[search]`: the screening of retrievers.
+
+    finalists: how many go on to answers and games, where no [[agent]] names a retriever or this table stands there.
+    baseline: a retriever that is always among them. tokens: the context at which chunkings meet. measure: the figure
+    that is quality.
+    """
+
+    finalists: int = Field(6, ge=1, le=100)
+    baseline: str | None = None
+    tokens: int = Field(1500, ge=50)
+    measure: Literal["evidence_recall", "evidence_precision", "evidence_iou", "evidence_ndcg", "evidence_mrr"] = (
+        "evidence_recall"
+    )
+    at: Literal["k", "tokens"] = "k"
+
+
+def _check_callable(wanted: bool, given: str | None, by: str) -> None:
+    if wanted and not _CALLABLE.fullmatch(given or ""):
+        raise ValueError(f'{by} needs callable = "module:name"')
+    if given and not wanted:
+        raise ValueError(f"callable goes with {by}")

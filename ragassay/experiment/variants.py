@@ -1,0 +1,243 @@
+"""From the tables `[[chunking]]` and `[[retriever]]` to the variants that they make, each with a name of its own.
+
+A variant is named by its table and by what differs within it: `bm25-small-size_80-k1_0.9`. A hybrid of grids
+pairs the members that share a chunking.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any, TypeVar
+
+from ..text import did_you_mean
+from .grids import MOST
+from .table import Table
+from .variant_settings import OURS, AgentSettings, Chunking, RetrieverSettings
+
+Named = TypeVar("Named", Chunking, RetrieverSettings, AgentSettings)
+
+Parts = dict[str, str]
+"""What varies in a variant: key to the value as it stands in its name."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A retriever with one value of everything. `chunking`: the name of what it searches, OURS for [ingest]'s.
+
+    of: the names of the variants that a hybrid fuses. table: the name of its table.
+    """
+
+    name: str
+    table: str
+    chunking: str
+    settings: RetrieverSettings
+    of: tuple[str, ...] = ()
+    parts: Parts = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The variants of an experiment, those that a hybrid fuses before it. Making them raises ValueError."""
+
+    chunking_tables: tuple[Chunking, ...]
+    retriever_tables: tuple[RetrieverSettings, ...]
+
+    @cached_property
+    def chunkings(self) -> tuple[Chunking, ...]:
+        """Each combination of the [[chunking]] tables, under a name of its own."""
+        names = distinct_names(self.chunking_tables)
+        _refuse_twice(names)
+        tables = zip(self.chunking_tables, names, strict=True)
+        return tuple(table.model_copy(update={"name": name}) for table, name in tables)
+
+    @cached_property
+    def all(self) -> tuple[Variant, ...]:
+        """Every variant, in the order of the tables but for what a hybrid needs first."""
+        made: dict[str, tuple[Variant, ...]] = {}
+        tables = _by_name(self.retriever_tables)
+        for name in tables:
+            self._make(name, tables, made, ())
+        found = tuple(variant for variants in made.values() for variant in variants)
+        if len(found) > MOST:
+            raise ValueError(f"the tables make {len(found):,} retrievers, at most {MOST:,} can be run; shorten a list")
+        _refuse_twice([variant.name for variant in found])
+        return found
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Variant]:
+        return {variant.name: variant for variant in self.all}
+
+    def named(self, name: str) -> tuple[Variant, ...]:
+        """The variants of a table, or the one variant of that name. Raises ValueError."""
+        if found := tuple(variant for variant in self.all if variant.table == name):
+            return found
+        if name in self.by_name:
+            return (self.by_name[name],)
+        raise ValueError(_unknown("retriever", name, [*dict.fromkeys(v.table for v in self.all), *self.by_name]))
+
+    def needed(self, names: Sequence[str]) -> tuple[Variant, ...]:
+        """These variants and those they are made of, each after what it needs."""
+        wanted: set[str] = set()
+        waiting = list(names)
+        while waiting:
+            if (name := waiting.pop()) not in wanted:
+                wanted.add(name)
+                waiting += self.by_name[name].of
+        return tuple(variant for variant in self.all if variant.name in wanted)
+
+    def _make(
+        self,
+        name: str,
+        tables: Mapping[str, Sequence[RetrieverSettings]],
+        made: dict[str, tuple[Variant, ...]],
+        above: tuple[str, ...],
+    ) -> tuple[Variant, ...]:
+        """The variants of a table, and before it those of the tables that it is of."""
+        if name in above:
+            raise ValueError(f"retriever '{name}' is of itself ({' of '.join([*above[above.index(name) :], name])})")
+        if name not in made:
+            drafts: list[_Draft] = []
+            for settings, parts in zip(tables[name], _differing(tables[name]), strict=True):
+                if settings.kind == "hybrid":
+                    members = [self._members(one, tables, made, (*above, name)) for one in settings.of]
+                    drafts += _pairs(settings, parts, members)
+                else:
+                    drafts += [_Draft(settings, chunking, parts) for chunking in self._searched(settings)]
+                if len(drafts) > MOST:
+                    raise ValueError(f"retriever '{name}' makes more than {MOST:,} variants; shorten a list")
+            made[name] = _variants(name, drafts)
+        return made[name]
+
+    def _members(
+        self,
+        name: str,
+        tables: Mapping[str, Sequence[RetrieverSettings]],
+        made: dict[str, tuple[Variant, ...]],
+        above: tuple[str, ...],
+    ) -> Sequence[Variant]:
+        """What a name in `of` means: the variants of a table, or one variant of a table."""
+        if name in tables:
+            return self._make(name, tables, made, above)
+        for table in tables:
+            if name.startswith(f"{table}-"):
+                found = [variant for variant in self._make(table, tables, made, above) if variant.name == name]
+                if found:
+                    return found
+        raise ValueError(f"'{above[-1]}' is of {_unknown('retriever', name, list(tables))}")
+
+    def _searched(self, settings: RetrieverSettings) -> Sequence[str]:
+        """The chunkings that a retriever is made for: the one it names (all of a table), or else all there are."""
+        names = [one.name for one in self.chunkings]
+        if settings.chunking is None:
+            return names or [OURS]
+        if settings.chunking == OURS:
+            return [OURS]
+        tables = [one.name for one in self.chunking_tables]
+        if found := [n for n, table in zip(names, tables, strict=True) if settings.chunking in (n, table)]:
+            return found
+        said = _unknown("chunking", settings.chunking, [OURS, *tables])
+        raise ValueError(f"retriever '{settings.name}': {said}")
+
+
+@dataclass(frozen=True)
+class _Draft:
+    settings: RetrieverSettings
+    chunking: str
+    parts: Parts
+    of: tuple[Variant, ...] = ()
+
+
+def _pairs(settings: RetrieverSettings, parts: Parts, members: Sequence[Sequence[Variant]]) -> list[_Draft]:
+    """Each combination of members that search the same passages. Raises ValueError where there is none."""
+    chunkings = list(dict.fromkeys(variant.chunking for variant in members[0]))
+    drafts: list[_Draft] = []
+    for chunking in chunkings:
+        own = [[variant for variant in member if variant.chunking == chunking] for member in members]
+        if len(drafts) + prod(map(len, own)) > MOST:
+            raise ValueError(f"retriever '{settings.name}' makes more than {MOST:,} variants; shorten a list")
+        drafts += [_Draft(settings, chunking, parts, of) for of in product(*own)]
+    if not drafts:
+        problem = f"'{settings.name}' is of retrievers that search different passages"
+        raise ValueError(f"{problem}; give {' and '.join(settings.of)} a chunking in common")
+    return drafts
+
+
+def _variants(name: str, drafts: Sequence[_Draft]) -> tuple[Variant, ...]:
+    rows: list[Parts] = []
+    for draft in drafts:
+        row = {"chunking": draft.chunking, **draft.parts}
+        for label, member in zip(draft.settings.of, draft.of, strict=False):
+            own = {key: value for key, value in member.parts.items() if key != "chunking"}
+            row |= {key if row.get(key, value) == value else f"{label}.{key}": value for key, value in own.items()}
+        rows.append(row)
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    varied = [key for key in keys if len({row.get(key) for row in rows}) > 1]
+    return tuple(
+        Variant(
+            _named(name, {key: row[key] for key in varied if key in row}),
+            name,
+            draft.chunking,
+            draft.settings,
+            tuple(member.name for member in draft.of),
+            {key: row[key] for key in ("chunking", *varied) if key in row},
+        )
+        for draft, row in zip(drafts, rows, strict=True)
+    )
+
+
+def distinct_names(tables: Sequence[Named]) -> list[str]:
+    """A name for each combination: its table's, and what differs within the table. Those of one table share a name."""
+    names: list[str] = []
+    for name, table in _by_name(tables).items():
+        names += [_named(name, parts) for parts in _differing(table)]
+    return names
+
+
+def _by_name(tables: Sequence[Named]) -> dict[str, list[Named]]:
+    found: dict[str, list[Named]] = {}
+    for table in tables:
+        found.setdefault(table.name, []).append(table)
+    return found
+
+
+def _differing(tables: Sequence[Table]) -> list[Parts]:
+    """For each combination of one table, the keys whose values differ among them."""
+    rows = [table.model_dump() for table in tables]
+    keys = [key for key in rows[0] if len({repr(row[key]) for row in rows}) > 1]
+    whole = {key: _slugs([row[key] for row in rows]) for key in keys}
+    return [{key: whole[key][number] for key in keys} for number in range(len(rows))]
+
+
+def _slugs(values: Sequence[Any]) -> list[str]:
+    """How values stand in names: the last part of a path, unless two would be the same."""
+    short = [_slug(value, whole=False) for value in values]
+    distinct = {repr(value) for value in values}
+    return short if len(set(short)) == len(distinct) else [_slug(value, whole=True) for value in values]
+
+
+def _slug(value: Any, *, whole: bool) -> str:
+    if isinstance(value, (tuple, list)):
+        return "-".join(_slug(part, whole=whole) for part in value)
+    text = f"{value:g}" if isinstance(value, float) else "default" if value is None else str(value)
+    text = text if whole else re.split(r"[/\\:]", text.rstrip("/\\"))[-1]
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-") or "x"
+
+
+def _named(name: str, parts: Parts) -> str:
+    return "-".join([name, *(value if key == "chunking" else f"{key}_{value}" for key, value in parts.items())])
+
+
+def _refuse_twice(names: Sequence[str]) -> None:
+    if twice := [name for name, n in Counter(names).items() if n > 1]:
+        raise ValueError(f"two variants would be named '{twice[0]}'; give one of their tables another name")
+
+
+def _unknown(what: str, name: str, known: Sequence[str]) -> str:
+    listed = ", ".join(dict.fromkeys(known)) or "none"
+    return f"unknown {what} '{name}'; {did_you_mean(name, known)}known here: {listed}"
