@@ -46,7 +46,7 @@ def compiled(encoder: Encoder, model: str, backend: Backend) -> Encoder:
     if backend == "torch" or not hasattr(encoder, "device"):
         return encoder
     check_backend(backend)
-    if backend == "auto" and (not _installed() or encoder.device.type != "cpu"):
+    if backend == "auto" and not (_installed() and encoder.device.type == "cpu" and _network(encoder)):
         return encoder
     why = _exchange(encoder, int8=backend == INT8)
     if why and backend == "auto":
@@ -68,7 +68,7 @@ def _installed() -> bool:
 
 def _exchange(encoder: Any, *, int8: bool) -> str | None:
     """Put ONNX Runtime in the place of the network's forward pass; or why that cannot be, with nothing exchanged."""
-    network = getattr(encoder[0], "model", None)
+    network = _network(encoder)
     if network is None:
         return "it is no transformer"
     try:
@@ -83,6 +83,11 @@ def _exchange(encoder: Any, *, int8: bool) -> str | None:
         return None
     del network.forward
     return f"its vectors are others there (cosine {cosine:.6f} to torch's)"
+
+
+def _network(encoder: Any) -> Any:
+    """The transformer in a SentenceTransformer; None where there is none, as in a model of static vectors."""
+    return getattr(encoder[0], "model", None)
 
 
 def _probe(encoder: Any) -> Singles:
