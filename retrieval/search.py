@@ -55,10 +55,10 @@ def search_files(
     """Rank the passages of `corpus` for every query and write the TREC run `out`, whose tag is the retriever.
 
     `k` is the depth: a smaller corpus is ranked whole. `embedding` and `backend` (what runs it) matter to knn and
-    hybrid, whose embeddings are kept in the folder `cache` if one is given, `lexical` to bm25 and hybrid. `topic_fields` are what a TREC topic's
-    text is made of (`layouts.topics`). `engine` is an OpenSearch server, which holds the passages in place of
-    memory; `progress` is then told of passages indexed, and else of texts embedded. Returns the number of queries.
-    Raises InputError, with nothing written.
+    hybrid, whose embeddings are kept in the folder `cache` if one is given, `lexical` to bm25 and hybrid.
+    `topic_fields` are what a TREC topic's text is made of. `engine` is an OpenSearch server, which holds passages in
+    place of memory; `progress` is then told of passages indexed, and else of texts embedded. Returns the number of
+    queries. Raises InputError, with nothing written.
     """
     if k < 1:
         raise InputError(f"k is {k}", remedy="give 1 or more")

@@ -55,9 +55,7 @@ def main(folder: Path, embedding: str = "all-MiniLM-L6-v2", backend: str = "auto
     print(f"{'retriever':10} {'nDCG@10':>8} {'R@100':>8} {'seconds':>8}")
     with tempfile.TemporaryDirectory() as scratch:
         for retriever in RETRIEVERS:
-            ndcg, recall, seconds = measure(
-                folder, qrels, retriever, embedding, cast(Backend, backend), Path(scratch)
-            )
+            ndcg, recall, seconds = measure(folder, qrels, retriever, embedding, cast(Backend, backend), Path(scratch))
             print(f"{retriever:10} {ndcg:8.4f} {recall:8.4f} {seconds:8.1f}", flush=True)
             low += ndcg < REQUIRED.get(retriever, 0.0)
     return 1 if low else 0

@@ -3,7 +3,7 @@
     python -m benchmarks.speed.embedding [SCIFACT [TEXTS]]
 
 The same texts by the model that needs no network: 512 passages of 20 to 200 words, made up, or those of BEIR's folder
-SCIFACT (the first TEXTS of them, as shuffled; all by default). Each is timed ROUNDS times, in turn, and the best counts.
+SCIFACT (TEXTS of them, all by default). Each is timed ROUNDS times, in turn, and the best counts.
 sentence-transformers is given all texts in one call with its defaults, and sorts them by length itself.
 """
 

@@ -144,9 +144,7 @@ def _quantize(file: Path) -> None:
 
     kind = {"DefaultTensorType": onnx.TensorProto.FLOAT}  # the fused operations' outputs, whose type it cannot infer
     made = file.with_name("int8.onnx")
-    quantize_dynamic(
-        file, made, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8, extra_options=kind
-    )
+    quantize_dynamic(file, made, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8, extra_options=kind)
     made.replace(file)
 
 
@@ -207,4 +205,6 @@ def _key(network: Any, int8: bool) -> str:
         content.update(weights.detach().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     versions = {name: version(name) for name in ("onnxruntime", "onnx", "torch", "transformers")}
     config = network.config.to_dict()
-    return digest_json({"format": FORMAT, "int8": int8, "weights": content.hexdigest(), "config": repr(config)} | versions)
+    return digest_json(
+        {"format": FORMAT, "int8": int8, "weights": content.hexdigest(), "config": repr(config)} | versions
+    )
