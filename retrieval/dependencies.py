@@ -28,6 +28,8 @@ def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
     values |= {f"answer.{key}": getattr(experiment.answer, key) for key in ("model", "agents", "fusion_queries")}
     values["corpus.language"] = experiment.corpus.language
     left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}
+    if not experiment.retrieval.other_vectors:
+        left_out.add("retrieval.embedding_backend")
     return {key: value for key, value in values.items() if key not in left_out}
 
 
