@@ -40,7 +40,7 @@ def passage_tokens(passage: Passage) -> int:
 def how_many_fit(tokens: Iterable[int], limit: int) -> int:
     """How many of the first passages, of so many tokens each, have at most `limit` together.
 
-    The passage that crosses the limit is left out and ends the row, also where it is the first or a shorter one follows.
+    The passage that crosses the limit is left out and ends the row, be it the first one or a shorter one come after it.
     """
     return sum(1 for _ in takewhile(lambda together: together <= limit, accumulate(tokens)))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError, MissingExtra, NothingCame
-from ragassay.evidence.read import read_evidence
+from ragassay.evidence.read import in_several_places, read_evidence
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
@@ -52,7 +52,7 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
     NothingCame, after the files are written, where there is not a single query.
     """
     source = workspace.experiment.questions.source
-    own = _own(workspace) if source != "synthetic" else []
+    own, said = _own(workspace) if source != "synthetic" else ([], [])
     made = _Made(Written(), Sifted((), ()), (), ())
     notices: list[str] = []
     if source != "own":
@@ -65,18 +65,18 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
         raise NothingCame(_nothing(made))
     short = _shortage(workspace.experiment, made, len(queries), len(own)) if source != "own" else None
     return StageOutcome(
-        notices=(*([short] if short else []), *notices, *same_text(own)),
+        notices=(*([short] if short else []), *notices, *said),
         exit_status=1 if short else 0,
         n_records=len(queries),
         n_failed=sum(len(calls.errors) for calls in made.written.calls),
     )
 
 
-def _own(workspace: Workspace) -> list[Query]:
-    """The user's queries, whose evidence is there: it is looked up before a model is asked."""
+def _own(workspace: Workspace) -> tuple[list[Query], list[str]]:
+    """The user's queries, whose evidence is looked up before a model is asked, and what is to be said of them."""
     queries = read_own_queries(workspace.own_queries)
     read_evidence(workspace.own_queries, workspace.pages, workspace.passages)
-    return queries
+    return queries, [*same_text(queries), *in_several_places(workspace.own_queries, workspace.pages)]
 
 
 def _experts(workspace: Workspace) -> tuple[ExpertQuestion, ...]:

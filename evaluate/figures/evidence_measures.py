@@ -1,9 +1,9 @@
 """Rankings held against the evidence of queries, by characters of the documents' text: no judge, and any chunking.
 
 Recall, precision and IoU are those of Smith and Troynikov ("Evaluating Chunking Strategies for Retrieval", Chroma
-technical report, 2024) with two differences: characters are counted, not tokens, so that no tokenizer shapes the figure;
-and what several passages share is counted once, where they count it in what was retrieved as often as it was. So
-overlap costs rank and context but no precision, and passages that cover the same text have the same three values.
+technical report, 2024) with two differences: characters are counted, not tokens, so that no tokenizer shapes the
+figure; and what several passages share is counted once, where they count it in what was retrieved as often as it was.
+So overlap costs rank and context but no precision, and passages that cover the same text have the same three values.
 
 A passage stands for its span, one that is handed over as its section for the section's. What is cut off, at k passages
 or at T tokens, the caller leaves out (`ragassay.tokens.how_many_fit`): where the first passage alone has more than T
@@ -17,6 +17,7 @@ from math import log2
 from typing import NamedTuple
 
 from ragassay.evidence.spans import Evidence, Span
+from ragassay.tokens import how_many_fit
 
 from ..statistics.clustered import Values
 
@@ -55,6 +56,9 @@ MEASURES = {
 }
 """What each is called in figures: the field of `EvidenceValues` that it is the mean of."""
 
+AT_TOKENS = "_at_tokens"
+"""What is added to the name at equal context."""
+
 NOTHING = EvidenceValues(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -63,7 +67,49 @@ def by_query(evidence: Mapping[str, Evidence], handed: Mapping[str, Handed]) -> 
 
     handed: has every query with evidence. None where retrieval failed or a passage's place is not known.
     """
-    found = {query: query_values(pieces, handed[query]) for query, pieces in evidence.items()}
+    return _by_measure({query: query_values(pieces, handed[query]) for query, pieces in evidence.items()})
+
+
+class Placed(NamedTuple):
+    """Where what is handed over of a passage stands, itself or its section, and how many tokens that has."""
+
+    span: Span | None
+    tokens: int
+
+
+def by_cutoff(
+    evidence: Mapping[str, Evidence],
+    rankings: Mapping[str, Sequence[tuple[str, float]] | None],
+    placed: Mapping[str, Placed],
+    k: int,
+    tokens: int,
+) -> dict[str, Values]:
+    """As `by_query`, of the first `k` passages, and, named `…_at_tokens`, of the first that fit into `tokens`.
+
+    rankings: (passage id, score), best first, as deep as both cutoffs reach; None where retrieval failed. placed: by
+    passage id; one that is not in it has no place. Passages handed over as one section stand in a ranking once.
+    """
+    first: dict[str, EvidenceValues | None] = {}
+    fit: dict[str, EvidenceValues | None] = {}
+    for query, pieces in evidence.items():
+        ranking = rankings[query]
+        row = None if ranking is None else [placed.get(passage, _NOWHERE) for passage, _ in ranking]
+        n_first, n_fit = len(row or ()), 0
+        if row is not None:
+            n_first, n_fit = min(k, len(row)), how_many_fit((one.tokens for one in row), tokens)
+        first[query] = query_values(pieces, _spans(row, n_first))
+        fit[query] = first[query] if n_fit == n_first else query_values(pieces, _spans(row, n_fit))
+    return _by_measure(first) | {f"{measure}{AT_TOKENS}": values for measure, values in _by_measure(fit).items()}
+
+
+_NOWHERE = Placed(None, 0)
+
+
+def _spans(row: Sequence[Placed] | None, n: int) -> Handed:
+    return None if row is None else [span for span, _ in row[:n]]
+
+
+def _by_measure(found: Mapping[str, EvidenceValues | None]) -> dict[str, Values]:
     return {
         measure: {query: None if values is None else getattr(values, field) for query, values in found.items()}
         for measure, field in MEASURES.items()
@@ -88,27 +134,20 @@ def query_values(pieces: Evidence, handed: Handed) -> EvidenceValues | None:
         recall=covered / total,
         precision=covered / retrieved,
         iou=covered / (total + retrieved - covered),
-        ndcg=sum(gain / log2(rank + 1) for rank, gain in enumerate(gains, 1)) / total,
-        rr=next((1 / rank for rank, span in enumerate(known, 1) if _holds_a_piece(span, pieces)), 0.0),
+        ndcg=sum(gain / log2(at + 2) for at, gain in enumerate(gains) if gain) / total,
+        rr=1 / rank if (rank := _first_whole(pieces, known)) else 0.0,
     )
 
 
 def _newly_covered(pieces: Evidence, passages: Sequence[Span]) -> Iterator[int]:
     """By passage, how many characters of the evidence it covers that none before it did."""
-    left: list[Span] = list(pieces)
+    left = list(pieces)
     for doc, start, end in passages:
-        gain = 0
-        if any(doc == other and start < stop and begin < end for other, begin, stop in left):
-            rest: list[Span] = []
-            for piece in left:
-                low, high = max(start, piece.start), min(end, piece.end)
-                if doc != piece.doc or low >= high:
-                    rest.append(piece)
-                    continue
-                gain += high - low
-                rest += [Span(doc, a, b) for a, b in ((piece.start, low), (high, piece.end)) if a < b]
-            left = rest
-        yield gain
+        hits = [piece for piece in left if piece[0] == doc and piece[1] < end and start < piece[2]]
+        for piece in hits:
+            left.remove(piece)
+            left += [Span(doc, a, b) for a, b in ((piece.start, start), (end, piece.end)) if a < b]
+        yield sum(min(end, piece.end) - max(start, piece.start) for piece in hits)
 
 
 def _length(passages: Sequence[Span]) -> int:
@@ -122,6 +161,10 @@ def _length(passages: Sequence[Span]) -> int:
     return length
 
 
-def _holds_a_piece(span: Span, pieces: Evidence) -> bool:
-    doc, start, end = span
-    return any(doc == other and start <= begin and stop <= end for other, begin, stop in pieces)
+def _first_whole(pieces: Evidence, passages: Sequence[Span]) -> int | None:
+    """The rank of the first passage that holds a whole piece."""
+    for rank, (doc, start, end) in enumerate(passages, 1):
+        for other, begin, stop in pieces:
+            if doc == other and start <= begin and stop <= end:
+                return rank
+    return None

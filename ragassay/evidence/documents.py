@@ -46,6 +46,10 @@ class Documents:
         found = self._texts[doc].find(quote)
         return Span(doc, *found) if found else None
 
+    def has_twice(self, doc: str, quote: str) -> bool:
+        """Whether the quote stands in several places of the document."""
+        return self._texts[doc].has_twice(quote)
+
     def stripped(self, span: Span) -> Span | None:
         """The span without the white space at its ends; None where there is nothing else in it."""
         text = self.text(span.doc)[span.start : span.end]

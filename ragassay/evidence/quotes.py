@@ -28,7 +28,7 @@ class Quotable:
     def find(self, quote: str) -> tuple[int, int] | None:
         """As `find_quote`."""
         wanted = _fold(quote)
-        if len(wanted.text) < SHORTEST:
+        if not long_enough(quote):
             return None
         start = self.text.find(quote.strip())
         if start >= 0:
@@ -38,9 +38,19 @@ class Quotable:
             return None
         return self._folded.places[at], self._folded.places[at + len(wanted.text) - 1] + 1
 
+    def has_twice(self, quote: str) -> bool:
+        """Whether the quote stands in more than one place."""
+        wanted, text = _fold(quote).text, self._folded.text
+        return long_enough(quote) and text.find(wanted, text.find(wanted) + 1) > text.find(wanted) >= 0
+
     @cached_property
     def _folded(self) -> Folded:
         return _fold(self.text)
+
+
+def long_enough(quote: str) -> bool:
+    """Whether a quote is looked for."""
+    return len(_fold(quote).text) >= SHORTEST
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:

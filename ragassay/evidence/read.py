@@ -11,13 +11,17 @@ from typing import Any
 from ..errors import InputError
 from ..files import read_objects, read_records
 from ..records import Page, Passage
+from ..text import plain
 from ..trec import read_qrels
 from .documents import Documents
-from .pieces import FORMS, span_of
+from .forms import given_pieces
+from .pieces import span_of
 from .spans import Evidence, Span, merged
 
 RELEVANT = 1
 """The lowest label in `qrels.tsv` of a passage that is evidence."""
+
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,8 @@ def read_evidence(queries: Path, pages: Path, corpus: Path, qrels: Path | None =
     texts, found = _Texts(pages, corpus), {}
     labelled = read_qrels(qrels) if qrels and qrels.exists() else {}
     for line, value in read_objects(queries):
-        query, given = str(value.get("_id", value.get("id"))), _given(value)
-        evidence = _pieces(given, texts, queries, line) if given is not None else ()
+        query, given = str(value.get("_id", value.get("id"))), given_pieces(value, queries, line)
+        evidence = merged(_span(piece, f"evidence {n}: ", texts, queries, line) for n, piece in enumerate(given, 1))
         if not evidence and qrels:
             evidence = _of_labels(query, labelled.get(query, {}), texts, qrels)
         if evidence:
@@ -57,17 +61,18 @@ def read_evidence(queries: Path, pages: Path, corpus: Path, qrels: Path | None =
     return found
 
 
-def _given(value: Mapping[str, Any]) -> Any:
-    """A field `evidence` beside the metadata counts too, as all fields of a user's own do; metadata goes first."""
-    metadata = value.get("metadata")
-    within = metadata.get("evidence") if isinstance(metadata, dict) else None
-    return value.get("evidence") if within is None else within
-
-
-def _pieces(given: object, texts: _Texts, path: Path, line: int) -> Evidence:
-    if not isinstance(given, list):
-        raise InputError("evidence is not a list", file=path, line=line, remedy=f"write a list of {FORMS}")
-    return merged(_span(piece, f"evidence {n}: ", texts, path, line) for n, piece in enumerate(given, 1))
+def in_several_places(queries: Path, pages: Path) -> list[str]:
+    """A sentence where quotes stand in several places of their document; of evidence that `read_evidence` takes."""
+    texts, found = _Texts(pages, pages), []
+    for line, value in read_objects(queries):
+        for piece in given_pieces(value, queries, line):
+            if "quote" in piece and texts.documents.has_twice(piece["doc"], piece["quote"]):
+                found.append(plain(str(value.get("_id", value.get("id")))))
+    if not found:
+        return []
+    named = ", ".join(list(dict.fromkeys(found))[:_NAMED]) + (", …" if len(set(found)) > _NAMED else "")
+    some = "1 quote stands" if len(found) == 1 else f"{len(found)} quotes stand"
+    return [f"evidence: {some} in several places of a document ({named}), of which the first counts; quote more words"]
 
 
 def _of_labels(query: str, labels: Mapping[str, int], texts: _Texts, path: Path) -> Evidence:
@@ -75,11 +80,12 @@ def _of_labels(query: str, labels: Mapping[str, int], texts: _Texts, path: Path)
     return merged(_span({"passage": name}, "", texts, path, _line_of(query, name, path)) for name in relevant)
 
 
-def _span(piece: object, which: str, texts: _Texts, path: Path, line: int | None) -> Span:
+def _span(piece: Mapping[str, Any], which: str, texts: _Texts, path: Path, line: int | None) -> Span:
+    documents = texts.documents
     try:
-        return span_of(piece, texts.documents, lambda: texts.passages)
+        return span_of(piece, documents, lambda: texts.passages)
     except InputError as error:
-        if error.file is not None:
+        if error.file is not None:  # corpus.jsonl itself cannot be read
             raise
         raise InputError(f"{which}{error.problem}", file=path, line=line, remedy=error.remedy) from None
 

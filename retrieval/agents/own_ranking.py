@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ragassay.errors import InputError
@@ -52,7 +53,7 @@ def own_ranking(given: object, k: int) -> list[tuple[str, float]]:
         raise ValueError("some passages have a score and others none")
     if not all(map(math.isfinite, scores)):
         raise ValueError("a score is not a finite number")
-    if any(later > earlier for earlier, later in zip(scores, scores[1:], strict=False)):
+    if any(later > earlier for earlier, later in pairwise(scores)):
         raise ValueError("the scores rise: give the best first, a higher score to a better one")
     first: dict[str, float | None] = {}
     for identifier, score in pairs:

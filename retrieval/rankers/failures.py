@@ -7,15 +7,10 @@ caller that does not know of failures stops at the first, and none takes a failu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+
+from ragassay.calls.served import Failed as Failed
 
 from .ranker import Ranker, Ranking
-
-
-class Failed(NamedTuple):
-    """Why a query has no ranking, in a phrase."""
-
-    error: str
 
 
 class QueriesFailed(Exception):

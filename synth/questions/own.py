@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
+from ragassay.evidence.forms import given_pieces
 from ragassay.files import check_record, first_problem, json_line, read_objects
 from ragassay.records import Query
 from ragassay.text import plain, same_words
@@ -20,7 +21,7 @@ def read_own_queries(path: Path) -> list[Query]:
     """The user's queries in the file's order; fields that are not ours are carried along in `metadata`.
 
     Raises InputError with the line: no such file, no query, not a query, an id that is used twice or cannot stand in a
-    TREC file, or a text that is blank or not Unicode.
+    TREC file, a text that is blank or not Unicode, or evidence in none of its forms.
     """
     if not path.exists():
         remedy = 'put queries in BEIR\'s layout there, or set questions.source = "synthetic"'
@@ -61,6 +62,7 @@ def _parse(value: dict[str, object], path: Path, line: int) -> Query:
     except ValueError:
         raise InputError("has NaN or half of a surrogate pair in it", file=path, line=line) from None
     check_record(query, path, line)
+    given_pieces(value, path, line)
     if not query.text.strip():
         raise InputError("text: is blank", file=path, line=line)
     if not _ID.fullmatch(query.id):

@@ -32,6 +32,7 @@ NOT_MEASURED = {
     "docs/question-worth.md": {"95%", "5%"},
     "docs/questions.md": {"0.5", "84%", "0.75", "0.80", "0.85", "0.90"},
     "docs/results.md": {"95%"},
+    "docs/retrievers.md": {"0.5"},
     "docs/scale.md": {"2.60"},
 }
 """What looks measured and is not: versions, a licence, levels, limits and bars, a definition's, a paper's number."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from support.digest_encoder import DigestEncoder
 from support.json_lines import records
 from support.loopback.server import ScriptedServer
 from support.need_replies import sober
@@ -23,6 +24,7 @@ from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
+from ragassay.retrieval.rankers import embedding
 from ragassay.synth.ingest import ingest
 from ragassay.synth.make_questions import make_questions
 
@@ -73,9 +75,7 @@ def test_ingests_own_passages_come_first_and_then_each_chunking(tmp_path: Path) 
     assert len(read_passages(workspace.passages)) == count_passages(workspace.passages) == n_before
 
     pages = read_records(workspace.pages, Page)
-    texts = {
-        doc: "\n".join(page.text for page in pages if page.doc == doc) for doc in ("errata.pdf", "user manual.pdf")
-    }
+    texts = {doc: "\n".join(one.text for one in pages if one.doc == doc) for doc in {one.doc for one in pages}}
     for one in found:
         where = one.metadata
         assert one.text == texts[where["doc"]][where["start"] : where["end"]]
@@ -133,3 +133,15 @@ def test_own_code_that_fails_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="chunking 'mine': my_cuts:gone"):
         ingest(workspace, None, turned)
     assert not workspace.results.exists() or not list(workspace.results.glob("*.jsonl"))
+
+
+def test_sentences_are_embedded_once_whatever_the_breakpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(embedding, "load_encoder", lambda name: loaded.append(name) or DigestEncoder())
+    found = []
+    for more in ("", "breakpoint = 50\n"):
+        table = f'[[chunking]]\nname = "meaning"\nby = "semantic"\nembedding = "digest"\n{more}'
+        workspace = open_corpus(tmp_path, table)
+        assert main(["ingest", str(workspace.corpus), "--results", str(workspace.results)]) == 0
+        found.append(len(read_passages(workspace.passages, "meaning")))
+    assert loaded == ["digest"] and found[1] > found[0] > 1

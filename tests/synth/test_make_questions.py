@@ -190,6 +190,26 @@ def test_own_queries_instead(tmp_path: Path) -> None:
     assert [query.dump() for query in queries] == [json.loads(line) for line in workspace.own_queries.open()]
 
 
+def test_evidence_that_is_not_in_the_documents_stops_before_anyone_is_asked(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1}, source="both", few_shot=0)
+    write_lines(workspace.pages, [{"doc": "a.pdf", "page": 1, "text": "It is set by a fuse."}])
+    quotes = ("It is set by a fuse.", "It is set by a jumper.")
+    evidence = [{"evidence": [{"doc": "a.pdf", "quote": quote}]} for quote in quotes]
+    lines = [{"_id": f"u{n}", "text": f"Why {n}?", "metadata": found} for n, found in enumerate(evidence)]
+    write_lines(workspace.own_queries, lines)
+    caller = Scripted(lambda model, n: about(model, n, 3))
+    with pytest.raises(InputError, match="It is set by a jumper") as caught:
+        make_questions(workspace, caller)
+    assert (caught.value.file, caught.value.line, caller.batches) == (workspace.own_queries, 2, [])
+    write_lines(workspace.own_queries, lines[:1])
+    notices = make_questions(workspace, caller).notices
+    assert read_records(workspace.queries, Query)[0].metadata == evidence[0], "as it was written"
+    assert not any("several places" in notice for notice in notices)
+    write_lines(workspace.pages, [{"doc": "a.pdf", "page": n, "text": "It is set by a\nfuse."} for n in (1, 2)])
+    (notice,) = [one for one in make_questions(workspace, caller).notices if "several places" in one]
+    assert notice.startswith("evidence: 1 quote stands in several places of a document (u0), of which the first")
+
+
 def test_own_queries_beside_synthetic_ones(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path, {"a.pdf": 2}, {A: 2}, source="both", few_shot=0)
     own_queries(workspace)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evidence.quotes import find_quote
+from ragassay.evidence.quotes import Quotable, find_quote
 
 TEXT = (
     "The watchdog resets the con-\ntroller unless wdt_reset() is called.\n   A time-out of -1 means “never”; "
@@ -36,6 +36,13 @@ words = st.text(alphabet="abcABZ019_-.é“” \n", min_size=1, max_size=80)
 def test_a_quote_is_found_as_far_as_copying_changes_nothing_that_matters(quote: str, found: str | None):
     place = find_quote(quote, TEXT)
     assert (TEXT[place[0] : place[1]] if place else None) == found
+
+
+@pytest.mark.parametrize(
+    ("quote", "twice"), [("set it  high", True), ("set it high now", False), ("set it low", False), ("it", False)]
+)
+def test_a_quote_in_several_places_is_known(quote: str, twice: bool):
+    assert Quotable("First set it\nhigh. Then set it high now.").has_twice(quote) is twice
 
 
 @given(words, words.map("reset{}timer".format), words)

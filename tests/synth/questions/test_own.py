@@ -36,6 +36,8 @@ def test_fields_of_others_are_carried_along(tmp_path: Path) -> None:
         ('{"_id": "../x", "text": "x"}', 1, "cannot be used"),
         ('{"_id": "a\\n", "text": "x"}', 1, "cannot be used"),
         ('{"_id": "a", "text": " "}', 1, "blank"),
+        ('{"_id": "a", "text": "x", "metadata": {"evidence": [{"page": 3}]}}', 1, "evidence 1: has 'page'"),
+        ('{"_id": "a", "text": "x", "evidence": "page 3"}', 1, "evidence is not a list"),
         ('{"_id": "a", "text": ""}', 1, "text"),
         ('{"_id": "a", "text": "\\ud800"}', 1, "unicode"),
         ('{"_id": "a", "text": "x", "metadata": {"n": "\\ud800"}}', 1, "surrogate"),

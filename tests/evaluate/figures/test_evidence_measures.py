@@ -1,0 +1,154 @@
+"""Evidence measures: hand-made cases by sets of character positions, re-chunking, and what is missing."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import log2
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragassay.evaluate.figures.evidence_measures import (
+    MEASURES,
+    NOTHING,
+    EvidenceValues,
+    Placed,
+    by_cutoff,
+    by_query,
+    query_values,
+)
+from ragassay.evidence.spans import Span, merged
+
+
+def positions(spans):
+    """The characters of spans, as a plain set."""
+    return {(doc, at) for doc, start, end in spans for at in range(start, end)}
+
+
+def by_sets(pieces, passages):
+    """The five measures from their definitions, by sets alone."""
+    evidence, retrieved, gains, whole = positions(pieces), positions(passages), [], []
+    for rank, passage in enumerate(passages, 1):
+        before = positions(passages[: rank - 1])
+        gains.append(len((positions([passage]) & evidence) - before) / len(evidence) / log2(rank + 1))
+        whole.append(any(positions([piece]) <= positions([passage]) for piece in pieces))
+    both = len(evidence & retrieved)
+    rr = 1 / (whole.index(True) + 1) if True in whole else 0
+    return both / len(evidence), both / len(retrieved), both / len(evidence | retrieved), sum(gains), rr
+
+
+A, B = Span("a", 10, 20), Span("b", 0, 5)
+CASES = {
+    "found whole at once": ([A], [Span("a", 0, 30)], (1, 1 / 3, 1 / 3, 1, 1)),
+    "exactly": ([A], [A], (1, 1, 1, 1, 1)),
+    "nothing of it": ([A], [Span("a", 20, 30), Span("b", 10, 20)], (0, 0, 0, 0, 0)),
+    "half, then the other half": (
+        [A],
+        [Span("a", 5, 15), Span("a", 15, 25)],
+        (1, 0.5, 0.5, 0.5 + 0.5 / log2(3), 0),
+    ),
+    "the same twice gains once": ([A], [A, A], (1, 1, 1, 1, 1)),
+    "overlap costs rank, not precision": (
+        [A],
+        [Span("a", 0, 16), Span("a", 14, 20)],
+        (1, 0.5, 0.5, 0.6 + 0.4 / log2(3), 0),
+    ),
+    "two pieces in one section": (
+        [A, Span("a", 40, 50)],
+        [Span("a", 0, 100)],
+        (1, 0.2, 0.2, 1, 1),
+    ),
+    "two documents, one piece whole at rank 2": (
+        [A, B],
+        [Span("b", 0, 4), Span("a", 0, 20)],
+        (14 / 15, 14 / 24, 14 / 25, 4 / 15 + 10 / 15 / log2(3), 0.5),
+    ),
+    "a hole is torn and filled": (
+        [A],
+        [Span("a", 13, 16), Span("a", 0, 40)],
+        (1, 0.25, 0.25, 0.3 + 0.7 / log2(3), 0.5),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hand_made_cases_are_as_counted_by_hand_and_by_sets(case):
+    pieces, passages, expected = CASES[case]
+    values = query_values(merged(pieces), passages)
+    assert values == pytest.approx(expected)
+    assert values == pytest.approx(by_sets(pieces, passages))
+
+
+spans = st.builds(
+    lambda doc, start, length: Span(doc, start, start + length),
+    st.sampled_from("ab"),
+    st.integers(0, 40),
+    st.integers(1, 25),
+)
+
+
+@given(st.lists(spans, min_size=1, max_size=4), st.lists(spans, min_size=1, max_size=8))
+def test_any_case_is_as_by_sets(given_pieces, passages):
+    pieces = merged(given_pieces)
+    assert positions(pieces) == positions(given_pieces)
+    assert query_values(pieces, passages) == pytest.approx(by_sets(pieces, passages))
+
+
+@given(st.lists(spans, min_size=1, max_size=4), st.lists(spans, min_size=1, max_size=5), st.data())
+def test_rechunking_into_the_same_coverage_changes_neither_recall_nor_precision_nor_iou(pieces, passages, data):
+    """Each passage is cut anew at places drawn, its parts grow back over one another, and all come in another order."""
+    parts = []
+    for doc, start, end in passages:
+        cuts = sorted({start, end, *data.draw(st.lists(st.integers(start, end), max_size=4))})
+        overlap = data.draw(st.integers(0, 5))
+        parts += [Span(doc, max(start, a - overlap), b) for a, b in pairwise(cuts)]
+    rechunked = data.draw(st.permutations(parts))
+    assert positions(rechunked) == positions(passages)
+    before, after = query_values(merged(pieces), passages), query_values(merged(pieces), rechunked)
+    assert before[:3] == after[:3]
+
+
+@given(st.lists(spans, min_size=1, max_size=4), st.lists(spans, max_size=8))
+def test_every_value_lies_between_0_and_1_and_more_passages_find_no_less(pieces, passages):
+    pieces, rows = merged(pieces), [query_values(merged(pieces), passages[:k]) for k in range(len(passages) + 1)]
+    assert all(0 <= value <= 1 + 1e-12 for row in rows for value in row)
+    for fewer, more in pairwise(rows):
+        assert fewer.recall <= more.recall and fewer.ndcg <= more.ndcg and fewer.rr <= more.rr
+    assert rows[0] == NOTHING == EvidenceValues(0, 0, 0, 0, 0)
+
+
+def test_failed_is_no_value_and_neither_is_what_nobody_can_place():
+    evidence = {"found": (A,), "empty": (A,), "failed": (A,), "unplaced": (A,)}
+    handed = {"found": [A], "empty": [], "failed": None, "unplaced": [A, None], "without evidence": [A]}
+    found = by_query(evidence, handed)
+    assert list(found) == list(MEASURES)
+    for values in found.values():
+        assert values == {"found": 1, "empty": 0, "failed": None, "unplaced": None}
+
+
+def test_at_equal_context_counts_what_fits():
+    evidence, found = {"q": (A,), "failed": (A,), "strange": (A,)}, [("half", 3.0), ("rest", 2.0), ("more", 1.0)]
+    placed = {
+        "half": Placed(Span("a", 10, 15), 40),
+        "rest": Placed(Span("a", 15, 20), 50),
+        "more": Placed(Span("a", 0, 30), 1),
+    }
+    rankings = {"q": found, "failed": None, "strange": [*found[:2], ("unknown", 1.0)]}
+    for tokens, recall in ((39, 0), (40, 0.5), (89, 0.5), (90, 1), (91, 1)):
+        values = by_cutoff(evidence, rankings, placed, k=1, tokens=tokens)
+        assert list(values) == [*MEASURES, *(f"{measure}_at_tokens" for measure in MEASURES)]
+        assert values["evidence_recall"] == {"q": 0.5, "failed": None, "strange": 0.5}
+        assert values["evidence_recall_at_tokens"]["q"] == recall
+        assert values["evidence_precision_at_tokens"]["q"] == (10 / 30 if tokens == 91 else recall > 0)
+        assert values["evidence_recall_at_tokens"]["failed"] is None
+    assert values["evidence_recall_at_tokens"]["strange"] is None, (
+        "of what has no place the tokens are not known either"
+    )
+
+
+def test_a_query_that_nobody_ranked_or_counted_is_an_error():
+    with pytest.raises(KeyError):
+        by_query({"q": (A,)}, {})
+    with pytest.raises(ValueError, match="without evidence"):
+        query_values((), [A])

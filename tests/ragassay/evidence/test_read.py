@@ -1,0 +1,170 @@
+"""Evidence as people write it: every form means the same place, and what is wrong is said with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.json_lines import write_lines
+
+from ragassay.errors import InputError
+from ragassay.evidence.read import read_evidence
+from ragassay.evidence.spans import Span, merged
+
+PAGES = {
+    ("avr.pdf", 1): "The watchdog resets the con-\ntroller.",
+    ("avr.pdf", 2): "",
+    ("avr.pdf", 3): "  Call wdt_reset() often. ",
+    ("parts/uart.pdf", 1): "The UART has a baud rate.",
+}
+AVR = "The watchdog resets the con-\ntroller.\n\n  Call wdt_reset() often. "
+"""The pages of avr.pdf joined by newlines."""
+
+
+class Folder:
+    """The three files evidence is read from."""
+
+    def __init__(self, root: Path) -> None:
+        self.queries, self.pages, self.corpus = root / "queries.jsonl", root / "pages.jsonl", root / "corpus.jsonl"
+        self.qrels = root / "qrels.tsv"
+        write_lines(self.pages, [{"doc": doc, "page": page, "text": text} for (doc, page), text in PAGES.items()])
+        places = {"a-1": (0, 37), "a-2": (24, 50), "a-3": (40, 64), "b-1": None}
+        rows = []
+        for name, place in places.items():
+            where = {"doc": "avr.pdf", "start": place[0], "end": place[1]} if place else {"doc": "avr.pdf"}
+            rows.append({"_id": name, "text": "x", "metadata": where})
+        write_lines(self.corpus, rows)
+
+    def of(self, *given: Any, qrels: str | None = None) -> dict[str, tuple[Span, ...]]:
+        """The evidence of queries q1, q2, … that give this."""
+        lines = [
+            {"_id": f"q{n}", "text": "Why?", "metadata": {} if one is None else {"evidence": one}}
+            for n, one in enumerate(given, 1)
+        ]
+        write_lines(self.queries, lines)
+        if qrels is not None:
+            self.qrels.write_text(qrels)
+        return read_evidence(self.queries, self.pages, self.corpus, self.qrels if qrels is not None else None)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    return Folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        {"doc": "avr.pdf", "start": 0, "end": 37},
+        {"doc": "avr.pdf", "start": 0, "end": 38},
+        {"doc": "avr.pdf", "quote": "The watchdog resets the controller."},
+        {"doc": "avr.pdf", "quote": "The  watchdog\nresets the con-\ntroller. "},
+        {"doc": "avr.pdf", "first_page": 1, "last_page": 1},
+        {"doc": "avr.pdf", "first_page": 1, "last_page": 2},
+        {"passage": "a-1"},
+    ],
+    ids=str,
+)
+def test_every_form_is_the_same_span(folder: Folder, piece: dict[str, Any]) -> None:
+    assert folder.of([piece]) == {"q1": (Span("avr.pdf", 0, 37),)}
+
+
+def test_pages_quotes_and_offsets_count_in_the_pages_joined_by_newlines(folder: Folder) -> None:
+    call = AVR.index("Call")
+    for piece in (
+        {"doc": "avr.pdf", "first_page": 3, "last_page": 3},
+        {"doc": "avr.pdf", "quote": "Call wdt_reset() often."},
+        {"doc": "avr.pdf", "start": call, "end": len(AVR)},
+    ):
+        [span] = folder.of([piece])["q1"]
+        assert AVR[span.start : span.end] == "Call wdt_reset() often."
+
+
+def test_overlapping_pieces_are_one_and_others_stay_apart(folder: Folder) -> None:
+    uart = {"doc": "parts/uart.pdf", "first_page": 1, "last_page": 1}
+    found = folder.of(
+        [uart, {"passage": "a-2"}, {"passage": "a-1"}, {"passage": "a-1"}],
+        [{"doc": "avr.pdf", "start": 4, "end": 12}, {"doc": "avr.pdf", "start": 13, "end": 19}],
+    )
+    assert found["q1"] == (Span("avr.pdf", 0, 50), Span("parts/uart.pdf", 0, 25))
+    assert found["q2"] == (Span("avr.pdf", 4, 12), Span("avr.pdf", 13, 19))
+    assert len(merged([Span("a", 0, 5), Span("a", 5, 9)])) == 2, "they touch, and do not overlap"
+
+
+def test_without_evidence_there_is_none_and_nothing_is_read(folder: Folder) -> None:
+    folder.pages.unlink()
+    folder.corpus.unlink()
+    assert folder.of(None, []) == {}
+
+
+def test_evidence_beside_the_metadata_counts_too(folder: Folder) -> None:
+    piece = {"doc": "avr.pdf", "start": 4, "end": 12}
+    write_lines(folder.queries, [{"_id": "q1", "text": "Why?", "evidence": [piece]}])
+    assert read_evidence(folder.queries, folder.pages, folder.corpus) == {"q1": (Span("avr.pdf", 4, 12),)}
+
+
+def test_labelled_passages_are_the_evidence_of_queries_that_bring_none(folder: Folder) -> None:
+    labels = "query-id\tcorpus-id\tscore\nq1\ta-1\t1\nq1\ta-3\t0\nq2\ta-3\t2\nelsewhere\tx\t1\nq3\ta-3\t0\n"
+    own = [{"doc": "avr.pdf", "start": 4, "end": 12}]
+    assert folder.of(None, own, None, qrels=labels) == {
+        "q1": (Span("avr.pdf", 0, 37),),
+        "q2": (Span("avr.pdf", 4, 12),),
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("page 3", "evidence is not a list"),
+        ({"doc": "avr.pdf", "start": 0, "end": 3}, "evidence is not a list"),
+        (["avr.pdf"], "evidence 1: is not an object"),
+        ([{}], "has no key"),
+        ([{"doc": "avr.pdf"}], "has 'doc'; write"),
+        ([{"doc": "avr.pdf", "start": 0, "end": 3, "quote": "watchdog"}], "each by itself"),
+        ([{"doc": "avr.pdf", "start": 0}], "each by itself"),
+        ([{"doc": "avr.pdf", "passage": "a-1"}], "each by itself"),
+        ([{"doc": "avr.pdf", "start": "0", "end": 3}], "'start' is not a whole number"),
+        ([{"doc": "avr.pdf", "start": 0.0, "end": 3}], "'start' is not a whole number"),
+        ([{"doc": "avr.pdf", "start": False, "end": 3}], "'start' is not a whole number"),
+        ([{"doc": 7, "start": 0, "end": 3}], "'doc' is not a text"),
+        ([{"doc": "avr.pdf", "start": 3, "end": 3}], "start 3 is not before end 3"),
+        ([{"doc": "avr.pdf", "start": -1, "end": 3}], "below 0"),
+        ([{"doc": "avr.pdf", "start": 0, "end": 900}], "0 to 900 is outside the text of avr.pdf, which has 65"),
+        ([{"doc": "avr.pdf", "start": 37, "end": 40}], "there is no text at 37 to 40"),
+        ([{"doc": "avr.pdf", "start": 0, "end": 3}, {"doc": "avx.pdf", "start": 0, "end": 3}], "evidence 2: .*did you"),
+        ([{"doc": "uart.pdf", "quote": "The UART has"}], "'uart.pdf', of which there is no text"),
+        ([{"doc": "avr.pdf", "quote": "The UART has a baud rate."}], "“The UART has a baud rate.” does not stand in"),
+        ([{"doc": "avr.pdf", "quote": "a \x1b[31m red one"}], r"\\x1b"),
+        ([{"doc": "avr.pdf", "quote": "the"}], "too short"),
+        ([{"doc": "avr.pdf", "first_page": 1, "last_page": 4}], "page 4 of avr.pdf is not in pages.jsonl"),
+        ([{"doc": "avr.pdf", "first_page": 0, "last_page": 1}], "below 1"),
+        ([{"doc": "avr.pdf", "first_page": 3, "last_page": 1}], "first_page 3 is after last_page 1"),
+        ([{"doc": "avr.pdf", "first_page": 2, "last_page": 2}], "there is no text"),
+        ([{"passage": "a-9"}], "'a-9', which is not in corpus.jsonl; did you mean 'a-"),
+        ([{"passage": "b-1"}], "does not say where it stands"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(folder: Folder, given: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words) as caught:
+        folder.of(None, given)
+    assert (caught.value.file, caught.value.line, caught.value.exit_status) == (folder.queries, 2, 2)
+    assert caught.value.remedy and "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["a-9", "b-1"])
+def test_a_label_of_a_passage_without_a_place_is_said_with_its_line(folder: Folder, name: str) -> None:
+    with pytest.raises(InputError, match=f"'{name}'") as caught:
+        folder.of(None, qrels=f"q1 0 a-1 1\nq1 0 {name} 1\n")
+    assert (caught.value.file, caught.value.line) == (folder.qrels, 2)
+
+
+def test_a_file_that_evidence_needs_and_is_not_there_is_named(folder: Folder) -> None:
+    folder.corpus.unlink()
+    with pytest.raises(InputError) as caught:
+        folder.of([{"passage": "a-1"}])
+    assert caught.value.file == folder.corpus
+    folder.pages.unlink()
+    with pytest.raises(InputError, match="run `ragassay ingest`") as caught:
+        folder.of([{"passage": "a-1"}])
+    assert caught.value.file == folder.pages
