@@ -16,6 +16,7 @@ from ragassay.progress import StderrProgress
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import plain
 
+from .joined import alone, check_others, with_others
 from .loads import STAGES_THAT_ASK
 from .manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
 from .obstacles import asking_obstacles, file_obstacles, refuse
@@ -37,7 +38,11 @@ def run_all(options: argparse.Namespace) -> int:
             runner.refuse_obstacles()
         manifests = [runner.bring_up_to_date(first)]
         check_k(workspace)
-        manifests += [runner.bring_up_to_date(stage) for stage in others]
+        check_others(workspace)
+        for stage in others:
+            manifests.append(runner.bring_up_to_date(stage))
+            if stage.name == "questions":
+                check_others(workspace)
     _say_results(workspace)
     return max(manifest.exit_status for manifest in manifests)
 
@@ -130,7 +135,7 @@ class Runner:
         manifest = make_manifest(stage.name, inputs, settings, made, outcome, (*caller.usage(), *outcome.usage))
         write_manifest(path, manifest)
         if stage.name == "screen":
-            self._workspace = with_finalists(workspace)
+            self._workspace = with_others(with_finalists(alone(workspace)), workspace.others)
         workspace.push()
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
         self._say(f"{stage.name}: {manifest.n_records} records{failed}")
@@ -178,8 +183,8 @@ class Runner:
         if self._cache is None:
             from ragassay.calls.reply_cache import ReplyCache
 
-            shipped = () if self._ignore_recorded else (self._workspace.shipped_replies,)
-            self._cache = ReplyCache(self._workspace.replies, shipped)
+            recorded = () if self._ignore_recorded else self._workspace.recorded_replies
+            self._cache = ReplyCache(self._workspace.replies, recorded)
         return self._cache
 
 

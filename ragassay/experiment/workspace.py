@@ -15,13 +15,15 @@ from .table import file_name
 class Workspace:
     """The paths of one experiment and its settings. `corpus` is the user's folder, `results` is `results/NAME`.
 
-    `mirrors` are those of the two that are copies of folders elsewhere (s3://…).
+    `mirrors` are those of the two that are copies of folders elsewhere (s3://…), `others` the results folders whose
+    agents meet ours.
     """
 
     corpus: Path
     results: Path
     experiment: Experiment
     mirrors: tuple[Mirror, ...] = ()
+    others: tuple[Path, ...] = ()
 
     def push(self) -> None:
         """Write back what has changed in folders that are elsewhere. Raises InputError."""
@@ -233,6 +235,11 @@ class Workspace:
     @property
     def shipped_replies(self) -> Path:
         return self.corpus / "replies"
+
+    @property
+    def recorded_replies(self) -> tuple[Path, ...]:
+        """Folders with replies that are read and not written: the corpus folder's, and of other results."""
+        return (self.shipped_replies, *(other / "replies" for other in self.others))
 
     @property
     def embeddings(self) -> Path:
