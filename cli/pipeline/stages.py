@@ -113,7 +113,11 @@ def _screen() -> Stage:
         needs=lambda w: [w.passages, w.pages, w.queries],
         uses=lambda w: [w.own_qrels, *retrieval.screen_files(w)],
         settings=retrieval.screen_settings,
-        makes=lambda w: [w.screening_runs, w.screen],
+        makes=lambda w: [
+            w.screening_runs,
+            w.screen,
+            *(w.screening / f"{v.name}.trec" for v in w.experiment.variants.all),
+        ],
         run=run,
     )
 
