@@ -183,7 +183,7 @@ class Runner:
         if self._cache is None:
             from ragassay.calls.reply_cache import ReplyCache
 
-            recorded = () if self._ignore_recorded else self._workspace.recorded_replies
+            recorded = () if self._ignore_recorded else self._workspace.recorded_replies()
             self._cache = ReplyCache(self._workspace.replies, recorded)
         return self._cache
 

@@ -114,7 +114,12 @@ def _screen() -> Stage:
         needs=lambda w: [w.passages, w.pages, w.queries],
         uses=lambda w: [w.own_qrels, *retrieval.screen_files(w)],
         settings=retrieval.screen_settings,
-        makes=lambda w: [w.screening_runs, w.screen, *retrieval.rewrites_made(w)],
+        makes=lambda w: [
+            w.screening_runs,
+            w.screen,
+            *(w.screening / f"{v.name}.trec" for v in w.experiment.variants.all),
+            *retrieval.rewrites_made(w),
+        ],
         run=run,
     )
 

@@ -70,7 +70,7 @@ def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Ro
         Runner(workspace, options).bring_up_to_date(stages()[0])
     check_k(workspace)
     check_others(workspace)
-    recorded = () if options.ignore_recorded else workspace.recorded_replies
+    recorded = () if options.ignore_recorded else workspace.recorded_replies()
     return make_plan(workspace, ReplyCache(workspace.replies, recorded))
 
 

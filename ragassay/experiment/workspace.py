@@ -236,7 +236,6 @@ class Workspace:
     def shipped_replies(self) -> Path:
         return self.corpus / "replies"
 
-    @property
     def recorded_replies(self) -> tuple[Path, ...]:
         """Folders with replies that are read and not written: the corpus folder's, and of other results."""
         return (self.shipped_replies, *(other / "replies" for other in self.others))
