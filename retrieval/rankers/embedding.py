@@ -50,7 +50,8 @@ class Embedder:
         backend: Backend = "auto",
     ) -> None:
         self._cores = cores or Cores()
-        self._model, self._cache, self._load, self._progress = model, cache, load or _Loader(backend), progress
+        self._load: Callable[[str], Encoder] = load or _Loader(backend)
+        self._model, self._cache, self._progress = model, cache, progress
         self._encoder: Encoder | None = None
         self._anew = False
 
