@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -129,7 +130,8 @@ class Embedder:
         return self._encoder
 
 
-class _Loader(NamedTuple):
+@dataclass(frozen=True)
+class _Loader:
     """What gives the model of a name: equal ones are one on a cluster's worker, which loads a model once."""
 
     backend: Backend
