@@ -81,7 +81,7 @@ def screen_settings(experiment: Experiment) -> dict[str, Any]:
         "corpus.language": experiment.corpus.language,
     }
     if asked := rewritings_for(experiment):
-        said["rewritings"] = [list(one) for one in asked]
+        said["rewritings"] = [one._asdict() for one in asked]
     left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}
     return {key: value for key, value in (values | said).items() if key not in left_out}
 

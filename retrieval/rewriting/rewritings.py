@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.table import file_name
-from ragassay.experiment.variant_settings import BY_MODEL, RetrieverSettings
+from ragassay.experiment.variant_settings import RetrieverSettings
 from ragassay.experiment.workspace import Workspace
 
 from ..agents import REWRITE_PROMPT
@@ -33,10 +33,11 @@ def rewriting_of(settings: RetrieverSettings, experiment: Experiment) -> Rewriti
 
     The model and the number are [answer]'s where the table says nothing of them.
     """
-    if settings.rewrite not in BY_MODEL:
+    way = settings.rewrite
+    if way == "none" or way == "rm3":
         return None
-    n = settings.rewrite_queries or experiment.answer.fusion_queries if settings.rewrite in OF_SEVERAL else 1
-    return Rewriting(settings.rewrite, settings.rewrite_model or experiment.answer.model, n)
+    n = (settings.rewrite_queries or experiment.answer.fusion_queries) if way in OF_SEVERAL else 1
+    return Rewriting(way, settings.rewrite_model or experiment.answer.model, n)
 
 
 def of_rag_fusion(experiment: Experiment) -> Rewriting:
