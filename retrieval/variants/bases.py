@@ -27,6 +27,9 @@ from ..rankers.rm3 import PASSAGES, TERMS, WEIGHT, FeedbackTerms, Rm3
 
 Key = tuple[object, ...]
 
+ASKED_ONCE = 200
+"""Passages that a base is searched for at least, so that no variant asks it again for more; but a user's own."""
+
 _BYTES_OF_HALF = 2
 
 
@@ -75,7 +78,8 @@ class Bases:
         key = _key(variant)
         if key not in self._made:
             raw, index_s, index_bytes = self._make(variant)
-            searched: Ranker = Searched(raw)
+            depth = ASKED_ONCE if variant.settings.kind != "python" else 1
+            searched: Ranker = Searched(raw, depth=depth)
             if self.returns_sections(variant.chunking):
                 sections = sections_of(self.passages(variant.chunking))
                 raw, searched = SmallToBig(raw, sections), SmallToBig(searched, sections)

@@ -24,6 +24,9 @@ from .searching import RewrittenBy, VariantFound, VariantRankers
 TIMED = 20
 """So many queries are searched for one at a time, spread evenly over the test set."""
 
+TIMED_RERANKED = 5
+"""The same where a cross-encoder reads every passage anew."""
+
 DEEPEST = 200
 """Passages of a ranking that is written, at most, unless a variant hands over more."""
 
@@ -71,7 +74,8 @@ def _run(
 ) -> VariantRun:
     k, tokens = limits_of(variant, workspace.experiment)
     bases = list(rankers.bases_of(variant))
-    sample = [queries[place * len(queries) // TIMED] for place in range(TIMED)] if len(queries) > TIMED else queries
+    n = TIMED_RERANKED if variant.settings.rerank else TIMED
+    sample = [queries[place * len(queries) // n] for place in range(n)] if len(queries) > n else queries
     took = rankers.pipeline(variant.name).seconds([query.text for query in sample])
     known = bool(len(took)) and not np.isnan(took).any()
     return VariantRun(
