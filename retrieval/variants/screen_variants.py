@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 
 import numpy as np
@@ -70,7 +70,7 @@ def _run(
     rankers: VariantRankers, variant: Variant, queries: Sequence[Query], found: VariantFound, workspace: Workspace
 ) -> VariantRun:
     k, tokens = limits_of(variant, workspace.experiment)
-    bases = list(rankers.bases_of(variant))
+    bases = _apart(rankers.bases_of(variant))
     sample = [queries[place * len(queries) // TIMED] for place in range(TIMED)] if len(queries) > TIMED else queries
     took = rankers.pipeline(variant.name).seconds([query.text for query in sample])
     known = bool(len(took)) and not np.isnan(took).any()
@@ -90,6 +90,11 @@ def _run(
         index_bytes=_index_bytes(bases),
         n_passages=len(rankers.bases.passages(variant.chunking)),
     )
+
+
+def _apart(bases: Iterable[Base]) -> list[Base]:
+    """Those with an index of their own: of several that share one on a server, one."""
+    return list({base.index or id(base): base for base in bases}.values())
 
 
 def _index_s(bases: Sequence[Base]) -> float | None:
