@@ -23,6 +23,8 @@ MAX_K = 10_000
 
 _AT_A_TIME = 64  # searches in one request
 
+_SERVERS_RRF_K = 60
+
 Body = dict[str, Any]
 
 
@@ -104,8 +106,14 @@ def hybrid_search(queries: Sequence[Body], depth: int, processor: Body) -> Body:
 
 
 def rrf_processor(rrf_k: int) -> Body:
-    """Reciprocal rank fusion, from OpenSearch 2.19 on."""
-    return {"score-ranker-processor": {"combination": {"technique": "rrf", "rank_constant": rrf_k}}}
+    """Reciprocal rank fusion, from OpenSearch 2.19 on, for an `rrf_k` from 1 to 10,000.
+
+    2.19 reads its constant from the parameters alone, whatever its documentation says, and takes 60 without them.
+    """
+    combination: Body = {"technique": "rrf", "rank_constant": rrf_k}
+    if rrf_k != _SERVERS_RRF_K:
+        combination["parameters"] = {"rank_constant": rrf_k}
+    return {"score-ranker-processor": {"combination": combination}}
 
 
 def min_max_processor(weights: Sequence[float]) -> Body:
