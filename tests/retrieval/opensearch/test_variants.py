@@ -122,7 +122,7 @@ def test_every_variant_ranks_as_in_memory(make: Make, hybrid: str):
             if settings.kind == "bm25":
                 factor = ranking[0][1] / expected[0][1] if ranking else 1.0
                 expected = [(identifier, factor * score) for identifier, score in expected]
-            same(expected, ranking, 4e-3 if by_server else 1e-6 if settings.table == "rrf" else 3e-4)
+            same(expected, ranking, 4e-3 if by_server else 1e-6 if variants[name].table == "rrf" else 3e-4)
 
 
 def test_k1_and_b_are_the_ones_asked_for(bench, make: Make):
