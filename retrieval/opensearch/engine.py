@@ -57,13 +57,22 @@ def open_rankers(
     else:
         known = existing_index(server, engine.settings.index, about)
         target = target_of(engine.settings.index, known, engine.settings)
-    by_server = engine.settings.hybrid == "server"
+    by_server = fuses(engine.settings, target.shards)
     every: dict[str, Ranker] = {
         "bm25": ServerBm25(server, target, analyze),
         "knn": ServerKnn(server, target, embedder),
         "hybrid": ServerHybrid(server, target, analyze, embedder, rrf_k, by_server=by_server),
     }
     return {name: ranker for name, ranker in every.items() if name in names}
+
+
+def fuses(settings: OpenSearchSettings, shards: int) -> bool:
+    """Whether the server is to fuse a hybrid, and can.
+
+    Over several shards OpenSearch 2.19 ranks and normalises each shard's by itself, and not at all where terms are
+    counted over all of them (its marks between rankings come back as hits), so it cannot.
+    """
+    return settings.hybrid == "server" and shards == 1
 
 
 def target_of(index: str, about: About, settings: OpenSearchSettings, terms: str = TERMS) -> Target:

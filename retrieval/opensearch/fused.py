@@ -24,11 +24,10 @@ class Clauses(Protocol):
 
 
 class ServerFused:
-    """The top max(k, `depth`) of each of 1 to 5 `members` over one index, fused by the server.
+    """The top max(k, `depth`) of each of 1 to 5 `members` over one index of one shard, fused by the server.
 
     Scores are those of the embedded engine's hybrid, but that the server gives 0.001 by min-max where a ranking's last
-    passage has 0, ranks passages that BM25 scores alike in an order of its own, and with several shards takes `depth`
-    of each. weights: one a member, above 0.
+    passage has 0, and ranks passages that BM25 scores alike in an order of its own. weights: one a member, above 0.
     """
 
     def __init__(

@@ -14,6 +14,7 @@ from ragassay.experiment.variant_settings import RetrieverSettings
 from ragassay.experiment.variants import Variant
 
 from .about import Weighing
+from .engine import fuses
 
 MOST_FUSED = 5
 """Queries that a hybrid query of the server takes at most."""
@@ -45,7 +46,7 @@ class Homes:
         self._by_name = {variant.name: variant for variant in variants}
         self._weighings: dict[Home, set[Weighing]] = {}
         self._fused: dict[str, Home] = {}
-        if settings.hybrid == "server":
+        if fuses(settings, settings.shards):
             for variant in self._by_name.values():
                 self._fuse(variant)
         for variant in self._by_name.values():

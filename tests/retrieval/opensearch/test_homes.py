@@ -17,9 +17,11 @@ BM25 = {"name": "bm25", "kind": "bm25", "k1": [0.9, 1.2]}
 KNN = {"name": "knn", "kind": "knn", "embedding": ["one", "two"]}
 
 
-def homes(*retrievers: dict, hybrid: str = "server", chunkings: tuple[dict, ...] = (SMALL,)) -> tuple[Homes, Variants]:
+def homes(
+    *retrievers: dict, hybrid: str = "server", shards: int = 1, chunkings: tuple[dict, ...] = (SMALL,)
+) -> tuple[Homes, Variants]:
     variants = experiment(chunking=list(chunkings), retriever=list(retrievers)).variants
-    settings = OpenSearchSettings.model_validate({"hybrid": hybrid})
+    settings = OpenSearchSettings.model_validate({"hybrid": hybrid, "shards": shards})
     return Homes(variants.all, settings, "the default", lambda name: name == "big"), variants
 
 
@@ -53,6 +55,7 @@ def test_where_the_server_fuses_bm25_stands_beside_the_vectors():
         ({"fusion": "z-score"}, {}),
         ({"fusion": "rrf", "weights": [0.3, 0.7]}, {}),
         ({"chunking": "big"}, {}),
+        ({"shards": 3}, {}),
         ({}, {"rewrite": "rm3"}),
         ({}, {"rerank": "rerank:x"}),
         ({}, {"threshold": 1.0}),
@@ -61,11 +64,12 @@ def test_where_the_server_fuses_bm25_stands_beside_the_vectors():
     ],
 )
 def test_what_the_server_cannot_fuse_is_fused_here(hybrid: dict, first: dict):
-    chunking = hybrid.pop("chunking", "small")
+    hybrid = dict(hybrid)
+    chunking, shards = hybrid.pop("chunking", "small"), hybrid.pop("shards", 1)
     given = [{"name": "bm25", "kind": "bm25", "chunking": chunking, **first}]
     given += [{"name": name, "kind": "knn", "embedding": name, "chunking": chunking} for name in ("one", "two")]
     given.append({"name": "both", "kind": "hybrid", "of": ["bm25", "one"], **hybrid})
-    known, variants = homes(*given, chunkings=(SMALL, BIG))
+    known, variants = homes(*given, chunkings=(SMALL, BIG), shards=shards)
     assert known.of_fused(variants.by_name["both"]) is None
 
 
