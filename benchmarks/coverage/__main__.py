@@ -25,6 +25,7 @@ TABLES = (
     "listwise_strengths",
     "sources",
     "told_apart",
+    "screening",
 )
 
 

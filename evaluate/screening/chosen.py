@@ -22,7 +22,7 @@ def chosen_variant(screened: Screened, worse: Truths, baseline: int | None, seed
     if not len(ranked):
         return None
     best, second = int(ranked[0]), int(ranked[1]) if len(ranked) > 1 else None
-    choices = Choices.of(screened.field, ranked, screened.clusters, seed)
+    choices = Choices.of(screened.field, screened.by_cost, screened.clusters, seed)
     mean = BeforeAfter(before=mean_figures(values[[best]], screened.clusters)[0], after=choices.mean(values, UNIT))
     lead = over = None
     if second is not None:

@@ -37,12 +37,15 @@ class Choices:
     clusters: Clusters
 
     @classmethod
-    def of(cls, field: Field, ranked: Ints, clusters: Clusters, seed: int) -> Choices:
-        """By the mean lead over the field, among `ranked`; those that tie on a half are in the order of `ranked`."""
+    def of(cls, field: Field, among: Ints, clusters: Clusters, seed: int) -> Choices:
+        """By the mean lead over the field; those that tie on a half are in the order of `among`.
+
+        among: indices of variants, in an order that says nothing of their values: the other half must not break ties.
+        """
         halves = halves_of(clusters, seed)
         parts = np.concatenate([halves, ~halves]).astype(np.float64)
-        lead = np.nan_to_num(field.lead_on(parts)[:, ranked], nan=-np.inf)
-        best, second = _two_best(lead, ranked)
+        lead = np.nan_to_num(field.lead_on(parts)[:, among], nan=-np.inf)
+        best, second = _two_best(lead, among)
         inside = halves[:, clusters.numbers]
         n = len(halves)
         chosen = [np.where(inside, two[n:, None], two[:n, None]) for two in (best, second)]
@@ -64,7 +67,8 @@ class Choices:
 
     def _values(self, values: Floats, place: int) -> Floats:
         """(splits, queries): of the best (0) or the second (1), as far as it has values."""
-        return values[self.chosen[place], np.arange(values.shape[1])]
+        found: Floats = values[self.chosen[place], np.arange(values.shape[1])]
+        return found
 
 
 def halves_of(clusters: Clusters, seed: int, splits: int = SPLITS) -> Truths:
@@ -75,18 +79,18 @@ def halves_of(clusters: Clusters, seed: int, splits: int = SPLITS) -> Truths:
     return halves
 
 
-def _two_best(lead: Floats, ranked: Ints) -> tuple[Ints, Ints]:
-    """(parts,) twice: the variants with the highest and the second highest of `lead` (parts, ranked)."""
+def _two_best(lead: Floats, among: Ints) -> tuple[Ints, Ints]:
+    """(parts,) twice: the variants with the highest and the second highest of `lead` (parts, among)."""
     first = lead.argmax(axis=1)
-    if len(ranked) < 2:
-        return ranked[first], np.full(len(lead), -1)
+    if len(among) < 2:
+        return among[first], np.full(len(lead), -1)
     rest = lead.copy()
     rest[np.arange(len(lead)), first] = -np.inf
     rest_best = rest.argmax(axis=1)
     # Where no other has a value there, the next one in order stands second.
     none = np.isneginf(rest[np.arange(len(lead)), rest_best])
     second = np.where(none, np.where(first == 0, 1, 0), rest_best)
-    return ranked[first], ranked[second]
+    return among[first], among[second]
 
 
 def _figure(values: Floats, clusters: Clusters, limits: Range, *, difference: bool) -> Figure:

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 KIND, OF, CHUNKING = "kind", "of", "chunking"
+NAMES = ("name", "table")
+"""What says nothing but which variant it is."""
 
 
 def crossed(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Of each variant: `k1` of a hybrid's BM25 is `bm25.k1`, its `of` the kinds fused; lists are written out (`0.3/0.7`).
+    """Of each variant: `k1` of a hybrid's BM25 is `bm25.k1`, its `of` the kinds fused; a list is `0.3/0.7`.
 
     A hybrid shares its members' chunking. A member that is none of `names` leaves the hybrid's `of` as it is.
     """
@@ -18,7 +20,7 @@ def crossed(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list
 
 
 def _with_members(row: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]], depth: int) -> dict[str, Any]:
-    flat = {key: _scalar(level) for key, level in row.items() if key != "name"}
+    flat = {key: _scalar(level) for key, level in row.items() if key not in NAMES}
     members = [known[name] for name in row.get(OF) or () if name in known]
     if not members or len(members) < len(row[OF]) or not depth:
         return flat

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Floats, Truths
 from ragassay.records import Figure
 from ragassay.text import listed, plain
 
@@ -96,7 +96,7 @@ def _used(rows: Mapping[int, Mapping[str, Any]]) -> set[str]:
 def _levels(values: Floats, cells: Cells) -> tuple[Floats, Floats]:
     """(levels, queries) twice: means over the cells in which each level has a value on the query, and the gaps."""
     table = np.stack([[_mean_of(values[list(each)]) for each in cell] for cell in cells.variants])
-    known = ~np.isnan(table).any(axis=1)
+    known: Truths = np.asarray(~np.isnan(table).any(axis=1))
     with np.errstate(invalid="ignore"):
         means = np.where(known[:, None], table, 0.0).sum(axis=0) / known.sum(axis=0)
     others = (means.sum(axis=0) - means) / (len(means) - 1)

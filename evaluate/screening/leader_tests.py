@@ -19,17 +19,22 @@ from ..statistics.sign_flip import flip_ps
 def told_worse(values: Floats, leader: int, clusters: Clusters, seed: int) -> Truths:
     """(variants,): whether the data tell the leader from each, ahead of it; not the leader itself.
 
-    values: (variants, queries), NaN where there is none. The clustered t-test and the sign flips of whole clusters
-    (which stand alone where t is not defined) must both say so, two-sided at `LEVEL_LEADER`, each pair on the queries
-    that both have; and none is told from others with fewer than `FEWEST_QUERIES` clusters.
+    values: (variants, queries), NaN where there is none. The clustered t-test says so, two-sided at `LEVEL_LEADER`,
+    each pair on the queries that both have. Where it does of every other, so that the leader would be the best, the
+    sign flips of whole clusters must say so too (they stand alone where t is not defined). None is told from others
+    with fewer than `FEWEST_QUERIES` clusters.
     """
     difference, p = against_all(values[leader], values, clusters)
-    told: Truths = (np.nan_to_num(difference) > 0) & ~(p > LEVEL_LEADER)
-    if (clusters.sizes > 0).sum() < FEWEST_QUERIES or not told.any():
+    told: Truths = np.asarray((np.nan_to_num(difference) > 0) & ~(p > LEVEL_LEADER))
+    if (clusters.sizes > 0).sum() < FEWEST_QUERIES:
         return np.zeros(len(values), dtype=bool)
-    gaps = values[leader] - values[told]
-    flips = flip_ps(clusters.sums(np.where(np.isnan(gaps), 0.0, gaps)), seed)
-    told[told] = [p is not None and p <= LEVEL_LEADER for p in flips]
+    others: Truths = np.asarray(~np.isnan(values).all(axis=1))
+    others[leader] = False
+    asked = told if told[others].all() else told & np.isnan(p)
+    if asked.any():
+        gaps = values[leader] - values[asked]
+        flips = flip_ps(clusters.sums(np.where(np.isnan(gaps), 0.0, gaps)), seed)
+        told[asked] = [each is not None and each <= LEVEL_LEADER for each in flips]
     return told
 
 

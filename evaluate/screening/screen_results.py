@@ -38,7 +38,7 @@ def screen_results(
     on_front = front(screened)
     ranked, worse = screened.ranked, np.zeros(len(screened.names), dtype=bool)
     if len(ranked):
-        worse = told_worse_with_failures(screened.values, int(ranked[0]), screened.clusters, seed)
+        worse[ranked] = told_worse_with_failures(screened.values[ranked], 0, screened.clusters, seed)
     best = chosen_variant(screened, worse, at, seed)
     effects = setting_effects(screened.values, crossed(screened.names, screened.settings), screened.clusters)
     going_on = [screened.names[each] for each in finalists(screened, on_front, worse, places, at)]

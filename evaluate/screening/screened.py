@@ -59,12 +59,16 @@ class Screened:
         return Field.of(self.values, self.clusters)
 
     @cached_property
-    def ranked(self) -> Ints:
-        """The variants that can be ranked, best first; of equally good ones those of fewer tokens, then the faster."""
-        lead = self.field.lead
+    def by_cost(self) -> Ints:
+        """The variants that can be ranked, those of fewer tokens first, then the faster, then by name."""
         costs = [np.nan_to_num(each, nan=np.inf) for each in (self.mean_tokens, two_digits(self.latency_p50_s))]
-        rows = [(-lead[at], *(c[at] for c in costs), self.names[at], at) for at in np.flatnonzero(self.field.enough)]
-        return np.array([row[-1] for row in sorted(rows)], dtype=np.intp)
+        places = np.flatnonzero(self.field.enough).tolist()
+        return np.array(sorted(places, key=lambda at: (*(c[at] for c in costs), self.names[at])), dtype=np.intp)
+
+    @cached_property
+    def ranked(self) -> Ints:
+        """The same, best first; of equally good ones in the order of `by_cost`."""
+        return self.by_cost[np.argsort(-self.field.lead[self.by_cost], kind="stable")]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +98,14 @@ class Field:
     def enough(self) -> Truths:
         """(variants,): whether it has a value on at least `FEWEST_VALUES` of the queries."""
         n = self.counts.sum(axis=1)
-        return (n > 0) & (n >= FEWEST_VALUES * self.n_queries)
+        found: Truths = (n > 0) & (n >= FEWEST_VALUES * self.n_queries)
+        return found
 
     @property
     def lead(self) -> Floats:
         """(variants,): the mean lead, to nine decimals, so that the order of adding up makes no difference."""
-        return self.lead_on(np.ones((1, self.sums.shape[1])))[0]
+        lead: Floats = self.lead_on(np.ones((1, self.sums.shape[1])))[0]
+        return lead
 
     def lead_on(self, parts: Floats) -> Floats:
         """(parts, variants): the same on some of the clusters, `parts` (parts, clusters) of 0 and 1; NaN on none."""
