@@ -55,7 +55,7 @@ $(VENV)/local: $(VENV)/base
 	touch $@
 
 $(VENV)/dev: $(VENV)/local
-	$(PIP) -e ".[local,opensearch,dev]"
+	$(PIP) -e ".[local,fast,opensearch,dev]"
 	$(PIP) --no-deps botocore jmespath
 	touch $@
 

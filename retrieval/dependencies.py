@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.experiment.dependencies import own_files, own_modules, tables
-from ragassay.experiment.settings import Experiment
+from ragassay.experiment.settings import Experiment, is_served
 from ragassay.experiment.variant_settings import BY_MODEL
 from ragassay.experiment.workspace import Workspace
 
@@ -22,11 +22,14 @@ OWN = {"name", "kind", "path", "callable", "writer"}
 def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape rankings; the settings of a server do not where none is used."""
     served = ["opensearch"] if experiment.retrieval.engine == "opensearch" else []
-    models = dict.fromkeys((experiment.answer.model, *sorted(experiment.servers())))
-    values = tables(experiment, "retrieval", *served, models=tuple(models))
+    embedding = experiment.retrieval.embedding
+    models = (experiment.answer.model, *([embedding] if is_served(embedding) else []))
+    values = tables(experiment, "retrieval", *served, models=models)
     values |= {f"answer.{key}": getattr(experiment.answer, key) for key in ("model", "agents", "fusion_queries")}
     values["corpus.language"] = experiment.corpus.language
     left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}
+    if not experiment.retrieval.other_vectors:
+        left_out.add("retrieval.embedding_backend")
     return {key: value for key, value in values.items() if key not in left_out}
 
 

@@ -10,6 +10,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.own_code import check_own_object, is_own
 from ragassay.experiment.settings import is_served
 from ragassay.experiment.workspace import Workspace
+from ragassay.models.compiled import check_backend
 from ragassay.models.embedding_server import EmbeddingServer, served_identity
 from ragassay.models.encoders import check_encoder
 from ragassay.models.endpoint import check_model
@@ -89,8 +90,10 @@ def open_embedder(
     if is_own(embedding):
         own = OwnEncoder(embedding, workspace.corpus)
         return Embedder(embedding, EmbeddingCache(own.identity, workspace.embeddings, read=shipped), lambda _: own)
-    cache = EmbeddingCache(model_identity(embedding), workspace.embeddings, read=shipped)
-    return Embedder(embedding, cache, progress=progress, cores=Cores(run.backend, run.scheduler))
+    backend = workspace.experiment.retrieval.embedding_backend
+    cache = EmbeddingCache(model_identity(embedding, backend), workspace.embeddings, read=shipped)
+    cores = Cores(run.backend, run.scheduler)
+    return Embedder(embedding, cache, progress=progress, cores=cores, backend=backend)
 
 
 def check_embedding(embedding: str, workspace: Workspace, what: str) -> None:
@@ -103,6 +106,7 @@ def check_embedding(embedding: str, workspace: Workspace, what: str) -> None:
         check_own_object(embedding, workspace.corpus)
     else:
         check_encoder(embedding, what)
+        check_backend(workspace.experiment.retrieval.embedding_backend)
 
 
 def passage_embedding(

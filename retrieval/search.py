@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from ragassay.errors import InputError
 from ragassay.files import read_records
+from ragassay.models.compiled import Backend
 from ragassay.records import Passage, Query
 from ragassay.text import plain
 from ragassay.trec import stream_run
@@ -41,6 +42,7 @@ def search_files(
     embedding: str,
     k: int,
     out: Path,
+    backend: Backend = "auto",
     language: str = "en",
     bm25: str = "bm25s",
     rrf_k: int = 60,
@@ -52,11 +54,11 @@ def search_files(
 ) -> int:
     """Rank the passages of `corpus` for every query and write the TREC run `out`, whose tag is the retriever.
 
-    `k` is the depth: a smaller corpus is ranked whole. `embedding` matters to knn and hybrid, whose embeddings are
-    kept in the folder `cache` if one is given, `lexical` to bm25 and hybrid. `topic_fields` are what a TREC topic's
-    text is made of (`layouts.topics`). `engine` is an OpenSearch server, which holds the passages in place of
-    memory; `progress` is then told of passages indexed, and else of texts embedded. Returns the number of queries.
-    Raises InputError, with nothing written.
+    `k` is the depth: a smaller corpus is ranked whole. `embedding` and `backend` (what runs it) matter to knn and
+    hybrid, whose embeddings are kept in the folder `cache` if one is given, `lexical` to bm25 and hybrid.
+    `topic_fields` are what a TREC topic's text is made of. `engine` is an OpenSearch server, which holds passages in
+    place of memory; `progress` is then told of passages indexed, and else of texts embedded. Returns the number of
+    queries. Raises InputError, with nothing written.
     """
     if k < 1:
         raise InputError(f"k is {k}", remedy="give 1 or more")
@@ -67,14 +69,14 @@ def search_files(
             raise InputError("would be written over", file=given, remedy="give the run another name")
     _check_names([retriever])
     asked = _checked(read_queries_file(queries, topic_fields), "queries", queries)
-    vectors = EmbeddingCache(model_identity(embedding), cache)
+    vectors = EmbeddingCache(model_identity(embedding, backend), cache)
     if engine is not None:
-        lines, embedder = _lines(corpus), Embedder(embedding, vectors)
+        lines, embedder = _lines(corpus), Embedder(embedding, vectors, backend=backend)
         rankers = open_rankers(
             [retriever], lines, embedder, engine, language=language, rrf_k=rrf_k, file=corpus, progress=progress
         )
     else:
-        passages, embedder = _passages(corpus), Embedder(embedding, vectors, progress=progress)
+        passages, embedder = _passages(corpus), Embedder(embedding, vectors, progress=progress, backend=backend)
         rankers = make_rankers(
             [retriever], passages, embedder, language=language, bm25=bm25, rrf_k=rrf_k, lexical=lexical
         )

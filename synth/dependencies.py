@@ -21,6 +21,8 @@ def ingest_settings(experiment: Experiment) -> dict[str, Any]:
         values["chunking"] = [one.model_dump(mode="json", exclude_none=True) for one in chunkings]
         if any(one.by == "semantic" and one.embedding is None for one in chunkings):
             values["retrieval.embedding"] = experiment.retrieval.embedding
+        if embeds_to_cut(experiment):
+            values |= _other_vectors(experiment)
     return values | ({"corpus.language": experiment.corpus.language} if experiment.ingest.reader == "auto" else {})
 
 
@@ -39,7 +41,13 @@ def questions_settings(experiment: Experiment) -> dict[str, Any]:
     values = tables(experiment, "questions", models=tuple(sorted(experiment.questions.quota)))
     if chooses(experiment):
         values["retrieval.embedding"] = experiment.retrieval.embedding if embeds(experiment) else None
+        values |= _other_vectors(experiment) if embeds(experiment) else {}
     return values | {"corpus.language": experiment.corpus.language}
+
+
+def _other_vectors(experiment: Experiment) -> dict[str, Any]:
+    settings = experiment.retrieval
+    return {"retrieval.embedding_backend": settings.embedding_backend} if settings.other_vectors else {}
 
 
 def chooses(experiment: Experiment) -> bool:

@@ -38,6 +38,14 @@ def no_network() -> Iterator[None]:
     socket.socket.connect = _connect  # type: ignore[method-assign]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Networks exported in tests are not left in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Name the tests that had no OpenSearch server."""
     skipped = terminalreporter.stats.get("skipped", [])

@@ -40,6 +40,12 @@ def add(verbs: Verbs) -> None:
     verb.add_argument("--retriever", choices=["bm25", "knn", "hybrid"], default="bm25", help="default: bm25")
     verb.add_argument("--embedding", default="all-MiniLM-L6-v2", metavar="MODEL", help="default: all-MiniLM-L6-v2")
     verb.add_argument(
+        "--embedding-backend",
+        choices=["auto", "torch", "onnx", "onnx-int8"],
+        default="auto",
+        help="what runs the embedding model; default: auto, ONNX Runtime on a processor where it is installed",
+    )
+    verb.add_argument(
         "--bm25",
         choices=["bm25s", "lucene", "rank-bm25"],
         default="bm25s",
@@ -88,6 +94,7 @@ def run(options: argparse.Namespace) -> int:
         options.queries,
         options.retriever,
         embedding=options.embedding,
+        backend=options.embedding_backend,
         k=options.k,
         out=options.out,
         language=options.language,

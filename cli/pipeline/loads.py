@@ -169,7 +169,7 @@ def _embeddings(workspace: Workspace, n_queries: int) -> list[Load]:
     from ragassay.records import Passage
     from ragassay.retrieval.rankers.served_embedding import BATCH_TEXTS, LABEL
 
-    passages = [count_tokens(passage.title + passage.text) for passage in read_records(workspace.passages, Passage)]
+    passages = [count_tokens(passage.title + passage.text) for passage in read_passages(workspace.passages)]
     queries = n_queries * (1 + experiment.answer.fusion_queries * ("rag-fusion" in kinds))
     calls = ceil(len(passages) / BATCH_TEXTS) + ceil(queries / BATCH_TEXTS)
     return [Load(LABEL, model, calls, 0, sum(passages) + queries * _QUESTION_TOKENS, 0)]

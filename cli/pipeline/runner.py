@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from ragassay.errors import InputError, NothingCame
 from ragassay.experiment.corpus import count_passages
 from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.models.endpoint import provider_of
-from ragassay.models.prices import cost_usd
+from ragassay.models.prices import cost_usd, served_cost_usd
 from ragassay.progress import StderrProgress
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import plain
@@ -149,8 +148,9 @@ class Runner:
         experiment = self._workspace.experiment
         named = {name.removeprefix("models.") for name in stage.settings(experiment) if name.startswith("models.")}
         for model in sorted(named - self._unpriced):
-            asked = provider_of(model) in {"openai", "anthropic"}
-            if asked and cost_usd(model, experiment.settings_of(model), 1, 1) is None:
+            asked = model.partition(":")[0] in {"openai", "anthropic", "rerank"}
+            settings = experiment.settings_of(model)
+            if asked and cost_usd(model, settings, 1, 1) is None and served_cost_usd(model, settings, 1, 1) is None:
                 self._unpriced.add(model)
                 advice = f'prices_usd_per_million under [models."{model}"] says it'
                 self._say(f"note: the price of {model} is not known, so the cost limit does not count it; {advice}")

@@ -54,8 +54,14 @@ class RetrievalSettings(Table):
     retrievers: tuple[Literal["bm25", "knn", "hybrid"], ...] = Field(("bm25", "knn", "hybrid"), min_length=1)
     bm25: Literal["bm25s", "rank-bm25"] = "bm25s"
     embedding: str = "intfloat/multilingual-e5-base"
+    embedding_backend: Literal["auto", "torch", "onnx", "onnx-int8"] = "auto"
     k: int = Field(5, ge=1)
     rrf_k: int = Field(60, ge=1)
+
+    @property
+    def other_vectors(self) -> bool:
+        """Whether the backend gives other vectors than torch, on which then depends what depends on the embedding."""
+        return self.embedding_backend == "onnx-int8"
 
     @field_validator("url")
     @classmethod

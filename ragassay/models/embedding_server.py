@@ -33,7 +33,7 @@ def served_identity(model: str, base_url: str | None) -> str:
 
 
 def vectors_of(reply: Any, n: int) -> Singles:
-    """(n, dimensions): the vectors in a reply, in the order asked. Raises ValueError, with a phrase, where it has not."""
+    """(n, dimensions): the vectors in a reply, in the order asked. Raises ValueError, with a phrase, where not."""
     rows = reply.get("data") if isinstance(reply, dict) else None
     if not isinstance(rows, list):
         raise ValueError("no list of embeddings")

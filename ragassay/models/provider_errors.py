@@ -72,4 +72,8 @@ def _retry_after(error: Exception) -> float | None:
 
 
 def _one_line(error: Exception) -> str:
-    return plain(without_keys(" ".join(str(error).split())))[:300]
+    """What the error says; with the response's own words where OpenAI's SDK leaves them out."""
+    said, response = str(error), getattr(error, "response", None)
+    if said == f"Error code: {getattr(response, 'status_code', None)}":
+        said = f"{said} - {getattr(response, 'text', '')}"
+    return plain(without_keys(" ".join(said.split())))[:300]

@@ -83,7 +83,8 @@ class RerankServer:
 
 def _wants_texts(error: Exception) -> bool:
     """Whether the server refused the layout of the others as TEI does."""
-    return getattr(error, "status_code", None) in {400, 422} and "texts" in str(error)
+    said = str(getattr(getattr(error, "response", None), "text", ""))
+    return getattr(error, "status_code", None) in {400, 422} and "texts" in said
 
 
 def scores_of(reply: dict[str, Any], n: int) -> list[float]:

@@ -16,6 +16,7 @@ from ragassay.arrays import Singles
 from ragassay.cores import Cores
 from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError, MissingExtra
+from ragassay.models.compiled import INT8, Backend, compiled
 from ragassay.models.encoders import OFFLINE_MODEL, Encoder, model_name
 from ragassay.models.encoders import load_encoder as load_encoder
 from ragassay.models.encoders import prompt_for as prompt_for
@@ -34,7 +35,9 @@ class Embedder:
     """The embeddings of one model, from the cache or made; the model is loaded once, when a text needs it.
 
     Vectors are normalised in single precision and stored in half: what comes from the cache and what was just made
-    are the same values. `load` gives the model of a name. Where `cores` are a cluster's, its workers load the model.
+    are the same values. `load` gives the model of a name, by default sentence-transformers' with its network run by
+    `backend`; the cache's identity is that of `model_identity` with the same backend. Where `cores` are a cluster's,
+    its workers load the model.
     """
 
     def __init__(
@@ -44,9 +47,10 @@ class Embedder:
         load: Callable[[str], Encoder] | None = None,
         progress: Progress | None = None,
         cores: Cores | None = None,
+        backend: Backend = "auto",
     ) -> None:
         self._cores = cores or Cores()
-        self._model, self._cache, self._load, self._progress = model, cache, load or load_encoder, progress
+        self._model, self._cache, self._load, self._progress = model, cache, load or _Loader(backend), progress
         self._encoder: Encoder | None = None
         self._anew = False
 
@@ -129,8 +133,24 @@ class Embedder:
         return self._encoder
 
 
-def model_identity(model: str) -> str:
-    """What stands for the model in the cache's keys: its name, or for a folder the digest of what is in it."""
+class _Loader(NamedTuple):
+    """What gives the model of a name: equal ones are one on a cluster's worker, which loads a model once."""
+
+    backend: Backend
+
+    def __call__(self, model: str) -> Encoder:
+        return compiled(load_encoder(model), model, self.backend)
+
+
+def model_identity(model: str, backend: Backend = "auto") -> str:
+    """What stands for the model in the cache's keys: its name, or for a folder the digest of what is in it.
+
+    A backend belongs to it where its vectors are others than torch's (`ragassay.models.compiled`).
+    """
+    return f"{_identity(model)} {backend}" if backend == INT8 else _identity(model)
+
+
+def _identity(model: str) -> str:
     folder = Path(model)
     if model == OFFLINE_MODEL or not folder.is_dir():
         return model

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ragassay.arrays import Floats
+from ragassay.tokens import how_many_fit
 
 from ..rankers.ranker import Ranking
 
@@ -58,9 +59,4 @@ def within_tokens(ranking: Ranking, tokens: int, length: Callable[[str], int]) -
 
     The first passage that does not fit ends it: one further down would be handed over for being short.
     """
-    total = 0
-    for place, (passage, _) in enumerate(ranking):
-        total += length(passage)
-        if total > tokens:
-            return ranking[:place]
-    return ranking
+    return ranking[: how_many_fit((length(passage) for passage, _ in ranking), tokens)]
