@@ -99,6 +99,7 @@ def stages_of(experiment: Experiment) -> tuple[Stage, ...]:
 
 def _screen() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        from ragassay.evaluate.report.screening.screen_page import write_screen_page
         from ragassay.evaluate.screening.screen import screen
         from ragassay.retrieval.variants.screen_variants import screen_variants
 
@@ -106,6 +107,7 @@ def _screen() -> Stage:
         told, embedded = counter(progress, "screen: variants"), counter(progress, "screen: texts embedded")
         ran = screen_variants(workspace, caller, told, embedding=embedded)
         said = screen(workspace)
+        write_screen_page(workspace)
         return replace(ran, notices=(*ran.notices, *said.notices))
 
     return Stage(
@@ -113,7 +115,7 @@ def _screen() -> Stage:
         needs=lambda w: [w.passages, w.pages, w.queries],
         uses=lambda w: [w.own_qrels, *retrieval.screen_files(w)],
         settings=retrieval.screen_settings,
-        makes=lambda w: [w.screening_runs, w.screen],
+        makes=lambda w: [w.screening_runs, w.screen, w.screen_page],
         run=run,
     )
 
@@ -262,8 +264,12 @@ def _report() -> Stage:
     return Stage(
         "report",
         needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
-        uses=lambda w: [w.rewrites, w.unreadable, w.lists, *synth.chosen_check(w), *report_templates()],
+        uses=lambda w: [w.rewrites, w.unreadable, w.lists, *_screened(w), *synth.chosen_check(w), *report_templates()],
         settings=report_settings,
         makes=lambda w: [w.report],
         run=run,
     )
+
+
+def _screened(workspace: Workspace) -> list[Path]:
+    return [workspace.screen] if workspace.experiment.retriever else []
