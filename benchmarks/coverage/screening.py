@@ -20,8 +20,8 @@ import numpy as np
 
 from ragassay.arrays import Floats
 from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
-from ragassay.evaluate.screening.records import ScreenResults
-from ragassay.evaluate.screening.screen_results import screen_results
+from ragassay.evaluate.screening.cross_fit import Choices
+from ragassay.evaluate.screening.screen_results import SEED, screen_results
 from ragassay.evaluate.screening.screened import Screened
 from ragassay.records import Figure
 
@@ -97,11 +97,11 @@ def middle_of_whole(worth: Floats) -> Floats:
     return np.asarray(ndtri(worth))
 
 
-def screen(world: World, values: Floats, rng: np.random.Generator) -> ScreenResults:
-    """As the command does it; latencies are drawn, all hand over as much."""
+def measured(world: World, values: Floats, rng: np.random.Generator) -> Screened:
+    """What a screening would hand to the statistics; latencies are drawn, all hand over as much."""
     names = [f"v{number:03d}" for number in range(world.n_variants)]
     nothing, latency = np.full(world.n_variants, np.nan), LATENCY_S * np.exp(rng.normal(size=world.n_variants))
-    screened = Screened(
+    return Screened(
         names=names,
         settings=[{"kind": "bm25"} for _ in names],
         clusters=world.clusters,
@@ -113,7 +113,6 @@ def screen(world: World, values: Floats, rng: np.random.Generator) -> ScreenResu
         index_s=nothing,
         index_bytes=nothing,
     )
-    return screen_results(screened)
 
 
 @dataclass
@@ -139,12 +138,13 @@ def experiment(world: World, seed: int) -> Row:
     """One screening."""
     rng = np.random.default_rng([seed, crc32(world.name.encode())])
     values, worth = world.draw(rng)
-    found = screen(world, values, rng)
+    screened = measured(world, values, rng)
+    found = screen_results(screened)
     chosen = found.chosen
     assert chosen is not None and chosen.lead is not None
     equal = not world.ahead and not world.scatter
     best, at = float(worth.max()), int(chosen.name[1:])
-    target = float(worth[0]) if equal else halves_worth(world, values, worth)
+    target = float(worth[0]) if equal else halves_worth(screened, worth)
     true_lead = float(worth[at] - worth[int((chosen.runner_up or "v0")[1:])])
     return Row(
         mean_before=(chosen.mean.before.value or 0.0) - float(worth[at]),
@@ -163,14 +163,10 @@ def experiment(world: World, seed: int) -> Row:
     )
 
 
-def halves_worth(world: World, values: Floats, worth: Floats) -> float:
+def halves_worth(screened: Screened, worth: Floats) -> float:
     """What the halves' choices are truly worth: what the figure after is to say."""
-    from ragassay.evaluate.screening.cross_fit import Choices
-    from ragassay.evaluate.screening.screened import Field
-
-    field = Field.of(values, world.clusters)
-    everyone = np.arange(world.n_variants)
-    return float(worth[Choices.of(field, everyone, world.clusters, 7).chosen[0]].mean())
+    choices = Choices.of(screened.field, screened.by_cost, screened.clusters, SEED)
+    return float(worth[choices.chosen[0]].mean())
 
 
 def holds(figure: Figure, truth: float) -> bool:

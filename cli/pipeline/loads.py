@@ -166,7 +166,6 @@ def _embeddings(workspace: Workspace, n_queries: int) -> list[Load]:
     model, kinds = experiment.retrieval.embedding, {kind for _, _, kind in experiment.built_in_agents()}
     if model not in experiment.servers() or not any(name != "bm25" for _, name, _ in experiment.built_in_agents()):
         return []
-    from ragassay.records import Passage
     from ragassay.retrieval.rankers.served_embedding import BATCH_TEXTS, LABEL
 
     passages = [count_tokens(passage.title + passage.text) for passage in read_passages(workspace.passages)]

@@ -199,7 +199,9 @@ def _say_results(workspace: Workspace) -> None:
 
 
 def _say_screening(workspace: Workspace) -> Sequence[str]:
-    """Print the finalists. Gives the sentences that are said with them."""
+    """Print the finalists, where variants were held against evidence. Gives the sentences that are said with them."""
+    if not workspace.screen.exists():
+        return ()
     from rich.console import Console
 
     from ragassay.evaluate.report.screening.screen_page import read_screen

@@ -115,7 +115,12 @@ def _screen() -> Stage:
         needs=lambda w: [w.passages, w.pages, w.queries],
         uses=lambda w: [w.own_qrels, *retrieval.screen_files(w)],
         settings=retrieval.screen_settings,
-        makes=lambda w: [w.screening_runs, w.screen, w.screen_page],
+        makes=lambda w: [
+            w.screening_runs,
+            w.screen,
+            w.screen_page,
+            *(w.screening / f"{v.name}.trec" for v in w.experiment.variants.all),
+        ],
         run=run,
     )
 

@@ -28,11 +28,15 @@ AT_TOKENS = "_at_tokens"
 def screen(workspace: Workspace) -> StageOutcome:
     """Write `screen.json` from `screening.jsonl`, the rankings beside it, and the evidence of the queries.
 
-    Raises InputError where no query has evidence, and for evidence that is not in the documents.
+    Where no query has evidence there is none, and a notice. Raises InputError where finalists are wanted then, and for
+    evidence that is not in the documents.
     """
     runs = read_records(workspace.screening_runs, VariantRun)
     evidence = read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
     queries = [query for query in read_records(workspace.queries, Query) if query.id in evidence]
+    if not queries and not workspace.experiment.wants_finalists:
+        workspace.screen.unlink(missing_ok=True)
+        return StageOutcome(("no query has evidence, so no variant was held against it",), n_records=len(runs))
     if not queries:
         remedy = 'give questions metadata.evidence (docs/evidence.md), or write them with style = "need"'
         problem = "no query has evidence, against which variants could be held"

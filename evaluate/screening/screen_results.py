@@ -41,7 +41,7 @@ def screen_results(
         worse[ranked] = told_worse_with_failures(screened.values[ranked], 0, screened.clusters, seed)
     best = chosen_variant(screened, worse, at, seed)
     effects = setting_effects(screened.values, crossed(screened.names, screened.settings), screened.clusters)
-    going_on = [screened.names[each] for each in finalists(screened, on_front, worse, places, at)]
+    going_on = [screened.names[each] for each in finalists(screened, on_front, places, at)]
     return ScreenResults(
         quality=screened.quality,
         n_queries=len(screened.clusters.queries),
@@ -101,7 +101,15 @@ def _said(
     n, others = len(screened.names), sum(on_front)
     front = f"{others} of {n} variants {'is' if others == 1 else 'are'} on the front of quality, latency and tokens."
     finalists = f"To answers and games: {listed([plain(name) for name in going_on])}."
-    return (chosen.sentence, *_leads(chosen), finalists, front, *(effect.sentence for effect in effects))
+    return (chosen.sentence, *_leads(chosen), finalists, front, *_what_matters(effects))
+
+
+def _what_matters(effects: Sequence[SettingEffect]) -> Iterator[str]:
+    """A sentence for each setting that matters, and one for all others."""
+    yield from (effect.sentence for effect in effects if effect.matters)
+    others = [f"{effect.setting} ({effect.among})" for effect in effects if not effect.matters]
+    if others:
+        yield f"Not told to matter: {listed([plain(other) for other in others])}."
 
 
 def _leads(chosen: ChosenVariant) -> Iterator[str]:

@@ -200,7 +200,7 @@ class SearchSettings(Table):
 
     finalists: int = Field(6, ge=1, le=100)
     baseline: str | None = None
-    tokens: int = Field(1500, ge=50)
+    tokens: int = Field(2500, ge=50)
     measure: Literal["evidence_recall", "evidence_precision", "evidence_iou", "evidence_ndcg", "evidence_mrr"] = (
         "evidence_recall"
     )

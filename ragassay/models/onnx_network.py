@@ -110,9 +110,16 @@ def _export(encoder: Any, network: Any, file: Path) -> None:
             return self.network(**dict(zip(inputs, given, strict=True)), return_dict=True).last_hidden_state
 
     axes = {name: {0: "texts", 1: "tokens"} for name in (*inputs, "last")}
-    names = {"input_names": list(inputs), "output_names": ["last"], "dynamic_axes": axes}
     with _plain_attention(network), torch.inference_mode():
-        torch.onnx.export(LastLayer().eval(), tuple(inputs.values()), str(file), **names, dynamo=False)
+        torch.onnx.export(
+            LastLayer().eval(),
+            tuple(inputs.values()),
+            str(file),
+            input_names=list(inputs),
+            output_names=["last"],
+            dynamic_axes=axes,
+            dynamo=False,
+        )
 
 
 def _inputs(encoder: Any, network: Any) -> dict[str, Any]:

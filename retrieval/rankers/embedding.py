@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
@@ -50,7 +51,8 @@ class Embedder:
         backend: Backend = "auto",
     ) -> None:
         self._cores = cores or Cores()
-        self._model, self._cache, self._load, self._progress = model, cache, load or _Loader(backend), progress
+        self._load: Callable[[str], Encoder] = load or _Loader(backend)
+        self._model, self._cache, self._progress = model, cache, progress
         self._encoder: Encoder | None = None
         self._anew = False
 
@@ -133,7 +135,8 @@ class Embedder:
         return self._encoder
 
 
-class _Loader(NamedTuple):
+@dataclass(frozen=True)
+class _Loader:
     """What gives the model of a name: equal ones are one on a cluster's worker, which loads a model once."""
 
     backend: Backend

@@ -26,7 +26,10 @@ def read_screen(path: Path) -> ScreenResults:
 
 
 def write_screen_page(workspace: Workspace) -> None:
-    """Write `screen.html` from `screen.json`. Raises InputError where that is missing or of another layout."""
+    """Write `screen.html` from `screen.json`; without one there is no page. Raises InputError for another layout."""
+    if not workspace.screen.exists():
+        workspace.screen_page.unlink(missing_ok=True)
+        return
     write_text(workspace.screen_page, screen_page(read_screen(workspace.screen), workspace.corpus.resolve().name))
 
 

@@ -15,7 +15,7 @@ from ...screening.records import BeforeAfter, ScreenResults, SettingEffect, Vari
 from ..plots import axis_labels, scale, whisker
 from ..wording import Shown, shown
 from .picture import badges, panels
-from .wording import AT_TOKENS, MEASURES, at_words, duration, level_words, measure_words, size
+from .wording import AT_TOKENS, MEASURES, at_words, duration, level_words, measure_words, p_words, size
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Level:
     name: str
     plot: Markup
     difference: Shown
+    p: str
     mean: Shown
 
 
@@ -139,6 +140,7 @@ def _effects(results: ScreenResults) -> dict[str, Any]:
                 level_words(one.level),
                 whisker(one.difference, bare, 4, level_words(one.level), "measure"),
                 shown(one.difference, "measure"),
+                p_words(one.p_holm),
                 replace(shown(one.mean, "measure"), n=""),
             )
             for one in effect.levels

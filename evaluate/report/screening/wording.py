@@ -50,6 +50,11 @@ def size(n_bytes: int | None) -> str:
     return f"{n_bytes / power:,.1f} {unit}"
 
 
+def p_words(p: float | None) -> str:
+    """In three digits; a dash where it is not defined."""
+    return MISSING if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def level_words(level: str | float | bool | None) -> str:
     """A value of a setting."""
     return "none" if level is None else one_line(str(level))
