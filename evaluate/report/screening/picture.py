@@ -13,6 +13,7 @@ from math import ceil, cos, floor, log10, pi, sin
 from markupsafe import Markup, escape
 
 from ragassay.records import Figure
+from ragassay.text import one_line
 
 from ...screening.records import ScreenResults, VariantFigures
 from ..plots import Scale, scale
@@ -119,7 +120,7 @@ def _panel(results: ScreenResults, against: _Cost) -> Panel | None:
 
 def _told(title: str, points: Sequence[_Point], words: Callable[[float], str]) -> str:
     """The picture in words."""
-    finalists = [f"{one.variant.name} ({one.badge}): {_value(one)} at {words(one.cost)}" for one in points if one.badge]
+    finalists = [f"{one_line(one.variant.name)} ({one.badge}): {_value(one)} at {words(one.cost)}" for one in points if one.badge]
     return f"{title}, {len(points)} variants. Finalists: {'; '.join(finalists) or 'none'}."
 
 
@@ -156,7 +157,7 @@ def _marks(points: Sequence[_Point], heights: Scale, axis: _Axis, words: Callabl
 
     def mark(point: _Point) -> str:
         x, y = _pc(axis.percent(point.cost)), _y(point.quality.value or 0.0, heights)
-        title = escape(f"{point.variant.name}: {_value(point)}, {words(point.cost)}")
+        title = escape(f"{one_line(point.variant.name)}: {_value(point)}, {words(point.cost)}")
         return f'<circle cx="{x}" cy="{y}" r="4"><title>{title}</title></circle>'
 
     finalists = [point for point in points if point.badge]
