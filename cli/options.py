@@ -85,6 +85,19 @@ def add_stage_options(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--retry-failed", action="store_true", help="ask again where a provider failed last time")
 
 
+def add_others(verb: argparse.ArgumentParser) -> None:
+    """--with."""
+    verb.add_argument(
+        "--with",
+        dest="others",
+        type=path_of,
+        action="append",
+        default=[],
+        metavar="RESULTS",
+        help="agents of this results folder, over the same queries, take part too; may be repeated",
+    )
+
+
 def add_json(verb: argparse.ArgumentParser) -> None:
     """--json."""
     verb.add_argument("--json", action="store_true", help="print JSON")

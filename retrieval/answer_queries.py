@@ -1,42 +1,42 @@
-"""The stage `answer`: every agent's answer to every query, the built-in ones' and the user's own systems'."""
+"""The stage `answer`: every agent's answer to every query, of those that we answer for and the user's own systems."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
 from ragassay.calls.caller import Caller
-from ragassay.errors import InputError
+from ragassay.experiment.settings import Experiment
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.progress import Progress
-from ragassay.prompts import Prompt
 from ragassay.records import Answer, AnswerRun, Passage, Query
 from ragassay.text import plain
-from ragassay.trec import read_run, write_run
+from ragassay.trec import write_run
 
-from .agents import ANSWER_PROMPT
+from .agents.documents import check_long_context
 from .agents.file_agent import read_answers
 from .agents.own_agents import metered_usage, own_rankings
 from .agents.python_agent import PythonAgent, ask_python_agent, load_python_agent
-from .agents.rag import Found, answer_record, answer_request, failed_record
-from .agents.rag_fusion import Rewrite, found_by_fusion, found_nothing
-from .rank_queries import fuses, read_queries
-from .search_times import read_search_times
+from .agents.rag import answer_record, failed_record
+from .dependencies import answers_label
+from .owed_answers import Owed, owed_answers
+from .rank_queries import read_queries
 
 
 def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | None = None) -> StageOutcome:
     """Write `answers/AGENT.jsonl` of every agent, one record a query in the order of the test set.
 
-    Built-in agents answer from the passages in their rankings, `answer.repeats` times; the runs after the first go to
-    `answer-runs/AGENT.jsonl`, run by run. A query that is in none of RAG-Fusion's because its
-    rewriting failed is a record with that error. Two agents with the same passages for a query share one request, and
-    its usage and seconds count for both; latency is from the query to the answer, rewriting and search included. A
-    user's systems are checked before anything is paid and called last, of each of which `progress` is told; the
-    passages they name become `rankings/AGENT.trec`. Raises InputError for files that do not fit each other.
+    The agents that we answer for do so from the passages in their rankings, or from all documents, `answer.repeats`
+    times; the runs after the first go to `answer-runs/AGENT.jsonl`, run by run. A query that is in no ranking because
+    its rewriting or its search failed is a record with that error. Two agents with the same passages for a query,
+    model, prompt and temperature share one request, and its usage and seconds count for both; latency is from the query
+    to the answer, rewriting and search included. A user's systems are checked before anything is paid and called last,
+    of each of which `progress` is told; the passages they name become `rankings/AGENT.trec`. Raises InputError for
+    files that do not fit each other.
     """
     queries = read_queries(workspace)
     passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
@@ -45,7 +45,8 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
         python_agents = [
             _loaded(a, workspace, closing) for a in workspace.experiment.own_agents() if a.kind == "python"
         ]
-        runs = _built_in(workspace, queries, passages, caller)
+        check_long_context(workspace)
+        runs = _asked(workspace, queries, passages, caller)
         answers |= runs[0]
         for own in python_agents:
             answers[own.name] = ask_python_agent(own, queries, passages.keys(), progress)
@@ -73,84 +74,45 @@ def _file_agents(
     return answers, notices
 
 
-def _built_in(
+def _asked(
     workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage], caller: Caller
 ) -> list[dict[str, list[Answer]]]:
     """Agent to its answers, for each run."""
-    settings = workspace.experiment.answer
-    prompt = Prompt.load(workspace.prompt_file(settings.prompt, ANSWER_PROMPT))
-    texts = {query.id: query.text for query in queries}
-    owed = [
-        (found, answer_request(prompt, texts[found.query_id], found.passages) if found.error is None else None)
-        for found in _found(workspace, queries, passages)
-    ]
-    distinct = tuple(dict.fromkeys(request for _, request in owed if request is not None))
-    requests = tuple(replace(request, sample=run) for run in range(settings.repeats) for request in distinct)
-    replies = _ask(requests, settings.model, caller)
-    return [_run(owed, replies, run) for run in range(settings.repeats)]
+    experiment = workspace.experiment
+    owed = list(owed_answers(workspace, queries, passages))
+    replies = _ask(owed, experiment, caller)
+    return [_run(owed, replies, run) for run in range(experiment.answer.repeats)]
 
 
-def _run(
-    owed: Sequence[tuple[Found, Request | None]], replies: Mapping[Request, Reply], run: int
-) -> dict[str, list[Answer]]:
+def _run(owed: Sequence[Owed], replies: Mapping[tuple[str, Request], Reply], run: int) -> dict[str, list[Answer]]:
     answers: dict[str, list[Answer]] = {}
-    for found, request in owed:
+    for found, request, model in owed:
         if request is None:
             record = failed_record(found, str(found.error))
         else:
-            record = answer_record(found, replies[replace(request, sample=run)])
+            record = answer_record(found, replies[model, replace(request, sample=run)])
         answers.setdefault(found.agent, []).append(record)
     return answers
 
 
-def _ask(requests: tuple[Request, ...], model: str, caller: Caller) -> dict[Request, Reply]:
-    if not requests:
-        return {}
-    return dict(zip(requests, caller.ask([Batch("answers", model, requests)])[0], strict=True))
-
-
-def _found(workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage]) -> Iterator[Found]:
-    """What every built-in agent found for every query: one for each answer that is owed."""
-    rewrites, search_s = _rewrites(workspace, queries), _search_s(workspace)
-    for agent, _, kind in workspace.experiment.built_in_agents():
-        ranked = _ranked_passages(workspace, agent, passages)
-        for query in queries:
-            if kind == "rag":
-                yield Found(query.id, agent, tuple(ranked.get(query.id, ())), latency_s=search_s.get(agent))
-            elif rewrites[query.id].error is not None:
-                yield found_nothing(agent, rewrites[query.id])
-            else:
-                yield found_by_fusion(agent, rewrites[query.id], ranked.get(query.id, ()), search_s.get(agent))
-
-
-def _search_s(workspace: Workspace) -> dict[str, float]:
-    return {agent: row.latency_s for agent, row in read_search_times(workspace.search_times).items()}
-
-
-def _rewrites(workspace: Workspace, queries: Sequence[Query]) -> dict[str, Rewrite]:
-    if not fuses(workspace):
-        return {}
-    rewrites = {rewrite.query_id: rewrite for rewrite in read_records(workspace.rewrites, Rewrite)}
-    for query in queries:
-        if query.id not in rewrites:
-            problem = f"query '{plain(query.id)}' is not in it"
-            raise InputError(problem, file=workspace.rewrites, remedy="run `ragassay retrieve` again")
-    return rewrites
-
-
-def _ranked_passages(
-    workspace: Workspace, agent: str, passages: Mapping[str, Passage]
-) -> dict[str, tuple[Passage, ...]]:
-    """Query id to the first k passages of the agent's ranking."""
-    path, k = workspace.rankings(agent), workspace.experiment.retrieval.k
-    found = {}
-    for query_id, ranking in read_run(path).items():
-        ids = [passage_id for passage_id, _ in ranking[:k]]
-        if unknown := [passage_id for passage_id in ids if passage_id not in passages]:
-            problem = f"passage '{plain(unknown[0])}' is not in {workspace.passages.name}"
-            raise InputError(problem, file=path, remedy="run `ragassay retrieve` again")
-        found[query_id] = tuple(passages[passage_id] for passage_id in ids)
-    return found
+def _ask(owed: Sequence[Owed], experiment: Experiment, caller: Caller) -> dict[tuple[str, Request], Reply]:
+    """The reply of each model to each distinct request in each run, in one ask."""
+    distinct: dict[str, dict[Request, None]] = {}
+    for one in owed:
+        if one.request is not None:
+            distinct.setdefault(one.model, {})[one.request] = None
+    batches = []
+    for model, requests in distinct.items():
+        repeated = tuple(
+            replace(request, sample=run) for run in range(experiment.answer.repeats) for request in requests
+        )
+        batches.append(Batch(answers_label(model, experiment), model, repeated))
+    found = caller.ask(batches) if batches else []
+    return {
+        (batch.model, request): reply
+        for batch, replies in zip(batches, found, strict=True)
+        for request, reply in zip(batch.requests, replies, strict=True)
+    }
 
 
 def _write(workspace: Workspace, answers: Mapping[str, list[Answer]], python_agents: Sequence[PythonAgent]) -> None:
@@ -161,13 +123,16 @@ def _write(workspace: Workspace, answers: Mapping[str, list[Answer]], python_age
             write_run(workspace.rankings(agent.name), rankings, agent.name)
         else:
             workspace.rankings(agent.name).unlink(missing_ok=True)
+    for table in workspace.experiment.table_agents():
+        if table.variant is None:
+            workspace.rankings(table.name).unlink(missing_ok=True)
     for python_agent in python_agents:
         python_agent.partial.unlink(missing_ok=True)
 
 
 def _write_runs(workspace: Workspace, runs: Sequence[Mapping[str, list[Answer]]]) -> None:
     """Run by run; no file where nothing is asked again."""
-    for name, _, _ in workspace.experiment.built_in_agents():
+    for name in workspace.experiment.answered_agents():
         rows = [
             AnswerRun(**answer.model_dump(), run=run)
             for run, answers in enumerate(runs, 2)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment, is_served
+from ragassay.experiment.table import file_name
 from ragassay.experiment.variant_settings import BY_MODEL
 from ragassay.experiment.workspace import Workspace
+from ragassay.models.endpoint import provider_of
 
-from .agents import ANSWER_PROMPT, REWRITE_PROMPT
+from .agents import ANSWER_PROMPT, LONG_CONTEXT_PROMPT, REWRITE_PROMPT
+from .rewriting.rewritings import prompt_file, rewrites_file, rewritings_for
 
 REACHED = ("alias", "replicas", "timeout_s", "retries", "verify_certificates", "aws_region", "aws_service")
 """How an OpenSearch server is reached, which shapes no ranking."""
@@ -20,7 +24,16 @@ OWN = {"name", "kind", "path", "callable", "writer"}
 
 
 def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
-    """Those that shape rankings; the settings of a server do not where none is used."""
+    """Those that shape rankings."""
+    names = searched_by(experiment)
+    if not names:
+        return built_in_settings(experiment)
+    agents = {agent.name: agent.variant.name for agent in experiment.table_agents() if agent.variant}
+    return built_in_settings(experiment) | search_settings(experiment, names) | {"agents": agents}
+
+
+def built_in_settings(experiment: Experiment) -> dict[str, Any]:
+    """Those of the built-in agents; the settings of a server shape no ranking where none is used."""
     served = ["opensearch"] if experiment.retrieval.engine == "opensearch" else []
     embedding = experiment.retrieval.embedding
     models = (experiment.answer.model, *([embedding] if is_served(embedding) else []))
@@ -33,6 +46,30 @@ def retrieve_settings(experiment: Experiment) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key not in left_out}
 
 
+def search_settings(experiment: Experiment, names: Sequence[str]) -> dict[str, Any]:
+    """Those that shape what variants of these names find."""
+    values: dict[str, Any] = {}
+    for variant in experiment.variants.needed(names):
+        said = variant.settings.model_dump(mode="json", exclude={"name", "of"}, exclude_defaults=True)
+        values[f"retriever.{variant.name}"] = {**said, "chunking": variant.chunking, "of": variant.of}
+    for chunking in experiment.chunkings:
+        values[f"chunking.{chunking.name}"] = chunking.returns
+    return values
+
+
+def timed_agents(experiment: Experiment) -> set[str]:
+    """The agents whose replies are timed: not those of a model that answers through files or batches."""
+    models = {name: experiment.answer.model for name, _, _ in experiment.built_in_agents()}
+    models |= {agent.name: agent.model for agent in experiment.table_agents()}
+    direct = {model for model in models.values() if experiment.settings_of(model).mode != "batch"}
+    return {name for name, model in models.items() if model in direct and provider_of(model) != "file"}
+
+
+def searched_by(experiment: Experiment) -> list[str]:
+    """The variants that agents of tables search with."""
+    return list(dict.fromkeys(agent.variant.name for agent in experiment.table_agents() if agent.variant))
+
+
 def screen_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape the screening."""
     served = ["opensearch"] if experiment.retrieval.engine == "opensearch" else []
@@ -43,6 +80,8 @@ def screen_settings(experiment: Experiment) -> dict[str, Any]:
         "search": experiment.search_settings.model_dump(mode="json"),
         "corpus.language": experiment.corpus.language,
     }
+    if asked := rewritings_for(experiment):
+        said["rewritings"] = [one._asdict() for one in asked]
     left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}
     return {key: value for key, value in (values | said).items() if key not in left_out}
 
@@ -55,8 +94,23 @@ def rewriting_models(experiment: Experiment) -> set[str]:
 
 
 def screen_files(workspace: Workspace) -> list[Path]:
-    """The user's own retrievers."""
-    return own_modules(workspace, *(one.callable for one in workspace.experiment.retriever if one.callable))
+    """The user's own retrievers, and the prompts of what models rewrite."""
+    prompts = sorted({prompt_file(workspace, one.way) for one in rewritings_for(workspace.experiment)})
+    own = own_modules(workspace, *(one.callable for one in workspace.experiment.retriever if one.callable))
+    return [*own, *prompts]
+
+
+def rewrites_made(workspace: Workspace) -> list[Path]:
+    """The files of what models rewrite for variants."""
+    return [rewrites_file(workspace, one) for one in rewritings_for(workspace.experiment)]
+
+
+def screened(workspace: Workspace) -> list[Path]:
+    """What the screening leaves of the variants that agents of tables search with."""
+    names = searched_by(workspace.experiment)
+    runs = [workspace.screening_runs] if names else []
+    rewrites = [rewrites_file(workspace, one) for one in rewritings_for(workspace.experiment, names)]
+    return [*runs, *(workspace.screening / f"{name}.trec" for name in names), *rewrites]
 
 
 def retrieve_prompts(workspace: Workspace) -> list[Path]:
@@ -64,17 +118,34 @@ def retrieve_prompts(workspace: Workspace) -> list[Path]:
     return [REWRITE_PROMPT, *own_files(workspace, workspace.experiment.answer.fusion_prompt)]
 
 
+def searches_made(workspace: Workspace) -> list[Path]:
+    """What was searched for agents of tables."""
+    agents = workspace.experiment.table_agents()
+    return [workspace.searches(agent.name) for agent in agents if agent.variant]
+
+
 def answer_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape answers; one run of the agents is what there was before there could be several."""
     values = tables(experiment, "answer", models=(experiment.answer.model,))
     if experiment.answer.repeats == 1:
         del values["answer.repeats"]
+    for agent in experiment.table_agents():
+        said = {"prompt": agent.prompt, "temperature": agent.temperature, "long_context": agent.variant is None}
+        values |= tables(experiment, models=(agent.model,)) | {f"agents.{agent.name}": {"model": agent.model, **said}}
     return values | {"agent": [agent.model_dump(include=OWN) for agent in experiment.own_agents()]}
 
 
 def answer_prompts(workspace: Workspace) -> list[Path]:
-    """Ours, and the user's own."""
-    return [ANSWER_PROMPT, *own_files(workspace, workspace.experiment.answer.prompt)]
+    """Ours, and the user's own; with an agent that is handed all documents their pages too."""
+    agents = workspace.experiment.table_agents()
+    whole = [workspace.pages, LONG_CONTEXT_PROMPT] if any(agent.variant is None for agent in agents) else []
+    own = own_files(workspace, workspace.experiment.answer.prompt, *(agent.prompt for agent in agents))
+    return [ANSWER_PROMPT, *whole, *own]
+
+
+def answers_label(model: str, experiment: Experiment) -> str:
+    """The label of requests for answers of a model; of [answer]'s model as ever."""
+    return "answers" if model == experiment.answer.model else f"answers-{file_name(model)}"
 
 
 def own_agents(workspace: Workspace) -> list[Path]:

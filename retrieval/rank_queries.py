@@ -1,26 +1,34 @@
-"""The stage `retrieve`: every built-in agent's ranking for every query, and the rewritten queries of RAG-Fusion."""
+"""The stage `retrieve`: the ranking of every agent that we answer for, and the queries that a model rewrote."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from ragassay.calls.caller import Caller
 from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError
+from ragassay.experiment.corpus import read_passages
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
-from ragassay.models.endpoint import provider_of
-from ragassay.models.requests import Batch
-from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query
 from ragassay.text import plain
 from ragassay.trec import Rankings, write_run
 
-from .agents import REWRITE_PROMPT
-from .agents.rag_fusion import Rewrite, fuse, rewrite_record, rewrite_request
-from .dependencies import retrieve_settings
+from .agent_searches import (
+    VariantFound,
+    notices_of,
+    search_agents,
+    search_times,
+    searching_agents,
+)
+from .agents.rag_fusion import Rewrite, fuse
+from .dependencies import built_in_settings, timed_agents
+from .rankers.embedding import Embedder
 from .retrievers import PassageRetriever, build_retrievers, make_embedder
+from .rewriting.rewrite_queries import Asks, read_rewrites, rewrite_queries
+from .rewriting.rewritings import of_rag_fusion, rewritings_for
+from .screened import read_screened
 from .search_times import SearchTime, measure, read_search_times
 
 Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
@@ -28,35 +36,58 @@ Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
 
 
 def rank_queries(
-    workspace: Workspace, caller: Caller, progress: Callable[[int, int], None] | None = None
+    workspace: Workspace,
+    caller: Asks,
+    progress: Callable[[int, int], None] | None = None,
 ) -> StageOutcome:
-    """Write `rankings/AGENT.trec` of every built-in agent and, with RAG-Fusion among them, `rewrites.jsonl`.
+    """Write `rankings/AGENT.trec` of every agent that we answer for and that has a retriever.
 
-    And `search-times.jsonl`, where answers are timed as well.
+    And with RAG-Fusion among them `rewrites.jsonl`, with agents of tables `searches/AGENT.jsonl`, and
+    `search-times.jsonl`, where answers are timed as well.
 
     RAG's ranking is the retriever's top k; RAG-Fusion's is the top k after fusing the top k of the query and of each
-    rewritten one. `progress` is told (done, total) of the texts embedded.
+    rewritten one; that of a table's agent is what its variant found in the screening. `progress` is told (done, total)
+    of the texts embedded.
 
-    A query whose rewriting failed stands in no ranking of RAG-Fusion. Raises InputError where k is
+    A query whose rewriting failed stands in no ranking that needs it. Raises InputError where k is
     larger than the corpus, there are no queries, or two share an id.
     """
-    agents = workspace.experiment.built_in_agents()
-    if not agents:
+    experiment = workspace.experiment
+    if not experiment.built_in_agents() and not searching_agents(experiment):
         return StageOutcome()
-    passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
-    embedder = make_embedder(workspace, progress, caller)
-    retrievers = build_retrievers(workspace, passages, progress, embedder)
-    rewrites = _rewrite(workspace, queries, caller) if fuses(workspace) else []
-    found = _search(retrievers, queries, rewrites, workspace.experiment.retrieval.k)
-    for agent, retriever, kind in agents:
-        if kind == "rag-fusion":
-            rankings = _fused(workspace, found, retriever, queries, rewrites)
-        else:
-            rankings = {query.id: list(found[retriever, query.text]) for query in queries}
-        write_run(workspace.rankings(agent), rankings, agent)
-    with embedder.anew():
-        _time(workspace, retrievers, queries, rewrites)
-    return _outcome(workspace, rewrites, len(queries) * len(agents))
+    queries = read_queries(workspace)
+    built_in = _BuiltIn.open(workspace, progress) if experiment.built_in_agents() else None
+    fusion = _rewrite(workspace, queries, caller) if fuses(workspace) else []
+    if built_in:
+        _rank_built_in(workspace, built_in, queries, fusion)
+    found = _screened(workspace)
+    searches = search_agents(workspace, queries, found)
+    _time(workspace, built_in, queries, fusion, found)
+    failed = sum(row.error is not None for rows in searches.values() for row in rows)
+    outcome = _outcome(workspace, fusion, len(queries) * (len(experiment.built_in_agents()) + len(searches)))
+    return replace(outcome, notices=(*outcome.notices, *notices_of(searches)), n_failed=outcome.n_failed + failed)
+
+
+def _screened(workspace: Workspace) -> dict[str, VariantFound]:
+    """What the variants of agents found, by their names."""
+    names = list(dict.fromkeys(searching_agents(workspace.experiment).values()))
+    if not names:
+        return {}
+    passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
+    return read_screened(workspace, names, passages)
+
+
+@dataclass(frozen=True)
+class _BuiltIn:
+    """The retrievers of [retrieval], and what embeds for them."""
+
+    retrievers: Mapping[str, PassageRetriever]
+    embedder: Embedder
+
+    @classmethod
+    def open(cls, workspace: Workspace, progress: Callable[[int, int], None] | None) -> _BuiltIn:
+        passages, embedder = read_passages(workspace.passages), make_embedder(workspace, progress)
+        return cls(build_retrievers(workspace, passages, progress, embedder), embedder)
 
 
 def read_queries(workspace: Workspace) -> list[Query]:
@@ -77,18 +108,28 @@ def fuses(workspace: Workspace) -> bool:
     return any(kind == "rag-fusion" for _, _, kind in workspace.experiment.built_in_agents())
 
 
-def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Caller) -> list[Rewrite]:
-    settings = workspace.experiment.answer
-    prompt = Prompt.load(workspace.prompt_file(settings.fusion_prompt, REWRITE_PROMPT))
-    owed = [rewrite_request(prompt, query.text, settings.fusion_queries) for query in queries]
-    requests = tuple(dict.fromkeys(owed))
-    replies = dict(zip(requests, caller.ask([Batch("rewrites", settings.model, requests)])[0], strict=True))
-    rewrites = [
-        rewrite_record(query, replies[request], settings.fusion_queries)
-        for query, request in zip(queries, owed, strict=True)
-    ]
-    write_records(workspace.rewrites, rewrites)
-    return rewrites
+def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Asks) -> list[Rewrite]:
+    """Of RAG-Fusion; where a variant asks for the same it is there already, and is not counted twice."""
+    own = of_rag_fusion(workspace.experiment)
+    if own in rewritings_for(workspace.experiment):
+        rewrites = read_rewrites(workspace, queries, [own])[own]
+    else:
+        rewrites = rewrite_queries(workspace, queries, [own], caller)[own]
+    rows = [rewrites[query.id] for query in queries]
+    write_records(workspace.rewrites, rows)
+    return rows
+
+
+def _rank_built_in(
+    workspace: Workspace, built_in: _BuiltIn, queries: Sequence[Query], rewrites: Sequence[Rewrite]
+) -> None:
+    found = _search(built_in.retrievers, queries, rewrites, workspace.experiment.retrieval.k)
+    for agent, retriever, kind in workspace.experiment.built_in_agents():
+        if kind == "rag-fusion":
+            rankings = _fused(workspace, found, retriever, queries, rewrites)
+        else:
+            rankings = {query.id: list(found[retriever, query.text]) for query in queries}
+        write_run(workspace.rankings(agent), rankings, agent)
 
 
 def _search(
@@ -105,17 +146,32 @@ def _search(
 
 def _time(
     workspace: Workspace,
-    retrievers: Mapping[str, PassageRetriever],
+    built_in: _BuiltIn | None,
     queries: Sequence[Query],
     rewrites: Sequence[Rewrite],
+    found: Mapping[str, VariantFound],
 ) -> None:
-    """Write how long searching takes each agent, unless answers come through files or batches and are not timed."""
-    model, k = workspace.experiment.answer.model, workspace.experiment.retrieval.k
-    if provider_of(model) == "file" or workspace.experiment.settings_of(model).mode == "batch":
+    """Write how long searching takes each agent, unless its answers come through files or batches and are not timed."""
+    timed, known = timed_agents(workspace.experiment), read_search_times(workspace.search_times)
+    times = list[SearchTime]()
+    if built_in and any(name in timed for name, _, _ in workspace.experiment.built_in_agents()):
+        with built_in.embedder.anew():
+            times += _built_in_times(workspace, built_in, queries, rewrites, known)
+    times += [row for row in search_times(workspace, found, known) if row.agent in timed]
+    if timed:
+        write_records(workspace.search_times, times)
+    else:
         workspace.search_times.unlink(missing_ok=True)
-        return
-    key = digest_json([digest_file(workspace.passages), retrieve_settings(workspace.experiment)])
-    known = read_search_times(workspace.search_times)
+
+
+def _built_in_times(
+    workspace: Workspace,
+    built_in: _BuiltIn,
+    queries: Sequence[Query],
+    rewrites: Sequence[Rewrite],
+    known: Mapping[str, SearchTime],
+) -> list[SearchTime]:
+    key = digest_json([digest_file(workspace.passages), built_in_settings(workspace.experiment)])
     alone = [[query.text] for query in queries]
     fused = [[query.text, *row.queries] for query, row in zip(queries, rewrites, strict=False) if row.error is None]
     times = list[SearchTime]()
@@ -123,9 +179,9 @@ def _time(
         if agent in known and known[agent].key == key:
             times.append(known[agent])
             continue
-        search = partial(retrievers[name].search, k=k)
+        search = partial(built_in.retrievers[name].search, k=workspace.experiment.retrieval.k)
         times += measure(agent, key, search, fused if kind == "rag-fusion" else alone)
-    write_records(workspace.search_times, times)
+    return times
 
 
 def _fused(

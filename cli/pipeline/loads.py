@@ -15,6 +15,7 @@ from pathlib import Path
 from ragassay.evaluate.judging.games.blocks import Plan
 from ragassay.evaluate.judging.panel import Panel, as_second, panels_of, second_panel
 from ragassay.evaluate.judging.waves import waves_of
+from ragassay.experiment.agents import TableAgent
 from ragassay.experiment.corpus import read_passages
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
@@ -23,6 +24,9 @@ from ragassay.models.requests import Request
 from ragassay.prompts import Prompt
 from ragassay.records import Query, Section
 from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
+from ragassay.retrieval.agents.documents import count_document_tokens, read_documents
+from ragassay.retrieval.dependencies import answers_label
+from ragassay.retrieval.rewriting.rewritings import batch_label, of_rag_fusion, prompt_file, rewritings_for
 from ragassay.tokens import count_tokens, reply_tokens
 
 STAGES_THAT_ASK = ("questions", "screen", "retrieve", "answer", "judge", "evaluate")
@@ -57,9 +61,10 @@ class Load:
     @property
     def kind(self) -> str:
         """What it asks, whichever time: the label up to its first hyphen (`questions`, `listwise`, …), or whole for an
-        evaluator and a judge of answers."""
+        evaluator, a judge of answers and a rewriting."""
         label = self.label.split("-repeat-")[0]
-        return label if label.startswith(("evaluate-", "pointwise-")) else label.split("-")[0]
+        whole = label.startswith(("evaluate-", "pointwise-", "rewrites-"))
+        return label if whole else label.split("-")[0]
 
 
 def estimate(stage: str, workspace: Workspace) -> list[Load]:
@@ -69,10 +74,12 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
         return _later_steps(workspace)
     n_queries = _n_queries(workspace)
     passage = _passage_tokens(workspace)
+    if stage == "screen":
+        return _rewrites_of_variants(workspace, n_queries)
     if stage == "retrieve":
         return [*_rewrites(experiment, n_queries), *_embeddings(workspace, n_queries)]
     if stage == "answer":
-        return _answers(experiment, n_queries, passage)
+        return _answers(workspace, n_queries, passage)
     if stage == "evaluate":
         return _evaluations(workspace, n_queries, passage)
     return _judgments(workspace, n_queries, passage)
@@ -154,10 +161,24 @@ def _load(label: str, model: str, calls: float, input_tokens: float, items: floa
 
 
 def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
-    if "rag-fusion" not in experiment.answer.agents:
+    """RAG-Fusion's, unless a variant asks for the same, which is foreseen with the screening."""
+    own = of_rag_fusion(experiment)
+    if "rag-fusion" not in experiment.answer.agents or own in rewritings_for(experiment):
         return []
-    tokens = _template(REWRITE_PROMPT) + _QUESTION_TOKENS
-    return [_load("rewrites", experiment.answer.model, n_queries, tokens)]
+    return [_load("rewrites", own.model, n_queries, _template(REWRITE_PROMPT) + _QUESTION_TOKENS)]
+
+
+def _rewrites_of_variants(workspace: Workspace, n_queries: int) -> list[Load]:
+    """What the screening asks chat models to write."""
+    return [
+        _load(
+            batch_label(one, workspace.experiment),
+            one.model,
+            n_queries,
+            _template(prompt_file(workspace, one.way)) + _QUESTION_TOKENS,
+        )
+        for one in rewritings_for(workspace.experiment)
+    ]
 
 
 def _embeddings(workspace: Workspace, n_queries: int) -> list[Load]:
@@ -175,13 +196,30 @@ def _embeddings(workspace: Workspace, n_queries: int) -> list[Load]:
 
 
 def _distinct(experiment: Experiment, n_queries: float) -> float:
-    return n_queries * len(experiment.built_in_agents()) * _DISTINCT_ANSWERS
+    return n_queries * len(experiment.answered_agents()) * _DISTINCT_ANSWERS
 
 
-def _answers(experiment: Experiment, n_queries: int, passage: float) -> list[Load]:
-    tokens = _template(ANSWER_PROMPT) + experiment.retrieval.k * passage + _QUESTION_TOKENS
-    calls = _distinct(experiment, n_queries) * experiment.answer.repeats
-    return [_load("answers", experiment.answer.model, calls, tokens)]
+def _answers(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
+    """Of each model that answers; what agents retrieve, and where one is handed all documents, these."""
+    experiment = workspace.experiment
+    settings, template = experiment.answer, _template(ANSWER_PROMPT) + _QUESTION_TOKENS
+    share = n_queries * _DISTINCT_ANSWERS * settings.repeats
+    built_in = share * len(experiment.built_in_agents())
+    loads = (
+        [_load("answers", settings.model, built_in, template + experiment.retrieval.k * passage)] if built_in else []
+    )
+    for agent in experiment.table_agents():
+        label = answers_label(agent.model, experiment)
+        loads.append(_load(label, agent.model, share, template + _handed_over(workspace, agent, passage)))
+    return loads
+
+
+def _handed_over(workspace: Workspace, agent: TableAgent, passage: float) -> float:
+    """Tokens of what an agent answers from; a passage is taken to be as long as [ingest]'s."""
+    if agent.variant is None:
+        return count_document_tokens(read_documents(workspace))
+    settings = agent.variant.settings
+    return settings.tokens or (settings.k or workspace.experiment.retrieval.k) * passage
 
 
 def _pool_size(experiment: Experiment) -> float:

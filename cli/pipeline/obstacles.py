@@ -11,6 +11,7 @@ from pathlib import Path
 from ragassay.errors import InputError, Obstacles
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
+from ragassay.retrieval.rewriting.rewritings import rewritings_for
 
 _SHARE_OF_PDFS = 2.0
 _LEAST_ROOM = 20_000_000
@@ -38,6 +39,9 @@ def asking_obstacles(workspace: Workspace, stages: Sequence[str], *, run_code: b
     """
     checks = [partial(_check_model, workspace, model) for model in _models(workspace, stages)]
     checks += [partial(_check_server, workspace, models) for models in _by_address(workspace, stages)]
+    if "screen" in stages:
+        rerankers = dict.fromkeys(one.rerank for one in workspace.experiment.retriever if one.rerank)
+        checks += [partial(_check_reranker, workspace, name) for name in rerankers]
     if "retrieve" in stages:
         checks.append(partial(_check_retrieval, workspace))
     if "answer" in stages:
@@ -116,7 +120,11 @@ def _models(workspace: Workspace, stages: Sequence[str]) -> list[str]:
     asked = {
         "questions": experiment.questions.quota if experiment.questions.source != "own" else (),
         "retrieve": [experiment.answer.model] if "rag-fusion" in experiment.answer.agents else (),
-        "answer": [experiment.answer.model] if experiment.answer.agents else (),
+        "screen": {one.model for one in rewritings_for(experiment)},
+        "answer": [
+            *([experiment.answer.model] if experiment.answer.agents else ()),
+            *(agent.model for agent in experiment.table_agents()),
+        ],
         "judge": experiment.judge.all_models,
         "evaluate": [experiment.evaluating_model] if experiment.evaluates else (),
     }
@@ -150,6 +158,12 @@ def _check_retrieval(workspace: Workspace) -> None:
     from ragassay.retrieval.retrievers import check_at_hand
 
     check_at_hand(workspace)
+
+
+def _check_reranker(workspace: Workspace, name: str) -> None:
+    from ragassay.retrieval.rerankers.opening import check_reranker
+
+    check_reranker(name, workspace)
 
 
 def _check_agent(workspace: Workspace, agent: AgentSettings, run_code: bool) -> None:

@@ -23,6 +23,8 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json
 from ragassay.models.endpoint import provider_of
 
+from .joined import with_others
+
 
 def open_workspace(options: argparse.Namespace) -> Workspace:
     """The workspace of CORPUS with --results, --model and --max-cost applied, folders elsewhere mirrored.
@@ -45,7 +47,7 @@ def open_workspace(options: argparse.Namespace) -> Workspace:
     _check_judge(experiment, corpus)
     workspace = Workspace(corpus, results, experiment, tuple(mirrors))
     _check_matters(workspace)
-    return with_finalists(workspace)
+    return with_others(with_finalists(workspace), getattr(options, "others", ()))
 
 
 def with_finalists(workspace: Workspace) -> Workspace:
@@ -80,6 +82,7 @@ def _check(experiment: Experiment, corpus: Path) -> None:
         raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
     answer, judge = experiment.answer, experiment.judge
     own = [experiment.questions.prompt, answer.prompt, answer.fusion_prompt]
+    own += [agent.prompt for agent in experiment.table_agents()]
     for name in [*own, *judge.own_prompts()]:
         if name:
             Prompt.load(corpus / name)

@@ -60,18 +60,18 @@ class _CountingCaller(Caller):
     def __init__(self, workspace: Workspace, stage: str, cache: ReplyCache) -> None:
         super().__init__(workspace, stage, cache)
         self.loads: list[Load] = []
+        self._seen: set[str] = set()
         self.complete = True
         self.seconds: dict[str, list[float]] = {}
         self._replies = cache
 
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
         open_keys = self.missing(batches)
-        seen: set[str] = set()
         for batch in batches:
             for key, request in self.keyed(batch):
-                if key in seen:
+                if key in self._seen:
                     continue
-                seen.add(key)
+                self._seen.add(key)
                 self._note_seconds(batch.model, key)
                 self.loads.append(_one_call(batch, request, int(key not in open_keys)))
         if open_keys:

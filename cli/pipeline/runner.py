@@ -16,6 +16,7 @@ from ragassay.progress import StderrProgress
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import plain
 
+from .joined import alone, check_others, with_others
 from .loads import STAGES_THAT_ASK
 from .manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
 from .obstacles import asking_obstacles, file_obstacles, refuse
@@ -37,13 +38,24 @@ def run_all(options: argparse.Namespace) -> int:
             runner.refuse_obstacles()
         manifests = [runner.bring_up_to_date(first)]
         check_k(workspace)
-        manifests += [runner.bring_up_to_date(stage) for stage in others]
+        check_others(workspace)
+        for stage in others:
+            manifests.append(runner.bring_up_to_date(stage))
+            if stage.name == "questions":
+                check_others(workspace)
     _say_results(workspace)
     return max(manifest.exit_status for manifest in manifests)
 
 
 def check_k(workspace: Workspace) -> None:
-    """Say before a question is paid for that k is larger than the corpus. Raises InputError."""
+    """Say before a question is paid for that k is larger than the corpus, or that it is too long for a prompt.
+
+    Raises InputError.
+    """
+    if any(agent.variant is None for agent in workspace.experiment.table_agents()):
+        from ragassay.retrieval.agents.documents import check_long_context
+
+        check_long_context(workspace)
     n_passages = count_passages(workspace.passages)
     if workspace.experiment.retrieval.k > n_passages:
         from ragassay.retrieval.retrievers import check_depth
@@ -125,7 +137,7 @@ class Runner:
         manifest = make_manifest(stage.name, inputs, settings, made, outcome, (*caller.usage(), *outcome.usage))
         write_manifest(path, manifest)
         if stage.name == "screen":
-            self._workspace = with_finalists(workspace)
+            self._workspace = with_others(with_finalists(alone(workspace)), workspace.others)
         workspace.push()
         failed = f", {manifest.n_failed} failed" if manifest.n_failed else ""
         self._say(f"{stage.name}: {manifest.n_records} records{failed}")
@@ -173,8 +185,8 @@ class Runner:
         if self._cache is None:
             from ragassay.calls.reply_cache import ReplyCache
 
-            shipped = () if self._ignore_recorded else (self._workspace.shipped_replies,)
-            self._cache = ReplyCache(self._workspace.replies, shipped)
+            recorded = () if self._ignore_recorded else self._workspace.recorded_replies()
+            self._cache = ReplyCache(self._workspace.replies, recorded)
         return self._cache
 
 

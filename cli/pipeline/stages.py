@@ -101,11 +101,12 @@ def _screen() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         from ragassay.evaluate.report.screening.screen_page import write_screen_page
         from ragassay.evaluate.screening.screen import screen
+        from ragassay.retrieval.variants.rewritten import rewritten_by_models
         from ragassay.retrieval.variants.screen_variants import screen_variants
 
         progress = StderrProgress()
         told, embedded = counter(progress, "screen: variants"), counter(progress, "screen: texts embedded")
-        ran = screen_variants(workspace, caller, told, embedding=embedded)
+        ran = screen_variants(workspace, caller, told, rewritten_by_models(workspace, caller), embedded)
         said = screen(workspace)
         write_screen_page(workspace)
         return replace(ran, notices=(*ran.notices, *said.notices))
@@ -120,6 +121,7 @@ def _screen() -> Stage:
             w.screen,
             w.screen_page,
             *(w.screening / f"{v.name}.trec" for v in w.experiment.variants.all),
+            *retrieval.rewrites_made(w),
         ],
         run=run,
     )
@@ -134,17 +136,24 @@ def _retrieve() -> Stage:
 
     return Stage(
         "retrieve",
-        needs=lambda w: [w.passages, w.queries],
+        needs=lambda w: [w.passages, w.queries, *retrieval.screened(w)],
         uses=retrieval.retrieve_prompts,
         settings=retrieval.retrieve_settings,
-        makes=lambda w: [w.rewrites, *_timed(w), *(w.rankings(name) for name, _, _ in w.experiment.built_in_agents())],
+        makes=lambda w: [w.rewrites, *_timed(w), *_ranked(w), *retrieval.searches_made(w)],
         run=run,
     )
 
 
+def _ranked(workspace: Workspace) -> list[Path]:
+    """The rankings of agents that we answer for; one that is handed all documents has none."""
+    whole = {agent.name for agent in workspace.experiment.table_agents() if agent.variant is None}
+    return [workspace.rankings(name) for name in workspace.experiment.answered_agents() if name not in whole]
+
+
 def _timed(workspace: Workspace) -> list[Path]:
-    """Not for a model that answers through files, whose replies are not timed."""
-    return [] if provider_of(workspace.experiment.answer.model) == "file" else [workspace.search_times]
+    """Not for models that answer through files, whose replies are not timed."""
+    models = {workspace.experiment.answer.model, *(agent.model for agent in workspace.experiment.table_agents())}
+    return [] if {provider_of(model) for model in models} == {"file"} else [workspace.search_times]
 
 
 def _answer() -> Stage:
@@ -158,7 +167,8 @@ def _answer() -> Stage:
         needs=lambda w: [
             w.passages,
             w.queries,
-            *(w.rankings(name) for name, _, _ in w.experiment.built_in_agents()),
+            *_ranked(w),
+            *retrieval.searches_made(w),
         ],
         uses=lambda w: [w.rewrites, *_timed(w), *retrieval.answer_prompts(w), *retrieval.own_agents(w)],
         settings=retrieval.answer_settings,
@@ -174,7 +184,7 @@ def _answer() -> Stage:
 def _answer_runs(workspace: Workspace) -> list[Path]:
     if workspace.experiment.answer.repeats == 1:
         return []
-    return [workspace.answer_runs(name) for name, _, _ in workspace.experiment.built_in_agents()]
+    return [workspace.answer_runs(name) for name in workspace.experiment.answered_agents()]
 
 
 def _judge() -> Stage:

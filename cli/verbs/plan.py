@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from ragassay.errors import InputError, Obstacles
 from ragassay.text import listed, plain
 
-from ..options import Verbs, add_experiment, add_json, add_verb
+from ..options import Verbs, add_experiment, add_json, add_others, add_verb
 from ..printing import print_whole
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def add(verbs: Verbs) -> None:
     help_text = "say what each stage and model will take in calls, tokens, dollars and time, and what stands in the way"
     verb = add_verb(verbs, "plan", help_text, run)
     add_experiment(verb)
+    add_others(verb)
     add_json(verb)
 
 
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
 def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Row], Pace]:
     from ragassay.calls.reply_cache import ReplyCache
 
+    from ..pipeline.joined import check_others
     from ..pipeline.opening import locked
     from ..pipeline.plan import make_plan
     from ..pipeline.runner import Runner, check_k
@@ -67,8 +69,9 @@ def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Ro
     with locked(workspace):
         Runner(workspace, options).bring_up_to_date(stages()[0])
     check_k(workspace)
-    shipped = () if options.ignore_recorded else (workspace.shipped_replies,)
-    return make_plan(workspace, ReplyCache(workspace.replies, shipped))
+    check_others(workspace)
+    recorded = () if options.ignore_recorded else workspace.recorded_replies()
+    return make_plan(workspace, ReplyCache(workspace.replies, recorded))
 
 
 def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from ..options import Verbs, add_experiment, add_verb
+from ..options import Verbs, add_experiment, add_others, add_verb
 
 
 def add(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "run every stage whose inputs or settings changed, and print the ranked table"
-    add_experiment(add_verb(verbs, "run", help_text, run))
+    verb = add_verb(verbs, "run", help_text, run)
+    add_experiment(verb)
+    add_others(verb)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -19,10 +19,10 @@ from .engine.rounds import assess
 
 
 def repeated_agents(workspace: Workspace) -> tuple[str, ...]:
-    """The agents that answer more than once: the built-in ones, where answer.repeats is above 1."""
+    """The agents that answer more than once: those that we answer for, where answer.repeats is above 1."""
     if workspace.experiment.answer.repeats == 1:
         return ()
-    return tuple(name for name, _, _ in workspace.experiment.built_in_agents())
+    return workspace.experiment.answered_agents()
 
 
 def further_runs(workspace: Workspace, material: Material) -> Iterator[tuple[int, Material]]:

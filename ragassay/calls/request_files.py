@@ -21,8 +21,8 @@ def input_line(key: str, model: str, settings: ModelSettings, request: Request) 
         "model": model.split(":", 1)[1],
         "messages": [{"role": message.role, "content": message.content} for message in request.messages],
     }
-    if settings.temperature is not None:
-        body["temperature"] = settings.temperature
+    if (temperature := request.temperature_by(settings)) is not None:
+        body["temperature"] = temperature
     body |= settings.sampling(request.sample)
     if settings.max_tokens is not None:
         body["max_tokens"] = settings.max_tokens

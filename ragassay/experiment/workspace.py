@@ -15,13 +15,15 @@ from .table import file_name
 class Workspace:
     """The paths of one experiment and its settings. `corpus` is the user's folder, `results` is `results/NAME`.
 
-    `mirrors` are those of the two that are copies of folders elsewhere (s3://…).
+    `mirrors` are those of the two that are copies of folders elsewhere (s3://…), `others` the results folders whose
+    agents meet ours.
     """
 
     corpus: Path
     results: Path
     experiment: Experiment
     mirrors: tuple[Mirror, ...] = ()
+    others: tuple[Path, ...] = ()
 
     def push(self) -> None:
         """Write back what has changed in folders that are elsewhere. Raises InputError."""
@@ -88,6 +90,10 @@ class Workspace:
     def rewrites(self) -> Path:
         """One line a query: `query_id, queries[], usage, latency_s, error`."""
         return self.results / "rewrites.jsonl"
+
+    def searches(self, agent: str) -> Path:
+        """What was searched for an agent of a table, one line a query: AgentSearch's fields."""
+        return self.results / "searches" / f"{agent}.jsonl"
 
     def rankings(self, agent: str) -> Path:
         return self.results / "rankings" / f"{agent}.trec"
@@ -234,6 +240,10 @@ class Workspace:
     @property
     def shipped_replies(self) -> Path:
         return self.corpus / "replies"
+
+    def recorded_replies(self) -> tuple[Path, ...]:
+        """Folders with replies that are read and not written: the corpus folder's, and of other results."""
+        return (self.shipped_replies, *(other / "replies" for other in self.others))
 
     @property
     def embeddings(self) -> Path:

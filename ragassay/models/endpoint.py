@@ -94,7 +94,7 @@ class Endpoint:
         chat: Any = self.chat()
         if request.schema:
             chat = chat.bind_tools([anthropic_tool(request)], tool_choice=request.schema.__name__)
-        reply = chat.invoke(list(anthropic_content(request.messages, shared)))
+        reply = chat.invoke(list(anthropic_content(request.messages, shared)), **_own_temperature(request))
         if not isinstance(reply, AIMessage):
             raise TypeError(f"the model gave a {type(reply).__name__}")
         return body_of_reply(reply, self.model)
@@ -126,14 +126,18 @@ class Endpoint:
         raise InputError(f"{self.model} is answered through files, not called")
 
     def _options(self, request: Request) -> dict[str, Any]:
-        options: dict[str, Any] = {}
+        options = _own_temperature(request)
         if request.tokens:
-            options = {"logprobs": True, "top_logprobs": TOP_LOGPROBS, "max_tokens": 1}
+            options |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS, "max_tokens": 1}
         if self.provider == "local":
             return options | _local_options(request) | self.settings.sampling(request.sample)
         if self.provider == "openai":
             options |= self.settings.sampling(request.sample)
         return options | ({"extra_body": {"response_format": response_format(request)}} if request.schema else {})
+
+
+def _own_temperature(request: Request) -> dict[str, Any]:
+    return {} if request.temperature is None else {"temperature": request.temperature}
 
 
 def _local_options(request: Request) -> dict[str, Any]:

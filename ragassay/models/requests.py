@@ -32,7 +32,8 @@ class Request:
 
     `schema` is the structured reply that is asked for; without it the reply is free text. With `tokens` the reply is
     one of these single tokens, and what is wanted is their probabilities. `sample` tells repeats apart. `items`: about
-    how many things it asks, of which the length of its reply is foreseen; it has no part in the key.
+    how many things it asks, of which the length of its reply is foreseen; it has no part in the key. `temperature`:
+    None is the model's own.
     """
 
     messages: tuple[Message, ...]
@@ -40,6 +41,11 @@ class Request:
     tokens: tuple[str, ...] = ()
     sample: int = 0
     items: int = 1
+    temperature: float | None = None
+
+    def temperature_by(self, settings: ModelSettings) -> float | None:
+        """The temperature of its reply: its own or else the model's; None is the provider's default."""
+        return settings.temperature if self.temperature is None else self.temperature
 
 
 @dataclass(frozen=True)
@@ -74,7 +80,7 @@ def request_key(model: str, base_url: str | None, settings: ModelSettings, reque
             "version": KEY_VERSION,
             "model": model,
             "base_url": base_url,
-            "temperature": settings.temperature,
+            "temperature": request.temperature_by(settings),
             "max_tokens": settings.max_tokens,
             "messages": [list(message) for message in request.messages],
             "schema": json_schema(request.schema) if request.schema else None,

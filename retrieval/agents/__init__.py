@@ -4,4 +4,5 @@ from pathlib import Path
 
 PROMPTS = Path(__file__).with_name("prompts")
 ANSWER_PROMPT = PROMPTS / "answer.md"
+LONG_CONTEXT_PROMPT = PROMPTS / "long-context.md"
 REWRITE_PROMPT = PROMPTS / "rewrite.md"

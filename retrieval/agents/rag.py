@@ -42,9 +42,11 @@ class Found:
     error: str | None = None
 
 
-def answer_request(prompt: Prompt, question: str, passages: Sequence[Passage]) -> Request:
+def answer_request(
+    prompt: Prompt, question: str, passages: Sequence[Passage], temperature: float | None = None
+) -> Request:
     """The request for an answer. Passages are numbered from 1 in their order; their ids do not enter the prompt."""
-    return Request(prompt.render({"passages": list(passages), "question": question}))
+    return Request(prompt.render({"passages": list(passages), "question": question}), temperature=temperature)
 
 
 def answer_record(found: Found, reply: Reply) -> Answer:
@@ -56,7 +58,7 @@ def answer_record(found: Found, reply: Reply) -> Answer:
         error=reply.error,
         passages=tuple(passage.id for passage in found.passages),
         queries=found.queries,
-        usage=reply.usage if found.usage is None else _add(found.usage, reply.usage),
+        usage=reply.usage if found.usage is None else add_usage(found.usage, reply.usage),
         latency_s=seconds(found.latency_s, reply.latency_s),
     )
 
@@ -74,7 +76,8 @@ def failed_record(found: Found, error: str) -> Answer:
     )
 
 
-def _add(one: Usage, other: Usage) -> Usage:
+def add_usage(one: Usage, other: Usage) -> Usage:
+    """Both together; None of what is not known of either."""
     cost = _sum(one.cost_usd, other.cost_usd)
     tokens_in, tokens_out = _sum(one.input_tokens, other.input_tokens), _sum(one.output_tokens, other.output_tokens)
     return Usage.model_validate({"input_tokens": tokens_in, "output_tokens": tokens_out, "cost_usd": cost})

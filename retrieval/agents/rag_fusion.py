@@ -62,7 +62,8 @@ def rewrite_record(query: Query, reply: Reply, count: int) -> Rewrite:
     """The record of one reply. Blank queries and repeats (also of the original, whatever the case and spaces) are left
     out, and what is more than `count`; fewer are taken as they are, none at all is an error.
     """
-    queries, error = _distinct(query.text, reply, count), reply.error
+    written = reply.value.queries if isinstance(reply.value, Rewritten) else []
+    queries, error = distinct(written, [query.text])[:count], reply.error
     if error is None and not queries:
         error = "the reply only repeats the question"
     if error is not None:
@@ -70,13 +71,14 @@ def rewrite_record(query: Query, reply: Reply, count: int) -> Rewrite:
     return Rewrite(query_id=query.id, queries=queries, usage=reply.usage, latency_s=reply.latency_s, error=error)
 
 
-def _distinct(original: str, reply: Reply, count: int) -> tuple[str, ...]:
-    written = reply.value.queries if isinstance(reply.value, Rewritten) else []
-    kept = {" ".join(original.split()).casefold(): ""}
+def distinct(written: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The texts that are not `known` and not blank, each once, whatever the case and spaces."""
+    seen = {" ".join(text.split()).casefold() for text in known}
+    kept: dict[str, str] = {}
     for text in (" ".join(query.split()) for query in written):
-        if text:
+        if text and text.casefold() not in seen:
             kept.setdefault(text.casefold(), text)
-    return tuple(kept.values())[1 : count + 1]
+    return tuple(kept.values())
 
 
 def fuse(rankings: Sequence[Sequence[str]], rrf_k: int, k: int) -> list[tuple[str, float]]:

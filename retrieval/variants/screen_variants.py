@@ -46,7 +46,7 @@ def screen_variants(
     passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
     variants, runs = workspace.experiment.variants.all, list[VariantRun]()
     with VariantRankers(workspace, passages, caller, embedding, rewritten) as rankers:
-        depths = {one.chunking: _to_fill(rankers, one.chunking, workspace) for one in variants}
+        depths = {name: _to_fill(rankers, name, workspace) for name in {one.chunking for one in variants}}
         for done, variant in enumerate(variants, 1):
             k, _ = limits_of(variant, workspace.experiment)
             found = rankers.search(variant.name, queries, max(k or 1, depths[variant.chunking]))

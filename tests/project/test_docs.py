@@ -185,7 +185,7 @@ def test_every_file_of_a_workspace_is_documented(folder: str):
     page = PAGES["docs/results.md" if folder == "results" else "docs/your-own-documents.md"]
     properties = [name for name, value in vars(Workspace).items() if isinstance(value, property)]
     made = [getattr(workspace, name) for name in properties]
-    made += [getattr(workspace, name)("AGENT") for name in ("rankings", "answers", "answer_runs")]
+    made += [getattr(workspace, name)("AGENT") for name in ("rankings", "searches", "answers", "answer_runs")]
     for path in (path for path in made if path.parts[0] == folder):
         assert re.search(rf"`{path.relative_to(folder)}[/`]", page), path
 

@@ -23,6 +23,9 @@ TABLES = {
     "retrieval": "[retrieval]",
     "opensearch": "[opensearch]",
     "answer": "[answer]",
+    "chunking": "[[chunking]]",
+    "retriever": "[[retriever]]",
+    "search": "[search]",
     "agent": "[[agent]]",
     "judge": "[judge]",
     "evaluate": "[evaluate]",
@@ -120,14 +123,15 @@ def test_the_template_shows_the_defaults(new_experiment: Path):
     in_reach = shown.retrieval.model_copy(update={"embedding": defaults.retrieval.embedding})
     assert shown.model_copy(update={"retrieval": in_reach}) == defaults
     written = tomllib.loads(new_experiment.read_text())
-    assert set(written) == set(TABLES) - {"agent", "models", "opensearch"}
+    assert set(written) == set(TABLES) - {"chunking", "retriever", "search", "agent", "models", "opensearch"}
 
 
 def test_what_the_template_has_in_comments_is_right_as_well(new_experiment: Path):
     text = re.sub(r"^# (?=\[|\w+ = )", "", new_experiment.read_text(), flags=re.MULTILINE)
     new_experiment.write_text(text)
     experiment = load_experiment(new_experiment)
-    assert experiment.agent and experiment.models and experiment.corpus.exclude_pages
+    assert experiment.table_agents() and experiment.own_agents() and experiment.chunkings
+    assert experiment.models and experiment.corpus.exclude_pages
 
 
 @pytest.mark.parametrize("text", [block for page in PAGES.values() for block in blocks(page, "toml")])

@@ -74,8 +74,8 @@ class AnthropicBatches:
         }
         if system := [text for role, text in content if role == "system" and text]:
             params["system"] = system[0]
-        if self._settings.temperature is not None:
-            params["temperature"] = self._settings.temperature
+        if (temperature := request.temperature_by(self._settings)) is not None:
+            params["temperature"] = temperature
         if self._settings.top_p is not None:
             params["top_p"] = self._settings.top_p
         if request.schema:

@@ -52,8 +52,8 @@ class OpenAIBatches:
             "model": self._model.split(":", 1)[1],
             "messages": [{"role": message.role, "content": message.content} for message in request.messages],
         }
-        if self._settings.temperature is not None:
-            body["temperature"] = self._settings.temperature
+        if (temperature := request.temperature_by(self._settings)) is not None:
+            body["temperature"] = temperature
         body |= self._settings.sampling(request.sample)
         longest = 1 if request.tokens else self._settings.max_tokens
         if longest is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +16,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
 from ragassay.models.endpoint import Endpoint
-from ragassay.models.requests import Request
+from ragassay.models.requests import Request, request_key
 from ragassay.prompts import Message
 
 GIVEN = {"temperature": 0.0, "top_p": 0.5, "seed": 42, "presence_penalty": 0.5}
@@ -68,3 +69,17 @@ def test_anthropic_has_no_such_parameter(tmp_path: Path, line: str):
     assert "\n" not in said
     path.write_text(f"{tables}[models.{model}]\ntop_p = 0.5\n")
     assert load_experiment(path).settings_of("anthropic:m").top_p == 0.5
+
+
+@pytest.mark.parametrize("model", ["openai:m", "anthropic:m", "file:m"])
+def test_a_requests_own_temperature_goes_before_the_models_and_is_in_the_key(monkeypatch, model: str):
+    warm, settings = replace(ASKED, temperature=0.7), ModelSettings(temperature=0.0)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test-not-a-key")
+    if model == "file:m":
+        assert input_line("key", model, settings, warm)["body"]["temperature"] == 0.7
+    else:
+        with ScriptedServer("anthropic" if "anthropic" in model else "openai", [reply("Yes.")]) as server:
+            Endpoint(model, settings.model_copy(update={"base_url": server.base_url})).call(warm)
+            assert server.requests[0].body["temperature"] == 0.7
+    keys = [request_key(model, None, ModelSettings(temperature=0.7), ASKED), request_key(model, None, settings, warm)]
+    assert keys[0] == keys[1] != request_key(model, None, settings, ASKED)
