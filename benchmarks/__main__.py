@@ -51,6 +51,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.soak"),
         Benchmark("speed.pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),
         Benchmark("tables.plan_example"),
+        Benchmark("tables.screening"),
         Benchmark("tables.plan_accuracy", ("corpora/avr-libc", *_recorded_runs())),
         Benchmark("speed.bm25", beir, lacks),
         Benchmark("retrieval.scifact", beir, lacks),

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 from benchmarks.tables.readme_block import ROOT
@@ -34,13 +35,15 @@ def screened(folder: Path) -> ScreenResults:
     own = (DEMO / "experiment.toml").read_text(encoding="utf-8")
     (corpus / "experiment.toml").write_text(own + TABLES.read_text(encoding="utf-8"), encoding="utf-8")
     for stage in ("ingest", "questions", "screen"):
-        if status := ragassay([stage, str(corpus), "--results", str(results)]):
+        with redirect_stdout(sys.stderr):
+            status = ragassay([stage, str(corpus), "--results", str(results)])
+        if status:
             raise SystemExit(status)
     return read_screen(results / "screen.json")
 
 
 def table(results: ScreenResults) -> str:
-    """What is said, and the finalists."""
+    """The finalists, and what is said."""
     by_name = {variant.name: variant for variant in results.variants}
     at = f"recall at {results.context_tokens:,} tokens"
     lines = [f"| finalist | recall | nDCG | {at} | tokens | latency p50 |", "|---|--:|--:|--:|--:|--:|"]
@@ -51,7 +54,8 @@ def table(results: ScreenResults) -> str:
         cells = [f"{one.value} {one.interval}".strip() for one in figures]
         cells += [shown(row.tokens, "number").value, duration(row.latency_p50_s)]
         lines.append(f"| `{one_line(name)}` | {' | '.join(cells)} |")
-    return "\n".join([*(f"- {one_line(said)}" for said in results.said), "", *lines])
+    below = f"{results.n_queries} queries with evidence, of {results.n_sections} sections; 95% intervals in brackets."
+    return "\n".join([*lines, "", below, "", *(f"- {one_line(said)}" for said in results.said)])
 
 
 def main() -> None:

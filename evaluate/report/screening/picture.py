@@ -120,7 +120,9 @@ def _panel(results: ScreenResults, against: _Cost) -> Panel | None:
 
 def _told(title: str, points: Sequence[_Point], words: Callable[[float], str]) -> str:
     """The picture in words."""
-    finalists = [f"{one_line(one.variant.name)} ({one.badge}): {_value(one)} at {words(one.cost)}" for one in points if one.badge]
+    finalists = [
+        f"{one_line(one.variant.name)} ({one.badge}): {_value(one)} at {words(one.cost)}" for one in points if one.badge
+    ]
     return f"{title}, {len(points)} variants. Finalists: {'; '.join(finalists) or 'none'}."
 
 

@@ -85,10 +85,16 @@ def screening_shown(results: ScreenResults) -> dict[str, Any]:
 
 
 def sentences(results: ScreenResults) -> list[str]:
-    """What is said, without what stands beside it anyway: the effects of settings, and the finalists' names."""
-    effects, names = {effect.sentence for effect in results.effects}, [plain(name) for name in results.finalists]
-    listing = [said for said in results.said[1:] if len(names) > 1 and all(name in said for name in names)]
-    return [said for said in results.said if said not in effects and said not in listing]
+    """What is said, without what stands beside it anyway: the effects of settings, and lists of names."""
+    effects = {effect.sentence for effect in results.effects}
+    finalists = [plain(name) for name in results.finalists]
+    untold = [plain(f"{effect.setting} ({effect.among})") for effect in results.effects if not effect.matters]
+
+    def lists(said: str) -> bool:
+        return any(names and all(name in said for name in names) for names in (finalists, untold))
+
+    first, others = results.said[:1], results.said[1:]
+    return [*first, *(said for said in others if said not in effects and not lists(said))]
 
 
 def _before_after(results: ScreenResults) -> Iterator[Row]:

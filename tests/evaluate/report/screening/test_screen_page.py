@@ -143,5 +143,5 @@ def test_a_file_of_another_layout_is_one_sentence(tmp_path: Path):
     with pytest.raises(InputError, match="no screening yet"):
         read_screen(path)
     write_json(path, {"variants": 3})
-    with pytest.raises(InputError, match="screen.json"):
+    with pytest.raises(InputError, match=r"screen\.json"):
         read_screen(path)

@@ -27,7 +27,9 @@ def test_a_line_a_finalist_with_quality_interval_cost_and_failures():
     plain = next(line for line in lines if line.startswith("plain (baseline)")).split()
     assert plain[2:] == ["0.512", "[0.411,", "0.613]", "–", "–", "812", "0.42", "ms", "1.1", "ms", "2.3", "MB", "0"]
     best = next(line for line in lines if line.startswith("hybrid-words") and "0.731" in line)
-    assert all(part in best for part in ("0.688", "0.705", "1,507", "18 ms", "1.3 s", "981 B")) and best.split()[-1] == "2"
+    assert (
+        all(part in best for part in ("0.688", "0.705", "1,507", "18 ms", "1.3 s", "981 B")) and best.split()[-1] == "2"
+    )
 
 
 def test_wide_names_are_folded_and_what_has_no_room_is_named():
