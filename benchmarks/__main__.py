@@ -10,6 +10,7 @@ judges.injection, judges.injection_lists and judges.together_demo read results/a
 `ragassay run benchmarks/replies/avr-libc-pairs` makes; judges.pairs_demo reads results/avr-libc (`make demo`).
 retrieval.opensearch_scifact and retrieval.opensearch_variants also need a server, OPENSEARCH_URL.
 speed.million_passages runs where MILLION=1.
+speed.screening screens DATA/pdfs/debian-reference.en.pdf beside the demo's manual, speed.embedding embeds SciFact.
 speed.pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with
 RAGElo.
 Those of the speed table also write benchmarks/results.md, from the last run of each.
@@ -45,7 +46,8 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.command"),
         Benchmark("speed.compare"),
         Benchmark("speed.agree"),
-        Benchmark("speed.embedding"),
+        Benchmark("speed.screening", (MANUALS[0], *_pdfs_of(data))),
+        Benchmark("speed.embedding", (*beir, "512"), lacks),
         Benchmark("speed.soak"),
         Benchmark("speed.pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),
         Benchmark("tables.plan_example"),
@@ -72,6 +74,11 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
             "judges.agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"
         ),
     ]
+
+
+def _pdfs_of(data: str) -> list[str]:
+    """What is screened beside the demo's manual."""
+    return [f"{data.rstrip('/')}/pdfs/debian-reference.en.pdf"] if data else []
 
 
 def _recorded_runs() -> list[str]:
