@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .variant_settings import AgentSettings
 from .table import TableError
+from .variant_settings import AgentSettings
 from .variants import LONGEST_NAME, Variant, Variants, distinct_names
 
 
