@@ -8,7 +8,9 @@ nq301 and llmbar in DATA=PATH, judges.nugget_scores rag24_nugget_llm there, judg
 scifact, nq301 and paper_tables, judges.together_people nq301 and llmbar, question_worth scifact and scifact_claims.
 judges.injection, judges.injection_lists and judges.together_demo read results/avr-libc-pairs, which
 `ragassay run benchmarks/replies/avr-libc-pairs` makes; judges.pairs_demo reads results/avr-libc (`make demo`).
-retrieval.opensearch_scifact also needs a server, OPENSEARCH_URL. speed.million_passages runs where MILLION=1.
+retrieval.opensearch_scifact and retrieval.opensearch_variants also need a server, OPENSEARCH_URL.
+speed.million_passages runs where MILLION=1.
+speed.screening screens DATA/pdfs/debian-reference.en.pdf beside the demo's manual, speed.embedding embeds SciFact.
 speed.pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with
 RAGElo.
 Those of the speed table also write benchmarks/results.md, from the last run of each.
@@ -44,15 +46,18 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.command"),
         Benchmark("speed.compare"),
         Benchmark("speed.agree"),
-        Benchmark("speed.embedding"),
+        Benchmark("speed.screening", (MANUALS[0], *_pdfs_of(data))),
+        Benchmark("speed.embedding", (*beir, "512"), lacks),
         Benchmark("speed.soak"),
         Benchmark("speed.pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),
         Benchmark("tables.plan_example"),
+        Benchmark("tables.screening"),
         Benchmark("tables.plan_accuracy", ("corpora/avr-libc", *_recorded_runs())),
         Benchmark("speed.bm25", beir, lacks),
         Benchmark("retrieval.scifact", beir, lacks),
         Benchmark("retrieval.lucene_bm25", (*beir, *server), lacks),
-        _opensearch(scifact),
+        _opensearch("scifact", scifact),
+        _opensearch("variants", scifact),
         _question_worth(data.rstrip("/")),
         Benchmark("speed.million_passages", (), None if os.environ.get("MILLION") else _MILLION),
         Benchmark("judges.nugget_scores", nuggets, None if data else "DATA=PATH (the folder of rag24_nugget_llm)"),
@@ -71,15 +76,20 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
     ]
 
 
+def _pdfs_of(data: str) -> list[str]:
+    """What is screened beside the demo's manual."""
+    return [f"{data.rstrip('/')}/pdfs/debian-reference.en.pdf"] if data else []
+
+
 def _recorded_runs() -> list[str]:
     """The corpus folders among the recorded replies."""
     return sorted(str(path.parent.relative_to(REPLIES.parents[1])) for path in REPLIES.glob("*/experiment.toml"))
 
 
-def _opensearch(scifact: str) -> Benchmark:
+def _opensearch(name: str, scifact: str) -> Benchmark:
     url = os.environ.get("OPENSEARCH_URL", "")
     lacks = None if scifact and url else "SCIFACT=PATH (BEIR's folder) and OPENSEARCH_URL"
-    return Benchmark("retrieval.opensearch_scifact", (scifact, url) if lacks is None else (), lacks)
+    return Benchmark(f"retrieval.opensearch_{name}", (scifact, url) if lacks is None else (), lacks)
 
 
 def _question_worth(data: str) -> Benchmark:

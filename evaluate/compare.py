@@ -319,12 +319,14 @@ def _second(basis: Basis, found: SecondJudge | None) -> SecondJudgeResults | Non
 def _settings(basis: Basis) -> dict[str, str | int | float | None]:
     """What the figures depend on, for the reader of the report."""
     experiment = basis.experiment
+    own = {agent.name: agent.model for agent in experiment.table_agents() if agent.model != experiment.answer.model}
     return {
         "k": experiment.retrieval.k,
         "retrieval_engine": experiment.retrieval.engine,
         "embedding": experiment.retrieval.embedding,
         "rrf_k": experiment.retrieval.rrf_k,
         "answer_model": experiment.answer.model,
+        **{f"answer_model.{agent}": model for agent, model in own.items()},
         "judge_model": ", ".join(experiment.judge.models),
         "judge_mode": experiment.judge.mode,
         "games": experiment.judge.games,

@@ -56,7 +56,7 @@ def check_at_hand(workspace: Workspace) -> None:
     dense = [retriever for _, retriever, _ in agents if retriever != "bm25"]
     if dense:
         check_embedding(settings.embedding, workspace, dense[0])
-    if agents and settings.engine == "opensearch":
+    if (agents or workspace.experiment.retriever) and settings.engine == "opensearch":
         nodes = connect(settings.url, workspace.experiment.opensearch).url.split(",")
         if all(reasons := [why_unreachable(node) for node in nodes]):
             raise unreachable(str(reasons[0]), url=",".join(nodes))

@@ -72,8 +72,10 @@ def run_one(options: argparse.Namespace) -> int:
         raise InputError("has no [[retriever]] table, so there is nothing to screen", file=file, remedy=remedy)
     with locked(workspace):
         manifest = Runner(workspace, options, [stage.name]).bring_up_to_date(stage)
+    told = _say_screening(workspace) if stage.name == "screen" else ()
     for notice in manifest.notices:
-        print(f"note: {plain(notice)}")
+        if notice not in told:
+            print(f"note: {plain(notice)}")
     return manifest.exit_status
 
 
@@ -206,3 +208,18 @@ def _say_results(workspace: Workspace) -> None:
     console = Console()
     console.print(ranked_table(Results.model_validate(read_json(workspace.figures))))
     console.print(f"report: {workspace.shown(workspace.report)}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _say_screening(workspace: Workspace) -> Sequence[str]:
+    """Print the finalists, where variants were held against evidence. Gives the sentences that are said with them."""
+    if not workspace.screen.exists():
+        return ()
+    from rich.console import Console
+
+    from ragassay.evaluate.report.screening.screen_page import read_screen
+    from ragassay.evaluate.report.screening.terminal import screen_table
+
+    console, results = Console(), read_screen(workspace.screen)
+    console.print(screen_table(results))
+    console.print(f"page: {workspace.shown(workspace.screen_page)}", markup=False, highlight=False, soft_wrap=True)
+    return results.said

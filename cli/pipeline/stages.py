@@ -99,6 +99,7 @@ def stages_of(experiment: Experiment) -> tuple[Stage, ...]:
 
 def _screen() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
+        from ragassay.evaluate.report.screening.screen_page import write_screen_page
         from ragassay.evaluate.screening.screen import screen
         from ragassay.retrieval.variants.rewritten import rewritten_by_models
         from ragassay.retrieval.variants.screen_variants import screen_variants
@@ -107,6 +108,7 @@ def _screen() -> Stage:
         encoded = counter(StderrProgress(), "screen: texts encoded")
         ran = screen_variants(workspace, caller, told, rewritten_by_models(workspace, caller), encoded)
         said = screen(workspace)
+        write_screen_page(workspace)
         return replace(ran, notices=(*ran.notices, *said.notices))
 
     return Stage(
@@ -117,6 +119,7 @@ def _screen() -> Stage:
         makes=lambda w: [
             w.screening_runs,
             w.screen,
+            w.screen_page,
             *(w.screening / f"{v.name}.trec" for v in w.experiment.variants.all),
             *retrieval.rewrites_made(w),
         ],
@@ -276,8 +279,12 @@ def _report() -> Stage:
     return Stage(
         "report",
         needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
-        uses=lambda w: [w.rewrites, w.unreadable, w.lists, *synth.chosen_check(w), *report_templates()],
+        uses=lambda w: [w.rewrites, w.unreadable, w.lists, *_screened(w), *synth.chosen_check(w), *report_templates()],
         settings=report_settings,
         makes=lambda w: [w.report],
         run=run,
     )
+
+
+def _screened(workspace: Workspace) -> list[Path]:
+    return [workspace.screen] if workspace.experiment.retriever else []

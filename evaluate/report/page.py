@@ -1,7 +1,7 @@
 """The report: one self-contained HTML page that says first what to choose and how sure that is.
 
-Every text in it is untrusted: Jinja2 escapes it, and `untrusted` makes control and direction characters visible before
-that. The page loads nothing and runs nothing, and its content security policy holds a browser to that.
+Every text in it is untrusted (`environment`). The page loads nothing and runs nothing, and its content security policy
+holds a browser to that.
 """
 
 from __future__ import annotations
@@ -9,24 +9,26 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import first_problem, read_json, write_text
-from ragassay.text import one_line, untrusted
+from ragassay.text import one_line
 
 from ..results import Results
-from . import TEMPLATES, plots
+from ..screening.records import ScreenResults
+from . import plots
 from .agreement import SHOWN, agreement_rows
 from .audit import audit_rows, length_plots, pool_columns
 from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
+from .environment import environment
 from .evidence import Evidence, query_views, read_evidence
 from .judges import disagreement_rows, judge_rows, split_of
 from .question_kinds import kinds_line
+from .screening.screen_page import read_screen
+from .screening.shown import screening_shown
 from .sources import caution, kinds, orders_shown
 from .tables import (
     answer_columns,
@@ -44,7 +46,7 @@ from .tables import (
     usage_total,
 )
 from .verdict_matrix import verdict_matrices
-from .wording import beside_the_verdict, confidence, interval, measure_help, measure_name, number, shown
+from .wording import beside_the_verdict, confidence, measure_help, measure_name
 
 
 def report(workspace: Workspace) -> StageOutcome:
@@ -54,7 +56,9 @@ def report(workspace: Workspace) -> StageOutcome:
     """
     results = read_results(workspace.figures)
     evidence = read_evidence(workspace, results.agents)
-    write_text(workspace.report, render(results, evidence, workspace.experiment.retrieval.k))
+    screened = workspace.experiment.retriever and workspace.screen.exists()
+    screening = read_screen(workspace.screen) if screened else None
+    write_text(workspace.report, render(results, evidence, workspace.experiment.retrieval.k, screening))
     return StageOutcome(n_records=len(evidence.queries))
 
 
@@ -69,28 +73,16 @@ def read_results(path: Path) -> Results:
         raise InputError(first_problem(error), file=path, remedy=remedy) from None
 
 
-def render(results: Results, evidence: Evidence, k: int) -> str:
+def render(results: Results, evidence: Evidence, k: int, screening: ScreenResults | None = None) -> str:
     """The page. The same records give the same bytes; `k` passages stand for an answer that names none."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    templates = environment()
     names = sorted(results.agents)
-    environment.globals |= {
+    templates.globals |= {
         "colour": {name: names.index(name) % plots.COLOURS for name in names},
-        "plots": plots,
-        "shown": shown,
-        "number": number,
-        "interval": interval,
         "measure_name": measure_name,
         "splits": split_of(results),
         "measure_help": measure_help,
         "label_name": label_name,
-        "one_line": one_line,
     }
     context = (
         _overview(results)
@@ -105,9 +97,10 @@ def render(results: Results, evidence: Evidence, k: int) -> str:
             "queries": query_views(evidence, results.agents, k),
             "n_queries_shown": len(evidence.queries),
             "kinds": kinds(results),
+            "screening": screening_shown(screening) if screening else None,
         }
     )
-    return environment.get_template("report.html.j2").render(context)
+    return templates.get_template("report.html.j2").render(context)
 
 
 def notices(results: Results, evidence: Evidence) -> list[str]:
@@ -177,8 +170,3 @@ def _details(results: Results) -> dict[str, Any]:
         "ledger_totals": ledger_totals(results.ledger),
         "usage": usage_rows(results.usage),
     }
-
-
-def _finalize(value: Any) -> Any:
-    """Every text that a template prints passes here, unless it is markup already."""
-    return untrusted(value) if isinstance(value, str) and not isinstance(value, Markup) else value

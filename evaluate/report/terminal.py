@@ -16,6 +16,7 @@ from ragassay.text import listed, one_line
 
 from ..results import FailuresAtBottom, Results
 from .agreement import agreement_lines
+from .columns import Column, fitting
 from .corrected import corrected_lines, second_line
 from .judges import panel_lines
 from .sources import kinds, orders_lines
@@ -23,20 +24,6 @@ from .telling import telling_criterion
 from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 
 _AGENT_WIDTH = 28
-_GAP = 3
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A heading and one text a row; `keep` orders what gives way first where there is no room (0 stays)."""
-
-    name: str
-    cells: list[str]
-    keep: int
-
-    @property
-    def width(self) -> int:
-        return max(cell_len(text) for text in (self.name, *self.cells)) + _GAP
 
 
 @dataclass(frozen=True)
@@ -52,7 +39,7 @@ class RankedTable:
             yield Text(one_line(beside))
         yield Text(_how_sure(self.results))
         columns = _columns(self.results)
-        kept = _fitting(columns, options.max_width - _width_of_agents(self.results))
+        kept = fitting(columns, options.max_width - _width_of_agents(self.results))
         yield _table(self.results, kept)
         if left := [column.name for column in columns if column not in kept]:
             yield Text(f"left out for want of room, and in the report: {listed(left)}", style="dim")
@@ -80,7 +67,7 @@ def _width_of_agents(results: Results) -> int:
     return min(max(map(cell_len, ("Agent", *map(one_line, results.agents)))), _AGENT_WIDTH)
 
 
-def _table(results: Results, kept: Sequence[_Column]) -> Table:
+def _table(results: Results, kept: Sequence[Column]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False, show_edge=False)
     names = [one_line(agent) for agent in results.agents]
     table.add_column("Agent", overflow="fold", max_width=_AGENT_WIDTH)
@@ -91,15 +78,7 @@ def _table(results: Results, kept: Sequence[_Column]) -> Table:
     return table
 
 
-def _fitting(columns: list[_Column], room: int) -> list[_Column]:
-    """The columns that fit into `room` cells, in their order; the highest `keep` goes first."""
-    kept = list(columns)
-    while kept and sum(column.width for column in kept) > room and max(column.keep for column in kept) > 0:
-        kept.remove(max(kept, key=lambda column: column.keep))
-    return kept
-
-
-def _columns(results: Results) -> list[_Column]:
+def _columns(results: Results) -> list[Column]:
     agents = results.agents
     table = [
         _column("BT", agents, results.bradley_terry, "rating", 0),
@@ -118,16 +97,16 @@ def _columns(results: Results) -> list[_Column]:
     if results.refusals:
         table.append(_column("refusals", agents, results.refusals, "share", 8))
     table.append(_column("answered", agents, _by_agent(results.answers, "answered"), "share", 8))
-    table.append(_Column("failed", [_failed(results, agent) for agent in agents], 2))
+    table.append(Column("failed", [_failed(results, agent) for agent in agents], 2))
     return table
 
 
-def _column(name: str, agents: Iterable[str], figures: Mapping[str, Figure], kind: Kind, keep: int) -> _Column:
-    return _Column(name, [shown(figures.get(agent), kind).value for agent in agents], keep)
+def _column(name: str, agents: Iterable[str], figures: Mapping[str, Figure], kind: Kind, keep: int) -> Column:
+    return Column(name, [shown(figures.get(agent), kind).value for agent in agents], keep)
 
 
-def _intervals(name: str, agents: Iterable[str], figures: Mapping[str, Figure], kind: Kind, keep: int) -> _Column:
-    return _Column(name, [shown(figures.get(agent), kind).interval for agent in agents], keep)
+def _intervals(name: str, agents: Iterable[str], figures: Mapping[str, Figure], kind: Kind, keep: int) -> Column:
+    return Column(name, [shown(figures.get(agent), kind).interval for agent in agents], keep)
 
 
 def _by_agent(figures: Mapping[str, Mapping[str, Figure]], key: str) -> dict[str, Figure]:

@@ -93,11 +93,15 @@ class SettingEffect(Record):
 
 
 class ScreenResults(Record):
-    """The screening. quality: the measure that chose. said: what it comes to, in sentences, the weightiest first."""
+    """The screening. quality: the measure that chose. said: what it comes to, in sentences, the weightiest first.
+
+    context_tokens: the context at which chunkings meet, in the measures that end in `_at_tokens`.
+    """
 
     quality: str
     n_queries: int
     n_sections: int
+    context_tokens: int | None = None
     variants: tuple[VariantFigures, ...]
     finalists: tuple[str, ...]
     chosen: ChosenVariant | None

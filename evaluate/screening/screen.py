@@ -45,6 +45,7 @@ def screen(workspace: Workspace) -> StageOutcome:
     search = workspace.experiment.search_settings
     baseline = _baseline(workspace, search.baseline)
     results = screen_results(screened, places=search.finalists, baseline=baseline)
+    results = results.model_copy(update={"context_tokens": search.tokens})
     write_json(workspace.screen, results.dump())
     n_queries = len(read_records(workspace.queries, Query))
     without = n_queries - len(queries)

@@ -114,6 +114,11 @@ class Workspace:
         return self.results / "screen.json"
 
     @property
+    def screen_page(self) -> Path:
+        """The same as a page."""
+        return self.results / "screen.html"
+
+    @property
     def search_times(self) -> Path:
         """How long searching takes each built-in agent, where replies are timed as well: SearchTime's fields."""
         return self.results / "search-times.jsonl"

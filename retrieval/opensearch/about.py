@@ -2,7 +2,8 @@
 
 BM25 is Lucene's over terms that our own analyzer made: the field `terms` holds them with spaces between, and the
 server only splits at white space, so that both engines see the same terms whatever the language; k1 and b are the
-embedded engine's. An analyzer of the server would have to be shown equal for every text, stop list and stemmer.
+embedded engine's. An analyzer of the server would have to be shown equal for every text, stop list and stemmer. Where
+variants have settings of BM25, each is a field over the same terms (`Weighing`), which are sent once.
 
 An index describes itself in one document (`ABOUT`), which a login that may only read can see, too.
 """
@@ -12,12 +13,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ragassay.digests import digest_json
+from ragassay.digests import digest_bytes, digest_json
 from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.records import Record
 
 from ..rankers.bm25 import K1, B
 from ..rankers.corpus_file import Fingerprint
+from ..rankers.lexical import AnalyzerName
 
 FORMAT = 1
 """Part of every index's name; to be raised when the analysis, the fields or the way vectors are stored change."""
@@ -28,12 +30,27 @@ ABOUT = "ragassay about"
 PREFIX = "ragassay-index-"
 ALIAS_PREFIX = "ragassay-current-"
 
+TERMS = "terms"
+"""The field of the terms, which BM25 searches in an index without weighings."""
+
+TERMS_OF: dict[AnalyzerName, str] = {"by-language": TERMS, "lucene-english": "terms_lucene_english"}
+"""The field that holds the terms of an analyzer."""
+
 _LONGEST_TOKEN = 1_048_576  # characters: the most that the whitespace tokenizer takes
+
+
+class Weighing(Record):
+    """How BM25 reads and weighs: its analyzer by name, k1 (0 or more) and b (0 to 1)."""
+
+    analyzer: AnalyzerName = "by-language"
+    k1: float = K1
+    b: float = B
 
 
 class About(Record):
     """What an index was made from. `embedding` and `dimension` are None where it holds no vectors.
 
+    weighings: what BM25 can be searched by, a field each; None where that is k1 and b alone, over the field `terms`.
     complete: every passage is in it. corpus: SHA-256 of the passages. alias: what points to it when it is complete.
     """
 
@@ -51,21 +68,44 @@ class About(Record):
     shards: int = 1
     alias: str
     complete: bool = False
+    weighings: tuple[Weighing, ...] | None = None
 
     @property
     def index(self) -> str:
         """The index's name: language, model, the corpus's fingerprint, and a digest of what else shapes it."""
         left_out = {"corpus", "n_passages", "alias", "complete", "dimension"}
-        settings = digest_json(self.model_dump(mode="json", exclude=left_out))
+        settings = digest_json({key: value for key, value in self.dump().items() if key not in left_out})
         return f"{PREFIX}{_variant(self.language, self.embedding)}-{self.corpus[:12]}-{settings[:8]}"
+
+    def dump(self) -> dict[str, Any]:
+        """As it is kept on the server, without `weighings` where there are none."""
+        return self.model_dump(mode="json", exclude={"weighings"} if self.weighings is None else None)
+
+    def field_of(self, weighing: Weighing) -> str:
+        """The field that BM25 searches by a weighing, which is one of the index's."""
+        if self.weighings is None:
+            return TERMS
+        return f"{TERMS_OF[weighing.analyzer]}.{_similarity(self.weighings.index(weighing))}"
+
+    @property
+    def analyzers(self) -> tuple[AnalyzerName, ...]:
+        """Whose terms the index holds."""
+        return tuple(dict.fromkeys(weighing.analyzer for weighing in self.weighings or [Weighing()]))
 
 
 def wanted(
-    corpus: Fingerprint, language: str, embedding: str | None, settings: OpenSearchSettings, corpus_name: str
+    corpus: Fingerprint,
+    language: str,
+    embedding: str | None,
+    settings: OpenSearchSettings,
+    corpus_name: str,
+    *,
+    weighings: tuple[Weighing, ...] | None = None,
+    alias: str | None = None,
 ) -> About:
     """The description of the index that a search needs; `embedding` is the model's identity, None for BM25 alone.
 
-    The alias is the setting's, or made from the corpus folder's name, the language and the model.
+    The alias is the one given, the setting's, or made from the corpus folder's name, the language and the model.
     """
     vectors = embedding is not None
     return About(
@@ -77,8 +117,26 @@ def wanted(
         m=settings.m if vectors else None,
         ef_construction=settings.ef_construction if vectors else None,
         shards=settings.shards,
-        alias=settings.alias or f"{ALIAS_PREFIX}{_slug(corpus_name)}-{_variant(language, embedding)}",
+        alias=alias or settings.alias or f"{ALIAS_PREFIX}{_slug(corpus_name)}-{_variant(language, embedding)}",
+        weighings=weighings,
     )
+
+
+def variants_alias(
+    settings: OpenSearchSettings,
+    corpus_name: str,
+    chunking: str | None,
+    language: str,
+    embedding: str | None,
+    grid: bool,
+) -> str:
+    """What points to an index of variants: by the corpus, the chunking (None: [ingest]'s), language and model.
+
+    grid: whether it has weighings, so that it takes no alias from an index that has none.
+    """
+    start = settings.alias or f"{ALIAS_PREFIX}{_slug(corpus_name)}"
+    middle = f"-{_distinct(chunking)}" if chunking else ""
+    return f"{start}{middle}-{_variant(language, embedding)}{'-grid' if grid else ''}"
 
 
 def index_body(about: About, replicas: int | None) -> dict[str, Any]:
@@ -97,8 +155,13 @@ def index_body(about: About, replicas: int | None) -> dict[str, Any]:
 
 
 def _analysis(about: About) -> dict[str, Any]:
+    similarities = {"ragassay_bm25": {"type": "BM25", "k1": about.k1, "b": about.b}}
+    if about.weighings is not None:
+        similarities = {
+            _similarity(place): {"type": "BM25", "k1": one.k1, "b": one.b} for place, one in enumerate(about.weighings)
+        }
     return {
-        "similarity": {"ragassay_bm25": {"type": "BM25", "k1": about.k1, "b": about.b}},
+        "similarity": similarities,
         "analysis": {
             "tokenizer": {"ragassay_spaces": {"type": "whitespace", "max_token_length": _LONGEST_TOKEN}},
             "analyzer": {"ragassay_terms": {"type": "custom", "tokenizer": "ragassay_spaces"}},
@@ -107,10 +170,10 @@ def _analysis(about: About) -> dict[str, Any]:
 
 
 def _fields(about: About) -> dict[str, Any]:
-    terms = {"type": "text", "analyzer": "ragassay_terms", "similarity": "ragassay_bm25", "index_options": "freqs"}
+    terms = {TERMS: _searched("ragassay_bm25")} if about.weighings is None else _weighed(about)
     fields: dict[str, Any] = {
         "id": {"type": "keyword"},
-        "terms": terms,
+        **terms,
         "metadata": {"type": "keyword", "ignore_above": 1000},
         "about": {"type": "object", "enabled": False},
     }
@@ -125,6 +188,25 @@ def _fields(about: About) -> dict[str, Any]:
     return fields
 
 
+def _searched(similarity: str) -> dict[str, Any]:
+    return {"type": "text", "analyzer": "ragassay_terms", "similarity": similarity, "index_options": "freqs"}
+
+
+def _weighed(about: About) -> dict[str, Any]:
+    """A field for each analyzer, not searched itself, and under it one for each of its weighings."""
+    fields: dict[str, Any] = {
+        TERMS_OF[name]: {"type": "text", "index": False, "norms": False, "fields": {}} for name in about.analyzers
+    }
+    for place, weighing in enumerate(about.weighings or ()):
+        name = _similarity(place)
+        fields[TERMS_OF[weighing.analyzer]]["fields"][name] = _searched(name)
+    return fields
+
+
+def _similarity(place: int) -> str:
+    return f"bm25_{place}"
+
+
 def _variant(language: str, embedding: str | None) -> str:
     return f"{_slug(language)}-{_slug(embedding) if embedding else 'bm25'}"
 
@@ -132,3 +214,9 @@ def _variant(language: str, embedding: str | None) -> str:
 def _slug(text: str) -> str:
     """`text` as part of an index's name: at most 60 of a-z, 0-9, dot, underscore and hyphen."""
     return re.sub(r"[^a-z0-9._-]+", "-", text.lower())[:60].strip("-._") or "x"
+
+
+def _distinct(name: str) -> str:
+    """The slug of a name, with a digest where it lost something."""
+    slug = _slug(name)
+    return slug if slug == name else f"{slug}-{digest_bytes(name.encode())[:6]}"

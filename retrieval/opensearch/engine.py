@@ -13,7 +13,7 @@ from ..rankers.analysis import language_code, make_analyzer
 from ..rankers.corpus_file import fingerprint
 from ..rankers.embedding import Embedder, Progress
 from ..rankers.ranker import Ranker
-from .about import About, wanted
+from .about import TERMS, About, wanted
 from .client import connect
 from .index import Sources, ensure_index, existing_index
 from .rankers import ServerBm25, ServerHybrid, ServerKnn
@@ -51,13 +51,13 @@ def open_rankers(
     model = embedder.identity if vectors else None
     about = wanted(fingerprint(passages, file), language_code(language), model, engine.settings, engine.corpus_name)
     if engine.settings.index is None:
-        sources = Sources(passages, analyze, embedder if vectors else None, engine.settings.replicas)
+        sources = Sources(passages, {TERMS: analyze}, embedder if vectors else None, engine.settings.replicas)
         known = ensure_index(server, about, sources, engine.rejected, progress)
-        target = _target(known.index, known, engine.settings)
+        target = target_of(known.index, known, engine.settings)
     else:
         known = existing_index(server, engine.settings.index, about)
-        target = _target(engine.settings.index, known, engine.settings)
-    by_server = engine.settings.hybrid == "server"
+        target = target_of(engine.settings.index, known, engine.settings)
+    by_server = fuses(engine.settings, target.shards)
     every: dict[str, Ranker] = {
         "bm25": ServerBm25(server, target, analyze),
         "knn": ServerKnn(server, target, embedder),
@@ -66,9 +66,20 @@ def open_rankers(
     return {name: ranker for name, ranker in every.items() if name in names}
 
 
-def _target(index: str, about: About, settings: OpenSearchSettings) -> Target:
+def fuses(settings: OpenSearchSettings, shards: int) -> bool:
+    """Whether the server is to fuse a hybrid, and can.
+
+    Over several shards OpenSearch 2.19 ranks and normalises each shard's by itself, and not at all where terms are
+    counted over all of them (its marks between rankings come back as hits), so it cannot.
+    """
+    return settings.hybrid == "server" and shards == 1
+
+
+def target_of(index: str, about: About, settings: OpenSearchSettings, terms: str = TERMS) -> Target:
+    """How the index of that name and description is searched, BM25 by the field `terms`."""
     return Target(
         index,
+        terms=terms,
         engine=about.knn_engine or settings.knn_engine,
         ef_search=settings.ef_search,
         shards=about.shards,

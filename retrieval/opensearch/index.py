@@ -33,10 +33,10 @@ LONGEST_TERM = 200
 
 @dataclass(frozen=True)
 class Sources:
-    """What an index is made from: passages (gone through again each time), their terms, and their vectors."""
+    """What an index is made from: passages (gone through again each time), the terms of each field, their vectors."""
 
     passages: Iterable[Passage]
-    analyze: Analyzer
+    analyzers: Mapping[str, Analyzer]
     embedder: Embedder | None
     replicas: int | None = None
 
@@ -165,9 +165,14 @@ def _missing(server: Server, index: str, chunk: Sequence[Passage]) -> list[Passa
 
 def _documents(passages: Sequence[Passage], sources: Sources) -> dict[str, dict[str, Any]]:
     texts = [indexed_text(passage) for passage in passages]
+    fields = {field: map(term_string, analyze(texts)) for field, analyze in sources.analyzers.items()}
     documents: dict[str, dict[str, Any]] = {
-        passage.id: {"id": passage.id, "terms": term_string(terms), "metadata": list(_filterable(passage.metadata))}
-        for passage, terms in zip(passages, sources.analyze(texts), strict=True)
+        passage.id: {
+            "id": passage.id,
+            **{field: next(terms) for field, terms in fields.items()},
+            "metadata": list(_filterable(passage.metadata)),
+        }
+        for passage in passages
     }
     if sources.embedder is not None:
         vectors = sources.embedder.vectors([Text("passage", text) for text in texts])

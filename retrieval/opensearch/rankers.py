@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ragassay.errors import InputError
 
@@ -16,7 +16,19 @@ from ..rankers.knn import DIGITS as KNN_DIGITS
 from ..rankers.ranker import Ranking
 from ..rankers.rrf import rrf
 from .client import Server
-from .search import MAX_K, Body, Target, bm25_search, fused_search, knn_search, run_searches
+from .search import (
+    MAX_K,
+    Body,
+    Target,
+    bm25_query,
+    bm25_search,
+    fused_search,
+    knn_query,
+    knn_search,
+    run_searches,
+    sorted_search,
+    weighted_query,
+)
 
 RRF_DIGITS = 8
 """The server sums reciprocal ranks in single precision; beyond these, equal sums differ."""
@@ -33,9 +45,21 @@ class ServerBm25:
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` (1 to 10,000) best passages for each query; none where no term is left of it."""
-        _check_depth(k)
-        bodies = [bm25_search(self._target, terms, k) if terms else None for terms in self._analyze(queries)]
-        return [_rounded(ranking, BM25_DIGITS) for ranking in _answered(self._server, self._target, bodies)]
+        check_depth(k)
+        return self._ranked([sorted_search(clause, k) if clause else None for clause in self.clauses(queries, k)])
+
+    def search_weighted(self, queries: Sequence[Mapping[str, float]], k: int) -> list[Ranking]:
+        """The same for queries whose terms, as analysed, have weights (0 or more): what a term gives is multiplied."""
+        check_depth(k)
+        known = [{term: weight for term, weight in weights.items() if weight > 0} for weights in queries]
+        return self._ranked([sorted_search(weighted_query(self._target, one), k) if one else None for one in known])
+
+    def clauses(self, queries: Sequence[str], depth: int) -> list[Body | None]:
+        """The query on the server for each of `queries`; None where no term is left of it."""
+        return [bm25_query(self._target, terms) if terms else None for terms in self._analyze(queries)]
+
+    def _ranked(self, bodies: Sequence[Body | None]) -> list[Ranking]:
+        return [rounded(ranking, BM25_DIGITS) for ranking in answered(self._server, self._target, bodies)]
 
 
 class ServerKnn:
@@ -47,9 +71,13 @@ class ServerKnn:
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The min(k, number of passages) nearest passages for each query, as far as HNSW finds them; k to 10,000."""
-        _check_depth(k)
+        check_depth(k)
         bodies = [knn_search(self._target, vector, k) for vector in self._embed(queries)]
         return [_cosines(ranking)[:k] for ranking in run_searches(self._server, self._target, bodies)]
+
+    def clauses(self, queries: Sequence[str], depth: int) -> list[Body | None]:
+        """The query on the server for each of `queries`, for its `depth` nearest passages."""
+        return [knn_query(self._target, vector, depth) for vector in self._embed(queries)]
 
 
 class ServerHybrid:
@@ -67,7 +95,7 @@ class ServerHybrid:
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` (1 to 10,000) best passages for each query, scored by `rrf`."""
-        _check_depth(k)
+        check_depth(k)
         return [ranking[:k] for ranking in self._fuse(queries, max(k, DEPTH))]
 
     def _ours(self, queries: Sequence[str], depth: int) -> list[Ranking]:
@@ -75,16 +103,16 @@ class ServerHybrid:
         for terms, vector in zip(self._analyze(queries), self._embed(queries), strict=True):
             bodies.append(bm25_search(self._target, terms, depth) if terms else None)
             bodies.append(knn_search(self._target, vector, depth))
-        found = _answered(self._server, self._target, bodies)
+        found = answered(self._server, self._target, bodies)
         pairs = zip(found[::2], found[1::2], strict=True)
         return [
-            rrf([_ids(_rounded(bm25, BM25_DIGITS)), _ids(_cosines(knn)[:depth])], self._rrf_k) for bm25, knn in pairs
+            rrf([_ids(rounded(bm25, BM25_DIGITS)), _ids(_cosines(knn)[:depth])], self._rrf_k) for bm25, knn in pairs
         ]
 
     def _by_server(self, queries: Sequence[str], depth: int) -> list[Ranking]:
         asked = zip(self._analyze(queries), self._embed(queries), strict=True)
         bodies = [fused_search(self._target, terms, vector, depth, self._rrf_k) for terms, vector in asked]
-        return [_rounded(ranking, RRF_DIGITS) for ranking in run_searches(self._server, self._target, bodies)]
+        return [rounded(ranking, RRF_DIGITS) for ranking in run_searches(self._server, self._target, bodies)]
 
 
 def _embedding(embedder: Embedder) -> Callable[[Sequence[str]], Vectors]:
@@ -97,7 +125,7 @@ def _embedding(embedder: Embedder) -> Callable[[Sequence[str]], Vectors]:
     return embed
 
 
-def _answered(server: Server, target: Target, bodies: Sequence[Body | None]) -> list[Ranking]:
+def answered(server: Server, target: Target, bodies: Sequence[Body | None]) -> list[Ranking]:
     """A ranking for each search, empty for one that is None."""
     found = run_searches(server, target, [body for body in bodies if body is not None])
     return [[] if body is None else next(found) for body in bodies]
@@ -105,10 +133,10 @@ def _answered(server: Server, target: Target, bodies: Sequence[Body | None]) -> 
 
 def _cosines(ranking: Ranking) -> Ranking:
     """OpenSearch scores a cosine c as (1 + c) / 2."""
-    return _rounded([(identifier, 2 * score - 1) for identifier, score in ranking], KNN_DIGITS)
+    return rounded([(identifier, 2 * score - 1) for identifier, score in ranking], KNN_DIGITS)
 
 
-def _rounded(ranking: Ranking, digits: int) -> Ranking:
+def rounded(ranking: Ranking, digits: int) -> Ranking:
     rounded = [(identifier, round(score, digits)) for identifier, score in ranking]
     return sorted(rounded, key=lambda pair: (-pair[1], pair[0]))
 
@@ -117,6 +145,6 @@ def _ids(ranking: Ranking) -> list[str]:
     return [identifier for identifier, _ in ranking]
 
 
-def _check_depth(k: int) -> None:
+def check_depth(k: int) -> None:
     if k > MAX_K:
         raise InputError(f"k is {k}, and OpenSearch gives at most {MAX_K} passages a query", remedy="lower it")

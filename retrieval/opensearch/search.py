@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ragassay.errors import InputError
 
 from ..rankers.ranker import Ranking
+from .about import TERMS
 from .client import Server
 from .errors import is_passing, reason_of
 from .index import filter_value, term_string
@@ -22,6 +23,8 @@ MAX_K = 10_000
 
 _AT_A_TIME = 64  # searches in one request
 
+_SERVERS_RRF_K = 60
+
 Body = dict[str, Any]
 
 
@@ -30,10 +33,11 @@ class Target:
     """The index that is searched, and what shapes every search of it.
 
     ef_search: candidates that HNSW keeps at the least. filter: metadata that passages must have, by key. dimension: of
-    the index's vectors, None where it has none.
+    the index's vectors, None where it has none. terms: the field that BM25 searches.
     """
 
     index: str
+    terms: str = TERMS
     engine: str = "lucene"
     ef_search: int = 100
     shards: int = 1
@@ -43,7 +47,16 @@ class Target:
 
 def bm25_query(target: Target, terms: Sequence[str]) -> Body:
     """Passages that hold any of `terms`, each term as often as it stands there; 1 or more terms."""
-    match = {"match": {"terms": {"query": term_string(terms), "operator": "or"}}}
+    match = {"match": {target.terms: {"query": term_string(terms), "operator": "or"}}}
+    return {"bool": {"must": [match], "filter": _filters(target)}} if target.filter else match
+
+
+def weighted_query(target: Target, weights: Mapping[str, float]) -> Body:
+    """The same where what a term gives is multiplied by its weight (above 0)."""
+    terms = [
+        {"term": {target.terms: {"value": term_string([term]), "boost": weight}}} for term, weight in weights.items()
+    ]
+    match: Body = {"bool": {"should": terms, "minimum_should_match": 1}}
     return {"bool": {"must": [match], "filter": _filters(target)}} if target.filter else match
 
 
@@ -64,7 +77,12 @@ def knn_query(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
 
 def bm25_search(target: Target, terms: Sequence[str], k: int) -> Body:
     """BM25, equal scores by id."""
-    return {**_plain(k), "query": bm25_query(target, terms), "sort": ["_score", {"id": "asc"}]}
+    return sorted_search(bm25_query(target, terms), k)
+
+
+def sorted_search(query: Body, k: int) -> Body:
+    """Whatever `query` finds, equal scores by id."""
+    return {**_plain(k), "query": query, "sort": ["_score", {"id": "asc"}]}
 
 
 def knn_search(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
@@ -74,13 +92,37 @@ def knn_search(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
 
 def fused_search(target: Target, terms: Sequence[str], vector: npt.NDArray[Any], depth: int, rrf_k: int) -> Body:
     """BM25's and KNN's top `depth` fused by the server: a hybrid query and RRF in its search pipeline."""
-    combination = {"technique": "rrf", "rank_constant": rrf_k}
     queries = [*([bm25_query(target, terms)] if terms else []), knn_query(target, vector, depth)]
+    return hybrid_search(queries, depth, rrf_processor(rrf_k))
+
+
+def hybrid_search(queries: Sequence[Body], depth: int, processor: Body) -> Body:
+    """The top `depth` of each of 1 to 5 `queries` fused by the server, as the processor says."""
     return {
         **_plain(depth),
-        "query": {"hybrid": {"queries": queries}},
-        "search_pipeline": {"phase_results_processors": [{"score-ranker-processor": {"combination": combination}}]},
+        "query": {"hybrid": {"queries": list(queries)}},
+        "search_pipeline": {"phase_results_processors": [processor]},
     }
+
+
+def rrf_processor(rrf_k: int) -> Body:
+    """Reciprocal rank fusion, from OpenSearch 2.19 on, for an `rrf_k` from 1 to 10,000.
+
+    2.19 reads its constant from the parameters alone, whatever its documentation says, and takes 60 without them.
+    """
+    combination: Body = {"technique": "rrf", "rank_constant": rrf_k}
+    if rrf_k != _SERVERS_RRF_K:
+        combination["parameters"] = {"rank_constant": rrf_k}
+    return {"score-ranker-processor": {"combination": combination}}
+
+
+def min_max_processor(weights: Sequence[float]) -> Body:
+    """The weighted mean of scores from 0 to 1, from OpenSearch 2.10 on; `weights` sum to 1.
+
+    What a query does not find gets 0 from it, and what it finds last 0.001.
+    """
+    combination = {"technique": "arithmetic_mean", "parameters": {"weights": list(weights)}}
+    return {"normalization-processor": {"normalization": {"technique": "min_max"}, "combination": combination}}
 
 
 def run_searches(server: Server, target: Target, bodies: Sequence[Body]) -> Iterator[Ranking]:

@@ -20,16 +20,25 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
-from .bm25 import AnalyzedTexts, Bm25
-from .ranker import Ranking
+from .bm25 import AnalyzedTexts
+from .ranker import Ranker, Ranking
 
 PASSAGES, TERMS, WEIGHT = 10, 10, 0.5
 
 _LARGEST_SHARE = 0.1  # of the passages that may hold a term that is added
 _SHORTEST = 2  # characters
+
+
+class TermRanker(Ranker, Protocol):
+    """A ranker by terms, which can be given weights."""
+
+    def search_weighted(self, queries: Sequence[Mapping[str, float]], k: int) -> list[Ranking]:
+        """The at most `k` best passages for queries whose terms, as analysed, have weights (0 or more)."""
+        ...
 
 
 class FeedbackTerms:
@@ -64,7 +73,7 @@ class Rm3:
 
     def __init__(
         self,
-        bm25: Bm25,
+        bm25: TermRanker,
         feedback: FeedbackTerms,
         *,
         passages: int = PASSAGES,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 
 from ragassay.models.cross_encoders import PairScorer, load_pair_scorer
+from ragassay.records import Passage
 
 from ..rankers.ranker import indexed_text
 from .reranker import Asked, Failed, Scores
@@ -39,17 +41,30 @@ class CrossEncoderReranker:
         self._make({key: pair for key, pair in every.items() if key not in known})
         return [[known[key] for key in row] for row in keys]
 
+    def seconds(self, query: str, passages: Sequence[Passage]) -> float:
+        """How long scoring these passages takes, whatever is kept. Raises InputError."""
+        pairs = [_text((query, indexed_text(passage))) for passage in passages]
+        scorer = self._ready()
+        started = time.perf_counter()
+        if pairs:
+            scorer.scores(pairs)
+        return time.perf_counter() - started
+
+    def _ready(self) -> PairScorer:
+        if self._scorer is None:
+            self._scorer = self._load(self._model)
+        return self._scorer
+
     def _make(self, missing: dict[bytes, tuple[str, str]]) -> None:
         """Score the pairs, those of about the same length together, so that little is padded."""
         if not missing:
             return
-        if self._scorer is None:
-            self._scorer = self._load(self._model)
+        scorer = self._ready()
         ordered = sorted(missing, key=lambda key: -sum(map(len, missing[key])))
         done = 0
         for start in range(0, len(ordered), CHUNK):
             chunk = ordered[start : start + CHUNK]
-            scores = self._scorer.scores([_text(missing[key]) for key in chunk])
+            scores = scorer.scores([_text(missing[key]) for key in chunk])
             self._cache.add(dict(zip(chunk, scores.tolist(), strict=True)))
             done += len(chunk)
             if self._progress:

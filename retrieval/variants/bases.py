@@ -17,15 +17,21 @@ from ..combined.small_to_big import SmallToBig, sections_of
 from ..encoded.late_interaction import LateInteraction, token_source
 from ..encoded.row_cache import Layout, RowCache
 from ..encoded.sparse import Sparse, sparse_source
+from ..opensearch.engine import Engine
+from ..opensearch.homes import Homes
+from ..opensearch.variants import ServerVariants
 from ..rankers.bm25 import K1, AnalyzedTexts, B, Bm25
 from ..rankers.embedding import Embedder, Progress, model_identity
 from ..rankers.embedding_cache import Text
 from ..rankers.knn import Knn
 from ..rankers.lexical import AnalyzerName, Lexical
 from ..rankers.ranker import IndexedTexts, Ranker
-from ..rankers.rm3 import PASSAGES, TERMS, WEIGHT, FeedbackTerms, Rm3
+from ..rankers.rm3 import PASSAGES, TERMS, WEIGHT, FeedbackTerms, Rm3, TermRanker
 
 Key = tuple[object, ...]
+
+ASKED_ONCE = 200
+"""Passages that a base is searched for at least, so that no variant asks it again for more; but a user's own."""
 
 _BYTES_OF_HALF = 2
 
@@ -35,13 +41,14 @@ class Base:
     """A ranker over the passages of a chunking. `ranker` remembers what it found, `raw` searches each time.
 
     index_s: seconds that making its index took, None where its vectors were at hand; index_bytes: its size in memory,
-    None where it is not known.
+    None where it is not known. index: its name on a server, where several may share it.
     """
 
     raw: Ranker
     ranker: Ranker
     index_s: float | None
     index_bytes: int | None
+    index: str | None = None
 
 
 class Bases:
@@ -65,6 +72,7 @@ class Bases:
         self._feedback: dict[Key, FeedbackTerms] = {}
         self._made: dict[Key, Base] = {}
         self._open: list[PythonRanker] = []
+        self._server = self._servers() if workspace.experiment.retrieval.engine == "opensearch" else None
 
     def passages(self, chunking: str) -> list[Passage]:
         """Those of a chunking, in the order of the file."""
@@ -75,12 +83,19 @@ class Bases:
         key = _key(variant)
         if key not in self._made:
             raw, index_s, index_bytes = self._make(variant)
-            searched: Ranker = Searched(raw)
+            depth = ASKED_ONCE if variant.settings.kind != "python" else 1
+            searched: Ranker = Searched(raw, depth=depth)
             if self.returns_sections(variant.chunking):
                 sections = sections_of(self.passages(variant.chunking))
                 raw, searched = SmallToBig(raw, sections), SmallToBig(searched, sections)
-            self._made[key] = Base(raw, searched, index_s, index_bytes)
+            self._made[key] = Base(raw, searched, index_s, index_bytes, self._index(variant))
         return self._made[key]
+
+    def fused(self, variant: Variant) -> Base | None:
+        """A hybrid that the server fuses itself; None where there is no server, or it cannot."""
+        if self._server is None or (fused := self._server.hybrid(variant)) is None:
+            return None
+        return Base(fused, fused, None, None)
 
     def returns_sections(self, chunking: str) -> bool:
         """Whether what is found in a chunking is handed over as the section that it lies in."""
@@ -93,6 +108,9 @@ class Bases:
             return self._bm25(variant)
         passages = self.passages(variant.chunking)
         ids, texts = [passage.id for passage in passages], IndexedTexts(passages, len(passages))
+        if settings.kind == "knn" and self._server is not None:
+            indexed = self._server.index_of(variant)
+            return self._server.knn(variant), indexed.made_s, indexed.n_bytes
         if settings.kind == "knn":
             return self._knn(ids, texts, settings.embedding or self._workspace.experiment.retrieval.embedding)
         if settings.kind == "python":
@@ -117,19 +135,28 @@ class Bases:
     def _rows(self, model: str, layout: Layout) -> RowCache:
         return RowCache(model_identity(model), layout, self._workspace.embeddings / layout)
 
-    def _bm25(self, variant: Variant) -> tuple[Ranker, float, int]:
+    def _servers(self) -> ServerVariants:
+        """What the server searches in place of memory: every bm25 and knn."""
+        workspace, experiment = self._workspace, self._workspace.experiment
+        settings, retrieval = experiment.opensearch, experiment.retrieval
+        homes = Homes(experiment.variants.all, settings, retrieval.embedding, self.returns_sections)
+        engine = Engine(retrieval.url, settings, workspace.corpus.name, workspace.opensearch_rejected)
+        language, rrf_k = experiment.corpus.language, retrieval.rrf_k
+        return ServerVariants(homes, engine, self.passages, self._embedder, language=language, rrf_k=rrf_k)
+
+    def _index(self, variant: Variant) -> str | None:
+        if self._server is None or variant.settings.kind not in ("bm25", "knn"):
+            return None
+        return self._server.index_of(variant).about.index
+
+    def _bm25(self, variant: Variant) -> tuple[Ranker, float | None, int | None]:
         settings, analyzer = variant.settings, variant.settings.analyzer or "by-language"
-        analyzed, analyzing_s = self._terms(variant.chunking, analyzer)
-        started = time.perf_counter()
-        k1, b = K1 if settings.k1 is None else settings.k1, B if settings.b is None else settings.b
-        bm25 = Bm25.over(analyzed, k1=k1, b=b)
-        index_s = analyzing_s + time.perf_counter() - started
-        n_bytes = analyzed.counted.passages.nbytes * 3 + analyzed.counted.starts.nbytes
+        bm25, index_s, n_bytes = self._weighed(variant, analyzer)
         if settings.rewrite != "rm3":
             return bm25, index_s, n_bytes
         key = (variant.chunking, analyzer)
         if key not in self._feedback:
-            self._feedback[key] = FeedbackTerms(analyzed)
+            self._feedback[key] = FeedbackTerms(self._terms(variant.chunking, analyzer)[0])
         expanded = Rm3(
             bm25,
             self._feedback[key],
@@ -138,6 +165,17 @@ class Bases:
             weight=WEIGHT if settings.rm3_weight is None else settings.rm3_weight,
         )
         return expanded, index_s, n_bytes
+
+    def _weighed(self, variant: Variant, analyzer: AnalyzerName) -> tuple[TermRanker, float | None, int | None]:
+        if self._server is not None:
+            indexed = self._server.index_of(variant)
+            return self._server.bm25(variant), indexed.made_s, indexed.n_bytes
+        settings, (analyzed, analyzing_s) = variant.settings, self._terms(variant.chunking, analyzer)
+        started = time.perf_counter()
+        k1, b = K1 if settings.k1 is None else settings.k1, B if settings.b is None else settings.b
+        bm25 = Bm25.over(analyzed, k1=k1, b=b)
+        index_s = analyzing_s + time.perf_counter() - started
+        return bm25, index_s, analyzed.counted.passages.nbytes * 3 + analyzed.counted.starts.nbytes
 
     def _terms(self, chunking: str, analyzer: AnalyzerName) -> tuple[AnalyzedTexts, float]:
         """The texts of a chunking analysed, and the seconds that it took."""

@@ -17,6 +17,7 @@ from ..rankers.embedding_cache import Text
 from ..rankers.failures import Failed, all_found, search_each
 from ..rankers.ranker import Ranker, Ranking, indexed_text
 from ..rankers.rrf import rrf
+from ..rerankers.cross_encoder import CrossEncoderReranker
 from ..rerankers.reranker import Reranker, reranked
 from ..rerankers.selection import above, mmr
 
@@ -72,22 +73,25 @@ class Pipeline:
     def seconds(self, queries: Sequence[str]) -> Floats:
         """Of each query alone, (queries,): the search and what comes after; NaN where a part cannot be timed.
 
-        Rewriting by a model is not part of it, nor is a reranker that is asked over a network: their time is what the
-        model took, once.
+        A rewriting model and a reranker over a network cannot be: they answered once, in their own time.
         """
-        if self._rewritten is not None or self._reranker is not None:
+        networked = self._reranker is not None and not isinstance(self._reranker, CrossEncoderReranker)
+        if self._rewritten is not None or networked:
             return np.full(len(queries), np.nan)
-        first = self._first.seconds(queries)
-        if self._settings.mmr is None:
-            return first
-        depth = self._settings.depth
-        found = search_each(self._first.ranker, queries, depth)
-        took = []
-        for query, row in zip(queries, found, strict=True):
+        found = search_each(self._first.ranker, queries, self._settings.depth) if self._reorders else []
+        after = [self._seconds_after(query, row) for query, row in zip(queries, found, strict=False)]
+        return np.asarray(self._first.seconds(queries) + (np.array(after) if after else 0.0), np.float64)
+
+    def _seconds_after(self, query: str, row: Ranking | Failed) -> float:
+        """Of reranking and diversifying what was found for a query."""
+        took = 0.0
+        if isinstance(self._reranker, CrossEncoderReranker) and not isinstance(row, Failed):
+            took += self._reranker.seconds(query, [self._passages[identifier] for identifier, _ in row])
+        if self._settings.mmr is not None:
             started = time.perf_counter()
             self._diverse([query], [row], self._settings.mmr)
-            took.append(time.perf_counter() - started)
-        return np.asarray(first + np.array(took), np.float64)
+            took += time.perf_counter() - started
+        return took
 
     @property
     def _reorders(self) -> bool:

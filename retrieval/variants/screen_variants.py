@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import ceil
 
 import numpy as np
@@ -23,6 +23,9 @@ from .searching import RewrittenBy, VariantFound, VariantRankers
 
 TIMED = 20
 """So many queries are searched for one at a time, spread evenly over the test set."""
+
+TIMED_RERANKED = 5
+"""The same where a cross-encoder reads every passage anew."""
 
 DEEPEST = 200
 """Passages of a ranking that is written, at most, unless a variant hands over more."""
@@ -70,8 +73,9 @@ def _run(
     rankers: VariantRankers, variant: Variant, queries: Sequence[Query], found: VariantFound, workspace: Workspace
 ) -> VariantRun:
     k, tokens = limits_of(variant, workspace.experiment)
-    bases = list(rankers.bases_of(variant))
-    sample = [queries[place * len(queries) // TIMED] for place in range(TIMED)] if len(queries) > TIMED else queries
+    bases = _apart(rankers.bases_of(variant))
+    n = TIMED_RERANKED if variant.settings.rerank else TIMED
+    sample = [queries[place * len(queries) // n] for place in range(n)] if len(queries) > n else queries
     took = rankers.pipeline(variant.name).seconds([query.text for query in sample])
     known = bool(len(took)) and not np.isnan(took).any()
     return VariantRun(
@@ -90,6 +94,11 @@ def _run(
         index_bytes=_index_bytes(bases),
         n_passages=len(rankers.bases.passages(variant.chunking)),
     )
+
+
+def _apart(bases: Iterable[Base]) -> list[Base]:
+    """Those with an index of their own: of several that share one on a server, one."""
+    return list({base.index or id(base): base for base in bases}.values())
 
 
 def _index_s(bases: Sequence[Base]) -> float | None:

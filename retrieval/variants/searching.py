@@ -95,7 +95,7 @@ class VariantRankers:
     def _make(self, variant: Variant) -> Pipeline:
         settings = variant.settings
         default = self._workspace.experiment.retrieval
-        first = self._hybrid(variant) if settings.kind == "hybrid" else self._base(variant)
+        first = self._hybrid(variant) if settings.kind == "hybrid" else self._base(self.bases.of(variant))
         rewrites = settings.rewrite not in ("none", "rm3")
         if rewrites and self._rewritten is None:
             raise InputError(f"'{variant.name}' has its queries rewritten, and nothing here can ask a model")
@@ -109,9 +109,7 @@ class VariantRankers:
             rrf_k=default.rrf_k,
         )
 
-    def _base(self, variant: Variant) -> Searching:
-        base = self.bases.of(variant)
-
+    def _base(self, base: Base) -> Searching:
         def seconds(queries: Sequence[str]) -> Floats:
             known = self._times.setdefault(id(base), {})
             if missing := [query for query in queries if query not in known]:
@@ -137,6 +135,8 @@ class VariantRankers:
         return took
 
     def _hybrid(self, variant: Variant) -> Searching:
+        if (fused := self.bases.fused(variant)) is not None:
+            return self._base(fused)
         settings, members = variant.settings, [self.pipeline(name) for name in variant.of]
         hybrid = Hybrid(
             members,

@@ -121,6 +121,7 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         "speed.openai_sdk",
         "speed.ragelo_peer",
         "tables.readme_block",
+        "tables.screening_picture",
     } == set(re.findall(r"`python -m benchmarks\.([\w.]+)", BENCHMARKS))
 
 

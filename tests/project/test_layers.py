@@ -22,7 +22,7 @@ GROUND_FLOOR = (
     {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
     {"files", "trec", "cores"},
     {"prompts", "experiment", "evidence"},
-    {"models"},
+    {"models", "screening"},
     {"calls"},
 )
 EVALUATE = (

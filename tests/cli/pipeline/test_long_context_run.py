@@ -25,10 +25,11 @@ def test_it_is_judged_as_others_and_has_no_figures_of_retrieval(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with ScriptedServer("openai", answer_everything) as server:
-        corpus = make_corpus(
-            tmp_path / "mine", "openai:m", server.base_url, more=AGENT.format(model="openai:m", more="")
-        )
+        address = f'[models."openai:big"]\nbase_url = "{server.base_url}"'
+        more = AGENT.format(model="openai:big", more=address)
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=more)
         assert main(["run", str(corpus)]) == 0
+        assert sum(request.body["model"] == "big" for request in server.requests) == 4
         n_calls = len(server.requests)
         kept = contents(tmp_path / "results")
         assert main(["run", str(corpus)]) == 0
@@ -43,6 +44,10 @@ def test_it_is_judged_as_others_and_has_no_figures_of_retrieval(
     assert not (results / "rankings" / "whole.trec").exists()
     figures = json.loads((results / "results.json").read_text())
     assert figures["pointwise"]["whole"]["accuracy"]["n"] == 4 and "whole" in figures["elo"]
+    assert (figures["settings"]["answer_model"], figures["settings"]["answer_model.whole"]) == (
+        "openai:m",
+        "openai:big",
+    )
     assert "whole" not in figures["retrieval"] and len(figures["retrieval"]) == 2, "missing, not zero"
     assert "whole" in (results / "report.html").read_text()
 
@@ -80,3 +85,14 @@ def test_what_an_agents_own_model_and_prompt_lack_is_said_before_anything_is_pai
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=AGENT.format(model=model, more=more))
         assert main(["run", str(corpus)]) == 2
         assert said in capsys.readouterr().err and server.requests == []
+
+
+def test_a_model_that_rewrites_is_looked_for_before_anything_is_paid(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    with ScriptedServer("openai", answer_everything) as server:
+        more = '\n[[retriever]]\nname = "imagined"\nkind = "bm25"\nrewrite = "hyde"\nrewrite_model = "anthropic:m"\n'
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=more)
+        assert main(["run", str(corpus)]) == 2
+        assert "ANTHROPIC_API_KEY is not set" in capsys.readouterr().err and server.requests == []

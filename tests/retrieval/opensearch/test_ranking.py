@@ -145,11 +145,11 @@ def test_filters_hold_for_every_retriever_and_leave_none_out(bench, passages, st
     assert bench.rankers(some, stub(), ["bm25"], filter={"tags": "no"})["bm25"].search(["memory"], 5) == [[]]
 
 
-@pytest.mark.parametrize("hybrid", ["ours", "server"])
-def test_the_hybrid_is_the_embedded_one(bench, passages, stub, hybrid: str):
+@pytest.mark.parametrize(("hybrid", "shards"), [("ours", 1), ("server", 1), ("server", 3)])
+def test_the_hybrid_is_the_embedded_one(bench, passages, stub, hybrid: str, shards: int):
     some, encoder = bench.fresh(short(passages)), stub()
     ours = Hybrid([embedded_bm25(some), exact_knn(some, encoder)], 60).search(QUERIES, 20)
-    theirs = bench.rankers(some, encoder, ["hybrid"], hybrid=hybrid)["hybrid"].search(QUERIES, 20)
+    theirs = bench.rankers(some, encoder, ["hybrid"], hybrid=hybrid, shards=shards)["hybrid"].search(QUERIES, 20)
     for one, other in zip(ours, theirs, strict=True):
         assert [score for _, score in other] == pytest.approx([score for _, score in one], rel=1e-6, abs=2e-8)
     assert ids(ours) == ids(theirs)

@@ -130,7 +130,7 @@ def test_a_cross_encoder_reorders_what_was_found(tmp_path: Path):
     model = cross_encoder(tmp_path / "model", ("relevance",))
     tables = BM25 + BM25.replace('"bm25"\nkind', '"again"\nkind') + f"rerank = {json.dumps(model)}\ndepth = 5\n"
     workspace = folder(tmp_path, tables)
-    screen(workspace)
+    runs = screen(workspace)
     first, again = ranking(workspace, "bm25")[:5], ranking(workspace, "again")
     from sentence_transformers import CrossEncoder
 
@@ -138,6 +138,7 @@ def test_a_cross_encoder_reorders_what_was_found(tmp_path: Path):
     scores = CrossEncoder(model).predict([(QUERIES[0].text, texts[one]) for one in first])
     expected = [one for _, one in sorted(zip(scores.tolist(), first, strict=True), key=lambda p: (-p[0], p[1]))]
     assert again == expected
+    assert runs["again"].latency_p50_s > runs["bm25"].latency_p50_s
 
 
 def test_what_fails_for_a_query_fails_that_query(tmp_path: Path):
