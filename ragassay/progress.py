@@ -95,12 +95,16 @@ def _clock(seconds: float) -> str:
 
 
 def counter(progress: Progress, what: str) -> Callable[[int, int], None]:
-    """A callback that takes (done, total) and tells `progress`, for work that only counts."""
-    said = 0
+    """A callback that takes (done, total) and tells `progress`, for work that only counts.
+
+    One line at a time is told to a `progress`. Fewer done than before, or another total, is other work.
+    """
+    said = of = 0
 
     def tell(done: int, total: int) -> None:
-        nonlocal said
-        if said == 0:
+        nonlocal said, of
+        if said == 0 or done < said or total != of:
+            said, of = 0, total
             progress.start(what, total)
         while said < done:
             said += 1

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from ragassay.calls.caller import Caller
 from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError
 from ragassay.experiment.corpus import read_passages
@@ -56,7 +57,7 @@ def rank_queries(
     if not experiment.built_in_agents() and not searching_agents(experiment):
         return StageOutcome()
     queries = read_queries(workspace)
-    built_in = _BuiltIn.open(workspace, progress) if experiment.built_in_agents() else None
+    built_in = _BuiltIn.open(workspace, progress, caller) if experiment.built_in_agents() else None
     fusion = _rewrite(workspace, queries, caller) if fuses(workspace) else []
     if built_in:
         _rank_built_in(workspace, built_in, queries, fusion)
@@ -85,8 +86,9 @@ class _BuiltIn:
     embedder: Embedder
 
     @classmethod
-    def open(cls, workspace: Workspace, progress: Callable[[int, int], None] | None) -> _BuiltIn:
-        passages, embedder = read_passages(workspace.passages), make_embedder(workspace, progress)
+    def open(cls, workspace: Workspace, progress: Callable[[int, int], None] | None, caller: Asks) -> _BuiltIn:
+        serving = caller if isinstance(caller, Caller) else None
+        passages, embedder = read_passages(workspace.passages), make_embedder(workspace, progress, serving)
         return cls(build_retrievers(workspace, passages, progress, embedder), embedder)
 
 

@@ -7,7 +7,7 @@ import fcntl
 import os
 import re
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
@@ -73,9 +73,11 @@ def _check(experiment: Experiment, corpus: Path) -> None:
     from ragassay.prompts import Prompt
     from ragassay.retrieval.rankers.analysis import language_code
 
+    rerankers = {one.rerank for one in experiment.retriever if one.rerank}
     try:
+        _check_rerankers(sorted(rerankers))
         for model in sorted(experiment.model_names()):
-            if not model.startswith("rerank:"):
+            if model not in rerankers:
                 provider_of(model)
         language_code(experiment.corpus.language)
     except InputError as error:
@@ -86,6 +88,15 @@ def _check(experiment: Experiment, corpus: Path) -> None:
     for name in [*own, *judge.own_prompts()]:
         if name:
             Prompt.load(corpus / name)
+
+
+def _check_rerankers(names: Sequence[str]) -> None:
+    """That each names one; what loads and asks them is imported only where there are some."""
+    if names:
+        from ragassay.retrieval.rerankers.opening import kind_of
+
+        for name in names:
+            kind_of(name)
 
 
 def _check_judge(experiment: Experiment, corpus: Path) -> None:

@@ -104,9 +104,9 @@ def _screen() -> Stage:
         from ragassay.retrieval.variants.rewritten import rewritten_by_models
         from ragassay.retrieval.variants.screen_variants import screen_variants
 
-        progress = StderrProgress()
-        told, embedded = counter(progress, "screen: variants"), counter(progress, "screen: texts embedded")
-        ran = screen_variants(workspace, caller, told, rewritten_by_models(workspace, caller), embedded)
+        told = counter(StderrProgress(), "screen: variants")
+        encoded = counter(StderrProgress(), "screen: texts encoded")
+        ran = screen_variants(workspace, caller, told, rewritten_by_models(workspace, caller), encoded)
         said = screen(workspace)
         write_screen_page(workspace)
         return replace(ran, notices=(*ran.notices, *said.notices))

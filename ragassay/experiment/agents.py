@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .table import TableError
 from .variant_settings import AgentSettings
-from .variants import Variant, Variants, distinct_names
+from .variants import LONGEST_NAME, Variant, Variants, distinct_names
 
 
 class TableAgent(NamedTuple):
@@ -36,9 +37,14 @@ def make_agents(
         try:
             found = variants.named(one.retriever) if one.retriever else (None,)
         except ValueError as error:
-            raise ValueError(f"agent '{one.name}': {error}") from None
+            raise TableError(f"agent '{one.name}': {error}", "agent", one.name) from None
         for variant in found:
             name = own if len(found) == 1 else "-".join([own, *_parts(variant)])
+            if len(name) > LONGEST_NAME:
+                said = (
+                    f"agent '{name[:40]}…' has a name of {len(name)} characters, and a file's can have {LONGEST_NAME}"
+                )
+                raise TableError(f"{said}; shorten it", "agent", one.name)
             said = one.model or model
             made.append(TableAgent(name, variant, said, one.prompt, one.temperature, one.tokens))
     return tuple(made)

@@ -16,6 +16,9 @@ MOST = 5_000
 LISTS = frozenset({"of", "weights"})
 """Keys whose one value is a list: a grid of it is a list of lists."""
 
+SINGLE = frozenset({"name"})
+"""Keys that have one value."""
+
 
 class Grids:
     """`Annotated[tuple[T, ...], Grids()]`: the tables of a file, with every combination of each grid in its place.
@@ -43,10 +46,14 @@ def combinations(table: Any) -> Any:
 
 
 def _choices(key: str, value: Any) -> Sequence[Any]:
-    nested = isinstance(value, (list, tuple)) and any(isinstance(part, (list, tuple)) for part in value)
-    if isinstance(value, (list, tuple)) and (nested if key in LISTS else True):
-        return list(dict.fromkeys(value)) if key not in LISTS else value
-    return (value,)
+    if key in SINGLE or not isinstance(value, (list, tuple)):
+        return (value,)
+    if key in LISTS:
+        return value if any(isinstance(part, (list, tuple)) for part in value) else (value,)
+    try:
+        return list(dict.fromkeys(value))
+    except TypeError:  # a table or a list in it, which is refused where the value is
+        return value
 
 
 def _joined(tables: tuple[tuple[Any, ...], ...]) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..files import read_text
 from ..text import did_you_mean, plain
 from .settings import Experiment
-from .table import MODEL_PATTERN
+from .table import MODEL_PATTERN, TableError
 
 
 def load_experiment(path: Path) -> Experiment:
@@ -63,6 +63,8 @@ def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
     location = _in_the_file(first["loc"])
     keys = [part for part in location if part != "[key]"]
     name, line = plain(".".join(map(str, keys))), _line_of(keys, text)
+    if isinstance(cause := first.get("ctx", {}).get("error"), TableError):
+        line = _line_of_table(cause.kind, cause.name, text)
     if first["type"] == "extra_forbidden":
         return InputError(f"unknown key '{name}'", file=path, line=line, remedy=_known(location))
     if first["type"] == "missing":
@@ -117,6 +119,17 @@ def _line_of(keys: Sequence[str | int], text: str) -> int | None:
         if (wanted + ".").startswith(name + ".") and seen[table] <= index + 1:
             best = number
     return best
+
+
+def _line_of_table(kind: str, name: str, text: str) -> int | None:
+    """The line on which a `[[kind]]` is given this name."""
+    table = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := re.match(r"\s*\[+([^\]]+)\]+", line):
+            table = _unquoted(header[1])
+        elif table == kind and re.match(rf"\s*name\s*=\s*[\"']{re.escape(name)}[\"']", line):
+            return number
+    return None
 
 
 def _unquoted(name: str) -> str:

@@ -18,7 +18,7 @@ from .judge_settings import JudgeSettings
 from .model_settings import ModelSettings
 from .own_code import is_own
 from .question_settings import QuestionsSettings
-from .table import MODEL_PATTERN, ModelName, Table
+from .table import MODEL_PATTERN, ModelName, Table, TableError
 from .variant_settings import AgentSettings, Chunking, RetrieverSettings, SearchSettings
 from .variants import Variants
 
@@ -219,6 +219,8 @@ class Experiment(Table):
         names = self.agent_names()
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"two agents are named '{twice[0]}'")
+        if is_served(self.retrieval.embedding):
+            self._check_cuts_here()
         if self.search and not self.retriever:
             raise ValueError("[search] screens what [[retriever]] tables say, and there is none")
         if self.search and self.search.baseline:
@@ -237,6 +239,12 @@ class Experiment(Table):
         if self.questions.source != "own" and not self.questions.quota:
             raise ValueError('questions.quota must name the models that write questions (or set source = "own")')
         return self
+
+    def _check_cuts_here(self) -> None:
+        """A semantic chunking without an embedding has [retrieval]'s, which must not be a server's."""
+        if served := next((one for one in self.chunking if one.by == "semantic" and not one.embedding), None):
+            said = f"chunking '{served.name}' needs embedding, a model for this machine: [retrieval]'s is on a server"
+            raise TableError(said, "chunking", served.name)
 
     def built_in_agents(self) -> tuple[tuple[str, str, str], ...]:
         """(agent name, retriever, kind) of the built-in variants: `bm25-rag`, `hybrid-rag-fusion`, …"""

@@ -17,6 +17,14 @@ def file_name(model: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model)
 
 
+class TableError(ValueError):
+    """What is wrong with a table among several of a kind (`[[retriever]]`), for which its name tells the line."""
+
+    def __init__(self, problem: str, kind: str, name: str) -> None:
+        super().__init__(problem)
+        self.kind, self.name = kind, name
+
+
 class Table(BaseModel):
     """A table: unknown keys are errors."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from ..records import Id
 from .table import ModelName, Table
@@ -21,6 +21,9 @@ Rewrite = Literal["none", "fusion", "hyde", "decompose", "step-back", "rm3"]
 BY_MODEL = ("fusion", "hyde", "decompose", "step-back")
 """Ways of rewriting a query that ask a chat model."""
 
+MOST_WORDS = 1_000_000
+"""A passage has no more."""
+
 _CALLABLE = re.compile(r"[\w.]+:\w+")
 
 
@@ -32,9 +35,11 @@ class Chunking(Table):
     between neighbouring sentences above which it cuts.
     """
 
+    model_config = ConfigDict(allow_inf_nan=False)
+
     name: Id
     by: Literal["words", "sentences", "recursive", "headings", "pages", "semantic", "python"] = "words"
-    size: int | None = Field(None, ge=1)
+    size: int | None = Field(None, ge=1, le=MOST_WORDS)
     overlap: int | None = Field(None, ge=0)
     returns: Literal["passage", "section"] = "passage"
     embedding: str | None = Field(None, min_length=1)
@@ -53,6 +58,8 @@ class Chunking(Table):
             raise ValueError(f"overlap must be smaller than size, which is {self.words}")
         if (self.embedding or self.breakpoint) and self.by != "semantic":
             raise ValueError('embedding and breakpoint go with by = "semantic"')
+        if self.embedding and self.embedding.startswith("openai:"):
+            raise ValueError("embedding: what cuts passages runs on this machine, not on a server; name a model for it")
         _check_callable(self.by == "python", self.callable, 'by = "python"')
         return self
 
@@ -83,6 +90,8 @@ class RetrieverSettings(Table):
     at most. depth: how many are reranked, made diverse or fused. mmr: lambda, from 0 (all diversity) to 1. threshold:
     the lowest score that is handed over. k: passages handed over; tokens: instead, as many as fit.
     """
+
+    model_config = ConfigDict(allow_inf_nan=False)
 
     name: Id
     kind: Literal["bm25", "knn", "sparse", "late-interaction", "hybrid", "python"]
@@ -118,6 +127,8 @@ class RetrieverSettings(Table):
             raise ValueError(f'embedding is not for kind = "{self.kind}" (but with mmr)')
         if self.kind in ("sparse", "late-interaction") and not self.embedding:
             raise ValueError(f'kind = "{self.kind}" needs embedding, the model')
+        if self.kind in ("sparse", "late-interaction") and re.match(r"(openai|python):", str(self.embedding)):
+            raise ValueError(f'kind = "{self.kind}" takes a model of sentence-transformers, by folder or hub name')
         if self.k is not None and self.tokens is not None:
             raise ValueError("k and tokens are two ways of saying how much is handed over; give one")
         self._check_fusion()

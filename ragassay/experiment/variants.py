@@ -17,10 +17,13 @@ from typing import Any, TypeVar
 
 from ..text import did_you_mean
 from .grids import MOST
-from .table import Table
+from .table import Table, TableError
 from .variant_settings import OURS, AgentSettings, Chunking, RetrieverSettings
 
 Named = TypeVar("Named", Chunking, RetrieverSettings, AgentSettings)
+
+LONGEST_NAME = 200
+"""Characters of a variant's name, by which files are called."""
 
 Parts = dict[str, str]
 """What varies in a variant: key to the value as it stands in its name."""
@@ -52,7 +55,7 @@ class Variants:
     def chunkings(self) -> tuple[Chunking, ...]:
         """Each combination of the [[chunking]] tables, under a name of its own."""
         names = distinct_names(self.chunking_tables)
-        _refuse_twice(names)
+        check_names(names, "chunking", [table.name for table in self.chunking_tables])
         tables = zip(self.chunking_tables, names, strict=True)
         return tuple(table.model_copy(update={"name": name}) for table, name in tables)
 
@@ -66,7 +69,7 @@ class Variants:
         found = tuple(variant for variants in made.values() for variant in variants)
         if len(found) > MOST:
             raise ValueError(f"the tables make {len(found):,} retrievers, at most {MOST:,} can be run; shorten a list")
-        _refuse_twice([variant.name for variant in found])
+        check_names([variant.name for variant in found], "retriever", [variant.table for variant in found])
         return found
 
     @cached_property
@@ -100,7 +103,8 @@ class Variants:
     ) -> tuple[Variant, ...]:
         """The variants of a table, and before it those of the tables that it is of."""
         if name in above:
-            raise ValueError(f"retriever '{name}' is of itself ({' of '.join([*above[above.index(name) :], name])})")
+            said = f"retriever '{name}' is of itself ({' of '.join([*above[above.index(name) :], name])})"
+            raise TableError(said, "retriever", name)
         if name not in made:
             drafts: list[_Draft] = []
             for settings, parts in zip(tables[name], _differing(tables[name]), strict=True):
@@ -110,7 +114,7 @@ class Variants:
                 else:
                     drafts += [_Draft(settings, chunking, parts) for chunking in self._searched(settings)]
                 if len(drafts) > MOST:
-                    raise ValueError(f"retriever '{name}' makes more than {MOST:,} variants; shorten a list")
+                    raise _too_many(name)
             made[name] = _variants(name, drafts)
         return made[name]
 
@@ -129,7 +133,8 @@ class Variants:
                 found = [variant for variant in self._make(table, tables, made, above) if variant.name == name]
                 if found:
                     return found
-        raise ValueError(f"'{above[-1]}' is of {_unknown('retriever', name, list(tables))}")
+        said = f"'{above[-1]}' is of {_unknown('retriever', name, list(tables))}"
+        raise TableError(said, "retriever", above[-1])
 
     def _searched(self, settings: RetrieverSettings) -> Sequence[str]:
         """The chunkings that a retriever is made for: the one it names (all of a table), or else all there are."""
@@ -142,7 +147,7 @@ class Variants:
         if found := [n for n, table in zip(names, tables, strict=True) if settings.chunking in (n, table)]:
             return found
         said = _unknown("chunking", settings.chunking, [OURS, *tables])
-        raise ValueError(f"retriever '{settings.name}': {said}")
+        raise TableError(f"retriever '{settings.name}': {said}", "retriever", settings.name)
 
 
 @dataclass(frozen=True)
@@ -160,11 +165,12 @@ def _pairs(settings: RetrieverSettings, parts: Parts, members: Sequence[Sequence
     for chunking in chunkings:
         own = [[variant for variant in member if variant.chunking == chunking] for member in members]
         if len(drafts) + prod(map(len, own)) > MOST:
-            raise ValueError(f"retriever '{settings.name}' makes more than {MOST:,} variants; shorten a list")
+            raise _too_many(settings.name)
         drafts += [_Draft(settings, chunking, parts, of) for of in product(*own)]
     if not drafts:
         problem = f"'{settings.name}' is of retrievers that search different passages"
-        raise ValueError(f"{problem}; give {' and '.join(settings.of)} a chunking in common")
+        remedy = f"give {' and '.join(settings.of)} a chunking in common"
+        raise TableError(f"{problem}; {remedy}", "retriever", settings.name)
     return drafts
 
 
@@ -233,9 +239,24 @@ def _named(name: str, parts: Parts) -> str:
     return "-".join([name, *(value if key == "chunking" else f"{key}_{value}" for key, value in parts.items())])
 
 
-def _refuse_twice(names: Sequence[str]) -> None:
-    if twice := [name for name, n in Counter(names).items() if n > 1]:
-        raise ValueError(f"two variants would be named '{twice[0]}'; give one of their tables another name")
+def check_names(names: Sequence[str], kind: str, tables: Sequence[str]) -> None:
+    """Raises TableError where one is no name for a file, or two are one on some machine; `tables` are theirs."""
+    by_file = Counter(name.casefold() for name in names)
+    for name, table in zip(names, tables, strict=True):
+        if by_file[name.casefold()] > 1:
+            same = next(other for other in names[::-1] if other.casefold() == name.casefold())
+            also = "" if same == name else f" and '{same}', which are one file on some machines"
+            said = f"two variants would be named '{name}'{also}; give one of their tables another name"
+            raise TableError(said, kind, table)
+        if len(name) > LONGEST_NAME:
+            said = f"the name '{name[:40]}…' would have {len(name)} characters, and a file's can have {LONGEST_NAME}"
+            raise TableError(f"{said}; shorten the table's name or its lists", kind, table)
+        if not name[0].isalnum():
+            raise TableError(f"the name '{name}' must begin with a letter or a digit", kind, table)
+
+
+def _too_many(name: str) -> TableError:
+    return TableError(f"retriever '{name}' makes more than {MOST:,} variants; shorten a list", "retriever", name)
 
 
 def _unknown(what: str, name: str, known: Sequence[str]) -> str:
