@@ -2,8 +2,9 @@
 
     python -m benchmarks.speed.screening [A.pdf …]
 
-The grid is `benchmarks/tables/screening.toml`: six chunkings, six settings of BM25, all-MiniLM-L6-v2, three weights, RM3, MMR and
-small to big. A hundred questions are sentences of the text, whose evidence they are: they only stand for as many.
+The grid is `benchmarks/tables/screening.toml`: six chunkings, six settings of BM25, all-MiniLM-L6-v2, three weights,
+RM3, MMR and small to big. A hundred questions are sentences of the text, whose evidence they are: they only stand for
+as many.
 Beside it each of six variants is screened in a process of its own, embeddings kept, as a loop over variants would do;
 their mean times 162 is what that loop takes. Processes are counted with their children: clock, CPU and largest size.
 """
