@@ -22,9 +22,12 @@ from ragassay.errors import BudgetSpent, InputError, RagassayError
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.prices import cost_usd, served_cost_usd
 from ragassay.models.requests import Batch, Reply, Request
+from ragassay.retrieval.dependencies import rewriting_models
 from ragassay.tokens import count_tokens, reply_tokens
 
 from .loads import STAGES_THAT_ASK, Load, estimate
+from .manifest import digests, read_manifest, why_run
+from .opening import with_finalists
 from .pace import Pace
 from .stages import Stage, stages_of
 
@@ -147,7 +150,7 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
             if stage.name not in STAGES_THAT_ASK:
                 continue
             loads: list[Load] = []
-            if exact:
+            if exact and not _screened_alone(stage, workspace):
                 caller = _CountingCaller(copy, stage.name, cache)
                 exact = _played(stage, copy, caller)
                 loads = caller.loads
@@ -157,7 +160,28 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
             replaced = {(load.kind, load.model) for load in foreseen}
             counted = tuple(load for load in loads if (load.kind, load.model) not in replaced)
             planned.append(StagePlan(stage.name, counted, tuple(foreseen)))
+            if stage.name == "screen":
+                copy = _with_finalists(copy)
     return planned, seconds
+
+
+def _screened_alone(stage: Stage, workspace: Workspace) -> bool:
+    """Whether it is a screening that is up to date and had asked no model."""
+    if stage.name != "screen" or rewriting_models(workspace.experiment) or workspace.experiment.servers():
+        return False
+    known = read_manifest(workspace.manifests / f"{stage.name}.json")
+    inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], workspace.results)
+    made = digests(stage.makes(workspace), workspace.results)
+    return why_run(known, inputs, stage.settings(workspace.experiment), made) is None
+
+
+def _with_finalists(workspace: Workspace) -> Workspace:
+    """With the finalists of the screening, or as many other variants where it cannot be played yet."""
+    experiment = workspace.experiment
+    if workspace.screen.exists() or not experiment.wants_finalists:
+        return with_finalists(workspace)
+    names = [variant.name for variant in experiment.variants.all[: experiment.search_settings.finalists]]
+    return replace(workspace, experiment=experiment.with_finalists(names))
 
 
 def _foreseen(stage: str, counted: Sequence[Load], workspace: Workspace) -> list[Load]:
