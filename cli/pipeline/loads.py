@@ -31,7 +31,7 @@ from ragassay.tokens import count_tokens, reply_tokens
 
 STAGES_THAT_ASK = ("questions", "screen", "retrieve", "answer", "judge", "evaluate")
 
-_QUESTION_TOKENS = 40
+QUESTION_TOKENS = 40
 _ANSWER_TOKENS = 115
 _REASON_TOKENS = 45
 _NEW_PASSAGES_PER_AGENT = 0.3
@@ -75,7 +75,9 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
     n_queries = _n_queries(workspace)
     passage = _passage_tokens(workspace)
     if stage == "screen":
-        return _rewrites_of_variants(workspace, n_queries)
+        from .screen_loads import served_loads
+
+        return [*_rewrites_of_variants(workspace, n_queries), *served_loads(workspace, n_queries)]
     if stage == "retrieve":
         return [*_rewrites(experiment, n_queries), *_embeddings(workspace, n_queries)]
     if stage == "answer":
@@ -110,9 +112,9 @@ def _later_steps(workspace: Workspace) -> list[Load]:
         blind = sum(slot.blind for slot in one.slots)
         near = NEAR * sum(slot.kind == UNANSWERABLE for slot in one.slots)
         text = sum(count_tokens(section.text) for section in one.sections)
-        told = _filled(setup.prompts["blind"]) + settings.few_shot * _QUESTION_TOKENS + blind * _QUESTION_TOKENS
+        told = _filled(setup.prompts["blind"]) + settings.few_shot * QUESTION_TOKENS + blind * QUESTION_TOKENS
         loads += [_load("blind", one.model, 1, told)] if blind else []
-        shown = _filled(setup.prompts["evidence"]) + text + len(one.slots) * _QUESTION_TOKENS
+        shown = _filled(setup.prompts["evidence"]) + text + len(one.slots) * QUESTION_TOKENS
         loads.append(_load("evidence", one.model, 1 + near, shown))
     return loads
 
@@ -165,7 +167,7 @@ def _rewrites(experiment: Experiment, n_queries: int) -> list[Load]:
     own = of_rag_fusion(experiment)
     if "rag-fusion" not in experiment.answer.agents or own in rewritings_for(experiment):
         return []
-    return [_load("rewrites", own.model, n_queries, _template(REWRITE_PROMPT) + _QUESTION_TOKENS)]
+    return [_load("rewrites", own.model, n_queries, _template(REWRITE_PROMPT) + QUESTION_TOKENS)]
 
 
 def _rewrites_of_variants(workspace: Workspace, n_queries: int) -> list[Load]:
@@ -175,7 +177,7 @@ def _rewrites_of_variants(workspace: Workspace, n_queries: int) -> list[Load]:
             batch_label(one, workspace.experiment),
             one.model,
             n_queries,
-            _template(prompt_file(workspace, one.way)) + _QUESTION_TOKENS,
+            _template(prompt_file(workspace, one.way)) + QUESTION_TOKENS,
         )
         for one in rewritings_for(workspace.experiment)
     ]
@@ -192,7 +194,7 @@ def _embeddings(workspace: Workspace, n_queries: int) -> list[Load]:
     passages = [count_tokens(passage.title + passage.text) for passage in read_passages(workspace.passages)]
     queries = n_queries * (1 + experiment.answer.fusion_queries * ("rag-fusion" in kinds))
     calls = ceil(len(passages) / BATCH_TEXTS) + ceil(queries / BATCH_TEXTS)
-    return [Load(LABEL, model, calls, 0, sum(passages) + queries * _QUESTION_TOKENS, 0)]
+    return [Load(LABEL, model, calls, 0, sum(passages) + queries * QUESTION_TOKENS, 0)]
 
 
 def _distinct(experiment: Experiment, n_queries: float) -> float:
@@ -202,7 +204,7 @@ def _distinct(experiment: Experiment, n_queries: float) -> float:
 def _answers(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
     """Of each model that answers; what agents retrieve, and where one is handed all documents, these."""
     experiment = workspace.experiment
-    settings, template = experiment.answer, _template(ANSWER_PROMPT) + _QUESTION_TOKENS
+    settings, template = experiment.answer, _template(ANSWER_PROMPT) + QUESTION_TOKENS
     share = n_queries * _DISTINCT_ANSWERS * settings.repeats
     built_in = share * len(experiment.built_in_agents())
     loads = (
@@ -290,7 +292,7 @@ def _shown(experiment: Experiment, passage: float) -> float:
 
 def _filled(prompt: Prompt) -> float:
     """The tokens of a prompt with the question in it."""
-    return count_tokens(prompt.system) + count_tokens(prompt.user) + _QUESTION_TOKENS
+    return count_tokens(prompt.system) + count_tokens(prompt.user) + QUESTION_TOKENS
 
 
 def _evidence(experiment: Experiment, passage: float, note: float = _REASON_TOKENS) -> float:

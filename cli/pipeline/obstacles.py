@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -40,8 +40,7 @@ def asking_obstacles(workspace: Workspace, stages: Sequence[str], *, run_code: b
     checks = [partial(_check_model, workspace, model) for model in _models(workspace, stages)]
     checks += [partial(_check_server, workspace, models) for models in _by_address(workspace, stages)]
     if "screen" in stages:
-        rerankers = dict.fromkeys(one.rerank for one in workspace.experiment.retriever if one.rerank)
-        checks += [partial(_check_reranker, workspace, name) for name in rerankers]
+        checks += _variant_checks(workspace, run_code)
     if "retrieve" in stages:
         checks.append(partial(_check_retrieval, workspace))
     if "answer" in stages:
@@ -160,10 +159,12 @@ def _check_retrieval(workspace: Workspace) -> None:
     check_at_hand(workspace)
 
 
-def _check_reranker(workspace: Workspace, name: str) -> None:
-    from ragassay.retrieval.rerankers.opening import check_reranker
+def _variant_checks(workspace: Workspace, run_code: bool) -> Iterable[Callable[[], None]]:
+    if not workspace.experiment.retriever:
+        return ()
+    from ragassay.retrieval.variants.at_hand import variant_checks
 
-    check_reranker(name, workspace)
+    return variant_checks(workspace, run_code=run_code)
 
 
 def _check_agent(workspace: Workspace, agent: AgentSettings, run_code: bool) -> None:

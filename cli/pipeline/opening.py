@@ -51,11 +51,23 @@ def open_workspace(options: argparse.Namespace) -> Workspace:
 
 
 def with_finalists(workspace: Workspace) -> Workspace:
-    """With an agent for each finalist of the screening, where there was one and they go on. Raises InputError."""
+    """With an agent for each finalist of the screening, where there was one and they go on, in place of earlier ones.
+
+    Raises InputError.
+    """
     if not (workspace.experiment.wants_finalists and workspace.screen.exists()):
         return workspace
-    finalists = read_json(workspace.screen).get("finalists", ())
-    return replace(workspace, experiment=workspace.experiment.with_finalists(finalists))
+    screened = read_json(workspace.screen)
+    finalists = screened.get("finalists") if isinstance(screened, dict) else None
+    if not isinstance(finalists, list) or not all(isinstance(name, str) for name in finalists):
+        raise InputError("names no finalists", file=workspace.screen, remedy="remove it; `ragassay screen` makes it")
+    return of_finalists(workspace, finalists)
+
+
+def of_finalists(workspace: Workspace, names: Sequence[str]) -> Workspace:
+    """With an agent for each variant of these names, in place of those that were finalists before."""
+    tables = workspace.tables or workspace.experiment
+    return replace(workspace, experiment=tables.with_finalists(names), tables=tables)
 
 
 def _here(folder: Path | Address, mirrors: list[Mirror]) -> Path:

@@ -25,13 +25,17 @@ from ragassay.models.requests import Batch, Reply, Request
 from ragassay.retrieval.dependencies import rewriting_models
 from ragassay.tokens import count_tokens, reply_tokens
 
+from .joined import alone, with_others
 from .loads import STAGES_THAT_ASK, Load, estimate
 from .manifest import digests, read_manifest, why_run
-from .opening import with_finalists
+from .opening import of_finalists, with_finalists
 from .pace import Pace
 from .stages import Stage, stages_of
 
 T = TypeVar("T")
+
+_SHARED = ("embeddings", "rerank-scores")
+"""Folders of what is made on this machine and kept by content, which a plan may add to."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class _CountingCaller(Caller):
         super().__init__(workspace, stage, cache)
         self.loads: list[Load] = []
         self._seen: set[str] = set()
-        self.complete = True
+        self.complete, self.ended = True, False
         self.seconds: dict[str, list[float]] = {}
         self._replies = cache
 
@@ -85,12 +89,12 @@ class _CountingCaller(Caller):
     def serve(
         self, calls: Iterable[ServerCall[T]], n: int, *, all_or_none: bool = False
     ) -> Iterator[tuple[ServerCall[T], T | Failed]]:
-        owed = [_server_call(call) for call in calls]
-        self.loads += owed
-        if owed:
-            self.complete = False
+        owed = list(calls)
+        self.loads += map(_server_call, owed)
+        self.complete = self.complete and not owed
+        if owed and all_or_none:
             raise _StopsHere("replies of servers are missing")
-        yield from ()
+        yield from ((call, Failed("not asked by a plan")) for call in owed)
 
     def uses_server(self, model: str) -> None:
         super().uses_server(model)
@@ -142,27 +146,42 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
     with tempfile.TemporaryDirectory() as folder:
         copy = replace(workspace, results=Path(folder) / "results")
         shutil.copytree(
-            workspace.results, copy.results, ignore=shutil.ignore_patterns("embeddings", "replies", "batches", ".lock")
+            workspace.results, copy.results, ignore=shutil.ignore_patterns(*_SHARED, "replies", "batches", ".lock")
         )
-        (workspace.embeddings).mkdir(parents=True, exist_ok=True)
-        copy.embeddings.symlink_to(workspace.embeddings.resolve())
+        for name in _SHARED:
+            (workspace.results / name).mkdir(parents=True, exist_ok=True)
+            (copy.results / name).symlink_to((workspace.results / name).resolve())
         for stage in stages_of(workspace.experiment):
             if stage.name not in STAGES_THAT_ASK:
                 continue
             loads: list[Load] = []
+            counted_whole = False
             if exact and not _screened_alone(stage, workspace):
                 caller = _CountingCaller(copy, stage.name, cache)
                 exact = _played(stage, copy, caller)
+                counted_whole = caller.ended and stage.name == "screen"
                 loads = caller.loads
                 for model, values in caller.seconds.items():
                     seconds.setdefault(model, []).extend(values)
-            foreseen = [] if exact else _foreseen(stage.name, loads, copy)
+            foreseen = [] if exact or counted_whole else _foreseen(stage.name, loads, copy)
             replaced = {(load.kind, load.model) for load in foreseen}
             counted = tuple(load for load in loads if (load.kind, load.model) not in replaced)
             planned.append(StagePlan(stage.name, counted, tuple(foreseen)))
             if stage.name == "screen":
-                copy = _with_finalists(copy)
+                copy = _with_finalists(copy, workspace, known=exact)
     return planned, seconds
+
+
+def _with_finalists(copy: Workspace, workspace: Workspace, *, known: bool) -> Workspace:
+    """With the finalists that the screening picked; where it could not be played through, those of the last one, or so
+    many of the variants for the time being."""
+    if known:
+        return with_others(with_finalists(alone(copy)), workspace.others)
+    if not workspace.experiment.wants_finalists or workspace.screen.exists():
+        return copy
+    names = [variant.name for variant in workspace.experiment.variants.all]
+    places = workspace.experiment.search_settings.finalists
+    return with_others(of_finalists(alone(copy), names[:places]), workspace.others)
 
 
 def _screened_alone(stage: Stage, workspace: Workspace) -> bool:
@@ -175,23 +194,17 @@ def _screened_alone(stage: Stage, workspace: Workspace) -> bool:
     return why_run(known, inputs, stage.settings(workspace.experiment), made) is None
 
 
-def _with_finalists(workspace: Workspace) -> Workspace:
-    """With the finalists of the screening, or as many other variants where it cannot be played yet."""
-    experiment = workspace.experiment
-    if workspace.screen.exists() or not experiment.wants_finalists:
-        return with_finalists(workspace)
-    names = [variant.name for variant in experiment.variants.all[: experiment.search_settings.finalists]]
-    return replace(workspace, experiment=experiment.with_finalists(names))
-
-
 def _foreseen(stage: str, counted: Sequence[Load], workspace: Workspace) -> list[Load]:
     """What is still to come: the kinds not counted, and evaluators of which only the first round could be."""
     calls = Counter[tuple[str, str]]()
     for load in counted:
         calls[load.kind, load.model] += load.calls
     estimated = estimate(stage, workspace)
-    if stage == "evaluate":
-        return [load for load in estimated if load.calls > calls[load.kind, load.model]]
+    if stage in ("evaluate", "screen"):
+        total = Counter[tuple[str, str]]()
+        for load in estimated:
+            total[load.kind, load.model] += load.calls
+        return [load for load in estimated if total[load.kind, load.model] > calls[load.kind, load.model]]
     return [load for load in estimated if not calls[load.kind, load.model]]
 
 
@@ -200,6 +213,7 @@ def _played(stage: Stage, workspace: Workspace, caller: _CountingCaller) -> bool
     own = workspace.experiment.own_agents()
     try:
         stage.run(_without_absent(workspace) if stage.name == "answer" else workspace, caller)
+        caller.ended = True
     except (_StopsHere, BudgetSpent):
         return False
     except InputError:

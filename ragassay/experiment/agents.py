@@ -41,10 +41,8 @@ def make_agents(
         for variant in found:
             name = own if len(found) == 1 else "-".join([own, *_parts(variant)])
             if len(name) > LONGEST_NAME:
-                said = (
-                    f"agent '{name[:40]}…' has a name of {len(name)} characters, and a file's can have {LONGEST_NAME}"
-                )
-                raise TableError(f"{said}; shorten it", "agent", one.name)
+                said = f"agent '{name[:40]}…' has a name of {len(name)} characters"
+                raise TableError(f"{said}, and a file's can have {LONGEST_NAME}; shorten it", "agent", one.name)
             said = one.model or model
             made.append(TableAgent(name, variant, said, one.prompt, one.temperature, one.tokens))
     return tuple(made)

@@ -16,7 +16,8 @@ class Workspace:
     """The paths of one experiment and its settings. `corpus` is the user's folder, `results` is `results/NAME`.
 
     `mirrors` are those of the two that are copies of folders elsewhere (s3://…), `others` the results folders whose
-    agents meet ours.
+    agents meet ours. `tables`: the settings before the screening's finalists were among the agents, None where none
+    are.
     """
 
     corpus: Path
@@ -24,6 +25,7 @@ class Workspace:
     experiment: Experiment
     mirrors: tuple[Mirror, ...] = ()
     others: tuple[Path, ...] = ()
+    tables: Experiment | None = None
 
     def push(self) -> None:
         """Write back what has changed in folders that are elsewhere. Raises InputError."""

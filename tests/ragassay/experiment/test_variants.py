@@ -143,7 +143,7 @@ def test_every_combination_is_there_once(k1s: list[float], ks: list[int]):
         (BM25.replace('"bm25"', '".."', 1), 8, "the name '..' must begin with a letter or a digit"),
         (SMALL + BM25 + BM25.replace('"bm25"', '"BM25"', 1), 11, "which are one file on some machines"),
         (BM25.replace('"bm25"', f'"{"n" * 201}"', 1), 8, "would have 201 characters"),
-        (BM25 + f'[[agent]]\nname = "{"n" * 201}"\nretriever = "bm25"\n', 11, "has 201 characters"),
+        (BM25 + f'[[agent]]\nname = "{"n" * 201}"\nretriever = "bm25"\n', 11, "a name of 201 characters"),
         (SMALL + 'by = "semantic"\nembedding = "openai:e"\n', 7, "runs on this machine, not on a server"),
         (
             '[retrieval]\nembedding = "openai:e"\n' + SMALL + 'by = "semantic"\n',
