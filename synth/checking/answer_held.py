@@ -97,12 +97,15 @@ def _person(answer: str, known: str) -> str | None:
     if _capitals(known) > CAPITALS or _capitals(answer) > 2 * CAPITALS:
         return None
     beginnings = {_beginning(word) for word in _WORD.findall(known)}
-    initials = {word.casefold() for word in _WORD.findall(known) if word.isupper()}
     for run in _capitalised_runs(answer):
-        spelt = "".join(word[0] for word in run).casefold()
-        if all(_beginning(word) not in beginnings for word in run) and spelt not in initials:
+        if all(_beginning(word) not in beginnings for word in run) and not _is_short_there(run, known):
             return " ".join(run)
     return None
+
+
+def _is_short_there(run: Sequence[str], known: str) -> bool:
+    """Whether the initials of capitalised words stand for them in what is known."""
+    return "".join(word[0] for word in run) in {word for word in _WORD.findall(known) if word.isupper()}
 
 
 def _capitalised_runs(text: str) -> list[list[str]]:
@@ -169,6 +172,7 @@ def _is_negation(word: str) -> bool:
 def _about_else(answer: str, evidence: str, question: str, language: str) -> str | None:
     """Whether hardly any of the content words that the answer adds to the question begins like one of the evidence."""
     asked, there = ({_beginning(word) for word in tokens_of(text)} for text in (question, evidence))
+    there |= {_beginning(word) for run in _capitalised_runs(answer) if _is_short_there(run, evidence) for word in run}
     new = [word for word in shape_of(answer, language).content if len(word) > 1 and not word.isdecimal()]
     added = [word for word in new if word not in FUNCTION_WORDS and _beginning(word) not in asked]
     n = sum(1 / PAIRS if is_wide(word) else 1 for word in added)

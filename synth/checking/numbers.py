@@ -12,6 +12,8 @@ LARGEST_COUNT = 20
 MOST_COMBINED = 12
 """Numbers of a text of which sums, differences, products and ratios are made."""
 
+_UNITS = (10.0, 100.0, 1e3, 1e6, 1e9, 8.0, 1024.0, 1024.0**2, 60.0, 3600.0, 24.0, 7.0, 12.0)
+
 _NUMBER = re.compile(r"(?<![\w.])0[xX][0-9A-Fa-f]+|(?<![A-Za-z_\d])\d+(?:[.,'’\u00a0\u202f\u066b\u066c ]\d{3}(?!\d)|[.,\u066b]\d+)*(?![A-Za-z_]*\d*[A-Za-z_]*\d)")
 _SPELT = re.compile(
     r"\b(?:thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|dozen|half|double|twice|"
@@ -39,36 +41,34 @@ def foreign_number(answer: str, evidence: str, question: str) -> str | None:
     """A number of the answer that stands neither in the evidence nor in the question; None where there is none.
 
     Not judged: evidence that spells numbers out, counts up to twenty, and what a sum, a difference, a product or a
-    ratio of two of the evidence's numbers makes, rounded or not, as a per cent too.
+    ratio of two of the evidence's numbers makes, rounded or not, as a per cent too, and what is one in another unit.
     """
     if spells_numbers(evidence):
         return None
     known = {*numbers_in(evidence), *numbers_in(question)}
     if not known:
         return None
-    made = None
     for value, written in _found(answer):
-        if value in known or (value <= LARGEST_COUNT and value == int(value)):
-            continue
-        made = made if made is not None else set(_made(sorted(known)[:MOST_COMBINED]))
-        if not any(_same(value, other) for other in (*known, *made)):
+        is_count = value <= LARGEST_COUNT and value == int(value)
+        if not (is_count or value in known or _comes_of(value, known)):
             return written
     return None
 
 
 def other_amount(answer: str, evidence: str) -> tuple[str, str] | None:
-    """A number with the word behind it, of the answer, where the evidence has that word behind another number alone.
+    """(7 cycles, 4 cycles): a number with the word behind it, where the evidence has that word behind one other alone.
 
-    That is (`7 cycles`, `4 cycles`). Both numbers are whole or not, of any size, and the answer's is nowhere else.
+    The answer's number stands nowhere in the evidence, also not in another unit, as a sum or a difference.
     """
     if spells_numbers(evidence):
         return None
-    known, there = set(numbers_in(evidence)), dict[str, tuple[float, str]]()
+    known, there = numbers_in(evidence), dict[str, dict[float, str]]()
     for value, unit, written in _amounts(evidence):
-        there.setdefault(unit, (value, written))
+        there.setdefault(unit, {})[value] = written
     for value, unit, written in _amounts(answer):
-        if value not in known and unit in there and value > 1:
-            return written, there[unit][1]
+        others = there.get(unit, {})
+        if value > 1 and len(others) == 1 and not _comes_of(value, known):
+            return written, next(iter(others.values()))
     return None
 
 
@@ -108,11 +108,25 @@ def _value(written: str) -> float | None:
     return float(".".join(parts))
 
 
+def _comes_of(value: float, known: Iterable[float]) -> bool:
+    """Whether a number is one of those known, in another unit, or made of two of them, up to rounding."""
+    others = sorted(set(known))
+    return any(_same(value, other) for other in (*_in_units(others), *_made(others[:MOST_COMBINED])))
+
+
 def _made(known: Iterable[float]) -> Iterator[float]:
     for one, other in permutations(known, 2):
         yield from (one + other, one - other, one * other)
         if other:
-            yield from (one / other, 100 * one / other)
+            yield from (one / other, 100 * one / other, 100 * abs(one - other) / other)
+
+
+def _in_units(known: Iterable[float]) -> Iterator[float]:
+    """The numbers themselves, and in larger and smaller units: thousands, bytes, minutes, hours, days, months."""
+    for one in known:
+        yield one
+        for factor in _UNITS:
+            yield from (one * factor, one / factor)
 
 
 def _same(value: float, other: float) -> bool:
