@@ -87,7 +87,11 @@ def main(scifact: Path) -> int:
     print(evidence("evidence missing: the manual's passages by another reader", passages, pdfium))
     print(evidence("evidence missing: abstracts, in the manual", rng.sample(known, len(passages)), pdfium))
     print(answers("answer not held: claims, by an abstract that supports them", held))
-    print(answers("answer not held: claims, by an abstract drawn at random", [(one, rng.choice(known)) for one, _ in held]))
+    print(
+        answers(
+            "answer not held: claims, by an abstract drawn at random", [(one, rng.choice(known)) for one, _ in held]
+        )
+    )
     return 0
 
 

@@ -34,12 +34,16 @@ def add(verbs: Verbs) -> None:
         metavar="DIR",
         help="a results folder, a folder of PDFs (which are read), or a corpus.jsonl (BEIR)",
     )
-    verb.add_argument("--qrels", type=path_of, metavar="FILE", help="labels of passages, for questions without evidence")
+    verb.add_argument(
+        "--qrels", type=path_of, metavar="FILE", help="labels of passages, for questions without evidence"
+    )
     verb.add_argument(
         "--experts", type=path_of, metavar="FILE", help="people's questions; default: questions.txt of DIR, if there"
     )
     verb.add_argument("--language", metavar="CODE", help="of stems; default: that of DIR's experiment.toml, or en")
-    verb.add_argument("--embedding", metavar="MODEL", help="tell near-duplicates by meaning too, as all-MiniLM-L6-v2 does")
+    verb.add_argument(
+        "--embedding", metavar="MODEL", help="tell near-duplicates by meaning too, as all-MiniLM-L6-v2 does"
+    )
     verb.add_argument("--out", type=path_of, metavar="CSV", help="write every question here, for accept and reject")
     add_json(verb)
 
@@ -125,7 +129,9 @@ def _print_set(checked: Checked) -> None:
     if checked.realism and checked.realism.said:
         print(plain(checked.realism.said))
     if checked.partly_found:
-        print(f"evidence found only in part: {len(checked.partly_found)} ({plain(', '.join(checked.partly_found[:3]))})")
+        print(
+            f"evidence found only in part: {len(checked.partly_found)} ({plain(', '.join(checked.partly_found[:3]))})"
+        )
 
 
 def _overlap_rows(whose: str, overlaps: Overlaps) -> list[tuple[str, str, str]]:

@@ -30,20 +30,22 @@ BEGINNING = 4
 """Letters that inflected words have in common, without the Arabic article."""
 _ARTICLE = re.compile("^(?:[وفبك]?ال|لل)(?=..)")
 
-_NEGATIONS = frozenset(
-    "not no never none without cannot neither nor nicht kein keine keinen keiner keinem nie niemals ohne ne pas jamais "
-    "aucun aucune sans nunca sin ningún ninguna não nunca sem нет не ни никогда без لا ليس ليست لم لن غير بدون".split()
-)
+_NEGATION_LIST = """
+    not no never none without cannot neither nor nicht kein keine keinen keiner keinem nie niemals ohne ne pas jamais
+    aucun aucune sans nunca sin ningún ninguna não sem нет не ни никогда без لا ليس ليست لم لن غير بدون
+    """
+_NEGATIONS = frozenset(_NEGATION_LIST.split())
 _NT = re.compile(r"\w+n['’]t$", re.IGNORECASE)
 _CHINESE_NOT = re.compile("不|没|沒|無|无法|未|ない|ません|ず")
 _SENTENCE = re.compile(r"(?<=[.!?؟。！？])\s*|\n+")
 _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _CODE = re.compile(r"[A-Za-z_]\w*\(\)|\w*[A-Za-z]\w*_\w+|[A-Z]+\d+|[a-z]+[A-Z][a-z]\w*", re.ASCII)
 """A call, words joined by an underscore, capitals with a number, words joined by capitals."""
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december monday tuesday wednesday "
-    "thursday friday saturday sunday".split()
-)
+_MONTH_LIST = """
+    january february march april may june july august september october november december monday tuesday wednesday
+    thursday friday saturday sunday
+    """
+_MONTHS = frozenset(_MONTH_LIST.split())
 
 
 def not_held(answer: str, evidence: str, question: str, language: str) -> str | None:

@@ -70,7 +70,7 @@ def check_set(
         experts_overlap=overlaps_of([_nearest(text, (), corpus)[1] for text in experts]) if experts else None,
         realism=said,
         partly_found=tuple(one.item.id for one in looked if any(_partly(found) for found in one.evidence)),
-        notes=tuple([*_notes(items, cross, embed), *about]),
+        notes=(*_notes(items, cross, embed), *about),
     )
 
 
@@ -128,7 +128,9 @@ def _repeated(items: Sequence[Item], language: str, embed: Embed | None) -> Iter
 def _of_content(one: Looked, corpus: CorpusText) -> Iterator[Finding]:
     if one.overlap and one.overlap.copied:
         most = one.overlap
-        detail = f"{most.run:g} words in a row (“{most.words}”) and {most.shared:.0%} of its content words are a passage's"
+        detail = (
+            f"{most.run:g} words in a row (“{most.words}”) and {most.shared:.0%} of its content words are a passage's"
+        )
         yield _finding(one.item, "copy", detail)
     if missing := [found.fault for found in one.evidence if found.fault]:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""

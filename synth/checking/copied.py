@@ -53,7 +53,14 @@ def overlap(question: str, passage: str, language: str) -> Overlap:
     shared = len(content & shape_of(passage, language).content) / len(content) if content else 0.0
     length = _length(run)
     n_content = len(content) - n_wide + round(WIDE * n_wide)
-    return Overlap(length, length / _length(asked) if asked else 0.0, shared, n_content, _joined(run), form_of(question) == "keywords")
+    return Overlap(
+        length,
+        length / _length(asked) if asked else 0.0,
+        shared,
+        n_content,
+        _joined(run),
+        form_of(question) == "keywords",
+    )
 
 
 def _small(tokens: list[str]) -> list[str]:

@@ -65,7 +65,9 @@ class CorpusText:
 
     def document_with(self, text: str) -> str | None:
         """The document in which most of a text's pieces are found; None where none is."""
-        found = Counter(self._document_at(at) for piece in _pieces(folded(text)) if (at := self._folded.find(piece)) >= 0)
+        found = Counter(
+            self._document_at(at) for piece in _pieces(folded(text)) if (at := self._folded.find(piece)) >= 0
+        )
         return found.most_common(1)[0][0] if found else None
 
     def best_passage(self, question: str) -> tuple[str, str] | None:

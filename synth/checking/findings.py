@@ -61,7 +61,7 @@ class Covered(Record):
 
 
 class Coverage(Record):
-    """Where questions are about: by their evidence (n_by_evidence) or by the passage that BM25 finds first (n_by_search).
+    """Where questions are about: by their evidence (n_by_evidence), or the passage that BM25 finds first (n_by_search).
 
     n_nowhere: questions that share no word with the corpus. sections: None where they are not known, or where no
     question says by its evidence where in a document it is.

@@ -18,12 +18,12 @@ def mojibake(text: str) -> str | None:
     """The letters of `text` that are another encoding's, with what they were meant to be; None where none are.
 
     A run of letters beyond ASCII is held to be garbled where its bytes, in the code page that it was read by, are valid
-    UTF-8, and fewer characters of it. One pair decides only where it becomes a letter of Latin-1, Cyrillic or Arabic or
-    a typographic sign, and is not a capital before a closing mark (`CAFÉ”`).
+    UTF-8, and fewer characters of it; not a letter before a closing mark (`CAFÉ”`). A single pair decides only where it
+    becomes a letter of Latin-1, Cyrillic or Arabic or a typographic sign.
     """
     if known := _KNOWN.search(text):
         return f"“{known.group()}”"
-    found = [(run, meant) for run in _FOREIGN.findall(text) for meant in _meant(run)]
+    found = [(run, meant) for run in _FOREIGN.findall(text) for meant in _meant(run) if not _closes(run)]
     n = sum(len(meant) for _, meant in found)
     if any(_is_sure(run, meant) for run, meant in found) or n >= 2:
         return f"“{found[0][0]}”, which was “{found[0][1]}”"
@@ -49,5 +49,9 @@ def _bytes_of(run: str, page: str) -> bytes:
 
 
 def _is_sure(run: str, meant: str) -> bool:
-    closes = unicodedata.category(run[1])[0] in "PZ" and run[0] not in "ÂÃâÐÑØÙ"
-    return bool(_SURE.match(meant)) and run[0] in "ÂÃâÐÑØÙРСГ" and not closes
+    return bool(_SURE.match(meant)) and run[0] in "ÂÃâÐÑØÙРСГ"
+
+
+def _closes(run: str) -> bool:
+    """Whether a letter stands before a mark, which no second byte of its would be."""
+    return unicodedata.category(run[1])[0] in "PZ" and run[0] not in "ÂÃâÐÑØÙ"

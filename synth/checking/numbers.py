@@ -14,12 +14,15 @@ MOST_COMBINED = 12
 
 _UNITS = (10.0, 100.0, 1e3, 1e6, 1e9, 8.0, 1024.0, 1024.0**2, 60.0, 3600.0, 24.0, 7.0, 12.0)
 
-_NUMBER = re.compile(r"(?<![\w.])0[xX][0-9A-Fa-f]+|(?<![A-Za-z_\d])\d+(?:[.,'’\u00a0\u202f\u066b\u066c ]\d{3}(?!\d)|[.,\u066b]\d+)*(?![A-Za-z_]*\d*[A-Za-z_]*\d)")
+_NUMBER = re.compile(
+    r"(?<![\w.])0[xX][0-9A-Fa-f]+|"
+    r"(?<![A-Za-z_\d])\d+(?:[.,'’\u00a0\u202f\u066b\u066c ]\d{3}(?!\d)|[.,\u066b]\d+)*(?![A-Za-z_]*\d*[A-Za-z_]*\d)"
+)
 _SPELT = re.compile(
     r"\b(?:thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|billion|dozen|half|double|twice|"
     r"dreißig|vierzig|fünfzig|sechzig|siebzig|achtzig|neunzig|hundert|tausend|million|milliarde|hälfte|halb|dutzend|"
-    r"trente|quarante|cinquante|soixante|cent|mille|moitié|treinta|cuarenta|cincuenta|sesenta|cien|ciento|mil|mitad|"
-    r"trinta|quarenta|cinquenta|cem|metade)\w*|"
+    r"trente|quarante|cinquante|soixante|moitié|treinta|cuarenta|cincuenta|sesenta|ciento|trinta|quarenta|cinquenta)\w*|"
+    r"\b(?:cents?|mille|mitad|cien|mil|cem|metade)\b|"
     r"(?<!\w)(?:тридцат|сорок|пятьдесят|шестьдесят|семьдесят|восемьдесят|девяност|сто\b|сот|двест|трист|тысяч|миллион|"
     r"миллиард|половин)\w*|ثلاثون|ثلاثين|أربع[وي]ن|خمس[وي]ن|ست[وي]ن|سبع[وي]ن|ثمان[وي]ن|تسع[وي]ن|مائة|مئة|ألف|مليون|نصف|"
     r"[一二三四五六七八九十百千万亿两]{2,}|[百千万亿]|半",

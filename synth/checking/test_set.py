@@ -21,7 +21,15 @@ from ragassay.trec import read_qrels
 TEXT = ("text", "user_input", "question", "query", "input")
 """Fields that hold the question, the first that is there."""
 ID = ("_id", "id", "qid", "query_id", "question_id")
-ANSWER = ("reference", "ground_truth", "ground_truths", "expected_output", "expected_response", "golden_answer", "answer")
+ANSWER = (
+    "reference",
+    "ground_truth",
+    "ground_truths",
+    "expected_output",
+    "expected_response",
+    "golden_answer",
+    "answer",
+)
 EVIDENCE = ("evidence", "reference_contexts", "contexts", "context")
 LAYOUTS = (
     "the question is in _id and text (BEIR, JSON Lines), user_input or question (Ragas, JSON Lines or CSV), query "
@@ -87,7 +95,7 @@ def _rows(path: Path) -> Iterator[Row]:
     suffix = path.suffix.lower()
     if suffix in {".csv", ".tsv"}:
         yield from _table(path, "\t" if suffix == ".tsv" else ",")
-    elif suffix == ".json" and read_text(path).lstrip()[:1] == "[" or _is_object_of_list(path):
+    elif (suffix == ".json" and read_text(path).lstrip()[:1] == "[") or _is_object_of_list(path):
         for number, value in enumerate(_list_of(path), 1):
             if not isinstance(value, dict):
                 raise InputError(f"item {number} is not a JSON object", file=path, remedy=LAYOUTS)
@@ -110,7 +118,11 @@ def _is_object_of_list(path: Path) -> bool:
 
 def _list_of(path: Path) -> Sequence[Any]:
     value = read_json(path)
-    found = next((value[name] for name in _LISTS if isinstance(value.get(name), list)), []) if isinstance(value, dict) else value
+    found = (
+        next((value[name] for name in _LISTS if isinstance(value.get(name), list)), [])
+        if isinstance(value, dict)
+        else value
+    )
     return found if isinstance(found, list) else []
 
 

@@ -18,9 +18,11 @@ PRESENT = 0.01
 FEWEST_LETTERS = 200
 """Letters of a corpus (and 4 of a question) below which scripts are not compared."""
 
-_BROKEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufffd\ue000-\uf8ff\ud800-\udfff\u202d\u202e\U000f0000-\U0010ffff]")
-_LOST = re.compile(r"\w\?{2,}\w|(?:\?{2,}[ ,.;]+){2,}")
-_GLYPHS = re.compile(r"\(cid:\d+\)|(?:/[A-Za-z]{0,6}\d{1,5}\s?){4,}")
+_BROKEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufffd\ue000-\uf8ff\ud800-\udfff\u202d\u202e\U000f0000-\U0010ffff]"
+)
+_LOST = re.compile(r"\w{2,}\?{2,}\w|\w\?{2,}\w{2,}|(?:\?{2,}[ ,.;]+){2,}")
+_GLYPHS = re.compile(r"\(cid:\d+\)|(?:/[A-Za-z]{1,6}\d{1,5}\s?){4,}")
 _APART = re.compile(r"(?<!\w)(?:[^\W\d_] ){5,}[^\W\d_](?!\w)")
 _UNSPEAKABLE = re.compile(r"(?<![\w-])(?=[a-z]{4,})[^aeiouyäöüáéíóúàèâêîôû\W\d_]+(?![\w-])")
 _LATIN_SMALL = re.compile(r"(?<![\w-])[a-z\u00df-\u00ff]{4,}(?![\w-])")
@@ -42,7 +44,7 @@ def garbled(text: str) -> str | None:
         return f"has question marks for letters: “{lost.group().strip()}”"
     if glyphs := _GLYPHS.search(folded):
         return f"has names of glyphs for letters: “{glyphs.group().strip()[:40]}”"
-    if _APART.search(folded):
+    if 2 * sum(map(len, _APART.findall(folded))) > len(folded):
         return "its words fall apart into letters"
     return _no_words(folded)
 

@@ -21,8 +21,8 @@ ENGLISH = (
         "What wakes the controller from power-down sleep?",
         "A level change on a pin or the watchdog.",
         "Only a level change on an external pin or a watchdog interrupt ends power-down mode.",
-        "In power-down mode all clocks stop and the supply current falls below 1 µA. Only a level change on an external "
-        "pin or a watchdog interrupt ends power-down mode. The oscillator then needs 6 cycles to start.",
+        "In power-down mode all clocks stop and the supply current falls below 1 µA. Only a level change on an "
+        "external pin or a watchdog interrupt ends power-down mode. The oscillator then needs 6 cycles to start.",
     ),
     Sound(
         "How many writes does the EEPROM survive?",
@@ -35,8 +35,8 @@ ENGLISH = (
         "why is my serial port printing rubbish",
         "The two ends run at different baud rates, usually because F_CPU does not match the crystal.",
         "Unreadable characters come from a baud rate mismatch: F_CPU must equal the frequency of the crystal.",
-        "Unreadable characters come from a baud rate mismatch: F_CPU must equal the frequency of the crystal. At 16 MHz "
-        "a rate of 115200 is off by 2.1 percent.",
+        "Unreadable characters come from a baud rate mismatch: F_CPU must equal the frequency of the crystal. At 16 "
+        "MHz a rate of 115200 is off by 2.1 percent.",
     ),
     Sound(
         "Can two interrupts be active at once?",
@@ -58,8 +58,8 @@ GERMAN = (
         "Wie lange habe ich Zeit, um gegen den Bescheid vorzugehen?",
         "Einen Monat ab Zustellung.",
         "Der Widerspruch ist innerhalb eines Monats nach Zustellung des Bescheids einzulegen.",
-        "Der Widerspruch ist innerhalb eines Monats nach Zustellung des Bescheids einzulegen. Er ist schriftlich bei der "
-        "Behörde zu erheben, die den Bescheid erlassen hat.",
+        "Der Widerspruch ist innerhalb eines Monats nach Zustellung des Bescheids einzulegen. Er ist schriftlich bei "
+        "der Behörde zu erheben, die den Bescheid erlassen hat.",
     ),
     Sound(
         "Wer bezahlt die Reparatur der Heizung in einer Mietwohnung?",
@@ -103,8 +103,8 @@ RUSSIAN = (
         "Почему нельзя мыть чугунную сковороду в посудомоечной машине?",
         "Моющее средство снимает защитный слой масла, и чугун ржавеет.",
         "Щелочное моющее средство растворяет защитный слой масла, после чего чугун быстро ржавеет.",
-        "Чугунную посуду моют вручную. Щелочное моющее средство растворяет защитный слой масла, после чего чугун быстро "
-        "ржавеет. Сковороду вытирают насухо и смазывают.",
+        "Чугунную посуду моют вручную. Щелочное моющее средство растворяет защитный слой масла, после чего чугун "
+        "быстро ржавеет. Сковороду вытирают насухо и смазывают.",
     ),
     Sound(
         "Где хранится база данных документов?",

@@ -80,7 +80,11 @@ def test_pdfs_are_read_and_nothing_is_left_behind(run: Run, tmp_path: Path):
     rows = [
         {"_id": "there", "text": "Which register waits?", "metadata": {"evidence": [quoted]}},
         {"_id": "gone", "text": "What sings?", "metadata": {"evidence": [quoted | {"quote": "the whale sings"}]}},
-        {"_id": "page", "text": "What is last?", "metadata": {"evidence": [{"doc": "errata.pdf", "first_page": 9, "last_page": 9}]}},
+        {
+            "_id": "page",
+            "text": "What is last?",
+            "metadata": {"evidence": [{"doc": "errata.pdf", "first_page": 9, "last_page": 9}]},
+        },
     ]
     status, printed, _ = run(rows, "--json", corpus=str(corpus))
     found = json.loads(printed)

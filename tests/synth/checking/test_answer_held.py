@@ -21,7 +21,11 @@ SINCE = "Marie Curie discovered radium in Paris in 1898, and received the Nobel 
         ("Radium was discovered by Albert Einstein.", SINCE, "Albert Einstein"),
         ("Radium was discovered in 1911.", SINCE, "1911"),
         ("Bake the dough for an hour until golden brown.", SLEEP, "0"),
-        ("Der Antrag ist nicht innerhalb eines Jahres zu stellen.", "Der Antrag ist innerhalb eines Jahres zu stellen.", "opp"),
+        (
+            "Der Antrag ist nicht innerhalb eines Jahres zu stellen.",
+            "Der Antrag ist innerhalb eines Jahres zu stellen.",
+            "opp",
+        ),
         ("申请人不需要提交身份证明和户口本。", "申请人需要提交身份证明和户口本。", "opposite"),
         ("Отпуск длится ٤٥ дней.", "Отпуск длится 28 дней.", "45"),
     ],

@@ -127,7 +127,11 @@ def test_keywords_are_not_taken_for_a_copy(check: Check):
 
 
 def test_what_was_not_judged_is_counted(check: Check):
-    rows = [{"id": "a", "user_input": "What ends sleep?"}, {"id": "b", "user_input": "zzz"}, {"id": "c", "user_input": ""}]
+    rows = [
+        {"id": "a", "user_input": "What ends sleep?"},
+        {"id": "b", "user_input": "zzz"},
+        {"id": "c", "user_input": ""},
+    ]
     counts = check(rows).counts
     assert (counts["answer-not-held"].n, counts["answer-not-held"].n_not_judged) == (0, 3)
     assert (counts["near-duplicate"].n, counts["near-duplicate"].n_not_judged) == (2, 1)
@@ -149,7 +153,10 @@ def test_a_set_that_begins_alike_is_told_from_the_experts(check: Check):
     subjects = ["EEPROM", "timer", "watchdog", "stack", "bootloader", "oscillator", "heap", "linker", "fuse", "port"]
     experts = [f"why does my {name} not work" for name in subjects]
     rows = [
-        {"id": f"q{n}", "user_input": f"In the field of embedded systems, could you elaborate how the {name} is set up?"}
+        {
+            "id": f"q{n}",
+            "user_input": f"In the field of embedded systems, could you elaborate how the {name} is set up?",
+        }
         for n, name in enumerate(subjects)
     ]
     realism = check(rows, experts=experts).realism

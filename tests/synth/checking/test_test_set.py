@@ -13,14 +13,22 @@ from ragassay.errors import InputError
 from ragassay.synth.checking.test_set import read_test_set, with_labels
 
 LINE = {
-    "beir": {"_id": "q1", "text": "What ends sleep?", "metadata": {"evidence": [{"doc": "a.pdf", "quote": "Only a reset."}]}},
+    "beir": {
+        "_id": "q1",
+        "text": "What ends sleep?",
+        "metadata": {"evidence": [{"doc": "a.pdf", "quote": "Only a reset."}]},
+    },
     "ragas": {
         "user_input": "What ends sleep?",
         "reference": "A reset.",
         "reference_contexts": ["<1-hop>\n\nOnly a reset.", "<2-hop>\n\nOr a pin."],
         "synthesizer_name": "multi_hop",
     },
-    "old ragas": {"question": "What ends sleep?", "ground_truth": "A reset.", "contexts": ["Only a reset.", "Or a pin."]},
+    "old ragas": {
+        "question": "What ends sleep?",
+        "ground_truth": "A reset.",
+        "contexts": ["Only a reset.", "Or a pin."],
+    },
     "golden": {
         "input": "What ends sleep?",
         "expected_output": "A reset.",
@@ -85,7 +93,11 @@ def test_a_table_with_semicolons_and_a_blank_question(tmp_path: Path):
         ("a.csv", "question,answer\n", "has no question"),
         ("a.json", "[]", "has no question"),
         ("a.csv", "prompt,reply\na,b\n", "has no field that can be the question, it has prompt, reply"),
-        ("a.jsonl", '{"_id": "a", "text": "A?"}\n{"_id": "a", "text": "B?"}\n', ":2: the id 'a' is also that of line 1"),
+        (
+            "a.jsonl",
+            '{"_id": "a", "text": "A?"}\n{"_id": "a", "text": "B?"}\n',
+            ":2: the id 'a' is also that of line 1",
+        ),
         ("a.json", '[{"id": 1, "input": "A?"}, {"id": 1, "input": "B?"}]', "item 2: the id '1' is also that of item 1"),
         ("a.jsonl", '{"user_input": [{"content": "hi", "type": "human"}]}\n', ":1: 'user_input' is not a text"),
         ("a.csv", "question,answer\na,b,c\n", ":2: has 3 cells, the header 2"),
