@@ -106,6 +106,10 @@ def test_text_that_no_one_would_ask(check: Check, text: str, fault: str):
         "\ufeffWhat is the smallest “μ” that is ≤ 5 °C?",
         "strncpy mmap fprintf",
         "C++ vs. C#?",
+        "Why do signs say CAFÉ… or CAFÉ” at the door?",
+        "Wie tippe ich „Ä“ und „Ö“ oder »Ü«?",
+        "Which of the pins A B C D E F may be used as inputs?",
+        "Are rates of 8/24/48/96/192 kHz usable?",
     ],
 )
 def test_odd_but_sound_text_is_let_stand(check: Check, text: str):
