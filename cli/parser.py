@@ -12,6 +12,7 @@ from .on_files import (
     agree,
     agree_systems,
     calibrate,
+    check,
     consistency,
     gate,
     meta_eval,
@@ -25,7 +26,7 @@ from .options import STATUS, actions
 from .verbs import completion, demo, export, judges, label_sheet, model, new, plan, replies, run, stage
 
 EXPERIMENT = (demo, new, run, plan, stage, judges, replies, label_sheet, model)
-ON_FILES = (search, opensearch, score, rate, plot, consistency, gate, agree, agree_systems, calibrate, meta_eval)
+ON_FILES = (check, search, opensearch, score, rate, plot, consistency, gate, agree, agree_systems, calibrate, meta_eval)
 
 
 class Parser(argparse.ArgumentParser):

@@ -113,7 +113,7 @@ def fault_of(text: str, *, statement: bool = False) -> str | None:
         return "control characters or broken text"
     if len(text) > LONGEST:
         return f"too long: more than {LONGEST} characters"
-    if _MACHINE.search(text):
+    if machine_words(text):
         return "words between a model and its user, not a question"
     if _CODE.search(text):
         return "code or data, not a question"
@@ -205,6 +205,12 @@ def asks(text: str) -> bool:
     """Whether a text has the form of a question or a request, in the languages that are known here."""
     found = (_MARK, _GREEK_MARK, _REQUEST, _ASKED_WITHOUT_MARK, _ASIAN_REQUEST)
     return any(pattern.search(text) for pattern in found)
+
+
+def machine_words(text: str) -> str | None:
+    """The words of a text that pass between a model and its user; None without any."""
+    found = _MACHINE.search(text)
+    return found.group().strip() if found else None
 
 
 def length_words(text: str) -> float:

@@ -1,4 +1,4 @@
-"""Whether a question makes sense to someone who has nothing else in view: patterns, in five languages.
+"""Whether a question makes sense to someone who has nothing else in view: patterns, in nine languages.
 
 A question that leans on what its writer was reading ("according to the passage…", "the example above", "What does it
 return?") cannot be put to a search system. The patterns aim at what surely leans; they let the doubtful stand.
@@ -7,6 +7,8 @@ return?") cannot be put to a search system. The patterns aim at what surely lean
 from __future__ import annotations
 
 import re
+
+from .stand_alone_elsewhere import ELSEWHERE
 
 _PART = (
     r"(?:passages?|excerpts?|snippets?|extracts?|sections?|sub-?sections?|chapters?|paragraphs?|texts?|documents?|"
@@ -99,7 +101,7 @@ _IBERIAN = (
     r"\b(?:arriba|anteriormente|acima|antes) (?:mencionad|descrit|citad|indicad)[oa]s?\b",
     r"\b(?:figura|tabla|tabela) \d+",
 )
-_PATTERNS = [re.compile(pattern, re.IGNORECASE) for pattern in (*_ENGLISH, *_GERMAN, *_FRENCH, *_IBERIAN)]
+_PATTERNS = [re.compile(pattern, re.IGNORECASE) for pattern in (*_ENGLISH, *_GERMAN, *_FRENCH, *_IBERIAN, *ELSEWHERE)]
 
 
 def leans_on(text: str) -> str | None:

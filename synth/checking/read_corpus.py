@@ -1,0 +1,49 @@
+"""The corpus of a check, from whatever DIR is: results, BEIR's corpus.jsonl, or a folder of PDFs, which are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+
+from ..ingest import ingest
+from .corpus_text import CorpusText, open_corpus
+
+NO_MODEL = {"model": "file:none"}
+
+
+def read_corpus(
+    place: Path, language: str | None = None, progress: Callable[[int, int], None] | None = None
+) -> tuple[CorpusText, tuple[str, ...]]:
+    """The corpus, and what is to be said of reading it.
+
+    A folder with neither pages.jsonl nor corpus.jsonl is read as `ragassay ingest` does, by its experiment.toml where
+    there is one, into a folder that is gone afterwards. language: ISO 639; without it that of experiment.toml, or "en".
+    Raises InputError.
+    """
+    made = any((place / name).exists() for name in ("pages.jsonl", "corpus.jsonl"))
+    if made or not place.is_dir() or not any(path.suffix.lower() == ".pdf" for path in place.rglob("*")):
+        return open_corpus(place, language or _language(place)), ()
+    with TemporaryDirectory(prefix="ragassay-check-") as folder:
+        workspace = Workspace(place, Path(folder), _experiment(place))
+        outcome = ingest(workspace, progress)
+        corpus = open_corpus(Path(folder), language or workspace.experiment.corpus.language)
+    return CorpusText(
+        place, corpus.documents, corpus.pages, corpus.passages, corpus.sections, corpus.language
+    ), outcome.notices
+
+
+def _experiment(place: Path) -> Experiment:
+    """The folder's own, without further chunkings; else one that has nothing but defaults."""
+    if not (place / "experiment.toml").exists():
+        return Experiment.model_validate({"questions": {"source": "own"}, "answer": NO_MODEL, "judge": NO_MODEL})
+    return load_experiment(place / "experiment.toml").model_copy(update={"chunking": ()})
+
+
+def _language(place: Path) -> str:
+    file = place / "experiment.toml"
+    return load_experiment(file).corpus.language if file.exists() else "en"
