@@ -2,8 +2,9 @@
 
     python -m benchmarks.speed.screening [A.pdf …]
 
-The grid is `screening_grid.toml`: six chunkings, six settings of BM25, all-MiniLM-L6-v2, three weights, RM3, MMR and
-small to big. A hundred questions are sentences of the text, whose evidence they are: they only stand for as many.
+The grid is `benchmarks/tables/screening.toml`: six chunkings, six settings of BM25, all-MiniLM-L6-v2, three weights,
+RM3, MMR and small to big. A hundred questions are sentences of the text, whose evidence they are: they only stand for
+as many.
 Beside it each of six variants is screened in a process of its own, embeddings kept, as a loop over variants would do;
 their mean times 162 is what that loop takes. Processes are counted with their children: clock, CPU and largest size.
 """
@@ -27,9 +28,20 @@ from benchmarks.speed.aims import note, why
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import json_line, read_records, write_text
+from ragassay.models.encoders import OFFLINE_MODEL
 from ragassay.records import Page
 
-GRID = Path(__file__).with_name("screening_grid.toml")
+GRID = Path(__file__).parents[1] / "tables" / "screening.toml"
+HEAD = """\
+[questions]
+source = "own"
+[answer]
+model = "openai:nobody"
+agents = []
+[judge]
+model = "openai:nobody"
+
+"""
 MANUAL = "corpora/avr-libc/avr-libc-user-manual.pdf"
 N_QUERIES, SEED = 100, 7
 COLD_S, WARM_S, MOST_BYTES = 600, 60, 4_000_000_000
@@ -70,7 +82,7 @@ def make_folder(folder: Path, pdfs: Sequence[Path]) -> Path:
     corpus.mkdir()
     for pdf in pdfs:
         (corpus / pdf.name).symlink_to(pdf.resolve())
-    (corpus / "experiment.toml").write_text(GRID.read_text(encoding="utf-8"), encoding="utf-8")
+    (corpus / "experiment.toml").write_text(HEAD + GRID.read_text(encoding="utf-8"), encoding="utf-8")
     (corpus / "queries.jsonl").write_text('{"_id": "q0", "text": "none yet"}\n', encoding="utf-8")
     return corpus
 
@@ -93,7 +105,7 @@ def make_queries(corpus: Path, results: Path) -> None:
 
 def alone(corpus: Path, results: Path, names: Sequence[str]) -> list[Took]:
     """Each of these variants in a process and results folder of its own, over the same passages and embeddings."""
-    text, took = GRID.read_text(encoding="utf-8"), []
+    text, took = HEAD + GRID.read_text(encoding="utf-8"), []
     experiment = load_experiment(corpus / "experiment.toml")
     for name in names:
         variant = experiment.variants.by_name[name]
@@ -104,9 +116,12 @@ def alone(corpus: Path, results: Path, names: Sequence[str]) -> list[Took]:
         folder = corpus.with_name(f"corpus-{name}")
         folder.mkdir()
         head = text.split("[[retriever]]")[0]
-        settings = {"kind": variant.settings.kind, "k1": variant.settings.k1, "b": variant.settings.b}
+        settings = variant.settings.model_dump(include={"kind", "k1", "b", "embedding"})
         if variant.of:
-            tables = [_table("bm25", variant.chunking, kind="bm25"), _table("knn", variant.chunking, kind="knn")]
+            tables = [
+                _table("bm25", variant.chunking, kind="bm25"),
+                _table("knn", variant.chunking, kind="knn", embedding=OFFLINE_MODEL),
+            ]
             tables.append('[[retriever]]\nname = "one"\nkind = "hybrid"\nof = ["bm25", "knn"]\nweights = [0.5, 0.5]\n')
         else:
             tables = [_table("one", variant.chunking, **settings)]

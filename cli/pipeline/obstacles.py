@@ -37,7 +37,7 @@ def asking_obstacles(workspace: Workspace, stages: Sequence[str], *, run_code: b
     Where every reply is at hand none of it is needed. No model is called and no key sent; the user's own code is only
     read, unless it may `run_code`.
     """
-    checks = [partial(_check_model, workspace, model) for model in _models(workspace, stages)]
+    checks: list[Callable[[], None]] = [partial(_check_model, workspace, one) for one in _models(workspace, stages)]
     checks += [partial(_check_server, workspace, models) for models in _by_address(workspace, stages)]
     if "screen" in stages:
         checks += _variant_checks(workspace, run_code)

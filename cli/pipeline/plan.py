@@ -22,10 +22,12 @@ from ragassay.errors import BudgetSpent, InputError, RagassayError
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.prices import cost_usd, served_cost_usd
 from ragassay.models.requests import Batch, Reply, Request
+from ragassay.retrieval.dependencies import rewriting_models
 from ragassay.tokens import count_tokens, reply_tokens
 
 from .joined import alone, with_others
 from .loads import STAGES_THAT_ASK, Load, estimate
+from .manifest import digests, read_manifest, why_run
 from .opening import of_finalists, with_finalists
 from .pace import Pace
 from .stages import Stage, stages_of
@@ -154,7 +156,7 @@ def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], 
                 continue
             loads: list[Load] = []
             counted_whole = False
-            if exact:
+            if exact and not _screened_alone(stage, workspace):
                 caller = _CountingCaller(copy, stage.name, cache)
                 exact = _played(stage, copy, caller)
                 counted_whole = caller.ended and stage.name == "screen"
@@ -180,6 +182,16 @@ def _with_finalists(copy: Workspace, workspace: Workspace, *, known: bool) -> Wo
     names = [variant.name for variant in workspace.experiment.variants.all]
     places = workspace.experiment.search_settings.finalists
     return with_others(of_finalists(alone(copy), names[:places]), workspace.others)
+
+
+def _screened_alone(stage: Stage, workspace: Workspace) -> bool:
+    """Whether it is a screening that is up to date and had asked no model."""
+    if stage.name != "screen" or rewriting_models(workspace.experiment) or workspace.experiment.servers():
+        return False
+    known = read_manifest(workspace.manifests / f"{stage.name}.json")
+    inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], workspace.results)
+    made = digests(stage.makes(workspace), workspace.results)
+    return why_run(known, inputs, stage.settings(workspace.experiment), made) is None
 
 
 def _foreseen(stage: str, counted: Sequence[Load], workspace: Workspace) -> list[Load]:

@@ -118,3 +118,22 @@ def test_finalists_need_evidence_and_agents_do_not(corpus: Path, tmp_path: Path,
     assert main(["screen", str(corpus)]) == 0
     assert "no variant was held against it" in capsys.readouterr().out
     assert not (tmp_path / "results" / "mine" / "screen.json").exists()
+
+
+def test_the_plan_counts_finalists_before_and_after_the_screening(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    say(corpus, TABLES.split('[[retriever]]\nname = "both"')[0] + "[search]\nfinalists = 2\n")
+
+    def answers() -> int:
+        capsys.readouterr()
+        assert main(["plan", str(corpus), "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        return sum(row["calls"] for row in rows if row["stage"] == "answer")
+
+    before = answers()
+    assert len(QUOTES) < before <= 2 * len(QUOTES)
+    for stage in ("questions", "screen"):
+        assert main([stage, str(corpus)]) == 0
+    monkeypatch.setattr("ragassay.retrieval.variants.screen_variants.screen_variants", None)  # is not run again
+    assert 0 < answers() <= 2 * len(QUOTES)

@@ -12,6 +12,7 @@ from support.made_up_results.workspace import make_workspace
 from support.made_up_screen import LONG, figure, made_up_screen, variant
 
 from ragassay.errors import InputError
+from ragassay.evaluate.report import TEMPLATES
 from ragassay.evaluate.report.page import report
 from ragassay.evaluate.report.screening.screen_page import read_screen, screen_page, write_screen_page
 from ragassay.evaluate.screening.records import ScreenResults
@@ -145,3 +146,12 @@ def test_a_file_of_another_layout_is_one_sentence(tmp_path: Path):
     write_json(path, {"variants": 3})
     with pytest.raises(InputError, match=r"screen\.json"):
         read_screen(path)
+
+
+def test_its_styles_are_of_no_class_that_other_parts_of_the_report_use():
+    templates = {path.name: path.read_text(encoding="utf-8") for path in TEMPLATES.glob("*.j2")}
+    others = "".join(text for name, text in templates.items() if not name.startswith("screen"))
+    used = {word for words in re.findall(r'class="([\w -]+)', others) for word in words.split()}
+    rules = re.sub(r"\{[^}]*\}", "{}", (TEMPLATES / "screening.css").read_text(encoding="utf-8"))
+    bare = re.findall(r"(?:^|[{},])\s*(?:\w+)?\.([a-z]+)", rules, re.MULTILINE)
+    assert bare and not set(bare) & used
