@@ -20,7 +20,8 @@ class VariantRun(Record):
     settings: by key, with what its chunking says under `chunking.KEY`. k: how many passages it hands over, None where
     `tokens` says how many tokens. n: queries; n_failed: of them without a ranking; errors: why, by query id.
     latency_p50_s, latency_p95_s: of a search, in seconds, over `n_timed` queries one at a time; None where it could not
-    be timed on this machine. index_s: what making the index took, None where its vectors were at hand.
+    be timed on this machine. index_s: what making the index took, None where its vectors were at hand. key: the digest
+    of the passages and settings that these times belong to; measured once, they are kept.
     """
 
     variant: Id
@@ -37,6 +38,7 @@ class VariantRun(Record):
     index_s: float | None = None
     index_bytes: int | None = None
     n_passages: int
+    key: str | None = None
 
 
 def handed_over(ranking: Sequence[str], k: int | None, tokens: int | None, length: Callable[[str], int]) -> int:

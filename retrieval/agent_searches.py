@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragassay.digests import digest_file, digest_json
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_records
@@ -15,7 +14,7 @@ from ragassay.trec import write_run
 
 from .agents.rag import add_usage, seconds
 from .agents.rag_fusion import Rewrite
-from .dependencies import search_settings
+from .dependencies import search_key
 from .rankers.ranker import Ranking
 from .rewriting.rewrite_queries import read_rewrites
 from .rewriting.rewritings import rewritings_for
@@ -93,9 +92,9 @@ def search_times(
     workspace: Workspace, found: Mapping[str, VariantFound], known: Mapping[str, SearchTime]
 ) -> list[SearchTime]:
     """How long searching took each agent, measured once: what is `known` of the same passages and settings stays."""
-    passages, rows = digest_file(workspace.passages), list[SearchTime]()
+    rows = list[SearchTime]()
     for agent, variant in searching_agents(workspace.experiment).items():
-        key = digest_json([passages, search_settings(workspace.experiment, [variant])])
+        key = search_key(workspace, variant)
         if agent in known and known[agent].key == key:
             rows.append(known[agent])
         elif (search_s := found[variant].search_s) is not None:

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ragassay.digests import digest_json
+from ragassay.experiment.corpus import digest_passages
 from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment, is_served
 from ragassay.experiment.table import file_name
-from ragassay.experiment.variant_settings import BY_MODEL
+from ragassay.experiment.variant_settings import BY_MODEL, SECTIONS
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.endpoint import provider_of
 
@@ -52,9 +54,23 @@ def search_settings(experiment: Experiment, names: Sequence[str]) -> dict[str, A
     for variant in experiment.variants.needed(names):
         said = variant.settings.model_dump(mode="json", exclude={"name", "of"}, exclude_defaults=True)
         values[f"retriever.{variant.name}"] = {**said, "chunking": variant.chunking, "of": variant.of}
+    searched = {variant.chunking for variant in experiment.variants.needed(names)}
     for chunking in experiment.chunkings:
-        values[f"chunking.{chunking.name}"] = chunking.returns
+        if chunking.name in searched:
+            values[f"chunking.{chunking.name}"] = chunking.returns
     return values
+
+
+def search_key(workspace: Workspace, variant: str) -> str:
+    """The digest of the passages that a variant searches and of what shapes its searches: that others join changes
+    nothing."""
+    experiment = workspace.experiment
+    searched = {one.chunking for one in experiment.variants.needed([variant])}
+    if any(one.name in searched and one.returns == "section" for one in experiment.chunkings):
+        searched.add(SECTIONS)
+    retrieval = experiment.retrieval.model_dump(mode="json", include={"engine", "embedding", "k", "rrf_k"})
+    settings = search_settings(experiment, [variant]) | retrieval | {"language": experiment.corpus.language}
+    return digest_json([digest_passages(workspace.passages, searched), settings])
 
 
 def timed_agents(experiment: Experiment) -> set[str]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ragassay.calls.caller import Caller
-from ragassay.digests import digest_file, digest_json
+from ragassay.digests import digest_json
 from ragassay.errors import InputError
-from ragassay.experiment.corpus import read_passages
+from ragassay.experiment.corpus import digest_passages, read_passages
+from ragassay.experiment.variant_settings import OURS
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
 from ragassay.records import Passage, Query
@@ -173,7 +174,7 @@ def _built_in_times(
     rewrites: Sequence[Rewrite],
     known: Mapping[str, SearchTime],
 ) -> list[SearchTime]:
-    key = digest_json([digest_file(workspace.passages), built_in_settings(workspace.experiment)])
+    key = digest_json([digest_passages(workspace.passages, {OURS}), built_in_settings(workspace.experiment)])
     alone = [[query.text] for query in queries]
     fused = [[query.text, *row.queries] for query, row in zip(queries, rewrites, strict=False) if row.error is None]
     times = list[SearchTime]()

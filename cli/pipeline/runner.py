@@ -56,6 +56,10 @@ def check_k(workspace: Workspace) -> None:
         from ragassay.retrieval.agents.documents import check_long_context
 
         check_long_context(workspace)
+    if workspace.experiment.retriever:
+        from ragassay.retrieval.variants.at_hand import check_passages
+
+        check_passages(workspace)
     n_passages = count_passages(workspace.passages)
     if workspace.experiment.retrieval.k > n_passages:
         from ragassay.retrieval.retrievers import check_depth

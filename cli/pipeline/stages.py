@@ -100,10 +100,11 @@ def stages_of(experiment: Experiment) -> tuple[Stage, ...]:
 def _screen() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         from ragassay.evaluate.report.screening.screen_page import write_screen_page
-        from ragassay.evaluate.screening.screen import screen
+        from ragassay.evaluate.screening.screen import check_evidence, screen
         from ragassay.retrieval.variants.rewritten import rewritten_by_models
         from ragassay.retrieval.variants.screen_variants import screen_variants
 
+        check_evidence(workspace)
         told = counter(StderrProgress(), "screen: variants")
         encoded = counter(StderrProgress(), "screen: texts encoded")
         ran = screen_variants(workspace, caller, told, rewritten_by_models(workspace, caller), encoded)

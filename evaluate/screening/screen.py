@@ -25,6 +25,23 @@ from .screened import Screened
 AT_TOKENS = "_at_tokens"
 
 
+def check_evidence(workspace: Workspace) -> None:
+    """Raises InputError, before anything is searched, where finalists are wanted and no query has evidence."""
+    if workspace.experiment.wants_finalists and not _evidence(workspace):
+        raise _without_evidence(workspace)
+
+
+def _evidence(workspace: Workspace) -> dict[str, Evidence]:
+    return read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
+
+
+def _without_evidence(workspace: Workspace) -> InputError:
+    remedy = 'give questions metadata.evidence (docs/evidence.md), or write them with style = "need"'
+    return InputError(
+        "no query has evidence, against which variants could be held", file=workspace.queries, remedy=remedy
+    )
+
+
 def screen(workspace: Workspace) -> StageOutcome:
     """Write `screen.json` from `screening.jsonl`, the rankings beside it, and the evidence of the queries.
 
@@ -32,15 +49,13 @@ def screen(workspace: Workspace) -> StageOutcome:
     evidence that is not in the documents.
     """
     runs = read_records(workspace.screening_runs, VariantRun)
-    evidence = read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
+    evidence = _evidence(workspace)
     queries = [query for query in read_records(workspace.queries, Query) if query.id in evidence]
     if not queries and not workspace.experiment.wants_finalists:
         workspace.screen.unlink(missing_ok=True)
         return StageOutcome(("no query has evidence, so no variant was held against it",), n_records=len(runs))
     if not queries:
-        remedy = 'give questions metadata.evidence (docs/evidence.md), or write them with style = "need"'
-        problem = "no query has evidence, against which variants could be held"
-        raise InputError(problem, file=workspace.queries, remedy=remedy)
+        raise _without_evidence(workspace)
     screened = _screened(workspace, runs, queries, evidence)
     search = workspace.experiment.search_settings
     baseline = _baseline(workspace, search.baseline)

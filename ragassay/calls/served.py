@@ -86,7 +86,12 @@ class ServerCalls:
                     waiting.add(pool.submit(self._work, call, n))
                 if not waiting:
                     break
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                try:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                except KeyboardInterrupt as error:  # what is under way is paid for: it is given first
+                    trouble = trouble or error
+                    self._desk.stop.set()
+                    continue
                 for future in done:
                     if error := future.exception():
                         trouble = trouble or error

@@ -81,7 +81,7 @@ def load_own_object(name: str, folder: Path, method: str) -> Any:
         if isinstance(found, type) or (callable(found) and not hasattr(found, method)):
             try:
                 found = found()
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise InputError(f"{plain(name)} cannot be made ({said(error)})", file=settings) from error
     if not callable(getattr(found, method, None)):
         remedy = "name an object with it, a class or a function that makes one without arguments"

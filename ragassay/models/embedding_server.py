@@ -45,7 +45,8 @@ def vectors_of(reply: Any, n: int) -> Singles:
     ordered = [rows[at.index(place)]["embedding"] for place in range(n)]
     if len({len(vector) for vector in ordered}) != 1 or not ordered[0]:
         raise ValueError("vectors of different lengths")
-    vectors = np.asarray(ordered, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        vectors = np.asarray(ordered, dtype=np.float32)
     if not np.isfinite(vectors).all() or not (np.abs(vectors).sum(axis=1) > 0).all():
         raise ValueError("a vector that is zero or holds something that is no number")
     return vectors

@@ -110,5 +110,7 @@ def scores_of(reply: dict[str, Any], n: int) -> list[float]:
 def searches_of(reply: dict[str, Any], n: int) -> int:
     """What a call of n texts is charged as: what the reply says, or one for each 100 texts that were begun."""
     meta = reply.get("meta")
-    units = meta.get("billed_units", {}).get("search_units") if isinstance(meta, dict) else None
-    return math.ceil(units) if isinstance(units, int | float) and units >= 0 else -(-n // TEXTS_PER_SEARCH)
+    billed = meta.get("billed_units") if isinstance(meta, dict) else None
+    units = billed.get("search_units") if isinstance(billed, dict) else None
+    told = isinstance(units, int | float) and 0 <= units < math.inf
+    return math.ceil(units) if told else -(-n // TEXTS_PER_SEARCH)

@@ -102,8 +102,11 @@ class Embedder:
             work = partial(_encode_there, self._load, self._model)
         else:
             work = partial(_encode, self._ready(len(missing)), self._model)
-        total, done = len(missing), 0
+        total, done, known = len(missing), 0, self._cache.known()
         for _, made in self._cores.each(work, self._chunks(texts, missing), here="one"):
+            if known.dimensions not in {None, n := made.vectors.shape[1]}:
+                said = f"gives vectors of {n} numbers, where there are some of {known.dimensions}"
+                raise InputError(f"embedding model '{plain(self._model)}' {said}", remedy="name another model")
             self._cache.add(made.keys, made.vectors)
             done += len(made.keys)
             if self._progress:

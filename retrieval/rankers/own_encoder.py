@@ -44,7 +44,7 @@ class OwnEncoder:
     def _rows(self, embed: Callable[[], Any], n: int) -> Any:
         try:
             rows = np.asarray(embed(), dtype=np.float32)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise InputError(f"{plain(self._name)} cannot embed ({said(error)})") from error
         if rows.ndim != 2 or len(rows) != n:
             raise InputError(f"{plain(self._name)} gives an array of {rows.shape} for {n} texts")

@@ -39,12 +39,13 @@ class CompressorReranker:
             Document(indexed_text(passage), metadata={**passage.metadata, "_id": passage.id, _AT: at})
             for at, passage in enumerate(passages)
         ]
+        known = set(range(len(passages)))
         try:
             given = [document.metadata.get(_AT) for document in own.compress_documents(documents, query)]
-        except Exception as error:  # noqa: BLE001 - the user's own code may raise anything: it is the query's error
+            fitting = len(set(given)) == len(given) and set(given) <= known
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the user's own code may raise anything
             return Failed(f"{plain(self._name)} failed ({said(error)})")
-        known = set(range(len(passages)))
-        if len(set(given)) != len(given) or not set(given) <= known:
+        if not fitting:
             return Failed(f"{plain(self._name)} gave documents that are none of those it got, or one twice")
         places = {at: place for place, at in enumerate(given, 1)}
         return [float(len(passages) - places[at]) if at in places else None for at in range(len(passages))]

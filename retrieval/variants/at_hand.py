@@ -6,9 +6,11 @@ from collections.abc import Callable, Collection
 from functools import partial
 
 from ragassay.errors import InputError
-from ragassay.experiment.variant_settings import RetrieverSettings
+from ragassay.experiment.corpus import count_by_chunking
+from ragassay.experiment.variant_settings import SECTIONS, RetrieverSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.encoders import check_encoder
+from ragassay.screening import limits_of
 
 from ..agents.own_source import source_problem
 from ..agents.python_ranker import PythonRanker
@@ -34,6 +36,24 @@ def variant_checks(workspace: Workspace, *, run_code: bool) -> Collection[Callab
         if one.kind == "python":
             checks["own", str(one.callable)] = partial(_check_own, one, workspace, run_code)
     return checks.values()
+
+
+def check_passages(workspace: Workspace) -> None:
+    """Raises InputError where a variant hands over more passages than there are, or searches where there is none."""
+    experiment, file = workspace.experiment, workspace.corpus / "experiment.toml"
+    sections = {one.name for one in experiment.chunkings if one.returns == "section"}
+    counts = count_by_chunking(workspace.passages)
+    for variant in experiment.variants.all:
+        unit = "sections" if variant.chunking in sections else "passages"
+        n, (k, _) = counts[SECTIONS if unit == "sections" else variant.chunking], limits_of(variant, experiment)
+        named = f"retriever '{variant.name}'"
+        if not counts[variant.chunking]:
+            remedy = "see how it cuts, or what [ingest] could read of the documents"
+            raise InputError(f"{named}: the chunking '{variant.chunking}' gives no passage", file=file, remedy=remedy)
+        if k and k > n:
+            problem = f"{named}: k is {k}, and the chunking '{variant.chunking}' has {n} {unit}"
+            remedy = "lower it there, say how much by tokens, or add documents"
+            raise InputError(problem, file=file, remedy=remedy)
 
 
 def _check_own(one: RetrieverSettings, workspace: Workspace, run_code: bool) -> None:

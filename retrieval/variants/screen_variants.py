@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import ceil
+from typing import Any
 
 import numpy as np
 
 from ragassay.calls.caller import Caller
+from ragassay.errors import NothingCame
 from ragassay.experiment.variants import Variant
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
@@ -17,7 +19,9 @@ from ragassay.text import plain
 from ragassay.tokens import passage_tokens
 from ragassay.trec import write_run
 
+from ..dependencies import search_key
 from ..rank_queries import read_queries
+from .at_hand import check_passages
 from .bases import Base
 from .searching import RewrittenBy, VariantFound, VariantRankers
 
@@ -46,15 +50,16 @@ def screen_variants(
     variants done, `embedding` of texts embedded. Raises InputError where a variant can never work: nothing that is
     there already is lost.
     """
+    check_passages(workspace)
     passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
-    variants, runs = workspace.experiment.variants.all, list[VariantRun]()
+    variants, runs, known = workspace.experiment.variants.all, list[VariantRun](), _known(workspace)
     with VariantRankers(workspace, passages, caller, embedding, rewritten) as rankers:
         depths = {name: _to_fill(rankers, name, workspace) for name in {one.chunking for one in variants}}
         for done, variant in enumerate(variants, 1):
             k, _ = limits_of(variant, workspace.experiment)
             found = rankers.search(variant.name, queries, max(k or 1, depths[variant.chunking]))
             write_run(workspace.screening / f"{variant.name}.trec", found.rankings, variant.name)
-            runs.append(_run(rankers, variant, queries, found, workspace))
+            runs.append(_run(rankers, variant, queries, found, workspace, known))
             if progress:
                 progress(done, len(variants))
     _remove_others(workspace, variants)
@@ -70,14 +75,15 @@ def _to_fill(rankers: VariantRankers, chunking: str, workspace: Workspace) -> in
 
 
 def _run(
-    rankers: VariantRankers, variant: Variant, queries: Sequence[Query], found: VariantFound, workspace: Workspace
+    rankers: VariantRankers,
+    variant: Variant,
+    queries: Sequence[Query],
+    found: VariantFound,
+    workspace: Workspace,
+    known: Mapping[str | None, VariantRun],
 ) -> VariantRun:
     k, tokens = limits_of(variant, workspace.experiment)
-    bases = _apart(rankers.bases_of(variant))
-    n = TIMED_RERANKED if variant.settings.rerank else TIMED
-    sample = [queries[place * len(queries) // n] for place in range(n)] if len(queries) > n else queries
-    took = rankers.pipeline(variant.name).seconds([query.text for query in sample])
-    known = bool(len(took)) and not np.isnan(took).any()
+    key = search_key(workspace, variant.name)
     return VariantRun(
         variant=variant.name,
         table=variant.table,
@@ -87,13 +93,40 @@ def _run(
         n=len(queries),
         n_failed=len(found.errors),
         errors=found.errors,
-        n_timed=len(took) if known else 0,
-        latency_p50_s=round(float(np.percentile(took, 50)), 6) if known else None,
-        latency_p95_s=round(float(np.percentile(took, 95)), 6) if known else None,
-        index_s=_index_s(bases),
-        index_bytes=_index_bytes(bases),
+        **(_times(known[key]) if key in known else _measured(rankers, variant, queries)),
         n_passages=len(rankers.bases.passages(variant.chunking)),
+        key=key,
     )
+
+
+_TIMES = ("n_timed", "latency_p50_s", "latency_p95_s", "index_s", "index_bytes")
+
+
+def _times(run: VariantRun) -> dict[str, Any]:
+    return {name: getattr(run, name) for name in _TIMES}
+
+
+def _known(workspace: Workspace) -> dict[str | None, VariantRun]:
+    """What was timed before, by its key."""
+    path = workspace.screening_runs
+    runs = read_records(path, VariantRun) if path.exists() else []
+    return {run.key: run for run in runs if run.key is not None and run.latency_p50_s is not None}
+
+
+def _measured(rankers: VariantRankers, variant: Variant, queries: Sequence[Query]) -> dict[str, Any]:
+    """How long searching takes, and the index."""
+    bases = _apart(rankers.bases_of(variant))
+    n = TIMED_RERANKED if variant.settings.rerank else TIMED
+    sample = [queries[place * len(queries) // n] for place in range(n)] if len(queries) > n else queries
+    took = rankers.pipeline(variant.name).seconds([query.text for query in sample])
+    known = bool(len(took)) and not np.isnan(took).any()
+    return {
+        "n_timed": len(took) if known else 0,
+        "latency_p50_s": round(float(np.percentile(took, 50)), 6) if known else None,
+        "latency_p95_s": round(float(np.percentile(took, 95)), 6) if known else None,
+        "index_s": _index_s(bases),
+        "index_bytes": _index_bytes(bases),
+    }
 
 
 def _apart(bases: Iterable[Base]) -> list[Base]:
@@ -131,4 +164,5 @@ def _outcome(runs: Sequence[VariantRun]) -> StageOutcome:
             f"{first.n_failed} of {first.n}: {plain(query)}: {plain(error)}"
         )
     n, n_failed = sum(run.n for run in runs), sum(run.n_failed for run in runs)
-    return StageOutcome(tuple(notices), n_records=n, n_failed=n_failed)
+    status = NothingCame.exit_status if n and n == n_failed else 0
+    return StageOutcome(tuple(notices), status, n_records=n, n_failed=n_failed)

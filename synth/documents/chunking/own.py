@@ -43,7 +43,7 @@ def load_own_cut(name: str, callable_name: str, folder: Path, settings: Path) ->
     if isinstance(found, type):
         try:
             found = found()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise made.error(f"{callable_name} cannot be made without arguments ({said(error)})") from error
     function = getattr(found, "split_text", found)
     if not callable(function):
@@ -69,7 +69,7 @@ def by_python(text: DocumentText, cut: OwnCut) -> list[Span]:
 def _spans(doc: str, text: str, cut: OwnCut) -> list[Span]:
     try:
         pieces = list(cut.function(text))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise cut.error(f"{cut.callable_name} fails on {doc} ({said(error)})") from error
     found: list[Span] = []
     for number, piece in enumerate(pieces, 1):

@@ -146,3 +146,36 @@ def test_finalists_that_change_take_the_place_of_the_others(corpus: Path):
             path.write_text(path.read_text().replace('baseline = "b-k_1"', f'baseline = "{name}"'))
             assert main(["run", str(corpus)]) == 0
             assert json.loads(Path("results/mine/results.json").read_text())["agents"] == [name]
+
+
+def test_without_evidence_nothing_is_paid_for_a_screening(corpus: Path, capsys: pytest.CaptureFixture[str]):
+    write_lines(corpus / "queries.jsonl", [{"_id": "q1", "text": "What is register R10 for?"}])
+    with JsonServer(served) as server, ScriptedServer("openai", chat) as chats:
+        at(corpus, f"{server.address}/v1", "openai:e", "rerank:r")
+        at(corpus, chats.base_url, "openai:w", "openai:l", "openai:m")
+        assert main(["run", str(corpus)]) == 2
+        assert "no query has evidence" in capsys.readouterr().err
+        assert not server.requests and not chats.requests
+
+
+def test_where_every_search_fails_the_status_says_it(corpus: Path, capsys: pytest.CaptureFixture[str]):
+    path = corpus / "experiment.toml"
+    tables = '[[retriever]]\nname = "b"\nkind = "bm25"\nrerank = "rerank:r"\n'
+    path.write_text(path.read_text().replace(TABLES, tables))
+    with JsonServer(lambda number, path, body: Sent({"results": []})) as server:
+        at(corpus, f"{server.address}/v1", "rerank:r")
+        assert [main([stage, str(corpus)]) for stage in ("ingest", "questions", "screen")] == [0, 0, 6]
+    assert "the server gave 0 scores for" in capsys.readouterr().out
+
+
+def test_the_six_are_not_timed_anew_where_a_chunking_joins(corpus: Path):
+    path = corpus / "experiment.toml"
+    with ScriptedServer("openai", chat) as chats:
+        path.write_text(path.read_text().replace(TABLES, "").replace("agents = []", 'agents = ["rag"]'))
+        at(corpus, chats.base_url, "openai:m")
+        assert main(["run", str(corpus)]) == 0
+        times, asked = Path("results/mine/search-times.jsonl").read_bytes(), len(chats.requests)
+        path.write_text(path.read_text() + '[[chunking]]\nname = "small"\nsize = 20\n')
+        assert main(["run", str(corpus)]) == 0
+        assert Path("results/mine/search-times.jsonl").read_bytes() == times
+        assert len(chats.requests) == asked

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import math
+import time
 
 import pytest
 from support.loopback.json_server import JsonServer, Sent, cohere, score, tei, vllm
@@ -197,3 +199,28 @@ def test_what_a_name_stands_for(name: str, kind: str):
 def test_a_provider_that_does_not_exist():
     with pytest.raises(InputError, match=r"'cohere:rerank-v3.5' names no reranker; write rerank:NAME"):
         kind_of("cohere:rerank-v3.5")
+
+
+@pytest.mark.parametrize("meta", [{"billed_units": None}, {"billed_units": {"search_units": math.inf}}, [1], "x"])
+def test_what_is_said_of_the_charge_may_be_anything(open_folder, three, meta):
+    with JsonServer(lambda number, path, body: Sent({**cohere(body).body, "meta": meta})) as server:
+        workspace, caller = open_folder(base_url=server.address)
+        assert open_reranker(MODEL, workspace, caller).rerank([("busy wait", three)]) != []
+    assert [row.searches for row in caller.served(MODEL)] == [1]
+
+
+def test_what_is_under_way_at_a_stop_is_kept_and_not_paid_again(open_folder, three):
+    def interrupted(number: int, path: str, body: dict) -> Sent:
+        if number == 1:
+            _thread.interrupt_main()
+            time.sleep(0.5)
+        return cohere(body)
+
+    asked = [(query, three) for query in ("busy wait", "interrupts sei", "delay", "util", "header")]
+    with JsonServer(interrupted) as server:
+        workspace, caller = open_folder(base_url=server.address)
+        with pytest.raises(KeyboardInterrupt):
+            open_reranker(MODEL, workspace, caller).rerank(asked)
+        assert len(server.requests) < len(asked)
+        open_reranker(MODEL, *open_folder(base_url=server.address)).rerank(asked)
+    assert sorted(body["query"] for _, _, body in server.requests) == sorted(query for query, _ in asked)

@@ -176,6 +176,7 @@ def test_a_model_that_is_not_there_is_one_sentence(tmp_path: Path):
 def test_an_index_is_timed_only_where_its_vectors_were_made(tmp_path: Path):
     workspace = folder(tmp_path, KNN)
     assert screen(workspace)["knn"].index_s > 0
+    workspace.screening_runs.unlink()
     again = screen(workspace)["knn"]
     assert again.index_s is None
     assert again.index_bytes == len(PASSAGES) * 384 * 2
@@ -192,3 +193,44 @@ def test_vectors_at_hand_are_not_made_again(tmp_path: Path):
 
     found = Knn(ids, texts, Embedder("all-MiniLM-L6-v2", kept, refuse)).search([QUERIES[0].text], 5)
     assert [identifier for identifier, _ in found[0]] == ranking(workspace, "knn")[:5]
+
+
+def cut(name: str, n: int = 6) -> list[Passage]:
+    """The first passages as another chunking has them."""
+    of = {"chunking": name}
+    return [p.model_copy(update={"id": f"{name}.{p.id}", "metadata": p.metadata | of}) for p in PASSAGES[:n]]
+
+
+def test_what_was_timed_stays_where_a_chunking_and_a_retriever_join(tmp_path: Path):
+    ours = BM25 + 'chunking = "ingest"\n'
+    first = screen(folder(tmp_path, ours))["bm25"]
+    more = '[[chunking]]\nname = "small"\n' + ours + BM25.replace('"bm25"', '"other"', 1)
+    joined = screen(folder(tmp_path, more, [*PASSAGES, *cut("small")]))
+    assert joined["bm25"] == first and joined["other"].key != first.key
+    changed = screen(folder(tmp_path, ours + "k1 = 2.0\n"))["bm25"]
+    assert changed.key not in (None, first.key)
+
+
+@pytest.mark.parametrize(
+    ("tables", "passages", "says"),
+    [
+        (BM25 + "k = 41\n", PASSAGES, "retriever 'bm25': k is 41, and the chunking 'ingest' has 40 passages"),
+        (
+            '[[chunking]]\nname = "small"\nsize = [20, 40]\n' + BM25,
+            [*PASSAGES, *cut("small-size_20")],
+            "retriever 'bm25-small-size_40': the chunking 'small-size_40' gives no passage",
+        ),
+        (
+            '[[chunking]]\nname = "small"\nreturns = "section"\n' + BM25,
+            [*PASSAGES, *cut("small"), *cut("sections", 2)],
+            "k is 5, and the chunking 'small' has 2 sections",
+        ),
+    ],
+)
+def test_more_passages_than_there_are_is_said_before_anything_is_searched(
+    tmp_path: Path, tables: str, passages: list[Passage], says: str
+):
+    workspace = folder(tmp_path, tables, passages)
+    with pytest.raises(InputError, match=r"experiment\.toml") as caught:
+        screen(workspace)
+    assert says in str(caught.value) and not workspace.screening.exists()
