@@ -23,7 +23,7 @@ from .subset import FEWEST_VARIANTS, KEPT, smallest_subset
 from .told import FEWEST, NO_SCREENING, shown
 
 PASSED, FAILED = 0.99, 0.01
-_NO_SUBSET = f"No smaller set is looked for: that takes {FEWEST} questions and {FEWEST_VARIANTS} variants, not all of them level."
+_NO_SUBSET = f"No smaller set is looked for: that takes {FEWEST} questions and {FEWEST_VARIANTS} variants, not level."
 _Z = 1.959963984540054
 
 
@@ -95,7 +95,7 @@ def _said(found: Difficulty, n: int) -> Iterator[str]:
     )
     subset = found.subset
     if subset and len(subset.questions) == n:
-        yield f"No smaller set keeps the order of variants (τ-b of {KEPT} with the whole on variants that did not choose it)."
+        yield f"No smaller set keeps the order: on variants that did not choose it, none reaches a τ-b of {KEPT}."
     elif subset:
         yield (
             f"{len(subset.questions)} of {n} questions keep the order of variants: τ-b with the whole is "

@@ -179,15 +179,21 @@ def _warnings(
             way = "more" if gap.ci_low > 0 else "less" if gap.ci_high < 0 else ""
             if way and abs(gap.value) >= NOTABLE:
                 yield f"Written questions overlap {way} with passages than people's, by {what}: {shown(gap)}."
-    if not thirds or set(thirds[0].best) & set(thirds[-1].best):
-        return
-    for one in interactions:
-        ends = ({one.family}, {one.other})
-        if one.told and ({*thirds[0].best}, {*thirds[-1].best}) in (ends, ends[::-1]):
-            yield (
-                f"The winner changes with overlap: {_best(thirds[0])} leads where questions share little with their "
-                f"evidence, {_best(thirds[-1])} where they share much (difference of slopes {shown(one.figure)})."
-            )
+    if thirds and (told := _told_of_winners(thirds[0].best, thirds[-1].best, interactions)):
+        yield (
+            f"The winner changes with overlap: {_best(thirds[0])} leads where questions share little with their "
+            f"evidence, {_best(thirds[-1])} where they share much (difference of slopes {shown(told.figure)})."
+        )
+
+
+def _told_of_winners(
+    low: Sequence[str], high: Sequence[str], interactions: Sequence[Interaction]
+) -> Interaction | None:
+    """The interaction of a family that leads at one end of overlap and one that leads at the other, if it is told."""
+    if set(low) & set(high):
+        return None
+    ends = [(one, {one.family, one.other}) for one in interactions if one.told]
+    return next((one for one, pair in ends if pair & set(low) and pair & set(high)), None)
 
 
 def _best(third: Third) -> str:

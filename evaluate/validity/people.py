@@ -23,7 +23,7 @@ from .families import Measured
 from .questions import Question
 from .records import OrdersBeside, People
 from .scores import Scores
-from .told import NO_SCREENING, shown
+from .told import NO_SCREENING, above, shown
 from .worth import Worth, worth
 
 FEWEST_PEOPLE = 10
@@ -61,17 +61,18 @@ _NAMED: Mapping[Basis, str] = {"evidence": "the evidence", "judge": "the judge's
 
 
 def _side(measured: Measured, questions: Sequence[Question], of_people: bool) -> Scores:
-    """The questions of one kind that every variant has a value on."""
-    asked = measured.only([question.id for question in questions if (question.author is None) == of_people])
-    part = asked.complete()
-    return Scores(part.values, part.clusters, len(asked.clusters.queries) - len(part.clusters.queries))
+    """The questions of one kind that every variant has a value on; the others, also without evidence, are failed."""
+    asked = [question.id for question in questions if (question.author is None) == of_people]
+    part = measured.only(asked).complete()
+    return Scores(part.values, part.clusters, len(asked) - len(part.clusters.queries))
 
 
 def _too_few(real: Scores, ours: Scores, n_variants: int) -> str | None:
-    for name, side in (("person's", real), ("written", ours)):
-        if side.n < FEWEST_PEOPLE or side.n_clusters < FEWEST_PEOPLE // 2:
-            many = f"{side.n} {name} {'question has' if side.n == 1 else 'questions have'} a value of every variant"
-            return f"{many}, from {side.n_clusters} sections, and it takes {FEWEST_PEOPLE} from {FEWEST_PEOPLE // 2}"
+    for name, side in (("people's", real), ("the written", ours)):
+        n, sections = side.n, side.n_clusters
+        if n < FEWEST_PEOPLE or sections < FEWEST_PEOPLE // 2:
+            many = f"{n} of {name} questions {'has' if n == 1 else 'have'} a value of every variant"
+            return f"{many} (from {sections} sections), and it takes {FEWEST_PEOPLE} (from {FEWEST_PEOPLE // 2})"
     return "there are fewer than two variants" if n_variants < 2 else None
 
 
@@ -156,6 +157,8 @@ def _said(one: OrdersBeside) -> Iterator[str]:
         f"By {_NAMED[one.basis]}, {one.n_written} written and {one.n_real} people's questions order {one.n_variants} "
         f"variants with a τ-b of {shown(figures['tau_b'])} and a ρ of {shown(figures['rho'])}."
     )
+    if not above(figures["tau_b"]):
+        yield "That the two orders agree more than chance would have it is not told by so few questions."
     yield (
         f"People's questions decide {one.n_decided:,} of {one.n_pairs:,} pairs; of these the written ones decide "
         f"{shown(figures['decided'])}, and of those {shown(figures['contradicted'])} the other way round."
@@ -171,11 +174,10 @@ def _said(one: OrdersBeside) -> Iterator[str]:
 
 
 def _warnings(one: OrdersBeside) -> Iterator[str]:
-    wrong, tau = one.figures["contradicted"], one.figures["tau_b"]
-    if wrong.value is not None and wrong.value > WRONG_WAY:
+    wrong = one.figures["contradicted"]
+    by_chance = wrong.ci_low is not None and wrong.ci_low <= 0
+    if wrong.value is not None and wrong.value > WRONG_WAY and not by_chance:
         yield f"Written questions contradict people's in {shown(wrong)} of the pairs that both decide."
-    if tau.value is not None and tau.ci_low is not None and tau.ci_low <= 0:
-        yield f"That written and people's questions agree on the order of variants is not told: τ-b {shown(tau)}."
 
 
 def _few(names: Sequence[str]) -> str:
