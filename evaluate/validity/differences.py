@@ -10,7 +10,7 @@ from ragassay.arrays import Floats, Truths
 from ragassay.records import Figure
 
 from ..inputs.clusters import Clusters
-from ..statistics.clustered import NO_SPREAD
+from ..statistics.clustered import ASSUMED_CORRELATION, NO_SPREAD
 from ..statistics.resamples import rounded
 
 CONFIDENCE = 0.95
@@ -76,19 +76,20 @@ def group_difference(values: Floats, inside: Truths, clusters: Clusters, n_faile
 def slopes(values: Floats, x: Floats, clusters: Clusters, n_failed: int = 0) -> Estimates:
     """The least-squares slope of values (rows, queries) on x (queries,), all known; NaN where x does not vary.
 
-    The error is the delete-one-cluster jackknife's (Bell and McCaffrey 2002: CR3), its degrees of freedom the effective
-    number of clusters (Kish) less 2.
+    The error is the delete-one-cluster jackknife's (Bell and McCaffrey 2002: CR3). A slope rests on the clusters
+    that lie far out: its degrees of freedom are their effective number (Kish, of each one's part in the slope's
+    variance, where queries of a cluster are correlated by `ASSUMED_CORRELATION`) less 1.
     """
     x, y = x - x.mean(), values - values.mean(axis=1, keepdims=True)
     n, sx, sxx = (clusters.sums(one) for one in (np.ones_like(x), x, x * x))
     sy, sxy = clusters.sums(y), clusters.sums(y * x)
-    there = n > 0
     whole = _slope(n.sum(), sx.sum(), sxx.sum(), sy.sum(axis=1), sxy.sum(axis=1))
     left = [total.sum(axis=-1, keepdims=True) - total for total in (n, sx, sxx, sy, sxy)]
-    without = _slope(*left)[:, there]
+    without = _slope(*left)[:, n > 0]
     n_clusters = without.shape[1]
     error = np.sqrt(((without - whole[:, None]) ** 2).sum(axis=1) * (n_clusters - 1) / max(1, n_clusters))
-    return Estimates(whole, error, np.full(len(values), effective(n) - 2), values.shape[1], n_failed)
+    parts = ASSUMED_CORRELATION * sx**2 + (1 - ASSUMED_CORRELATION) * sxx
+    return Estimates(whole, error, np.full(len(values), effective(parts) - 1), values.shape[1], n_failed)
 
 
 def effective(sizes: Floats) -> float:

@@ -77,8 +77,8 @@ def _figures(part: Measured, n_failed: int) -> dict[str, Figure]:
     alike = np.ptp(values, axis=0) < 1e-9
     against = [one.discrimination.ci_high is not None and one.discrimination.ci_high < 0 for one in _by_question(part)]
     shares: dict[str, Truths] = {
-        "all_pass": (values >= PASSED).all(axis=0),
-        "all_fail": (values <= FAILED).all(axis=0),
+        "all_pass": np.asarray((values >= PASSED).all(axis=0)),
+        "all_fail": np.asarray((values <= FAILED).all(axis=0)),
         "alike": alike,
         "against": np.array(against),
     }

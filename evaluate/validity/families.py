@@ -44,8 +44,8 @@ class Measured:
     @property
     def whole(self) -> Truths:
         """(queries,): on which every variant has a value."""
-        found: Truths = ~np.isnan(self.values).any(axis=0)
-        return found
+        lacking: Truths = np.isnan(self.values)
+        return np.asarray(~lacking.any(axis=0))
 
     def complete(self) -> Measured:
         """On the queries on which every variant has a value."""

@@ -25,12 +25,15 @@ TITLES = {
 }
 
 
+Row = Sequence[str | Figure]
+
+
 class Table(NamedTuple):
     """header: of each column. rows: a text or a figure a cell."""
 
     caption: str
     header: Sequence[str]
-    rows: Sequence[Sequence[str | Figure]]
+    rows: Sequence[Row]
 
 
 class Section(NamedTuple):
@@ -90,13 +93,13 @@ def _figure_rows(name: str, part: Any) -> Iterator[tuple[str, Figure]]:
 def _leak(found: Validity) -> Iterator[Table]:
     if thirds := found.leak.thirds:
         header = ["family", *(f"overlap {third.low:.2f} to {third.high:.2f}" for third in thirds)]
-        rows = [[name, *(third.families[name] for third in thirds)] for name in thirds[0].families]
+        rows: list[Row] = [[name, *(third.families[name] for third in thirds)] for name in thirds[0].families]
         yield Table(f"Mean {found.quality} by overlap with the evidence", header, rows)
-        variants = [[name, *(third.variants[name] for third in thirds)] for name in thirds[0].variants]
+        variants: list[Row] = [[name, *(third.variants[name] for third in thirds)] for name in thirds[0].variants]
         yield Table("The same of each variant", ["variant", *header[1:]], variants)
     if found.leak.interactions:
-        rows = [[f"{one.family} – {one.other}", one.figure] for one in found.leak.interactions]
-        yield Table("How much more one family gains by overlap (difference of slopes)", ["families", "value"], rows)
+        gains: list[Row] = [[f"{one.family} – {one.other}", one.figure] for one in found.leak.interactions]
+        yield Table("How much more one family gains by overlap (difference of slopes)", ["families", "value"], gains)
 
 
 def _realism(found: Validity) -> Iterator[Table]:
@@ -119,13 +122,13 @@ def _coverage(found: Validity) -> Iterator[Table]:
     }
     for what, rows in asked.items():
         if rows:
-            table = [[row.name, row.share, _number(row.expected)] for row in rows]
+            table: list[Row] = [[row.name, row.share, _number(row.expected)] for row in rows]
             yield Table(f"Share of the written questions by {what}", [what, "share", "expected"], table)
 
 
 def _difficulty(found: Validity) -> Iterator[Table]:
     kept = set(found.difficulty.subset.questions) if found.difficulty.subset else set()
-    rows = [
+    rows: list[Row] = [
         [one.id, one.difficulty, one.discrimination, "in the smaller set" if one.id in kept else ""]
         for one in sorted(found.difficulty.questions, key=lambda one: one.difficulty.value or 0.0)
     ]
@@ -136,18 +139,18 @@ def _difficulty(found: Validity) -> Iterator[Table]:
 def _authors(found: Validity) -> Iterator[Table]:
     if groups := found.authors.groups:
         header = ["by", "", "questions", "τ-b with the others", "τ-b without, with all"]
-        rows = [[one.by, one.name, f"{one.n:,}", one.tau_b, one.tau_b_left_out] for one in groups]
+        rows: list[Row] = [[one.by, one.name, f"{one.n:,}", one.tau_b, one.tau_b_left_out] for one in groups]
         yield Table("The order by the questions of one, and without them", header, rows)
     if favours := found.authors.favours:
-        rows = [[one.by, one.group, one.family, one.figure] for one in favours]
+        leads: list[Row] = [[one.by, one.group, one.family, one.figure] for one in favours]
         header = ["by", "", "family", "lead there less elsewhere"]
-        yield Table("Each family’s lead over the field", header, rows)
+        yield Table("Each family’s lead over the field", header, leads)
 
 
 def _people(found: Validity) -> Iterator[Table]:
     if beside := found.people.beside:
         names = list(beside[0].figures)
-        rows = [[one.basis, *(one.figures[name] for name in names)] for one in beside]
+        rows: list[Row] = [[one.basis, *(one.figures[name] for name in names)] for one in beside]
         yield Table("Written questions beside people’s", ["by", *names], rows)
 
 
