@@ -154,8 +154,9 @@ def _worth(real: Scores, ours: Scores, seed: int) -> tuple[Worth, Worth, int]:
 def _said(one: OrdersBeside) -> Iterator[str]:
     figures = one.figures
     yield (
-        f"By {_NAMED[one.basis]}, {one.n_written} written and {one.n_real} people's questions order {one.n_variants} "
-        f"variants with a τ-b of {shown(figures['tau_b'])} and a ρ of {shown(figures['rho'])}."
+        f"By {_NAMED[one.basis]}, {one.n_written} of {one.n_written + one.n_written_failed} written questions and "
+        f"{one.n_real} of {one.n_real + one.n_real_failed} of people's order {one.n_variants} variants with a τ-b of "
+        f"{shown(figures['tau_b'])} and a ρ of {shown(figures['rho'])}."
     )
     if not above(figures["tau_b"]):
         yield "That the two orders agree more than chance would have it is not told by so few questions."
