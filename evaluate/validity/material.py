@@ -99,6 +99,9 @@ def _measured(workspace: Workspace, queries: list[Query], evidence: Mapping[str,
     if not workspace.screening_runs.exists():
         return {}
     runs = read_records(workspace.screening_runs, VariantRun)
+    if other := [run for run in runs if run.n != len(queries)]:
+        problem = f"{other[0].variant} was run on {other[0].n:,} queries, and there are {len(queries):,} now"
+        raise InputError(problem, file=workspace.screening_runs, remedy="run `ragassay screen` again")
     bases: dict[Basis, Mapping[str, Evidence]] = {"evidence": evidence, "judge": _by_judge(workspace)}
     found: dict[Basis, Measured] = {}
     for basis, pieces in bases.items():

@@ -103,6 +103,7 @@ def test_without_real_questions_that_part_abstains(tmp_path: Path):
 def test_a_set_of_one_question_says_so(tmp_path: Path):
     corpus, results = make_validity_corpus(tmp_path, n_real=0)
     write_lines(results / "queries.jsonl", records(results / "queries.jsonl")[:1])
+    write_lines(results / "screening.jsonl", [row | {"n": 1} for row in records(results / "screening.jsonl")])
     found = looked_at(corpus, results)
     assert "1 written question has a value" in found["difficulty"]["abstained"]
     assert "fewer than 9" in found["leak"]["abstained"]
@@ -114,6 +115,24 @@ def test_without_questions_there_is_nothing_to_look_at(tmp_path: Path, capsys: p
     (results / "queries.jsonl").unlink()
     assert main(["validity", str(corpus), "--results", str(results)]) == 2
     assert "there are no questions yet" in capsys.readouterr().err
+    assert not (results / "validity.json").exists()
+
+
+def test_a_screening_of_other_queries_is_not_taken_for_one_of_these(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    corpus, results = make_validity_corpus(tmp_path)
+    write_lines(results / "queries.jsonl", records(results / "queries.jsonl")[:50])
+    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+    assert "bm25-0 was run on 110 queries, and there are 50 now" in capsys.readouterr().err
+
+
+def test_a_real_question_about_another_document_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    corpus, results = make_validity_corpus(tmp_path)
+    rows = records(results / "queries.jsonl")
+    rows[-1]["metadata"]["evidence"] = [{"doc": "other.pdf", "start": 0, "end": 5}]
+    write_lines(results / "queries.jsonl", rows)
+    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+    told = capsys.readouterr().err
+    assert "other.pdf" in told and f"queries.jsonl:{len(rows)}" in told
     assert not (results / "validity.json").exists()
 
 
