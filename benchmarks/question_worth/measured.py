@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.question_worth.decided import Shares, decisions, shares
-from benchmarks.question_worth.scores import Scores
-from benchmarks.question_worth.worth import Worth, worth
 from ragassay.arrays import Floats
 from ragassay.evaluate.agreement.interval import bootstrap_interval, draws
 from ragassay.evaluate.statistics.orders import loss, place, rho, tau_b
 from ragassay.evaluate.statistics.resamples import rounded
+from ragassay.evaluate.validity.decided import Shares, decisions, shares
+from ragassay.evaluate.validity.scores import Scores
+from ragassay.evaluate.validity.worth import Worth, worth
 from ragassay.records import Figure, Record
 
 HALVES = 2000

@@ -56,7 +56,7 @@ def screen(workspace: Workspace) -> StageOutcome:
         return StageOutcome(("no query has evidence, so no variant was held against it",), n_records=len(runs))
     if not queries:
         raise _without_evidence(workspace)
-    screened = _screened(workspace, runs, queries, evidence)
+    screened = screened_by(workspace, runs, queries, evidence)
     search = workspace.experiment.search_settings
     baseline = _baseline(workspace, search.baseline)
     results = screen_results(screened, places=search.finalists, baseline=baseline)
@@ -73,9 +73,10 @@ def _baseline(workspace: Workspace, named: str | None) -> str | None:
     return workspace.experiment.variants.named(named)[0].name if named else None
 
 
-def _screened(
+def screened_by(
     workspace: Workspace, runs: Sequence[VariantRun], queries: Sequence[Query], evidence: Mapping[str, Evidence]
 ) -> Screened:
+    """What the rankings of `runs` are worth by the evidence of these queries, all of which have some."""
     search = workspace.experiment.search_settings
     passages = read_records(workspace.passages, Passage)
     spans = {passage.id: place_of(passage) for passage in passages}

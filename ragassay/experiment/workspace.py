@@ -222,6 +222,15 @@ class Workspace:
         return self.results / "report.html"
 
     @property
+    def validity(self) -> Path:
+        """How far the test set can be trusted: Validity's fields."""
+        return self.results / "validity.json"
+
+    @property
+    def validity_page(self) -> Path:
+        return self.results / "validity.html"
+
+    @property
     def requests(self) -> Path:
         return self.results / "requests"
 

@@ -73,6 +73,12 @@ def tokens_of(text: str) -> list[str]:
     return [token for word in _WORD.findall(unicodedata.normalize("NFKC", text)) for token in _pieces(word)]
 
 
+def words_of(text: str) -> list[str]:
+    """The words of a text in their order, in small letters; scripts without spaces are cut into characters."""
+    found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return [part for word in found for part in (word if re.match(rf"[{_WIDE}]", word) else [word.strip("'’_") or word])]
+
+
 def content_of(words: Iterable[str], language: str) -> list[str]:
     """The stems of those words, in small letters, that carry content."""
     stem = _stemmer(language)

@@ -33,7 +33,7 @@ EVALUATE = (
     {"figures"},
     {"human_labels", "agreement", "screening"},
     {"audit"},
-    {"basis"},
+    {"basis", "validity"},
     {"compare", "make_judgments", "evaluate_answers", "dependencies"},
 )
 """Each may import those of earlier rows; rooms of one row do not know each other."""

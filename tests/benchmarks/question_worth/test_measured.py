@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_rel
 
-from benchmarks.question_worth.decided import decisions, shares
 from benchmarks.question_worth.measured import Words, measure
-from benchmarks.question_worth.scores import Scores
-from benchmarks.question_worth.worth import crossing, sample_sizes, worth
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
+from ragassay.evaluate.validity.decided import decisions, shares
+from ragassay.evaluate.validity.scores import Scores
+from ragassay.evaluate.validity.worth import crossing, sample_sizes, worth
 
 
 def scores(values: np.ndarray, clusters: list[str] | None = None) -> Scores:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.question_worth.scores import Scores
 from ragassay.arrays import Floats, Ints
-from ragassay.evaluate.statistics.clustered import estimate
-from ragassay.evaluate.statistics.orders import pairs
-from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
+
+from ..statistics.clustered import estimate
+from ..statistics.orders import pairs
+from ..statistics.paired_comparison import LEVEL, t_p
+from .scores import Scores
 
 
 class Shares(NamedTuple):

@@ -16,11 +16,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from benchmarks.question_worth.scores import Scores
 from ragassay.arrays import Floats, Ints
-from ragassay.evaluate.agreement.interval import draws
-from ragassay.evaluate.statistics.orders import loss, tau_b
 from ragassay.records import Record
+
+from ..agreement.interval import draws
+from ..statistics.orders import loss, tau_b
+from .scores import Scores
 
 SMALLEST, N_SIZES = 5, 12
 SPLITS, RESAMPLES, RESAMPLED_SPLITS = 2000, 200, 50
@@ -51,12 +52,12 @@ class _Leads(NamedTuple):
 
 
 def worth(
-    people: Scores, written: Mapping[str, Scores], seed: int, resamples: int = RESAMPLES
+    people: Scores, written: Mapping[str, Scores], seed: int, resamples: int = RESAMPLES, splits: int = SPLITS
 ) -> dict[str, tuple[Worth, Worth]]:
     """Kind of question to what its questions are worth by tau, and by the loss of the retriever chosen."""
     sizes = sample_sizes(people.n)
     means = {kind: scores.means for kind, scores in written.items()}
-    found = _leads(people, np.ones(people.n, np.intp), means, sizes, SPLITS, seed)
+    found = _leads(people, np.ones(people.n, np.intp), means, sizes, splits, seed)
     drawn = _resampled(people, written, sizes, resamples, seed)
     return {
         kind: (

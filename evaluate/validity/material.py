@@ -1,0 +1,124 @@
+"""What the page is made from, read from the files of an experiment: questions, their evidence, the screening."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from ragassay.errors import InputError
+from ragassay.evidence.documents import Documents
+from ragassay.evidence.read import read_evidence
+from ragassay.evidence.spans import Evidence, Span, merged, place_of
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import first_problem, read_json, read_records
+from ragassay.records import Page, Passage, Query, QuestionsCheck, Section
+from ragassay.screening import VariantRun
+from ragassay.trec import read_qrels
+
+from ..inputs.sections import source_clusters
+from ..inputs.sources import writer
+from ..screening.screen import screened_by
+from .coverage import Corpus
+from .families import Measured
+from .people import Basis
+from .questions import Question
+
+ANSWERS = 2
+"""The lowest of the judge's labels of a passage that answers the query ("very relevant")."""
+
+
+class Material(NamedTuple):
+    """evidence: by query id. measured: quality by what it is held against; empty without a screening."""
+
+    questions: tuple[Question, ...]
+    evidence: Mapping[str, Evidence]
+    corpus: Corpus
+    check: QuestionsCheck | None
+    measured: Mapping[Basis, Measured]
+
+
+def read_material(workspace: Workspace) -> Material:
+    """Raises InputError where there are no questions, or a file is not as it should be."""
+    if not workspace.queries.exists():
+        remedy = f"run `ragassay questions {workspace.corpus}` first"
+        raise InputError("there are no questions yet", file=workspace.queries, remedy=remedy)
+    queries = read_records(workspace.queries, Query)
+    if not queries:
+        raise InputError("has no question", file=workspace.queries, remedy="run `ragassay questions` again")
+    evidence = read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
+    pages = read_records(workspace.pages, Page) if workspace.pages.exists() else []
+    documents = Documents(pages)
+    sections = read_records(workspace.sections, Section) if workspace.sections.exists() else []
+    return Material(
+        _questions(queries, evidence, documents),
+        evidence,
+        Corpus(
+            {one.id: Span(one.doc, one.start, one.end) for one in sections},
+            {(page.doc, page.page): documents.of_pages(page.doc, page.page, page.page) for page in pages},
+        ),
+        _check(workspace),
+        _measured(workspace, queries, evidence),
+    )
+
+
+def _questions(queries: list[Query], evidence: Mapping[str, Evidence], documents: Documents) -> tuple[Question, ...]:
+    clusters = source_clusters(queries)
+
+    def said(query: Query, key: str) -> str:
+        value = query.metadata.get(key)
+        return value if isinstance(value, str) else ""
+
+    return tuple(
+        Question(
+            id=query.id,
+            text=query.text,
+            cluster=clusters.names[clusters.number(query.id)],
+            author=writer(query),
+            **{key: said(query, key) for key in ("kind", "role", "doc", "section")},
+            evidence="\n".join(documents.text(doc)[start:end] for doc, start, end in evidence.get(query.id, ())),
+        )
+        for query in queries
+    )
+
+
+def _check(workspace: Workspace) -> QuestionsCheck | None:
+    path = workspace.questions_check
+    if not path.exists():
+        return None
+    try:
+        return QuestionsCheck.model_validate(read_json(path))
+    except ValidationError as error:
+        remedy = "run `ragassay questions` again"
+        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+
+
+def _measured(workspace: Workspace, queries: list[Query], evidence: Mapping[str, Evidence]) -> dict[Basis, Measured]:
+    """By the evidence, and by the passages that the judge found to answer, where it was asked."""
+    if not workspace.screening_runs.exists():
+        return {}
+    runs = read_records(workspace.screening_runs, VariantRun)
+    if other := [run for run in runs if run.n != len(queries)]:
+        problem = f"{other[0].variant} was run on {other[0].n:,} queries, and there are {len(queries):,} now"
+        raise InputError(problem, file=workspace.screening_runs, remedy="run `ragassay screen` again")
+    bases: dict[Basis, Mapping[str, Evidence]] = {"evidence": evidence, "judge": _by_judge(workspace)}
+    found: dict[Basis, Measured] = {}
+    for basis, pieces in bases.items():
+        held = [query for query in queries if query.id in pieces]
+        if held and runs:
+            found[basis] = Measured.of(screened_by(workspace, runs, held, pieces))
+    return found
+
+
+def _by_judge(workspace: Workspace) -> dict[str, Evidence]:
+    """Where the passages stand that the judge labelled as answering, by query; without `qrels.trec` nowhere."""
+    if not workspace.qrels.exists():
+        return {}
+    places = {passage.id: place_of(passage) for passage in read_records(workspace.passages, Passage)}
+    found = {}
+    for query, labels in read_qrels(workspace.qrels).items():
+        spans = [span for name, label in labels.items() if label >= ANSWERS and (span := places.get(name))]
+        if spans:
+            found[query] = merged(spans)
+    return found

@@ -1,0 +1,171 @@
+"""`ragassay validity`: planted faults are found, a sound set raises none, and what is open is said to be."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.json_lines import records, write_lines
+from support.validity_corpus import AUTHORS, make_validity_corpus
+
+from ragassay.cli import main
+
+
+def looked_at(corpus: Path, results: Path) -> dict[str, Any]:
+    assert main(["validity", str(corpus), "--results", str(results)]) == 0
+    found: dict[str, Any] = json.loads((results / "validity.json").read_text())
+    return found
+
+
+def figures_in(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, dict):
+        below = [figure for one in value.values() for figure in figures_in(one)]
+        return [value, *below] if {"value", "n", "n_failed", "ci_low", "ci_high"} <= value.keys() else below
+    return [figure for one in value for figure in figures_in(one)] if isinstance(value, list) else []
+
+
+def test_a_sound_set_raises_no_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    found = looked_at(*make_validity_corpus(tmp_path))
+    assert found["warnings"] == [] and "warning" not in capsys.readouterr().out
+    assert (found["n_written"], found["n_real"], found["n_experts"], found["n_variants"]) == (80, 30, 30, 9)
+    difference = found["leak"]["figures"]["difference_shared_best"]
+    assert difference["ci_low"] < 0 < difference["ci_high"] and difference["n"] == 110
+    for figure in figures_in(found):
+        if figure["ci_low"] is not None:
+            assert figure["ci_low"] <= figure["value"] <= figure["ci_high"]
+
+
+def test_questions_copied_word_for_word_are_a_leak(tmp_path: Path):
+    found = looked_at(*make_validity_corpus(tmp_path, "leak"))
+    assert found["leak"]["figures"]["copied"]["value"] == 1.0
+    assert found["leak"]["figures"]["run_evidence"]["value"] == 10.0
+    assert "copied from their evidence" in found["leak"]["warnings"][0]
+    assert any("overlap more with passages than people's" in warning for warning in found["warnings"])
+
+
+def test_questions_that_all_begin_alike_are_not_realistic(tmp_path: Path):
+    found = looked_at(*make_validity_corpus(tmp_path, "realism"))
+    assert found["realism"]["opening"] == "according to the"
+    assert found["realism"]["figures"]["opening"]["value"] == 1.0
+    assert any("begin alike" in warning for warning in found["realism"]["warnings"])
+
+
+def test_an_author_who_favours_a_kind_of_retriever_is_named(tmp_path: Path):
+    found = looked_at(*make_validity_corpus(tmp_path, "favour"))
+    assert any(f"questions of {AUTHORS[0]} favour bm25" in warning for warning in found["authors"]["warnings"])
+    favour = next(one for one in found["authors"]["favours"] if (one["group"], one["family"]) == (AUTHORS[0], "bm25"))
+    assert favour["told"] and favour["figure"]["ci_low"] > 0
+    assert {one["name"]: one["n"] for one in found["authors"]["groups"]} == dict.fromkeys(AUTHORS, 40)
+
+
+def test_a_winner_that_changes_with_overlap_is_warned_of(tmp_path: Path):
+    found = looked_at(*make_validity_corpus(tmp_path, "overlap", per_section=4))
+    thirds = found["leak"]["thirds"]
+    assert "bm25" not in thirds[0]["best"] and thirds[-1]["best"] == ["bm25"]
+    assert sum(third["n"] for third in thirds) == 80
+    assert any("The winner changes with overlap" in warning for warning in found["leak"]["warnings"])
+
+
+def test_a_look_that_gives_questions_away_is_warned_of(tmp_path: Path):
+    corpus, results = make_validity_corpus(tmp_path)
+    auc = {"value": 0.9, "n": 110, "ci_low": 0.8, "ci_high": 0.95}
+    said = "experts' and written questions are told apart"
+    check = {"n_experts": 30, "n_written": 80, "auc": auc, "features": [], "energy_distance": None, "said": said}
+    (results / "questions-check.json").write_text(json.dumps({**check, "energy_distance_drawn": None}))
+    assert "AUC 0.90 (0.80 to 0.95; n 110)" in looked_at(corpus, results)["realism"]["warnings"][0]
+    (results / "questions-check.json").write_text("{}")
+    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+
+
+def test_without_a_screening_the_parts_that_need_none_are_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    corpus, results = make_validity_corpus(tmp_path, "leak")
+    (results / "screening.jsonl").unlink()
+    found = looked_at(corpus, results)
+    told = capsys.readouterr().out
+    assert "add [[retriever]] tables to experiment.toml and run `ragassay screen`" in told
+    assert found["leak"]["figures"]["copied"]["value"] == 1.0 and found["leak"]["thirds"] == []
+    for part in ("difficulty", "authors", "people"):
+        assert "no screening yet" in found[part]["abstained"]
+
+
+def test_without_real_questions_that_part_abstains(tmp_path: Path):
+    found = looked_at(*make_validity_corpus(tmp_path, n_real=0))
+    assert found["people"]["abstained"] == (
+        "No query is a person's own, so the order by people's questions is not known."
+    )
+    assert "no people's questions (questions.txt)" in found["realism"]["abstained"]
+    assert found["warnings"] == [] and found["people"]["beside"] == []
+
+
+def test_a_set_of_one_question_says_so(tmp_path: Path):
+    corpus, results = make_validity_corpus(tmp_path, n_real=0)
+    write_lines(results / "queries.jsonl", records(results / "queries.jsonl")[:1])
+    write_lines(results / "screening.jsonl", [row | {"n": 1} for row in records(results / "screening.jsonl")])
+    found = looked_at(corpus, results)
+    assert "1 written question has a value" in found["difficulty"]["abstained"]
+    assert "fewer than 9" in found["leak"]["abstained"]
+    assert found["leak"]["figures"]["shared_evidence"]["ci_low"] is None and found["warnings"] == []
+
+
+def test_without_questions_there_is_nothing_to_look_at(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    corpus, results = make_validity_corpus(tmp_path)
+    (results / "queries.jsonl").unlink()
+    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+    assert "there are no questions yet" in capsys.readouterr().err
+    assert not (results / "validity.json").exists()
+
+
+def test_a_screening_of_other_queries_is_not_taken_for_one_of_these(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    corpus, results = make_validity_corpus(tmp_path)
+    write_lines(results / "queries.jsonl", records(results / "queries.jsonl")[:50])
+    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+    assert "bm25-0 was run on 110 queries, and there are 50 now" in capsys.readouterr().err
+
+
+def test_a_real_question_about_another_document_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    corpus, results = make_validity_corpus(tmp_path)
+    rows = records(results / "queries.jsonl")
+    rows[-1]["metadata"]["evidence"] = [{"doc": "other.pdf", "start": 0, "end": 5}]
+    write_lines(results / "queries.jsonl", rows)
+    assert main(["validity", str(corpus), "--results", str(results)]) == 2
+    told = capsys.readouterr().err
+    assert "other.pdf" in told and f"queries.jsonl:{len(rows)}" in told
+    assert not (results / "validity.json").exists()
+
+
+def test_a_variant_that_fails_on_a_query_leaves_it_out_and_says_so(tmp_path: Path):
+    corpus, results = make_validity_corpus(tmp_path)
+    runs = records(results / "screening.jsonl")
+    runs[0] |= {"n_failed": 2, "errors": {"w00": "timeout", "r00": "timeout"}}
+    write_lines(results / "screening.jsonl", runs)
+    found = looked_at(corpus, results)
+    (beside,) = found["people"]["beside"]
+    assert (beside["n_real"], beside["n_real_failed"]) == (29, 1)
+    assert (beside["n_written"], beside["n_written_failed"]) == (79, 1)
+    assert found["difficulty"]["figures"]["all_pass"]["n_failed"] == 1
+
+
+def test_the_judge_s_labels_are_a_second_basis(tmp_path: Path):
+    corpus, results = make_validity_corpus(tmp_path)
+    queries = records(results / "queries.jsonl")
+    at = {row["metadata"]["start"]: row["_id"] for row in records(results / "corpus.jsonl")}
+    lines = [f"{q['_id']} 0 {at[q['metadata']['evidence'][0]['start']]} 2\n" for q in queries]
+    (results / "qrels.trec").write_text("".join(lines))
+    evidence, judge = looked_at(corpus, results)["people"]["beside"]
+    assert judge["basis"] == "judge" and judge["figures"] == evidence["figures"]
+
+
+def test_the_page_escapes_what_it_shows_and_loads_nothing(tmp_path: Path):
+    corpus, results = make_validity_corpus(tmp_path)
+    rows = records(results / "queries.jsonl")
+    rows[0]["metadata"]["role"] = "<script>alert(1)</script>"
+    write_lines(results / "queries.jsonl", rows)
+    looked_at(corpus, results)
+    page = (results / "validity.html").read_text()
+    assert "&lt;script&gt;" in page and "<script" not in page
+    assert not re.search(r"(src|href)=", page) and "default-src 'none'" in page
+    looked_at(corpus, results)
+    assert (results / "validity.html").read_text() == page
