@@ -8,7 +8,7 @@ model, takes less.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
@@ -29,9 +29,10 @@ from ragassay.retrieval.dependencies import answers_label
 from ragassay.retrieval.rewriting.rewritings import batch_label, of_rag_fusion, prompt_file, rewritings_for
 from ragassay.tokens import count_tokens, reply_tokens
 
+from .load import QUESTION_TOKENS, Load
+
 STAGES_THAT_ASK = ("questions", "screen", "retrieve", "answer", "judge", "evaluate")
 
-QUESTION_TOKENS = 40
 _ANSWER_TOKENS = 115
 _REASON_TOKENS = 45
 _NEW_PASSAGES_PER_AGENT = 0.3
@@ -44,27 +45,6 @@ _EVALUATOR_TOKENS = 600
 """An evaluator's instructions with question and answer."""
 _RELEVANT = {1: 3.3, 2: 1.4}
 """Passages of a query with this label or a higher one, by the strict prompts of that run."""
-
-
-@dataclass(frozen=True)
-class Load:
-    """Calls with one label to one model, and the tokens of all of them together; searches: those of a rerank server."""
-
-    label: str
-    model: str
-    calls: int
-    from_cache: int
-    input_tokens: int
-    output_tokens: int
-    searches: int = 0
-
-    @property
-    def kind(self) -> str:
-        """What it asks, whichever time: the label up to its first hyphen (`questions`, `listwise`, …), or whole for an
-        evaluator, a judge of answers and a rewriting."""
-        label = self.label.split("-repeat-")[0]
-        whole = label.startswith(("evaluate-", "pointwise-", "rewrites-"))
-        return label if whole else label.split("-")[0]
 
 
 def estimate(stage: str, workspace: Workspace) -> list[Load]:

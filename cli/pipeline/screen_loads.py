@@ -18,7 +18,7 @@ from ragassay.records import Passage, Query
 from ragassay.retrieval.rewriting.rewritings import Rewriting, rewriting_of
 from ragassay.tokens import count_tokens, passage_tokens
 
-from .loads import QUESTION_TOKENS, Load
+from .load import QUESTION_TOKENS, Load
 
 Passages = dict[str, list[Passage]]
 """By chunking, in the order of the file."""

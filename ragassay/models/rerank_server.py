@@ -112,5 +112,6 @@ def searches_of(reply: dict[str, Any], n: int) -> int:
     meta = reply.get("meta")
     billed = meta.get("billed_units") if isinstance(meta, dict) else None
     units = billed.get("search_units") if isinstance(billed, dict) else None
-    told = isinstance(units, int | float) and 0 <= units < math.inf
-    return math.ceil(units) if told else -(-n // TEXTS_PER_SEARCH)
+    if isinstance(units, int | float) and 0 <= units < math.inf:
+        return math.ceil(units)
+    return -(-n // TEXTS_PER_SEARCH)

@@ -75,7 +75,10 @@ def test_own_code_that_misbehaves(
     says: str,
 ):
     corpus = make_corpus(own_folder(tmp_path, monkeypatch), "openai:m")
-    write_lines(corpus / "queries.jsonl", [{"_id": "q1", "text": "What do I write 31 to register for?", "metadata": {"evidence": EVIDENCE}}])
+    write_lines(
+        corpus / "queries.jsonl",
+        [{"_id": "q1", "text": "What do I write 31 to register for?", "metadata": {"evidence": EVIDENCE}}],
+    )
     (corpus / f"{module}.py").write_text(code)
     path = corpus / "experiment.toml"
     text = path.read_text().replace('style = "passage"', 'source = "own"').replace("fusion_queries = 2", "agents = []")
