@@ -1,11 +1,11 @@
-"""What a stage asks of one model: calls, tokens, searches."""
+"""What a plan counts: calls with one label to one model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 QUESTION_TOKENS = 40
-"""Of a question, about."""
+"""Of a query, where none is there yet."""
 
 
 @dataclass(frozen=True)

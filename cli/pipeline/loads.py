@@ -29,8 +29,7 @@ from ragassay.retrieval.dependencies import answers_label
 from ragassay.retrieval.rewriting.rewritings import batch_label, of_rag_fusion, prompt_file, rewritings_for
 from ragassay.tokens import count_tokens, reply_tokens
 
-from .load import QUESTION_TOKENS
-from .load import Load as Load
+from .load import QUESTION_TOKENS, Load
 
 STAGES_THAT_ASK = ("questions", "screen", "retrieve", "answer", "judge", "evaluate")
 

@@ -26,7 +26,8 @@ from ragassay.retrieval.dependencies import rewriting_models
 from ragassay.tokens import count_tokens, reply_tokens
 
 from .joined import alone, with_others
-from .loads import STAGES_THAT_ASK, Load, estimate
+from .load import Load
+from .loads import STAGES_THAT_ASK, estimate
 from .manifest import digests, read_manifest, why_run
 from .opening import of_finalists, with_finalists
 from .pace import Pace

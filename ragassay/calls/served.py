@@ -88,8 +88,8 @@ class ServerCalls:
                     break
                 try:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                except KeyboardInterrupt as interrupt:  # what is under way is paid for: it is given first
-                    trouble = trouble or interrupt
+                except KeyboardInterrupt as stopped:  # what is under way is paid for: it is given first
+                    trouble = trouble or stopped
                     self._desk.stop.set()
                     continue
                 for future in done:
