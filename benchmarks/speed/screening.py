@@ -5,7 +5,7 @@
 The grid is `benchmarks/tables/screening.toml`: six chunkings, six settings of BM25, all-MiniLM-L6-v2, three weights,
 RM3, MMR and small to big. A hundred questions are sentences of the text, whose evidence they are: they only stand for
 as many.
-Beside it each of six variants is screened in a process of its own, embeddings kept, as a loop over variants would do;
+Beside it each of four variants is screened in a process of its own, embeddings kept, as a loop over variants would do;
 their mean times 162 is what that loop takes. Processes are counted with their children: clock, CPU and largest size.
 """
 
@@ -45,7 +45,7 @@ model = "openai:nobody"
 MANUAL = "corpora/avr-libc/avr-libc-user-manual.pdf"
 N_QUERIES, SEED = 100, 7
 COLD_S, WARM_S, MOST_BYTES = 600, 60, 4_000_000_000
-ALONE = 6
+ALONE = 4
 """Variants that are screened one at a time."""
 
 
