@@ -22,9 +22,9 @@ from .on_files import (
     search,
 )
 from .options import STATUS, actions
-from .verbs import completion, demo, export, judges, label_sheet, model, new, plan, replies, run, stage
+from .verbs import certify, completion, demo, export, judges, label_sheet, model, new, plan, replies, run, stage
 
-EXPERIMENT = (demo, new, run, plan, stage, judges, replies, label_sheet, model)
+EXPERIMENT = (demo, new, run, plan, stage, judges, replies, label_sheet, certify, model)
 ON_FILES = (search, opensearch, score, rate, plot, consistency, gate, agree, agree_systems, calibrate, meta_eval)
 
 

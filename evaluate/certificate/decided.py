@@ -1,8 +1,8 @@
 """Which pairs of systems are decided, by how probable it is that their order is the other way round.
 
-A pair's `p_wrong` is the posterior probability that the sign of its difference is not the likelier one (the local false
-sign rate: Stephens, Biostatistics 18(2), 2017). Decided are as many pairs, the surest first, as together are wrong in no
-more than `level` of them on average, and none that is wrong with more than `MOST_WRONG`.
+A pair's `p_wrong` is the posterior probability that the sign of its difference is not the likelier one (the local
+false sign rate: Stephens, Biostatistics 18(2), 2017). Decided are as many pairs, the surest first, as together are
+wrong in no more than `level` of them on average, and none that is wrong with more than `MOST_WRONG`.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Decided:
 
     difference, low, high: posterior mean and central 95%. p_wrong: 0 to 0.5. decided: 1 where the first is better, -1
     the second, 0 open. more: of open pairs, about how many more real queries would decide them if the difference is as
-    it is estimated now; infinite beyond MOST_REAL, 0 of decided ones. expected_wrong: mean p_wrong of the decided pairs,
-    NaN without any. worth: (3,), how many real queries the written ones count for: median and central 90%.
+    it is estimated now; infinite beyond MOST_REAL, 0 of decided ones. expected_wrong: mean p_wrong of the decided
+    pairs, NaN without any. worth: (3,), how many real queries the written ones count for: median and central 90%.
     """
 
     difference: Floats
