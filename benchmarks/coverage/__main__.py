@@ -26,6 +26,7 @@ TABLES = (
     "sources",
     "told_apart",
     "screening",
+    "certificate",
 )
 
 

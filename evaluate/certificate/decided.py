@@ -22,7 +22,7 @@ from .posterior import Drawn, draw
 LEVEL = 0.1
 """Of the decided pairs, the share that may be the other way round, in expectation."""
 
-MOST_WRONG = 0.3
+MOST_WRONG = 0.27
 """The p_wrong above which no pair is decided, however sure the others are."""
 
 MOST_REAL = 1000
