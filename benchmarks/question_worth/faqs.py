@@ -25,6 +25,7 @@ from ragassay.files import json_line, write_text
 FAQS = {"debian": "debian-faq.en", "r": "R-FAQ"}
 BOOKS = ("debian-reference.en", "R-intro", "R-admin")
 WORDS, FEWEST_WORDS, COPIED, CONTENTS_PAGES = 200, 25, 18, 10
+QUOTES = str.maketrans("’“”", "'\"\"")
 WRITTEN = Path(__file__).with_name("faq_questions.tsv")
 
 
@@ -41,12 +42,12 @@ def answers(pdfs: Path, faq: str) -> Iterator[tuple[str, str]]:
     found = pages(pdfs / f"{faq}.pdf")
     text = "\n".join(found)
     solid = [at for at, character in enumerate(text) if not character.isspace()]
-    flat = "".join(text[at] for at in solid).lower().replace("’", "'")
+    flat = "".join(text[at] for at in solid).lower().translate(QUOTES)
     with (pdfs / "questions" / f"{faq}.tsv").open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
     places = []
     for row in rows:
-        key = re.sub(r"\s+", "", row["question"]).lower().replace("’", "'")
+        key = re.sub(r"\s+", "", row["question"]).lower().translate(QUOTES)
         start = flat.find(key, sum(len("".join(page.split())) for page in found[: int(row["pdf_page"]) - 1]))
         if start >= 0:
             places.append((start, start + len(key), row["question"]))

@@ -1,4 +1,4 @@
-"""What a certificate decides: of systems whose real differences are known, with sound and with biased written queries."""
+"""What a certificate decides: of systems with known differences, with sound and with biased written queries."""
 
 from __future__ import annotations
 
