@@ -25,7 +25,7 @@ from ragassay.files import json_line, write_text
 FAQS = {"debian": "debian-faq.en", "r": "R-FAQ"}
 BOOKS = ("debian-reference.en", "R-intro", "R-admin")
 WORDS, FEWEST_WORDS, COPIED, CONTENTS_PAGES = 200, 25, 18, 10
-QUOTES = str.maketrans("’“”", "'\"\"")
+QUOTES = str.maketrans("’“”", '\'""')
 WRITTEN = Path(__file__).with_name("faq_questions.tsv")
 
 

@@ -65,7 +65,8 @@ def _drawn(axes: Axes, group: Ints, generator: np.random.Generator, draws: int) 
     precision = axes.n + weight + 1 / _A[a][:, None]
     mean = (axes.n * real + weight * written) / precision
     inflated = axes.df / generator.chisquare(axes.df, (draws, 1))
-    return mean + generator.standard_normal(mean.shape) * np.sqrt(inflated / precision), weight
+    theta: Floats = mean + generator.standard_normal(mean.shape) * np.sqrt(inflated / precision)
+    return theta, weight
 
 
 def _likelihood(n: int, real: Floats, written: Floats, variance: Floats) -> _Likelihood:
@@ -84,5 +85,6 @@ def _likelihood(n: int, real: Floats, written: Floats, variance: Floats) -> _Lik
 def _weights_of_u() -> Floats:
     """Of the inverse gamma with shape and scale GAP_DF / 2, on a grid even in the logarithm."""
     half = GAP_DF / 2
-    weights: Floats = np.exp(-half * np.log(_U) - half / _U)
-    return weights / weights.sum()
+    weights = np.exp(-half * np.log(_U) - half / _U)
+    shares: Floats = weights / weights.sum()
+    return shares
