@@ -78,24 +78,20 @@ WORLDS = (
 
 
 def cell(world: World, n_real: int, experiments: int) -> tuple[float, float, float]:
-    """Share of the pairs decided, of these those that are wrong, and those expected to be; NaN where none is."""
+    """Share of the pairs decided, and of all that are, those that are wrong and expected to be; NaN without any."""
     rng, first, second = np.random.default_rng(7), *pairs(world.n_systems)
-    decided, wrong, expected = [], [], []
+    n_pairs = n_decided = n_wrong = expected = 0.0
     for seed in range(experiments):
         worths = world.worths(rng)
         real = world.values(worths, n_real, 0.0, rng)
         written = world.values(worths, N_WRITTEN, world.bias, rng)
         found = decide(real, written, SECTIONS, seed=seed)
         some = found.decided != 0
-        decided.append(some.mean())
-        if some.any():
-            wrong.append((found.decided != np.sign(worths[first] - worths[second]))[some].mean())
-            expected.append(found.expected_wrong)
-    return float(np.mean(decided)), _mean(wrong), _mean(expected)
-
-
-def _mean(values: list[float]) -> float:
-    return float(np.mean(values)) if values else np.nan
+        n_pairs, n_decided = n_pairs + len(some), n_decided + some.sum()
+        n_wrong += (found.decided != np.sign(worths[first] - worths[second]))[some].sum()
+        expected += found.p_wrong[some].sum()
+    shares = (n_wrong / n_decided, expected / n_decided) if n_decided else (np.nan, np.nan)
+    return float(n_decided / n_pairs), float(shares[0]), float(shares[1])
 
 
 def lines(experiments: int) -> Iterator[str]:
