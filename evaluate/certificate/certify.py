@@ -44,9 +44,9 @@ def certify(systems: Systems, asked_in: Path, *, level: float = LEVEL, seed: int
     """The certificate. Raises InputError, naming `asked_in`, where there are too few systems or queries for one."""
     kept = _enough(systems)
     real, written = systems.real_values[kept], systems.written_values[kept]
-    whole = [~np.isnan(values).any(axis=0) for values in (real, written)]
-    clusters = systems.clusters.of([q for q, ok in zip(systems.written, whole[1].tolist(), strict=True) if ok])
-    n_real, n_written = (int(ok.sum()) for ok in whole)
+    whole = [np.flatnonzero(~np.isnan(values).any(axis=0)) for values in (real, written)]
+    clusters = systems.clusters.of([systems.written[at] for at in whole[1].tolist()])
+    n_real, n_written = (len(places) for places in whole)
     _check(systems, len(kept), (n_real, len(clusters.names)), asked_in)
     found = decide(real[:, whole[0]], written[:, whole[1]], clusters, level=level, seed=seed)
     names = [systems.names[at] for at in kept]
