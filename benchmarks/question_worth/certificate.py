@@ -65,7 +65,7 @@ def matched(people: Asked, of_people: Scores, questions: Asked, of_questions: Sc
     if len(both) < 30:
         return np.nan, len(both)
     axes = axes_of(of_people.values, of_people.values, of_people.clusters)
-    turned: Floats = np.linalg.pinv(axes.loadings.T)[axes.leading]
+    turned = np.linalg.pinv(axes.loadings.T)[axes.leading]
     one, other = (turned @ side[:, [pair[at] for pair in both]] for at, side in _sides(of_people, of_questions))
     return float(np.mean([np.corrcoef(a, b)[0, 1] ** 2 for a, b in zip(one, other, strict=True)])), len(both)
 

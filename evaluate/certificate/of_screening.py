@@ -12,7 +12,7 @@ from ragassay.records import Query
 from ragassay.screening import VariantRun
 
 from ..inputs.sources import by_source
-from ..screening.screen import screened_of
+from ..screening.screen import screened_by
 from .certify import Systems, certify
 from .decided import LEVEL
 from .records import Certificate
@@ -35,7 +35,7 @@ def _systems(workspace: Workspace) -> Systems:
     runs = read_records(workspace.screening_runs, VariantRun)
     evidence = read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
     queries = [query for query in read_records(workspace.queries, Query) if query.id in evidence]
-    screened, kinds = screened_of(workspace, runs, queries, evidence), by_source(queries)
+    screened, kinds = screened_by(workspace, runs, queries, evidence), by_source(queries)
     at = {query.id: place for place, query in enumerate(queries)}
     real, written = (np.array([at[query] for query in ids], dtype=np.intp) for ids in kinds)
     return Systems(

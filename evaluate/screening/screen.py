@@ -41,7 +41,7 @@ def screen(workspace: Workspace) -> StageOutcome:
         remedy = 'give questions metadata.evidence (docs/evidence.md), or write them with style = "need"'
         problem = "no query has evidence, against which variants could be held"
         raise InputError(problem, file=workspace.queries, remedy=remedy)
-    screened = screened_of(workspace, runs, queries, evidence)
+    screened = screened_by(workspace, runs, queries, evidence)
     search = workspace.experiment.search_settings
     baseline = _baseline(workspace, search.baseline)
     results = screen_results(screened, places=search.finalists, baseline=baseline)
@@ -57,7 +57,7 @@ def _baseline(workspace: Workspace, named: str | None) -> str | None:
     return workspace.experiment.variants.named(named)[0].name if named else None
 
 
-def screened_of(
+def screened_by(
     workspace: Workspace, runs: Sequence[VariantRun], queries: Sequence[Query], evidence: Mapping[str, Evidence]
 ) -> Screened:
     """Every variant's values on `queries`, which all have evidence."""
