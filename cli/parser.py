@@ -23,9 +23,23 @@ from .on_files import (
     search,
 )
 from .options import STATUS, actions
-from .verbs import completion, demo, export, judges, label_sheet, model, new, plan, replies, run, stage, validity
+from .verbs import (
+    certify,
+    completion,
+    demo,
+    export,
+    judges,
+    label_sheet,
+    model,
+    new,
+    plan,
+    replies,
+    run,
+    stage,
+    validity,
+)
 
-EXPERIMENT = (demo, new, run, plan, stage, validity, judges, replies, label_sheet, model)
+EXPERIMENT = (demo, new, run, plan, stage, validity, certify, judges, replies, label_sheet, model)
 ON_FILES = (check, search, opensearch, score, rate, plot, consistency, gate, agree, agree_systems, calibrate, meta_eval)
 
 

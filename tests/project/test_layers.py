@@ -32,7 +32,7 @@ EVALUATE = (
     {"judging"},
     {"figures"},
     {"human_labels", "agreement", "screening"},
-    {"audit"},
+    {"audit", "certificate"},
     {"basis", "validity"},
     {"compare", "make_judgments", "evaluate_answers", "dependencies"},
 )
