@@ -35,6 +35,8 @@ GRID = Path(__file__).parents[1] / "tables" / "screening.toml"
 HEAD = """\
 [questions]
 source = "own"
+[retrieval]
+embedding = "all-MiniLM-L6-v2"
 [answer]
 model = "openai:nobody"
 agents = []

@@ -54,6 +54,7 @@ def screen_variants(
     passages, queries = read_records(workspace.passages, Passage), read_queries(workspace)
     variants, runs, known = workspace.experiment.variants.all, list[VariantRun](), _known(workspace)
     with VariantRankers(workspace, passages, caller, embedding, rewritten) as rankers:
+        rankers.check_embeddings(queries)
         depths = {name: _to_fill(rankers, name, workspace) for name in {one.chunking for one in variants}}
         for done, variant in enumerate(variants, 1):
             k, _ = limits_of(variant, workspace.experiment)

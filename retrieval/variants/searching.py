@@ -18,12 +18,13 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.records import Passage, Query
 
 from ..rankers.embedding import Embedder, Progress
+from ..rankers.embedding_cache import Text
 from ..rankers.failures import Failed, search_each
 from ..rankers.hybrid import Hybrid
-from ..rankers.ranker import Ranking
+from ..rankers.ranker import Ranking, indexed_text
 from ..rerankers.opening import open_reranker
 from ..rerankers.reranker import Reranker
-from ..retrievers import open_embedder
+from ..retrievers import check_embedding, open_embedder
 from .bases import Base, Bases
 from .pipeline import Pipeline, Rewritten, Searching
 
@@ -72,6 +73,20 @@ class VariantRankers:
         if name not in self._made:
             self._made[name] = self._make(self._workspace.experiment.variants.by_name[name])
         return self._made[name]
+
+    def check_embeddings(self, queries: Sequence[Query]) -> None:
+        """Raises InputError, before anything is embedded, where a text is not kept and its model cannot be had."""
+        default = self._workspace.experiment.retrieval.embedding
+        wanted: dict[str, dict[str, None]] = {}
+        for variant in self._workspace.experiment.variants.all:
+            if variant.settings.kind == "knn" or variant.settings.mmr is not None:
+                searched = [variant.chunking] if variant.settings.kind == "knn" else []
+                wanted.setdefault(variant.settings.embedding or default, {}).update(dict.fromkeys(searched))
+        for model, chunkings in wanted.items():
+            texts = [Text("query", query.text) for query in queries]
+            texts += [Text("passage", indexed_text(one)) for name in chunkings for one in self.bases.passages(name)]
+            if self._embedder(model).n_missing(texts):
+                check_embedding(model, self._workspace, "the screening")
 
     def search(self, name: str, queries: Sequence[Query], k: int) -> VariantFound:
         """The `k` best passages of a variant for each query."""

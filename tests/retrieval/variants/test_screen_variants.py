@@ -168,9 +168,11 @@ def test_rankings_of_variants_that_are_no_more_are_removed(tmp_path: Path):
 
 
 def test_a_model_that_is_not_there_is_one_sentence(tmp_path: Path):
-    workspace = folder(tmp_path, KNN.replace("all-MiniLM-L6-v2", str(tmp_path / "nowhere")))
+    later = KNN.replace('"knn"\nkind', '"later"\nkind').replace("all-MiniLM-L6-v2", str(tmp_path / "nowhere"))
+    workspace = folder(tmp_path, KNN + later)
     with pytest.raises(InputError, match="cannot be loaded"):
         screen(workspace)
+    assert not workspace.embeddings.exists() and not workspace.screening.exists()  # said before anything is embedded
 
 
 def test_an_index_is_timed_only_where_its_vectors_were_made(tmp_path: Path):
