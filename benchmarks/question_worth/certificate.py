@@ -20,18 +20,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from benchmarks.question_worth.decided import decisions, shares
 
 from benchmarks.question_worth.__main__ import CACHE
 from benchmarks.question_worth.collection import ALL, Asked, asked, by_kind, read_passages, read_people, read_questions
 from benchmarks.question_worth.retrievers import WEIGHTS, rank
-from benchmarks.question_worth.scores import Scores, score
+from benchmarks.question_worth.scores import score
 from ragassay.arrays import Floats
 from ragassay.errors import RagassayError
 from ragassay.evaluate.certificate.axes import axes_of
 from ragassay.evaluate.certificate.decided import decide
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
 from ragassay.evaluate.statistics.orders import pairs
+from ragassay.evaluate.validity.decided import decisions, shares
+from ragassay.evaluate.validity.scores import Scores
 from ragassay.models.encoders import OFFLINE_MODEL
 from ragassay.retrieval.rankers.embedding import Embedder, model_identity
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache

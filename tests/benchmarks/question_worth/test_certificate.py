@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.question_worth.certificate import matched, row
 from benchmarks.question_worth.collection import Asked
-from benchmarks.question_worth.scores import Scores
 from ragassay.evaluate.inputs.clusters import ALONE
+from ragassay.evaluate.validity.scores import Scores
 
 STEPS = np.array([0.2, 0.35, 0.5, 0.65])
 
