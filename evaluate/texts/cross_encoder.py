@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from ragassay.arrays import Floats
 from ragassay.errors import InputError, MissingExtra
-from ragassay.models.encoders import is_on_hub, no_progress_bar
+from ragassay.models.encoders import is_local_only, no_progress_bar
 from ragassay.text import plain
 
 Pair = tuple[str, str]
@@ -66,7 +65,7 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
         raise MissingExtra(
             f"hallucination needs a cross-encoder ({error.name} is not installed), which", "local"
         ) from None
-    local_only = _local_only(source.name)
+    local_only = is_local_only(source.name, _unusable)
     try:
         with no_progress_bar():
             config = _config(source, local_only)
@@ -80,16 +79,6 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
         first = plain(str(error).strip().split("\n")[0][:200])
         reason = "the hub cannot be reached and it is not in the local cache" if local_only else first
         raise _unusable(source.name, reason) from error
-
-
-def _local_only(name: str) -> bool:
-    """Whether to load from this machine alone. Raises InputError where the hub has no such model."""
-    if Path(name).is_dir():
-        return False
-    found = is_on_hub(name)
-    if found is False:
-        raise _unusable(name, "there is no such folder and no such model on the hub")
-    return found is None
 
 
 def _unusable(name: str, reason: str) -> InputError:
@@ -169,7 +158,7 @@ class _Hhem:
         from transformers.utils.hub import cached_file
 
         foundation = str(config.get("foundation") or "google/flan-t5-base")
-        apart = _local_only(foundation)
+        apart = is_local_only(foundation, _unusable)
         self.tokenizer = AutoTokenizer.from_pretrained(foundation, local_files_only=apart)
         self._model = T5ForTokenClassification(AutoConfig.from_pretrained(foundation, local_files_only=apart))
         path = cached_file(source.name, "model.safetensors", revision=source.revision, local_files_only=local_only)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Protocol, cast
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from ..arrays import Singles
 from ..errors import InputError, MissingExtra
 from ..text import plain
-from .encoders import check_found, is_on_hub, no_progress_bar
+from .encoders import check_found, is_local_only, no_progress_bar
 
 
 class PairScorer(Protocol):
@@ -30,7 +29,7 @@ def load_pair_scorer(model: str) -> PairScorer:
         from sentence_transformers import CrossEncoder
     except ModuleNotFoundError as error:
         raise MissingExtra(f"reranking needs a cross-encoder ({error.name} is not installed), which", "local") from None
-    local_only = _local_only(model)
+    local_only = is_local_only(model, _unusable)
     try:
         with no_progress_bar():
             loaded = CrossEncoder(model, local_files_only=local_only)
@@ -71,16 +70,6 @@ class _Scorer:
             query = pairs[int(np.flatnonzero(~np.isfinite(found))[0])][0]
             raise InputError(f"the cross-encoder '{plain(self._model)}' gives no score for '{plain(query[:60])}'")
         return cast(Singles, found)
-
-
-def _local_only(model: str) -> bool:
-    """Whether to load from this machine alone. Raises InputError where the hub has no such model."""
-    if Path(model).is_dir():
-        return False
-    found = is_on_hub(model)
-    if found is False:
-        raise _unusable(model, "there is no such folder and no such model on the hub")
-    return found is None
 
 
 def _unusable(model: str, reason: str) -> InputError:

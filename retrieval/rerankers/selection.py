@@ -1,13 +1,12 @@
-"""Which of a ranking's passages are handed over: diverse ones, those above a score, the first k, or as many as fit."""
+"""Which of a ranking's passages are kept: diverse ones, or those above a score."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from ragassay.arrays import Floats
-from ragassay.tokens import how_many_fit
 
 from ..rankers.ranker import Ranking
 
@@ -47,16 +46,3 @@ def _units(rows: Floats) -> Floats:
 def above(ranking: Ranking, threshold: float) -> Ranking:
     """The passages whose score is at least `threshold`, which may be none."""
     return [(passage, score) for passage, score in ranking if score >= threshold]
-
-
-def first_k(ranking: Ranking, k: int) -> Ranking:
-    """The first `k`."""
-    return ranking[:k]
-
-
-def within_tokens(ranking: Ranking, tokens: int, length: Callable[[str], int]) -> Ranking:
-    """The longest beginning of the ranking whose passages have at most `tokens` together; `length` is by passage id.
-
-    The first passage that does not fit ends it: one further down would be handed over for being short.
-    """
-    return ranking[: how_many_fit((length(passage) for passage, _ in ranking), tokens)]

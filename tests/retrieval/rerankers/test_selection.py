@@ -1,4 +1,4 @@
-"""MMR, a threshold, and as many passages as fit."""
+"""MMR and a threshold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ragassay.retrieval.rerankers.selection import above, first_k, mmr, within_tokens
+from ragassay.retrieval.rerankers.selection import above, mmr
 
 QUERY = np.array([1.0, 0.0])
 VECTORS = {"a": np.array([2.0, 0.2]), "twin": np.array([1.0, 0.11]), "c": np.array([1.0, -1.0])}
@@ -51,12 +51,3 @@ def test_a_lambda_outside_its_range():
 
 def test_a_threshold_may_leave_nothing():
     assert above(RANKING, 8.0) == RANKING[:2] and above(RANKING, 10.0) == []
-
-
-@given(st.lists(st.integers(0, 50), max_size=10), st.integers(0, 120))
-def test_as_many_as_fit_is_the_longest_beginning(lengths, tokens):
-    ranking = [(f"p{i}", -float(i)) for i in range(len(lengths))]
-    got = within_tokens(ranking, tokens, lambda passage: lengths[int(passage[1:])])
-    assert got == ranking[: len(got)] and sum(lengths[: len(got)]) <= tokens
-    assert len(got) == len(lengths) or sum(lengths[: len(got) + 1]) > tokens
-    assert first_k(got, 2) == ranking[: min(2, len(got))]
