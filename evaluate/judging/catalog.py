@@ -33,6 +33,15 @@ from .judges.citations import Citations
 from .judges.context_relevance import ContextRelevance
 from .judges.custom import custom_judge
 from .judges.document_recall import DocumentRecall
+from .judges.eval_studio.context.listed import JUDGES as CONTEXT
+from .judges.eval_studio.form.listed import JUDGES as FORM
+from .judges.eval_studio.free.listed import JUDGES as FREE
+from .judges.eval_studio.likelihood.listed import JUDGES as LIKELIHOOD
+from .judges.eval_studio.passages.listed import JUDGES as PASSAGES
+from .judges.eval_studio.question.listed import JUDGES as QUESTION
+from .judges.eval_studio.safety.listed import JUDGES as SAFETY
+from .judges.eval_studio.summaries.listed import JUDGES as SUMMARIES
+from .judges.eval_studio.truth.listed import JUDGES as TRUTH
 from .judges.factual_correctness import FactualCorrectness
 from .judges.golden_similarity import GoldenSimilarity
 from .judges.groundedness import Groundedness
@@ -65,6 +74,15 @@ BUILT_IN: dict[str, type[Evaluator]] = {
         NoAnswer,
         GoldenSimilarity,
         FactualCorrectness,
+        *TRUTH,
+        *QUESTION,
+        *CONTEXT,
+        *PASSAGES,
+        *SAFETY,
+        *FORM,
+        *SUMMARIES,
+        *LIKELIHOOD,
+        *FREE,
     )
 }
 """Name to class, in the order in which they are listed."""
@@ -72,8 +90,8 @@ BUILT_IN: dict[str, type[Evaluator]] = {
 FAMILIES = {
     family: tuple(name for name, kind in BUILT_IN.items() if kind.family == family)
     for family in dict.fromkeys(kind.family for kind in BUILT_IN.values())
-}
-"""What the name of a whole family stands for in a list of judges."""
+} | {"eval-studio": tuple(name for name, kind in BUILT_IN.items() if kind.family.startswith("eval-studio-"))}
+"""What the name of a whole family stands for in a list of judges; `eval-studio` is all of its parts."""
 
 
 def evaluators_of(settings: EvaluateSettings, setup: Setup, file: Path) -> list[Evaluator]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isinf
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -21,7 +22,9 @@ from .question import LabelQuestion
 from .reply import JudgeFailed
 
 Unit = Literal["passage", "answer", "query"]
-Need = Literal["expected_response", "expected_docs"]
+Need = Literal["expected_response", "expected_docs", "conditions"]
+Part = Literal["question", "expected_response", "context", "answer", "conditions"]
+Asks = Literal["judge", "model", "nothing"]
 Steps = StepsTo[Assessment]
 
 NO_VALUE = "no value: "
@@ -30,11 +33,18 @@ NO_VALUE = "no value: "
 
 @dataclass(frozen=True)
 class Criterion:
-    """What one number of an evaluator is called in the records, and the ends of its scale."""
+    """What one number of an evaluator is called in the records, and the ends of its scale.
+
+    highest: infinite where there is no end, as of a perplexity; such labels have no score on 0 to 1.
+    lower_is_better: whether little is good, as of toxicity. threshold: the label from which it is good enough, by its
+    direction; None where its source names none.
+    """
 
     name: str
     lowest: float = 0.0
     highest: float = 1.0
+    lower_is_better: bool = False
+    threshold: float | None = None
 
 
 class Options(BaseModel):
@@ -57,6 +67,8 @@ class Evaluator(Judge[Assessment]):
     name: as in experiment.toml. family: whose method it is. about: one sentence. unit: what it judges; `query` for
     what looks at all answers of a query together. needs: ground truth without which a query is passed over.
     calls: about how many requests a passage or an answer takes, for `ragassay plan`; 0 of what asks no model.
+    reads: what of a case it looks at. asks: the judge, a model of its own on this machine or a server, or nothing.
+    source: where its rules are from. tags: what of NIST AI RMF and SR 11-7 it bears on.
     default_prompt: with the scale and the rules of its source; ragassay_prompt: ours, where it departs from them.
     """
 
@@ -69,6 +81,10 @@ class Evaluator(Judge[Assessment]):
     default_prompt: ClassVar[Path | None] = None
     ragassay_prompt: ClassVar[Path | None] = None
     calls: ClassVar[float] = 1.0
+    reads: ClassVar[tuple[Part, ...]] = ()
+    asks: ClassVar[Asks] = "judge"
+    source: ClassVar[str] = ""
+    tags: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, setup: Setup, options: Options | None = None) -> None:
         self.setup, self.options = setup, options or self.options_type()
@@ -103,7 +119,11 @@ class Evaluator(Judge[Assessment]):
 
     def lacks(self, query: Query) -> tuple[Need, ...]:
         """What of the ground truth it needs the query does not have."""
-        has = {"expected_response": expected_response, "expected_docs": expected_docs}
+        has: dict[Need, Callable[[Query], object]] = {
+            "expected_response": expected_response,
+            "expected_docs": expected_docs,
+            "conditions": lambda query: query.metadata.get("conditions"),
+        }
         return tuple(need for need in self.needs if has[need](query) is None)
 
     @property
@@ -149,7 +169,7 @@ class Evaluator(Judge[Assessment]):
             judge=self.judge,
             criterion=name,
             label=label,
-            score=(label - scale.lowest) / (scale.highest - scale.lowest),
+            score=None if isinf(scale.highest) else (label - scale.lowest) / (scale.highest - scale.lowest),
             reason=reason,
             probability=probability,
             expected=expected,

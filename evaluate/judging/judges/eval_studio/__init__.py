@@ -1,0 +1,1 @@
+"""The evaluators of H2O Eval Studio, by what they look at."""

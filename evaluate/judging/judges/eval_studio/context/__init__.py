@@ -1,0 +1,1 @@
+"""Evaluators of answers held against the retrieved passages."""

@@ -1,0 +1,8 @@
+"""The evaluators of answers held against the retrieved passages."""
+
+from __future__ import annotations
+
+from ....engine.evaluator import Evaluator
+
+JUDGES: tuple[type[Evaluator], ...] = ()
+"""In the order in which they are listed."""

@@ -1,0 +1,1 @@
+"""Evaluators of the form of an answer: what it matches, parses as, repeats."""

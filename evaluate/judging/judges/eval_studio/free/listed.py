@@ -1,0 +1,8 @@
+"""The evaluators of the user's own yes or no, and a check of facts by a model with tools."""
+
+from __future__ import annotations
+
+from ....engine.evaluator import Evaluator
+
+JUDGES: tuple[type[Evaluator], ...] = ()
+"""In the order in which they are listed."""

@@ -1,0 +1,1 @@
+"""Evaluators of how likely a language model finds an answer."""

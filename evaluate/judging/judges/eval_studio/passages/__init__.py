@@ -1,0 +1,1 @@
+"""Evaluators of what was retrieved, and scores made of others."""

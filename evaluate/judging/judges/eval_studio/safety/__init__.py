@@ -1,0 +1,1 @@
+"""Evaluators of what an answer must not hold."""

@@ -1,0 +1,1 @@
+"""Evaluators of answers that sum up a text."""

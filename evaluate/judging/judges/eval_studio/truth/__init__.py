@@ -1,0 +1,1 @@
+"""Evaluators of answers held against an expected response."""
