@@ -35,11 +35,12 @@ from .verbs import (
     plan,
     replies,
     run,
+    serve,
     stage,
     validity,
 )
 
-EXPERIMENT = (demo, new, run, plan, stage, validity, certify, judges, replies, label_sheet, model)
+EXPERIMENT = (demo, new, run, plan, stage, validity, certify, judges, replies, label_sheet, serve, model)
 ON_FILES = (check, search, opensearch, score, rate, plot, consistency, gate, agree, agree_systems, calibrate, meta_eval)
 
 

@@ -2,4 +2,5 @@
 
 from ragassay.cli import console
 
-console()
+if __name__ == "__main__":  # processes that are spawned import this module again
+    console()

@@ -236,6 +236,11 @@ class Workspace:
         return self.results / "validity.html"
 
     @property
+    def workbench(self) -> Path:
+        """What `ragassay serve` keeps of this folder: an index of the files beside it, which may be removed."""
+        return self.results / "workbench"
+
+    @property
     def requests(self) -> Path:
         return self.results / "requests"
 

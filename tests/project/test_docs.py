@@ -38,7 +38,10 @@ BENCHMARK_NAMES = {
     for path in (ROOT / "benchmarks").rglob("*.py")
 } - {"__main__"}
 """What stands behind `python -m benchmarks.`: `speed.elo`, `coverage`, …"""
-REPOSITORY = ("ragassay", "synth", "retrieval", "evaluate", "cli", "tests", "benchmarks", "docs", "corpora", ".ci")
+REPOSITORY = (
+    *("ragassay", "synth", "retrieval", "evaluate", "workbench", "cli"),
+    *("tests", "benchmarks", "docs", "corpora", ".ci"),
+)
 NO_PATHS = ("corpora/mine", "retrieval/llm_judged/", "retrieval/ground_truth/")
 """What begins like a path of the repository and is the user's, or the name of a column."""
 

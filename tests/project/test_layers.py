@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from support.places import ROOT
 
-FOLDERS = ("ragassay", "synth", "retrieval", "evaluate", "cli")
+FOLDERS = ("ragassay", "synth", "retrieval", "evaluate", "workbench", "cli")
 MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
 HEAVY = {"torch", "sentence_transformers", "scipy", "pandas", "xllamacpp", "langchain_openai", "langchain_anthropic"}
 LARGEST_ROOM = 21
 
 STAGES = {"synth", "retrieval", "evaluate"}
+ABOVE = {"workbench", "cli"}
 GROUND_FLOOR = (
     {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
     {"files", "trec", "cores"},
@@ -82,7 +83,7 @@ def may_import(importer: tuple[str, str], imported: tuple[str, str]) -> bool:
     if importer == imported or (folder, room) == ("ragassay", "__main__"):
         return True
     if folder != other:
-        return other == "ragassay" or (folder == "cli" and other in STAGES)
+        return other == "ragassay" or (folder in ABOVE and other in STAGES) or (folder, other) == ("cli", "workbench")
     if folder == "evaluate":
         return _in_evaluate(room, wanted)
     return folder != "ragassay" or wanted == "__init__" or _row(GROUND_FLOOR, wanted) <= _row(GROUND_FLOOR, room)
@@ -143,6 +144,6 @@ def test_no_module_has_a_name_that_says_nothing():
 
 
 def test_the_folders_are_part_of_the_package_by_relative_links():
-    for folder in (*STAGES, "cli"):
+    for folder in (*STAGES, *ABOVE):
         assert (ROOT / "ragassay" / folder).readlink() == Path("..") / folder
     assert (ROOT / "ragassay" / "corpora" / "avr-libc").readlink() == Path("../../corpora/avr-libc")

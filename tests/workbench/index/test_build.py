@@ -1,0 +1,80 @@
+"""The index holds what the files hold, is made again when they change, and finds by words."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from support.made_up_results.workspace import make_workspace
+
+from ragassay.evaluate.figures.query_values import retrieval_by_query
+from ragassay.evaluate.inputs.findings import read_findings
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
+from ragassay.records import Game, Judgment, Query
+from ragassay.workbench.index.build import build, stamp_of
+from ragassay.workbench.index.read import Asked, Index
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return make_workspace(tmp_path)
+
+
+@pytest.fixture
+def index(workspace: Workspace) -> Index:
+    build(workspace, workspace.workbench / "index.sqlite")
+    return Index(workspace.workbench / "index.sqlite")
+
+
+def test_every_record_is_there(workspace: Workspace, index: Index):
+    queries = read_records(workspace.queries, Query)
+    places = index.places(Asked())
+    assert [row["id"] for row in index.queries(places)] == [query.id for query in queries]
+    assert sum(len(index.games(place)) for place in places) == len(read_records(workspace.games, Game))
+    labels = len(read_records(workspace.relevance, Judgment)) + len(read_records(workspace.pointwise, Judgment))
+    assert sum(len(index.labels(place)) for place in places) == labels
+    assert all(len(index.answers(place)) == len(index.agents) for place in places)
+
+
+def test_values_are_those_of_compare(workspace: Workspace, index: Index):
+    k = workspace.experiment.retrieval.k
+    findings = read_findings(workspace)
+    for agent, measures in retrieval_by_query(findings, k).items():
+        for name, values in measures.items():
+            column = index.column(name)[agent]
+            for query, value in zip(findings.queries, column, strict=True):
+                expected = values[query]
+                assert math.isnan(value) if expected is None else value == expected
+
+
+def test_words_are_found_in_questions_and_answers_and_are_no_operators(index: Index):
+    everything = index.places(Asked())
+    first = index.queries(everything[:1])[0]
+    word = first["text"].split()[0]
+    assert first["place"] in index.places(Asked(words=word))
+    assert first["place"] in index.places(Asked(words=word[:3]))
+    for hostile in ('"', "NOT", "a OR b", "query:", "*", "x'; DROP TABLE queries; --", "\0", "(" * 500):
+        assert set(index.places(Asked(words=hostile))) <= set(everything)
+
+
+def test_the_worst_come_first_and_those_without_a_value_last(index: Index):
+    worth = [row["worth"] for row in index.queries(index.places(Asked(sort="worth")))]
+    there = [value for value in worth if value is not None]
+    assert there == sorted(there) and worth == [*there, *[None] * (len(worth) - len(there))]
+
+
+def test_another_file_is_another_stamp(workspace: Workspace, index: Index):
+    assert index.stamp == stamp_of(workspace)
+    with workspace.games.open("a") as stream:
+        stream.write("\n")
+    assert index.stamp != stamp_of(workspace)
+
+
+def test_a_run_that_has_only_begun_can_be_read(workspace: Workspace):
+    for path in (workspace.figures, workspace.games, workspace.relevance, workspace.pointwise, workspace.passages):
+        path.unlink()
+    build(workspace, workspace.workbench / "index.sqlite")
+    index = Index(workspace.workbench / "index.sqlite")
+    assert index.n_queries == 12 and index.measures == () and len(index.answers(0)) == 6

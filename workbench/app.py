@@ -1,0 +1,79 @@
+"""The application: every view's routes behind the guard, for the results folders that are served."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ragassay.errors import InputError
+from ragassay.evaluate.report import TEMPLATES
+
+from .bench import Bench
+from .guard import Access, Guard
+from .index.keeper import Keeper
+from .page import HERE, render
+from .views import decision, queries
+
+VIEWS = (decision, queries)
+"""The modules whose `ROUTES` are served, below `/NAME/`."""
+
+
+def make_app(benches: Mapping[str, Bench], access: Access) -> Starlette:
+    """The application that serves `benches` to whom `access` lets in."""
+    routes = [
+        Route("/", _first),
+        Route("/static/report.css", _report_css),
+        Mount("/static", StaticFiles(directory=HERE / "static")),
+        *(
+            Route(f"/{{bench}}{path}", endpoint, methods=methods)
+            for view in VIEWS
+            for path, endpoint, methods in view.ROUTES
+        ),
+    ]
+    guard = [Middleware(Guard, access=access), Middleware(GZipMiddleware, minimum_size=2000)]
+    handlers = {HTTPException: _not_there, InputError: _unusable}
+    app = Starlette(routes=routes, middleware=guard, exception_handlers=handlers, lifespan=_lifespan)
+    app.state.benches, app.state.access, app.state.keeper = dict(benches), access, Keeper()
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    """The indexes are made from the start, and whoever makes them ends with the server."""
+    for bench in app.state.benches.values():
+        app.state.keeper.begin(bench)
+    yield
+    app.state.keeper.close()
+
+
+def _first(request: Request) -> Response:
+    """The one folder there is, or the list of them."""
+    benches = request.app.state.benches
+    if len(benches) == 1:
+        return RedirectResponse(f"/{next(iter(benches))}/decision")
+    return render(request, "folders.html.j2")
+
+
+def _report_css(request: Request) -> Response:
+    del request
+    return FileResponse(TEMPLATES / "report.css", media_type="text/css")
+
+
+async def _not_there(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    said = "There is no such page." if status == 404 else str(getattr(error, "detail", error))
+    return render(request, "said.html.j2", status=status, said=said)
+
+
+async def _unusable(request: Request, error: Exception) -> Response:
+    """A file that cannot be used is said in the sentence that the command line would say."""
+    return render(request, "said.html.j2", status=500, said=str(error))

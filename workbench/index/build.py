@@ -1,0 +1,286 @@
+"""A results folder as one SQLite file: what the stages have left so far, each thing by the place of its query.
+
+Files that are not there yet leave their tables empty, so that a run under way can be looked at. The values by query
+(`measured`) are made where all that `compare` reads is there, with the functions that `compare` uses.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from ragassay.digests import digest_json
+from ragassay.errors import InputError
+from ragassay.evaluate.figures import compared_measures, query_values
+from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
+from ragassay.evaluate.inputs.findings import Findings, read_findings
+from ragassay.evaluate.inputs.sources import writer
+from ragassay.evaluate.judging.catalog import experiment_evaluators
+from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
+from ragassay.evaluate.ratings.verdicts import verdicts
+from ragassay.evaluate.statistics.clustered import Values
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
+from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, Record
+
+R = TypeVar("R", bound=Record)
+
+LAYOUT = 1
+"""Counts up when the tables change, so that an index of before is made anew."""
+
+SCHEMA = Path(__file__).with_name("schema.sql")
+
+Told = Callable[[str], None]
+"""Called with what is being read."""
+
+
+def sources_of(workspace: Workspace) -> list[Path]:
+    """The files that an index is made from, those that are there."""
+    answers = sorted(workspace.results.glob("answers/*.jsonl"))
+    files = [workspace.queries, workspace.passages, workspace.relevance, workspace.pointwise, workspace.games]
+    files += [workspace.judgments, workspace.qrels, workspace.figures, *answers]
+    return [path for path in files if path.exists()]
+
+
+def stamp_of(workspace: Workspace) -> str:
+    """What tells whether an index still fits: of each file its path, size and time, and the layout."""
+    seen = [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in sources_of(workspace)]
+    return digest_json([LAYOUT, seen])
+
+
+def build(workspace: Workspace, out: Path, told: Told = lambda _: None) -> None:
+    """Write the index to `out`, whole or not at all. Raises InputError with file and line."""
+    stamp = stamp_of(workspace)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=out.parent, prefix=".index-")
+    os.close(handle)
+    try:
+        connection = sqlite3.connect(name)
+        try:
+            _fill(connection, workspace, stamp, told)
+        finally:
+            connection.close()
+        os.replace(name, out)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told: Told) -> None:
+    connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + SCHEMA.read_text("utf-8"))
+    told("queries")
+    queries = _read(workspace.queries, Query)
+    place = {query.id: number for number, query in enumerate(queries)}
+    agents = _agents(workspace)
+    connection.executemany("INSERT INTO agents VALUES (?, ?)", enumerate(agents))
+    told("answers")
+    answers = {agent: _of(_read(workspace.answers(agent), Answer), place) for agent in agents}
+    _insert(connection, "answers", (_answer(row, place, n) for n, a in enumerate(agents) for row in answers[a]))
+    told("passages")
+    _insert(connection, "passages", map(_passage, _read(workspace.passages, Passage)))
+    told("labels")
+    labels = {
+        "passage": _read(workspace.relevance, Judgment),
+        "answer": _read(workspace.pointwise, Judgment),
+        "evaluator": _read(workspace.judgments, Assessment),
+    }
+    _insert(connection, "labels", (_label(of, r, place) for of, rows in labels.items() for r in _of(rows, place)))
+    told("games")
+    games = _of(_read(workspace.games, Game), place)
+    _insert(connection, "games", (_game(row, place) for row in games))
+    told("figures")
+    measured = _measured(workspace)
+    _insert_measures(connection, measured, agents, queries)
+    flips, failed = _flips(games), _failed(chain(*answers.values(), *labels.values(), games))
+    worth = _worth(measured, agents, queries)
+    _insert(connection, "queries", (_query(q, n, worth[n], flips, failed) for n, q in enumerate(queries)))
+    told("words")
+    texts: dict[int, list[str]] = {}
+    for row in chain(*answers.values()):
+        texts.setdefault(place[row.query_id], []).append(row.answer or "")
+    words = ((n, query.text, "\n".join(dict.fromkeys(texts.get(n, [])))) for n, query in enumerate(queries))
+    connection.executemany("INSERT INTO words (rowid, query, answers) VALUES (?, ?, ?)", words)
+    connection.executemany("INSERT INTO about VALUES (?, ?)", [("stamp", stamp), ("n_queries", str(len(queries)))])
+    connection.commit()
+
+
+def _read(path: Path, kind: type[R]) -> list[R]:
+    return read_records(path, kind) if path.exists() else []
+
+
+Asked = TypeVar("Asked", Answer, Judgment, Assessment, Game)
+
+
+def _of(rows: Iterable[Asked], place: Mapping[str, int]) -> list[Asked]:
+    """Those of the queries that there are."""
+    return [row for row in rows if row.query_id in place]
+
+
+def _agents(workspace: Workspace) -> list[str]:
+    """The experiment's, and whoever else has answers."""
+    there = {path.stem for path in workspace.results.glob("answers/*.jsonl")}
+    named = [agent for agent in workspace.experiment.agent_names() if agent in there]
+    return [*named, *sorted(there - set(named))]
+
+
+def _insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[object]]) -> None:
+    rows = iter(rows)
+    first = next(rows, None)
+    if first is not None:
+        marks = ", ".join("?" * len(first))
+        connection.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", chain([first], rows))  # noqa: S608
+
+
+def _answer(row: Answer, place: Mapping[str, int], agent: int) -> tuple[object, ...]:
+    used = row.usage
+    took = (used.input_tokens, used.output_tokens, used.cost_usd, row.latency_s)
+    return (place[row.query_id], agent, row.answer, row.error, json.dumps(row.passages), json.dumps(row.queries), *took)
+
+
+def _passage(row: Passage) -> tuple[object, ...]:
+    return (row.id, row.title, row.text, json.dumps(row.metadata))
+
+
+def _label(of: str, row: Judgment, place: Mapping[str, int]) -> tuple[object, ...]:
+    details = json.dumps(row.details) if isinstance(row, Assessment) and row.details else None
+    said = (row.label, row.reason, row.error, details)
+    return (place[row.query_id], of, row.subject, row.criterion, row.judge, *said)
+
+
+def _game(row: Game, place: Mapping[str, int]) -> tuple[object, ...]:
+    sat = (row.presentation, row.place_a, row.place_b)
+    return (
+        place[row.query_id],
+        row.agent_a,
+        row.agent_b,
+        row.first,
+        row.judge,
+        row.winner,
+        row.reason,
+        row.error,
+        *sat,
+    )
+
+
+def _query(
+    query: Query,
+    place: int,
+    worth: tuple[float | None, float | None],
+    flips: Mapping[str, int],
+    failed: Mapping[str, int],
+) -> tuple[object, ...]:
+    had = [_text(query.metadata.get(name)) for name in ("doc", "section", "kind", "role")]
+    doc, section, kind, role = had
+    told = (doc, section, writer(query), kind, role, len(query.text.split()), json.dumps(query.metadata))
+    return (place, query.id, query.text, *told, *worth, flips.get(query.id, 0), failed.get(query.id, 0))
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _flips(games: Sequence[Game]) -> dict[str, int]:
+    """Query to how many of its pairs were won by another agent in another order."""
+    flips: dict[str, int] = {}
+    for verdict in verdicts(games):
+        if verdict.flipped:
+            flips[verdict.query_id] = flips.get(verdict.query_id, 0) + 1
+    return flips
+
+
+def _failed(rows: Iterable[Answer | Judgment | Game]) -> dict[str, int]:
+    """Query to how many of its records are errors."""
+    failed: dict[str, int] = {}
+    for row in rows:
+        if row.error is not None:
+            failed[row.query_id] = failed.get(row.query_id, 0) + 1
+    return failed
+
+
+class Measured:
+    """Measure to agent to values by query, with the ends of its scale and which way is good."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, dict[str, Values]] = {}
+        self.scales: dict[str, tuple[float, float]] = {}
+        self.lower: set[str] = set()
+
+    def add(self, name: str, values: Mapping[str, Values], scale: tuple[float, float]) -> None:
+        """One measure."""
+        self.values[name], self.scales[name] = dict(values), scale
+
+
+def _measured(workspace: Workspace) -> Measured:
+    """Nothing where a stage before `compare` has not ended."""
+    made = Measured()
+    if not workspace.figures.exists():
+        return made
+    try:
+        findings = read_findings(workspace)
+    except InputError:
+        return made
+    evaluated = _evaluated(workspace, findings)
+    k = workspace.experiment.retrieval.k
+    retrieval = query_values.retrieval_by_query(findings, k)
+    pointwise = query_values.pointwise_by_query(findings, workspace.experiment.judge.criteria)
+    found = panel_verdicts(verdicts(findings.games), workspace.experiment.judge.models)
+    table = compared_measures.of_findings(findings, k, retrieval, pointwise, found)
+    for name, one in (table | compared_measures.of_evaluators(evaluated)).items():
+        made.add(name, {a: dict(row) for a, row in one.values.items()}, evaluated.scales.get(name, (0.0, one.width)))
+    for name in dict.fromkeys(name for row in retrieval.values() for name in row):
+        if name not in made.values:
+            made.add(name, {agent: row[name] for agent, row in retrieval.items() if name in row}, (0.0, 1.0))
+    return made
+
+
+def _evaluated(workspace: Workspace, findings: Findings) -> Evaluations:
+    if not (workspace.experiment.evaluates and workspace.judgments.exists()):
+        return Evaluations()
+    evaluators, cutoffs = experiment_evaluators(workspace), workspace.experiment.evaluate.k
+    return evaluations_by_query(findings, read_records(workspace.judgments, Assessment), evaluators, cutoffs)
+
+
+def _insert_measures(
+    connection: sqlite3.Connection, measured: Measured, agents: Sequence[str], queries: Sequence[Query]
+) -> None:
+    """A column of float64 a measure and agent, by the place of the query, NaN where there is no value."""
+    for number, (name, by_agent) in enumerate(measured.values.items()):
+        row = (number, name, *measured.scales[name], name in measured.lower)
+        connection.execute("INSERT INTO measures VALUES (?, ?, ?, ?, ?)", row)
+        for place, agent in enumerate(agents):
+            if agent in by_agent:
+                data = np.array([_number(by_agent[agent].get(q.id)) for q in queries], dtype="<f8").tobytes()
+                connection.execute("INSERT INTO measured VALUES (?, ?, ?)", (number, place, data))
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _worth(
+    measured: Measured, agents: Sequence[str], queries: Sequence[Query]
+) -> list[tuple[float | None, float | None]]:
+    """Of each query the mean over agents of the first measure that there is, on 0 to 1, and the agents' spread."""
+    return list(_means(measured, agents, queries))
+
+
+def _means(
+    measured: Measured, agents: Sequence[str], queries: Sequence[Query]
+) -> Iterator[tuple[float | None, float | None]]:
+    name = next(iter(measured.values), None)
+    for query in queries:
+        given = [] if name is None else [measured.values[name].get(agent, {}).get(query.id) for agent in agents]
+        there = [value for value in given if value is not None]
+        low, high = measured.scales.get(name or "", (0.0, 1.0))
+        if there:
+            yield float((np.mean(there) - low) / (high - low)), float(np.std(there) / (high - low))
+        else:
+            yield None, None

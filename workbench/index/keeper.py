@@ -1,0 +1,124 @@
+"""The indexes of all folders: made in a process of their own when a folder is first seen or has changed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+
+from ragassay.child_process import why_ended
+from ragassay.experiment.workspace import Workspace
+
+from ..bench import Bench
+from .build import build, stamp_of
+from .read import Index
+
+
+class _Making:
+    """A process of its own that makes one index and ends."""
+
+    def __init__(self, workspace: Workspace, path: Path) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._heard, says = context.Pipe(duplex=False)
+        self._process: SpawnProcess = context.Process(target=_make, args=(says, workspace, path), daemon=True)
+        self._process.start()
+        says.close()
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return not self._process.is_alive()
+
+    def error(self) -> str | None:
+        """Why it made none; None where it did. Asked once, after it is done."""
+        try:
+            said: str | None = self._heard.recv()
+        except EOFError:
+            said = why_ended(self._process.exitcode or 0)
+        return said
+
+    def end(self) -> None:
+        """Stop it; what it has written so far is no index."""
+        self._process.kill()
+        self._process.join()
+
+
+def _make(says: Connection, workspace: Workspace, path: Path) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal; ours is ended by us
+    try:
+        build(workspace, path)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the page says it
+        says.send(str(error))
+    else:
+        says.send(None)
+
+
+@dataclass
+class _Kept:
+    """What there is of one folder: the index in use, and the one that is being made."""
+
+    index: Index | None = None
+    making: _Making | None = None
+    stamp: str = ""
+    error: str | None = None
+
+
+class Keeper:
+    """Gives the index of a folder, has it made where it is missing or of before, and says why it cannot be made."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: dict[str, _Kept] = {}
+
+    def begin(self, bench: Bench) -> None:
+        """Have the index made unless it is there or on the way."""
+        with self._lock:
+            self._look(bench)
+
+    def index(self, bench: Bench) -> Index | None:
+        """The index of the folder, perhaps of a moment before; None while the first one is made."""
+        with self._lock:
+            return self._look(bench).index
+
+    def error(self, bench: Bench) -> str | None:
+        """Why the last index could not be made."""
+        with self._lock:
+            return self._look(bench).error
+
+    def close(self) -> None:
+        """End what is being made."""
+        with self._lock:
+            for kept in self._kept.values():
+                if kept.making is not None:
+                    kept.making.end()
+                if kept.index is not None:
+                    kept.index.close()
+            self._kept.clear()
+
+    def _look(self, bench: Bench) -> _Kept:
+        kept = self._kept.setdefault(bench.name, _Kept())
+        path = bench.workspace.workbench / "index.sqlite"
+        self._take(kept, path)
+        if kept.index is not None and not path.exists():
+            kept.index, kept.stamp = None, ""
+        stamp = stamp_of(bench.workspace)
+        if kept.making is None and stamp != kept.stamp:
+            if kept.index is None and path.exists() and Index(path).stamp == stamp:
+                kept.index, kept.stamp = Index(path), stamp
+            else:
+                kept.stamp, kept.making = stamp, _Making(bench.workspace, path)
+        return kept
+
+    def _take(self, kept: _Kept, path: Path) -> None:
+        """Put the index that was made in the place of the one before."""
+        if kept.making is None or not kept.making.done:
+            return
+        kept.error, kept.making = kept.making.error(), None
+        if kept.error is None:
+            if kept.index is not None:
+                kept.index.close()
+            kept.index = Index(path)

@@ -1,0 +1,181 @@
+"""What a view asks of an index. Everything comes as plain rows; texts in them are untrusted."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ragassay.arrays import Floats
+
+Sort = Literal["place", "worth", "spread", "flips", "failed", "words"]
+
+_ORDER: dict[Sort, str] = {
+    "place": "place",
+    "worth": "worth IS NULL, worth, place",
+    "spread": "spread IS NULL, spread DESC, place",
+    "flips": "flips DESC, spread DESC, place",
+    "failed": "failed DESC, place",
+    "words": "words DESC, place",
+}
+"""What queries are sorted by: worst first, the agents farthest apart first, and so on."""
+
+FACETS = ("doc", "model", "kind", "role")
+"""Columns of a query by which a list can be narrowed."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which queries are wanted: words that must occur in question or answers, a value of each facet, an order."""
+
+    words: str = ""
+    facets: tuple[tuple[str, str], ...] = ()
+    sort: Sort = "place"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of the index, and the ends of its scale."""
+
+    place: int
+    name: str
+    low: float
+    high: float
+    lower_is_better: bool
+
+
+class Index:
+    """A reader of one index file. Connections are one a thread, read-only."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._all: list[sqlite3.Connection] = []
+        self._columns: dict[str, dict[str, Floats]] = {}
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        for connection in self._all:
+            connection.close()
+        self._all.clear()
+
+    @property
+    def stamp(self) -> str:
+        """What the files were when it was made; empty where the file is no index."""
+        try:
+            row = self.one("SELECT value FROM about WHERE key = 'stamp'")
+        except sqlite3.DatabaseError:
+            return ""
+        return str(row["value"]) if row else ""
+
+    @cached_property
+    def agents(self) -> tuple[str, ...]:
+        """Their names, in the experiment's order."""
+        return tuple(row["name"] for row in self.rows("SELECT name FROM agents ORDER BY place"))
+
+    @cached_property
+    def n_queries(self) -> int:
+        """How many there are."""
+        return int(self.rows("SELECT count(*) AS n FROM queries")[0]["n"])
+
+    @cached_property
+    def measures(self) -> tuple[Measure, ...]:
+        """In the report's order."""
+        rows = self.rows("SELECT * FROM measures ORDER BY place")
+        return tuple(Measure(r["place"], r["name"], r["low"], r["high"], bool(r["lower_is_better"])) for r in rows)
+
+    def column(self, measure: str) -> dict[str, Floats]:
+        """Agent to a value for each query, by place, NaN where there is none; only agents that have the measure."""
+        if measure not in self._columns:
+            sql = (
+                "SELECT agents.name, data FROM measured JOIN measures ON measures.place = measure "
+                "JOIN agents ON agents.place = agent WHERE measures.name = ? ORDER BY agents.place"
+            )
+            self._columns[measure] = {r["name"]: np.frombuffer(r["data"], "<f8") for r in self.rows(sql, (measure,))}
+        return self._columns[measure]
+
+    def places(self, asked: Asked) -> list[int]:
+        """The places of the queries that are wanted, in the order wanted."""
+        wheres, given = ["1"], list[object]()
+        for facet, value in asked.facets:
+            if facet not in FACETS:
+                raise ValueError(f"{facet} is no facet")
+            wheres.append(f"coalesce({facet}, '') = ?")
+            given.append(value)
+        if match := _match(asked.words):
+            wheres.append("place IN (SELECT rowid FROM words WHERE words MATCH ?)")
+            given.append(match)
+        sql = f"SELECT place FROM queries WHERE {' AND '.join(wheres)} ORDER BY {_ORDER[asked.sort]}"  # noqa: S608
+        return [row["place"] for row in self.rows(sql, given)]
+
+    def facet(self, name: str) -> list[tuple[str, int]]:
+        """The values of a facet with how many queries have each, most first; an empty text where it has none."""
+        if name not in FACETS:
+            raise ValueError(f"{name} is no facet")
+        sql = f"SELECT coalesce({name}, '') AS v, count(*) AS n FROM queries GROUP BY v ORDER BY n DESC, v"  # noqa: S608
+        return [(row["v"], row["n"]) for row in self.rows(sql)]
+
+    def queries(self, places: Sequence[int]) -> list[dict[str, Any]]:
+        """The rows of these queries, in the order given."""
+        marks = ", ".join("?" * len(places))
+        rows = self.rows(f"SELECT * FROM queries WHERE place IN ({marks})", list(places))  # noqa: S608
+        there = {row["place"]: dict(row) | {"metadata": json.loads(row["metadata"])} for row in rows}
+        return [there[place] for place in places if place in there]
+
+    def place_of(self, query_id: str) -> int | None:
+        """The place of a query by its id."""
+        row = self.one("SELECT place FROM queries WHERE id = ?", (query_id,))
+        return None if row is None else int(row["place"])
+
+    def answers(self, place: int) -> list[dict[str, Any]]:
+        """The agents' answers to a query, in the agents' order."""
+        named = "answers JOIN agents ON agents.place = agent"
+        sql = f"SELECT *, agents.name AS name FROM {named} WHERE query = ? ORDER BY agent"  # noqa: S608
+        rows = self.rows(sql, (place,))
+        return [dict(r) | {"passages": json.loads(r["passages"]), "queries": json.loads(r["queries"])} for r in rows]
+
+    def passages(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Passages by their ids, those that the corpus has."""
+        marks = ", ".join("?" * len(ids))
+        rows = self.rows(f"SELECT * FROM passages WHERE id IN ({marks})", list(ids))  # noqa: S608
+        return {row["id"]: dict(row) | {"metadata": json.loads(row["metadata"])} for row in rows}
+
+    def labels(self, place: int) -> list[dict[str, Any]]:
+        """What judges gave the passages and answers of a query; `of` is passage, answer or evaluator."""
+        return [dict(row) for row in self.rows("SELECT * FROM labels WHERE query = ? ORDER BY rowid", (place,))]
+
+    def games(self, place: int) -> list[dict[str, Any]]:
+        """The games of a query, every order of each."""
+        return [dict(row) for row in self.rows("SELECT * FROM games WHERE query = ? ORDER BY rowid", (place,))]
+
+    def rows(self, sql: str, given: Sequence[object] = ()) -> list[sqlite3.Row]:
+        """All rows of a query."""
+        return self._connection().execute(sql, given).fetchall()
+
+    def one(self, sql: str, given: Sequence[object] = ()) -> sqlite3.Row | None:
+        """The first row, if any."""
+        row: sqlite3.Row | None = self._connection().execute(sql, given).fetchone()
+        return row
+
+    def _connection(self) -> sqlite3.Connection:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            uri = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
+            connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+            connection.row_factory = sqlite3.Row
+            self._local.connection = connection
+            self._all.append(connection)
+        return connection
+
+
+def _match(words: str) -> str:
+    """Words as an FTS5 query: each must occur, the last may be the beginning of one; nothing in them is an operator."""
+    parts = ['"' + word.replace('"', '""') + '"' for word in words.replace("\0", " ").split()]
+    return " ".join(parts) + "*" if parts else ""

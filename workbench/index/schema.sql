@@ -1,0 +1,23 @@
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE agents (place INTEGER PRIMARY KEY, name TEXT UNIQUE);
+CREATE TABLE queries (
+  place INTEGER PRIMARY KEY, id TEXT UNIQUE, text TEXT, doc TEXT, section TEXT, model TEXT, kind TEXT, role TEXT,
+  words INTEGER, metadata TEXT, worth REAL, spread REAL, flips INTEGER, failed INTEGER
+);
+CREATE TABLE answers (
+  query INTEGER, agent INTEGER, text TEXT, error TEXT, passages TEXT, queries TEXT, input_tokens INTEGER,
+  output_tokens INTEGER, cost_usd REAL, latency_s REAL, PRIMARY KEY (query, agent)
+) WITHOUT ROWID;
+CREATE TABLE passages (id TEXT PRIMARY KEY, title TEXT, text TEXT, metadata TEXT) WITHOUT ROWID;
+CREATE TABLE labels (
+  query INTEGER, of TEXT, subject TEXT, criterion TEXT, judge TEXT, label REAL, reason TEXT, error TEXT, details TEXT
+);
+CREATE INDEX labels_by_query ON labels (query);
+CREATE TABLE games (
+  query INTEGER, agent_a TEXT, agent_b TEXT, first TEXT, judge TEXT, winner TEXT, reason TEXT, error TEXT,
+  presentation INTEGER, place_a INTEGER, place_b INTEGER
+);
+CREATE INDEX games_by_query ON games (query);
+CREATE TABLE measures (place INTEGER PRIMARY KEY, name TEXT UNIQUE, low REAL, high REAL, lower_is_better INTEGER);
+CREATE TABLE measured (measure INTEGER, agent INTEGER, data BLOB, PRIMARY KEY (measure, agent)) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 (query, answers, content='', tokenize='unicode61 remove_diacritics 2');
