@@ -8,7 +8,6 @@ must come from our origin and carry the token that only our pages hold.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -93,7 +92,7 @@ def _host_of(headers: Headers) -> str:
         return ""
 
 
-def _with_headers(send: Send) -> Callable[[Message], object]:
+def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)

@@ -54,37 +54,36 @@ from .mode import mode_of
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _SHOWN = "docs/your-own-judge.md shows one"
 
-BUILT_IN: dict[str, type[Evaluator]] = {
-    kind.name: kind
-    for kind in (
-        ContextRelevance,
-        Groundedness,
-        AnswerRelevance,
-        RelevanceToQuery,
-        AgentGroundedness,
-        Safety,
-        Correctness,
-        ChunkRelevance,
-        ContextSufficiency,
-        DocumentRecall,
-        Umbrela,
-        Nuggets,
-        Citations,
-        Hallucination,
-        NoAnswer,
-        GoldenSimilarity,
-        FactualCorrectness,
-        *TRUTH,
-        *QUESTION,
-        *CONTEXT,
-        *PASSAGES,
-        *SAFETY,
-        *FORM,
-        *SUMMARIES,
-        *LIKELIHOOD,
-        *FREE,
-    )
-}
+_KINDS: tuple[type[Evaluator], ...] = (
+    ContextRelevance,
+    Groundedness,
+    AnswerRelevance,
+    RelevanceToQuery,
+    AgentGroundedness,
+    Safety,
+    Correctness,
+    ChunkRelevance,
+    ContextSufficiency,
+    DocumentRecall,
+    Umbrela,
+    Nuggets,
+    Citations,
+    Hallucination,
+    NoAnswer,
+    GoldenSimilarity,
+    FactualCorrectness,
+    *TRUTH,
+    *QUESTION,
+    *CONTEXT,
+    *PASSAGES,
+    *SAFETY,
+    *FORM,
+    *SUMMARIES,
+    *LIKELIHOOD,
+    *FREE,
+)
+
+BUILT_IN: dict[str, type[Evaluator]] = {kind.name: kind for kind in _KINDS}
 """Name to class, in the order in which they are listed."""
 
 FAMILIES = {

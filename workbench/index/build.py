@@ -87,10 +87,10 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     told("passages")
     _insert(connection, "passages", map(_passage, _read(workspace.passages, Passage)))
     told("labels")
-    labels = {
+    labels: dict[str, list[Judgment]] = {
         "passage": _read(workspace.relevance, Judgment),
         "answer": _read(workspace.pointwise, Judgment),
-        "evaluator": _read(workspace.judgments, Assessment),
+        "evaluator": [*_read(workspace.judgments, Assessment)],
     }
     _insert(connection, "labels", (_label(of, r, place) for of, rows in labels.items() for r in _of(rows, place)))
     told("games")
@@ -99,7 +99,8 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     told("figures")
     measured = _measured(workspace)
     _insert_measures(connection, measured, agents, queries)
-    flips, failed = _flips(games), _failed(chain(*answers.values(), *labels.values(), games))
+    rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
+    flips, failed = _flips(games), _failed(rows)
     worth = _worth(measured, agents, queries)
     _insert(connection, "queries", (_query(q, n, worth[n], flips, failed) for n, q in enumerate(queries)))
     told("words")
@@ -116,7 +117,7 @@ def _read(path: Path, kind: type[R]) -> list[R]:
     return read_records(path, kind) if path.exists() else []
 
 
-Asked = TypeVar("Asked", Answer, Judgment, Assessment, Game)
+Asked = TypeVar("Asked", Answer, Judgment, Game)
 
 
 def _of(rows: Iterable[Asked], place: Mapping[str, int]) -> list[Asked]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -29,7 +29,14 @@ def show_list(request: Request) -> Response:
     following = first + AT_ONCE if first + AT_ONCE < len(places) else None
     facets = {name: index.facet(name) for name in FACETS}
     template = "queries_rows.html.j2" if is_part(request) else "queries.html.j2"
-    shown = {"rows": rows, "n": len(places), "following": following, "asked": asked, "facets": facets, "index": index}
+    shown: dict[str, Any] = {
+        "rows": rows,
+        "n": len(places),
+        "following": following,
+        "asked": asked,
+        "facets": facets,
+        "index": index,
+    }
     return render(request, template, bench, params=request.query_params, **shown)
 
 
@@ -44,7 +51,12 @@ def show_query(request: Request) -> Response:
     (query,) = index.queries([place])
     answers = index.answers(place)
     passages = index.passages(sorted({id for answer in answers for id in answer["passages"]}))
-    shown = {"answers": answers, "passages": passages, "labels": index.labels(place), "games": index.games(place)}
+    shown: dict[str, Any] = {
+        "answers": answers,
+        "passages": passages,
+        "labels": index.labels(place),
+        "games": index.games(place),
+    }
     return render(request, "query.html.j2", bench, query=query, **shown)
 
 
