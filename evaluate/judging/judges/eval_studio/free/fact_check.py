@@ -4,8 +4,9 @@ After H2O Eval Studio's "Fact-check (Agent-based)", which hands the answer to an
 Here the judge is asked in rounds: each reply is either what to search for or the verdict, and after `searches` searches
 it must decide. The search is a function of the user's, `[evaluate.settings.fact_check] search = "module:function"`,
 from a query to a text or a list of texts; without one the judge decides from the passages alone, and the record's
-reason says so. true is 1: nothing is false; false is 0. Where neither settles it, there is no value; nor is there for an empty
-answer, or where there is neither a search nor a passage. What the search found is untrusted, cut off, and fenced.
+reason says so. true is 1: nothing is false; false is 0. Where neither settles it, there is no value; nor is there for
+an empty answer, or where there is neither a search nor a passage. What the search found is untrusted, cut off, and
+fenced.
 """
 
 from __future__ import annotations
