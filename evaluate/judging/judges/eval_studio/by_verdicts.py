@@ -57,7 +57,7 @@ class YesShare(Evaluator):
 
     what: ClassVar[str]
     unit = "answer"
-    tags = TAGS
+    tags: ClassVar[tuple[str, ...]] = TAGS
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 from pydantic import Field, model_validator
 
@@ -113,7 +113,7 @@ class FactCheck(Evaluator):
                 file=settings,
                 remedy="name one that takes a query and returns a text or a list of texts",
             )
-        return found
+        return cast(Search, found)
 
     @cached_property
     def _known(self) -> dict[str, tuple[str, ...]]:

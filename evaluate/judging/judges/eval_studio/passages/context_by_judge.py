@@ -81,9 +81,9 @@ def average_precision(useful: Sequence[bool]) -> float:
 
 
 def _detail(passage: Passage, grade: Graded) -> dict[str, object]:
-    more = {"reason": grade.reason, "probability": grade.probability}
+    more: dict[str, object] = {"reason": grade.reason, "probability": grade.probability}
     kept = {name: value for name, value in more.items() if value is not None}
-    return {"passage": passage.id, "label": NO_YES[int(grade.label)]} | kept
+    return {"passage": passage.id, "label": NO_YES[int(grade.label)], **kept}
 
 
 class ContextRecall(YesShare):

@@ -49,7 +49,8 @@ class RagasScore(Evaluator):
     def parts(self) -> tuple[Evaluator, ...]:
         """The four evaluators, with their default settings."""
         relevancy = [kind for kind in QUESTION if kind.name == RELEVANCY]
-        return tuple(kind(self.setup) for kind in (Faithfulness, *relevancy, ContextPrecision, ContextRecall))
+        kinds: tuple[type[Evaluator], ...] = (Faithfulness, *relevancy, ContextPrecision, ContextRecall)
+        return tuple(kind(self.setup) for kind in kinds)
 
     def check_at_hand(self) -> None:
         """Raises InputError where a part lacks a model of its own."""
