@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 from support.verdict_bench import asked, judge_one
 
+from ragassay.evaluate.dependencies import evaluate_prompts
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+
 TURN, DECISION = "reason,search,label", "reason,label"
 
 
@@ -97,3 +101,14 @@ def test_a_search_that_is_not_there_is_said_before_anything_is_asked(bench, monk
 def test_with_neither_search_nor_passage_there_is_no_value(bench, monkeypatch):
     row = judge_one(bench, monkeypatch, "fact_check", {}, passages=[])["fact_check"]
     assert row.error == "no value: no passage was retrieved" and not asked(bench)
+
+
+def test_the_stage_depends_on_the_search_and_on_the_prompts_of_the_rooms(tmp_path):
+    """Where one of these files changes, an experiment evaluates anew."""
+    (tmp_path / "looking_up.py").write_text("def find(query):\n    return ''\n")
+    evaluate = {"judges": ("fact_check",), "settings": {"fact_check": {"search": "looking_up:find"}}}
+    model = {"model": "openai:judge"}
+    tables = {"questions": {"source": "own"}, "answer": model, "judge": model, "evaluate": evaluate}
+    found = evaluate_prompts(Workspace(tmp_path, tmp_path / "results", Experiment.model_validate(tables)))
+    assert tmp_path / "looking_up.py" in found
+    assert {"fact_check.md", "faithfulness.md", "umbrela_bing.md"} <= {path.name for path in found}
