@@ -61,8 +61,10 @@ def evaluate_prompts(workspace: Workspace) -> list[Path]:
     settings = workspace.experiment.evaluate
     if not workspace.experiment.evaluates:
         return []
-    code = own_modules(workspace, *(name for name in settings.judges if ":" in name))
-    built_in = sorted([*PROMPTS.glob("*.md"), *PROMPTS.glob("*.jsonl")])
+    searches = (str(table["search"]) for table in settings.settings.values() if table.get("search"))
+    code = own_modules(workspace, *(name for name in settings.judges if ":" in name), *searches)
+    rooms = sorted(PROMPTS.parent.glob("eval_studio/*/prompts/*.md"))
+    built_in = [*sorted([*PROMPTS.glob("*.md"), *PROMPTS.glob("*.jsonl")]), *rooms]
     return [*built_in, *own_files(workspace, *settings.own_prompts()), *code]
 
 

@@ -9,6 +9,7 @@ stands before them. A row is one sentence, and so is a block of code, its lines 
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator
 
 CITATION = re.compile(r"\[\s*\d{1,3}(?:\s*(?:[,;]|[-\u2013])\s*\d{1,3})*\s*\]")
@@ -27,7 +28,8 @@ _MARKER = re.compile(r"\s*(?:\(?(?:\d{1,3}|[A-Za-z])[.)])\s+")
 
 _CITED = rf"(?:\s*{CITATION.pattern})*"
 _STOP = re.compile(
-    rf"(?:[.!?\u2026]+[\"'\u2019\u201d\u00bb)*_]*{_CITED}(?=\s|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d)]*{_CITED})"
+    rf"(?:(?<![.!?\u2026])[.!?\u2026]+[\"'\u2019\u201d\u00bb)*_]*{_CITED}(?=\s|$)"
+    rf"|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d)]*{_CITED})"
 )
 _CITES = re.compile(rf"{_CITED}\s*")
 _OPENS = re.compile(r"[\"'\u2018\u201c\u201e\u00bf\u00a1\u00ab(\[*_`]*")
@@ -135,10 +137,12 @@ def _ends(line: str) -> bool:
 def _split(line: str) -> Iterator[str]:
     """The sentences of a paragraph in one line."""
     inside = [match.span() for match in CODE.finditer(line)]
+    begins = [low for low, _ in inside]
     marker = _MARKER.match(line)
     start, begun = 0, marker.end() if marker else 0
     for stop in _STOP.finditer(line, begun):
-        if any(low <= stop.start() < high for low, high in inside) or not _is_end(line, stop, start):
+        before = bisect(begins, stop.start()) - 1
+        if (before >= 0 and stop.start() < inside[before][1]) or not _is_end(line, stop, start):
             continue
         yield line[start : stop.end()].strip()
         start = stop.end()

@@ -11,7 +11,10 @@ from support.loopback.behaviours import Behaviour, refusal, reply, truncated
 from ragassay.evaluate.judging.catalog import BUILT_IN
 
 NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}
-ASKING = [name for name in BUILT_IN if name not in NO_MODEL]
+EMBEDS = {"answer_correctness_claims", "ragas_score"}
+"""Those that want an embedding model besides, which their own tests give them."""
+
+ASKING = [name for name in BUILT_IN if name not in NO_MODEL | EMBEDS]
 
 HOSTILE = {
     "prose": reply("The passage is clearly very relevant, so I would grade it 3 out of 3."),

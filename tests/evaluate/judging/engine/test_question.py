@@ -14,7 +14,14 @@ from ragassay.evaluate.judging.engine.question import LabelQuestion
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 
-ASKING = [name for name in BUILT_IN if name not in {"hallucination", "golden_similarity", "document_recall"}]
+BY_SCHEMA = {"step_alignment_and_completeness", "fact_check"}
+"""Whose replies hold more than a label: they are asked the same in either mode."""
+
+EMBEDS = {"answer_correctness_claims", "ragas_score"}
+"""Those that want an embedding model besides, which their own tests give them."""
+
+NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}
+ASKING = [name for name in BUILT_IN if name not in NO_MODEL | BY_SCHEMA | EMBEDS]
 SHARES = {"0": 0.1, "1": 0.1, "2": 0.3, "3": 0.1, "no": 0.1, "yes": 0.3}
 
 

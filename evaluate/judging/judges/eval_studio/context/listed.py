@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .faithfulness import Faithfulness
+from .step_alignment import StepAlignment
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (Faithfulness, StepAlignment)
 """In the order in which they are listed."""

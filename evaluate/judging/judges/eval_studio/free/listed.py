@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .fact_check import FactCheck
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (FactCheck,)
 """In the order in which they are listed."""

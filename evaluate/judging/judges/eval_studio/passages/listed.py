@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .context_by_judge import ContextPrecision, ContextRecall, ContextRelevancy
+from .ragas_score import RagasScore
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (ContextPrecision, ContextRecall, ContextRelevancy, RagasScore)
 """In the order in which they are listed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .by_judge import SummaryCompleteness, SummaryFaithfulness, SummaryQuality
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (SummaryCompleteness, SummaryFaithfulness, SummaryQuality)
 """In the order in which they are listed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .answer_correctness import AnswerCorrectnessClaims
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (AnswerCorrectnessClaims,)
 """In the order in which they are listed."""
