@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .by_sentences import GroundednessEmbeddings
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (GroundednessEmbeddings,)
 """In the order in which they are listed."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .sentence_similarity import SentenceSimilarity
+from .similarity import SemanticSimilarity
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (SemanticSimilarity, SentenceSimilarity)
 """In the order in which they are listed."""
