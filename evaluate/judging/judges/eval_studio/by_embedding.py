@@ -119,7 +119,7 @@ def checked_answer(case: AnswerCase, shortest: int) -> tuple[str, ...]:
     """`answer_sentences`. Raises JudgeFailed where there are none: the answer is too short to embed."""
     found = answer_sentences(case.text, shortest)
     if not found:
-        raise JudgeFailed(f"{NO_VALUE}the answer is too short to embed (no sentence of {shortest} characters)")
+        raise JudgeFailed(f"{NO_VALUE}the answer is too short to embed: no sentence has {shortest} characters")
     return found
 
 
