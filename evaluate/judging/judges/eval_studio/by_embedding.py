@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import ClassVar
 from unicodedata import east_asian_width
 
 from pydantic import Field
@@ -49,7 +50,7 @@ class ByEmbedding(Evaluator):
     """Compares texts of a case by their embeddings, which are made for all cases together."""
 
     calls = 0.0
-    asks: Asks = "model"
+    asks: ClassVar[Asks] = "model"
     unit = "answer"
     tags = TAGS
     options_type = EmbeddingOptions

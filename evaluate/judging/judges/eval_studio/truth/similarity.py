@@ -85,8 +85,8 @@ class SemanticSimilarity(ByEmbedding):
             return super().prepare(cases)
         pairs = sorted({_pair(case) for case in cases}, key=lambda pair: (len(pair[0] + pair[1]), pair))
         fitting = [pair for pair in pairs if all(map(has_words, pair)) and self._fits(pair)]
-        scores = self.cross_encoder.scores(fitting) if fitting else []
-        self._scores = {pair: float(score) for pair, score in zip(fitting, scores, strict=True)}
+        scores = self.cross_encoder.scores(fitting).tolist() if fitting else []
+        self._scores: dict[Pair, float] = dict(zip(fitting, scores, strict=True))
         return None
 
     def texts(self, case: AnswerCase) -> Sequence[str]:
@@ -107,9 +107,8 @@ class SemanticSimilarity(ByEmbedding):
 
     def _fits(self, pair: Pair) -> bool:
         model = self.cross_encoder
-        return (
-            not model.limit or sum(n_tokens(text, model.tokenizer) for text in pair) <= model.limit - model.overhead()
-        )
+        size = model.overhead() + sum(n_tokens(text, model.tokenizer) for text in pair)
+        return not model.limit or size <= model.limit
 
 
 def _pair(case: AnswerCase) -> Pair:
