@@ -10,8 +10,10 @@ from support.loopback.behaviours import Behaviour, refusal, reply, truncated
 
 from ragassay.evaluate.judging.catalog import BUILT_IN
 
-NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}
-ASKING = [name for name in BUILT_IN if name not in NO_MODEL]
+EMBEDS = {"answer_relevancy"}
+"""What needs an embedding besides; its own tests give it one."""
+
+ASKING = [name for name, kind in BUILT_IN.items() if kind.calls and name not in EMBEDS]
 
 HOSTILE = {
     "prose": reply("The passage is clearly very relevant, so I would grade it 3 out of 3."),

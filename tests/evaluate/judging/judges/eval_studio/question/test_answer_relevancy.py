@@ -33,8 +33,12 @@ def test_as_many_questions_as_are_set(embedding) -> None:
     assert row.label == pytest.approx(0.6)
 
 
-def test_a_reply_with_too_few_questions_is_asked_again_and_then_an_error(embedding) -> None:
-    embedding.asked("no", "north", "--")
+@pytest.mark.parametrize(
+    ("noncommittal", "questions"),
+    [("no", ("north",)), ("no", ("north", "east", "--")), ("maybe", ("north",) * 3), ("no", ("north",) * 4)],
+)
+def test_a_reply_that_does_not_fit_is_asked_again_and_then_an_error(embedding, noncommittal, questions) -> None:
+    embedding.asked(noncommittal, *questions)
     (row,) = embedding.judge("answer_relevancy")
     assert row.label is None and row.error and len(embedding.bench.server.requests) == 2
 
