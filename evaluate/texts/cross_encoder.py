@@ -26,8 +26,6 @@ HHEM_PROMPT = "<pad> Determine if the hypothesis is true given the premise?\n\nP
 """What HHEM-2.1-Open was trained with; used where the model's config.json does not say."""
 
 BATCH = 16
-_TABLE = "[evaluate.settings.hallucination]"
-_WISH = f"set entailment under {_TABLE} to the index of the class, from 0"
 
 
 class CrossEncoder(Protocol):
@@ -45,12 +43,27 @@ class CrossEncoder(Protocol):
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model comes from. entailment: the index of its class, None where the model says it."""
+    """Where a model comes from. entailment: the index of its class, None where the model says it.
+
+    evaluator, option: whose model it is, and by which of its settings, for what is said where it cannot be used.
+    """
 
     name: str
     revision: str | None = None
     trust_remote_code: bool = False
     entailment: int | None = None
+    evaluator: str = "hallucination"
+    option: str = "model"
+
+    @property
+    def table(self) -> str:
+        """Where its settings stand."""
+        return f"[evaluate.settings.{self.evaluator}]"
+
+    def unusable(self, name: str, reason: str) -> InputError:
+        """That a model of this name cannot be loaded."""
+        remedy = f"give a folder or a hub name as {self.option} under {self.table}"
+        return InputError(f"the cross-encoder '{plain(name)}' cannot be loaded: {reason}", remedy=remedy)
 
 
 def load_cross_encoder(source: Source) -> CrossEncoder:
@@ -63,9 +76,9 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
         import sentence_transformers  # noqa: F401
     except ModuleNotFoundError as error:
         raise MissingExtra(
-            f"hallucination needs a cross-encoder ({error.name} is not installed), which", "local"
+            f"{source.evaluator} needs a cross-encoder ({error.name} is not installed), which", "local"
         ) from None
-    local_only = is_local_only(source.name, _unusable)
+    local_only = is_local_only(source.name, source.unusable)
     try:
         with no_progress_bar():
             config = _config(source, local_only)
@@ -78,12 +91,7 @@ def load_cross_encoder(source: Source) -> CrossEncoder:
     except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
         first = plain(str(error).strip().split("\n")[0][:200])
         reason = "the hub cannot be reached and it is not in the local cache" if local_only else first
-        raise _unusable(source.name, reason) from error
-
-
-def _unusable(name: str, reason: str) -> InputError:
-    remedy = f"give a folder or a hub name as model under {_TABLE}"
-    return InputError(f"the cross-encoder '{plain(name)}' cannot be loaded: {reason}", remedy=remedy)
+        raise source.unusable(source.name, reason) from error
 
 
 def _config(source: Source, local_only: bool) -> dict[str, Any]:
@@ -98,15 +106,17 @@ def _check_code(source: Source, config: dict[str, Any]) -> None:
     if config.get("auto_map") and not source.trust_remote_code:
         raise InputError(
             f"the cross-encoder '{plain(source.name)}' needs code of its own repository, which is not run unasked",
-            remedy=f"if you trust its authors, set trust_remote_code = true and pin a revision under {_TABLE}",
+            remedy=f"if you trust its authors, set trust_remote_code = true and pin a revision under {source.table}",
         )
 
 
-def entailment_of(id2label: dict[int, str], given: int | None, name: str) -> int:
+def entailment_of(id2label: dict[int, str], source: Source) -> int:
     """The index of the class that is entailment: as set, or by its name. Raises InputError where neither says."""
+    given, name = source.entailment, source.name
+    wish = f"set entailment under {source.table} to the index of the class, from 0"
     if given is not None:
         if given not in id2label:
-            raise InputError(f"entailment = {given}, but '{plain(name)}' has {len(id2label)} classes", remedy=_WISH)
+            raise InputError(f"entailment = {given}, but '{plain(name)}' has {len(id2label)} classes", remedy=wish)
         return given
     named = [i for i, label in id2label.items() if str(label).casefold() in {"entailment", "entail", "consistent"}]
     if len(named) == 1:
@@ -114,7 +124,7 @@ def entailment_of(id2label: dict[int, str], given: int | None, name: str) -> int
     if len(id2label) == 1:
         return next(iter(id2label))
     labels = ", ".join(plain(str(label)) for label in id2label.values())
-    raise InputError(f"'{plain(name)}' does not say which class is entailment ({labels})", remedy=_WISH)
+    raise InputError(f"'{plain(name)}' does not say which class is entailment ({labels})", remedy=wish)
 
 
 class _Sentence:
@@ -132,7 +142,7 @@ class _Sentence:
         self.tokenizer = self._model.tokenizer
         self.limit = _limit(self._model.config, self.tokenizer)
         labels = {int(index): label for index, label in self._model.config.id2label.items()}
-        self._class = entailment_of(labels, source.entailment, source.name)
+        self._class = entailment_of(labels, source)
 
     def overhead(self) -> int:
         return int(self.tokenizer.num_special_tokens_to_add(pair=True))
@@ -158,7 +168,7 @@ class _Hhem:
         from transformers.utils.hub import cached_file
 
         foundation = str(config.get("foundation") or "google/flan-t5-base")
-        apart = is_local_only(foundation, _unusable)
+        apart = is_local_only(foundation, source.unusable)
         self.tokenizer = AutoTokenizer.from_pretrained(foundation, local_files_only=apart)
         self._model = T5ForTokenClassification(AutoConfig.from_pretrained(foundation, local_files_only=apart))
         path = cached_file(source.name, "model.safetensors", revision=source.revision, local_files_only=local_only)

@@ -136,3 +136,19 @@ def multi_vector_model(folder: Path, limit: int = 64) -> str:
         str(folder / "model")
     )
     return str(folder / "model")
+
+
+def static_model(folder: Path, vectors: dict[str, tuple[float, ...]]) -> str:
+    """A sentence-transformers model in which a text is the mean of its words' vectors; other words count as zeros."""
+    import numpy as np
+    import tokenizers
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+
+    words = ["[UNK]", *vectors]
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel({word: i for i, word in enumerate(words)}, "[UNK]"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    rows = np.array([np.zeros(len(next(iter(vectors.values())))), *vectors.values()], np.float32)
+    model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=rows)], device="cpu")
+    model.save(str(folder / "static"))
+    return str(folder / "static")

@@ -1,21 +1,23 @@
 """A judge, as the engine knows it: what a case owes, and the steps from a case to its records.
 
 `steps` is a generator: it yields lists of requests and is sent the list of their replies, as often as it needs, and
-returns the records. So `rounds.py` can put the requests of all judges and cases together. What needs no model is a
-plain method that returns the records.
+returns the records. So `rounds.py` can put the requests of all judges and cases together; an empty list waits for the
+others, so that what comes next can be worked out for many cases at once. What needs no model is a plain method that
+returns the records.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from ragassay.models.requests import Reply, Request
 from ragassay.records import Answer, Game, Judgment, RankedList
 
+from ...texts.embedded import Embeddings
 from .question import Mode
 
 Row = TypeVar("Row", bound=Judgment | Game | RankedList)
@@ -30,13 +32,14 @@ NOT_JUDGED = "not judged"
 @dataclass(frozen=True)
 class Setup:
     """What evaluators share: the model that judges, how and in whose wording it is asked, the folder of the user's
-    files, the embedding."""
+    files, the embedding, and the texts that were embedded, by whichever model."""
 
     model: str
     mode: Mode = "label"
     folder: Path = Path()
     embedding: str = "all-MiniLM-L6-v2"
     prompts: Prompts = "paper"
+    embeddings: Embeddings = field(default_factory=Embeddings, compare=False, repr=False)
 
 
 class Judge(ABC, Generic[Row]):

@@ -123,16 +123,17 @@ def _prepare(tasks: Sequence[_Task[Row]]) -> None:
 
 
 def _ask(live: Sequence[_Task[Row]], caller: Caller) -> list[list[Reply]]:
-    """The replies to what each task asks, in one call of the caller."""
+    """The replies to what each task asks, in one call of the caller; one that asks nothing waits for the others."""
     by_label: dict[tuple[str, str], list[int]] = defaultdict(list)
     for index, task in enumerate(live):
-        by_label[task.judge.label_of(task.asked), task.judge.setup.model].append(index)
+        if task.asked:
+            by_label[task.judge.label_of(task.asked), task.judge.setup.model].append(index)
     batches = [
         Batch(label, model, tuple(request for index in places for request in live[index].asked))
         for (label, model), places in by_label.items()
     ]
     answers: list[list[Reply]] = [[] for _ in live]
-    for places, replies in zip(by_label.values(), caller.ask(batches), strict=True):
+    for places, replies in zip(by_label.values(), caller.ask(batches) if batches else [], strict=True):
         given = iter(replies)
         for index in places:
             answers[index] = [next(given) for _ in live[index].asked]

@@ -12,6 +12,9 @@ they fit. With hypothesis = "answer" the answer is held against them whole (in p
 With hypothesis = "whole" the score is Open RAG Eval's `hhem_score` (vectara/open-rag-eval, `hallucination_metric.py` in
 metrics): one pass over the passages, joined by spaces and cut off after 8,192 characters, and the answer's sentences,
 joined by spaces. What is longer than the model takes, the model's own tokenizer cuts.
+
+With hypothesis = "passage" it is H2O Eval Studio's `hallucination` (h2oai/h2o-sonar, `rag_hallucination_evaluator.py`):
+max over passages p of P(p entails the answer), each pair in one pass, cut by the model's own tokenizer.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ class HallucinationOptions(Options):
     trust_remote_code: bool = False
     entailment: int | None = Field(None, ge=0)
     window_tokens: int = Field(512, ge=32)
-    hypothesis: Literal["sentence", "answer", "whole"] = "sentence"
+    hypothesis: Literal["sentence", "answer", "whole", "passage"] = "sentence"
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,9 @@ class Hallucination(Evaluator):
         return {"hypothesis": piece, "score": scores[best], "window": best + 1, "windows": len(scores)}
 
     def _cut(self, case: AnswerCase) -> _Cut:
+        if self.options.hypothesis == "passage":
+            texts = (passage.text for passage in case.passages)
+            return _Cut((case.text,) if case.text.strip() else (), tuple(text for text in texts if text.strip()))
         return self._uncut(case) if self.options.hypothesis == "whole" else self._in_windows(case)
 
     @staticmethod

@@ -10,11 +10,10 @@ from support.loopback.behaviours import Behaviour, refusal, reply, truncated
 
 from ragassay.evaluate.judging.catalog import BUILT_IN
 
-NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}
-EMBEDS = {"answer_correctness_claims", "ragas_score"}
+EMBEDS = {"answer_correctness_claims", "answer_relevancy", "ragas_score"}
 """Those that want an embedding model besides, which their own tests give them."""
 
-ASKING = [name for name in BUILT_IN if name not in NO_MODEL | EMBEDS]
+ASKING = [name for name, kind in BUILT_IN.items() if kind.calls and name not in EMBEDS]
 
 HOSTILE = {
     "prose": reply("The passage is clearly very relevant, so I would grade it 3 out of 3."),

@@ -17,11 +17,10 @@ from ragassay.prompts import Prompt
 BY_SCHEMA = {"step_alignment_and_completeness", "fact_check"}
 """Whose replies hold more than a label: they are asked the same in either mode."""
 
-EMBEDS = {"answer_correctness_claims", "ragas_score"}
+EMBEDS = {"answer_correctness_claims", "answer_relevancy", "ragas_score"}
 """Those that want an embedding model besides, which their own tests give them."""
 
-NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}
-ASKING = [name for name in BUILT_IN if name not in NO_MODEL | BY_SCHEMA | EMBEDS]
+ASKING = [name for name, kind in BUILT_IN.items() if kind.calls and name not in BY_SCHEMA | EMBEDS]
 SHARES = {"0": 0.1, "1": 0.1, "2": 0.3, "3": 0.1, "no": 0.1, "yes": 0.3}
 
 

@@ -67,6 +67,12 @@ def test_the_whole_text_is_one_pass_over_joined_passages_and_the_answer(bench, n
     ]
 
 
+def test_by_passage_it_is_the_highest_over_passages_of_the_answer_whole(bench, nli) -> None:
+    row = bench.judge("hallucination", *settings(bench, model=nli, hypothesis="passage"))[0]
+    scores = [entailment(nli, passage, "It is in util/delay.h [1].") for passage in PREMISE.split("\n\n")]
+    assert row.label == pytest.approx(max(scores), abs=1e-6) and row.details[0]["windows"] == 2
+
+
 def test_the_whole_text_is_cut_off_after_8192_characters(bench, tmp_path, monkeypatch) -> None:
     from support import judge_bench
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .by_sentences import AnswerRelevancySentences
+from .relevancy import AnswerRelevancy
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (AnswerRelevancy, AnswerRelevancySentences)
 """In the order in which they are listed."""

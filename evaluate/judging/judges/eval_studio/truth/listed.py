@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
 from .answer_correctness import AnswerCorrectnessClaims
+from .sentence_similarity import SentenceSimilarity
+from .similarity import SemanticSimilarity
 
-JUDGES: tuple[type[Evaluator], ...] = (AnswerCorrectnessClaims,)
+JUDGES: tuple[type[Evaluator], ...] = (
+    AnswerCorrectnessClaims,
+    SemanticSimilarity,
+    SentenceSimilarity,
+)
 """In the order in which they are listed."""
