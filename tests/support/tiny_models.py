@@ -136,3 +136,15 @@ def multi_vector_model(folder: Path, limit: int = 64) -> str:
         str(folder / "model")
     )
     return str(folder / "model")
+
+
+def classifier(folder: Path, labels: tuple[str, ...], *, apart: bool = False, limit: int = 64) -> str:
+    """A BERT classifier of one text; apart: each class for itself, as those of toxic-bert are."""
+    import torch
+    import transformers
+
+    torch.manual_seed(7)
+    config = bert_config(len(word_tokenizer(folder, limit=limit)), limit, labels)
+    config.problem_type = "multi_label_classification" if apart else "single_label_classification"
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    return str(folder)

@@ -87,7 +87,9 @@ class Classified(Evaluator):
         if missing := [wanted for wanted in self.classes.values() if wanted not in has]:
             known = ", ".join(plain(label) for label in loaded.labels)
             remedy = f"its classes are {known}: set them or another model under [evaluate.settings.{self.name}]"
-            raise InputError(f"{plain(self.judge)} has no class {listed([plain(one) for one in missing])}", remedy=remedy)
+            raise InputError(
+                f"{plain(self.judge)} has no class {listed([plain(one) for one in missing])}", remedy=remedy
+            )
         return loaded
 
     def check_at_hand(self) -> None:

@@ -25,7 +25,9 @@ _ASSIGNED = (
     r"[\"'`*]{0,3}\s{0,3}(?:=>|:=|[=:：]|\bis\b)\s{0,3}[\"'`*]{0,3}(?P<value>[^\s\"'`,;<>(){}\[\]]{8,128})(?![^\s\"'`,;<>.*])"
 )
 _URL = r"(?<![\w+])[a-z][a-z0-9+.-]{1,20}://[^\s:@/\"'<>]{0,64}:(?P<value>[^\s@/\"'<>]{3,128})@[\w.-]"
-_PLACEHOLDER = re.compile(r"example|placeholder|change|your|dummy|xxx|\*\*\*|\.\.\.|passw|secret|redacted|\$|%\w|^0x", re.I)
+_PLACEHOLDER = re.compile(
+    r"example|placeholder|change|your|dummy|xxx|\*\*\*|\.\.\.|passw|secret|redacted|\$|%\w|^0x", re.I
+)
 
 
 def entropy(text: str) -> float:

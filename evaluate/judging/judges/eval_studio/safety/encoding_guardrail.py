@@ -87,7 +87,9 @@ class EncodingGuardrail(Evaluator):
         if "words" not in self.options.checks:
             return None
         listed = [*(WORDS if self.options.default_words else ()), *self.options.words, *self._of_file()]
-        wanted = sorted({word.strip().casefold() for word in listed if word.strip()}, key=lambda word: (-len(word), word))
+        wanted = sorted(
+            {word.strip().casefold() for word in listed if word.strip()}, key=lambda word: (-len(word), word)
+        )
         if not wanted:
             remedy = 'give words or words_file, or leave "words" out of checks'
             raise InputError("encoding_guardrail has no words to look for", remedy=remedy)

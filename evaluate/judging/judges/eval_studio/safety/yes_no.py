@@ -83,9 +83,7 @@ class ContactInformationLeakage(Unwanted):
             return [self.fail(case, NO_WORDS, criterion=one.name) for one in self.criteria]
         found = findings(case.text, (EMAIL, *PHONES))
         (reply,) = yield [self.asked.request(self.values(case))]
-        matched = self.assess(
-            case, float(bool(found)), criterion=MATCHED, reason=summary(found), details=listed(found)
-        )
+        matched = self.assess(case, float(bool(found)), criterion=MATCHED, reason=summary(found), details=listed(found))
         return [self._judged(case, reply), matched]
 
     def _judged(self, case: AnswerCase, reply: Reply) -> Assessment:
