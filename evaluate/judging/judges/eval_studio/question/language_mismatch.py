@@ -35,8 +35,8 @@ LANGUAGES = 20
 class LanguageOptions(Options):
     """`[evaluate.settings.language_mismatch]`.
 
-    by: py3langid's identification, or the judge. confidence: the probability from which a label is given. least_letters:
-    of a text whose language is told; a Chinese, Japanese or Korean character counts as three.
+    by: py3langid's identification, or the judge. confidence: the probability from which a label is given.
+    least_letters: of a text whose language is told; a Chinese, Japanese or Korean character counts as three.
     """
 
     by: Literal["identification", "judge"] = "identification"

@@ -40,8 +40,10 @@ class Unclear(Exception):
 
 
 class Written(NamedTuple):
-    """The script of most letters (the Chinese and Japanese ones are one, CJK), and the probability of each language that
-    py3langid knows by its ISO 639 code; Nigerian Pidgin counts as English."""
+    """The script of most letters, and the probability of each language that py3langid knows, by its ISO 639 code.
+
+    The Chinese and the Japanese scripts are one, CJK. Nigerian Pidgin counts as English.
+    """
 
     script: str
     languages: Mapping[str, float]

@@ -1,9 +1,10 @@
-"""Where a machine is reached: IP and MAC addresses that may stand for somebody's, not private, loopback or made of zeros."""
+"""Where a machine is reached: IP and MAC addresses that may be somebody's, not private, loopback or all zeros."""
 
 from __future__ import annotations
 
 import re
 from ipaddress import ip_address
+from itertools import pairwise
 
 from .patterns import Kind, pattern, words
 
@@ -41,7 +42,7 @@ def _ip_v6(value: str) -> bool:
 def _mac(value: str) -> bool:
     """A single machine's: not for groups, and not a row of equal or counted bytes."""
     pairs = [int(pair, 16) for pair in re.split("[:-]", value)]
-    steps = {after - before for before, after in zip(pairs, pairs[1:], strict=False)}
+    steps = {after - before for before, after in pairwise(pairs)}
     return pairs[0] % 2 == 0 and len(steps) > 1
 
 

@@ -1,7 +1,7 @@
 """Check digits of the numbers that people and their accounts go by; texts of ASCII digits and capitals, no separators.
 
-Each is where the number's issuer has published it: ISO/IEC 7812-1 (Luhn), ISO 13616 (IBAN, ISO 7064 mod 97-10), Verhoeff
-1969 (Aadhaar), ISO 7064 mod 11,10 (Steuer-ID), GB 11643-1999 (mod 11-2), and so on; named at each function.
+As their issuers have published them: ISO/IEC 7812-1 (Luhn), ISO 13616 (IBAN, ISO 7064 mod 97-10), Verhoeff 1969
+(Aadhaar), ISO 7064 mod 11,10 (Steuer-ID), GB 11643-1999 (mod 11-2), and so on; named at each function.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-_TIMES = (
-    "0123456789 1234067895 2340178956 3401289567 4012395678 5987604321 6598710432 7659821043 8765932104 9876543210"
-).split()
-_PERMUTED = "0123456789 1576283094 5803796142 8916043527 9453126870 4286573901 2793806415 7046913258".split()
+_PRODUCTS = """
+0123456789 1234067895 2340178956 3401289567 4012395678 5987604321 6598710432 7659821043 8765932104 9876543210
+"""
+_PERMUTATIONS = "0123456789 1576283094 5803796142 8916043527 9453126870 4286573901 2793806415 7046913258"
+_TIMES, _PERMUTED = _PRODUCTS.split(), _PERMUTATIONS.split()
 _ODD_CF = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
 
 

@@ -6,18 +6,18 @@ import re
 
 from .patterns import Kind, compact, pattern, words
 
-_TOP_LEVEL = """
+_GENERIC = """
 academy agency app arpa asia bank biz blog cat cloud club com company consulting coop corp design dev digital edu email
 example finance global gov group health home info inc int internal international invalid jobs lan law legal life live
 llc local london ltd media mil mobi museum name net network news ngo online org page post pro school services shop site
 social solutions space store studio support systems team tech tel test today tokyo travel university wiki work world xyz
 berlin
-""".split()
+"""
 """Generic domains that addresses are at; domains of two letters are countries'."""
 
 _EMAIL = (
     r"(?<![\w.%+$-])(?<!://)(?P<value>[A-Za-z0-9][\w.%+'-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}"
-    r"(?:[A-Za-z]{2}|xn--[A-Za-z0-9]{2,20}|" + "|".join(_TOP_LEVEL) + r"))(?![\w-]|\.\w|[(:]\w)"
+    r"(?:[A-Za-z]{2}|xn--[A-Za-z0-9]{2,20}|" + "|".join(_GENERIC.split()) + r"))(?![\w-]|\.\w|[(:]\w)"
 )
 _PHONE_WORDS = words(
     r"tel(?:ephone|efon|éphone|éfono|efono|efone)?", r"phone(?: number)?", "cellphone", "mobile", "fax", "whatsapp",

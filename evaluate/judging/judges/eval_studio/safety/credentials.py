@@ -25,6 +25,8 @@ _ASSIGNED = (
     r"[\"'`*]{0,3}\s{0,3}(?:=>|:=|[=:：]|\bis\b)\s{0,3}[\"'`*]{0,3}(?P<value>[^\s\"'`,;<>(){}\[\]]{8,128})(?![^\s\"'`,;<>.*])"
 )
 _URL = r"(?<![\w+])[a-z][a-z0-9+.-]{1,20}://[^\s:@/\"'<>]{0,64}:(?P<value>[^\s@/\"'<>]{3,128})@[\w.-]"
+_AWS = r"aws_?secret\w{0,20}[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"
+_FIVE = "[BCDFGHJKMNPQRTVWXY2-9]{5}"
 _PLACEHOLDER = re.compile(
     r"example|placeholder|change|your|dummy|xxx|\*\*\*|\.\.\.|passw|secret|redacted|\$|%\w|^0x", re.I
 )
@@ -96,11 +98,9 @@ SECRETS = (
     Kind("certificate", pattern(_PEM.format(r"(?:TRUSTED |X509 )?CERTIFICATE"))),
     Kind("jwt", pattern(r"(?<![\w.-])(?P<value>eyJ[\w-]{8,2000}\.[\w-]{8,4000}\.[\w-]{10,1000})"), _jwt),
     *(Kind(name, pattern(rf"(?<![\w-])(?P<value>{form})(?![\w-])"), _varied) for name, form in _VENDORS.items()),
-    Kind("aws_secret_key", pattern(r"aws_?secret\w{0,20}[\"']?\s{0,3}[=:]\s{0,3}[\"']?(?P<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
-                                   re.IGNORECASE)),
+    Kind("aws_secret_key", pattern(_AWS, re.IGNORECASE)),
     Kind("azure_storage_key", pattern(r"AccountKey=(?P<value>[A-Za-z0-9+/]{80,100}={0,2})")),
-    Kind("windows_product_key", pattern(r"(?<![\w-])(?P<value>(?:[BCDFGHJKMNPQRTVWXY2-9]{5}-){4}[BCDFGHJKMNPQRTVWXY2-9]{5})(?![\w-])"),
-         _product_key),
+    Kind("windows_product_key", pattern(rf"(?<![\w-])(?P<value>(?:{_FIVE}-){{4}}{_FIVE})(?![\w-])"), _product_key),
     Kind("password_in_url", pattern(_URL, re.IGNORECASE), _in_url),
     Kind("password", pattern(_ASSIGNED, re.IGNORECASE), _password),
 )  # fmt: skip

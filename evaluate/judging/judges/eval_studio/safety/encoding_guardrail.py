@@ -23,11 +23,11 @@ from ragassay.records import Assessment
 
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, Evaluator, Options
+from .credentials import SECRETS
 from .encodings import Decoded, decoded, rot13
 from .patterns import Finding, findings, masked
 from .personal import PERSONAL
 from .room import DOCS, FAMILY, NO_WORDS, SHOWN, is_empty
-from .credentials import SECRETS
 
 DEPTH = 3
 """How often what was decoded is decoded again, counted with the first."""

@@ -16,12 +16,13 @@ _DASHED = r"(?<![\w.+-])(?P<value>\d{3}-\d{2}-\d{4})(?![\w-]|\.\d)"
 _NUMBER = r"(?<![\w.+-])(?P<value>{})(?![\w-]|\.\d)"
 _DATE = (
     r"(?:\d{4}[-/.年] ?\d{1,2}[-/.月] ?\d{1,2}(?!\d)|\d{1,2}[-/.] ?\d{1,2}[-/.] ?(?:\d{4}|\d{2})(?!\d)"
-    r"|\d{1,2}(?:st|nd|rd|th|\.)? (?:of |de )?[^\W\d]{3,12},?\.? (?:de )?\d{4}|[^\W\d]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4})"
+    r"|\d{1,2}(?:st|nd|rd|th|\.)? (?:of |de )?[^\W\d]{3,12},?\.? (?:de )?\d{4}"
+    r"|[^\W\d]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4})"
 )
 _BORN = (
-    "born", "dob", "d\\.o\\.b", "date of birth", "birth date", "birthdate", "birthday", "geboren", "geburtsdatum", "geb",
-    "née? le", "date de naissance", "nacid[oa]", "fecha de nacimiento", "nat[oa] il", "data di nascita", "nascid[oa]",
-    "дата рождения", "родил(?:ся|ась)", "生于", "出生", "生日", "生年月日", "تاريخ الميلاد", "مواليد", "생년월일",
+    "born", "dob", "d\\.o\\.b", "date of birth", "birth date", "birthdate", "birthday", "geboren", "geburtsdatum",
+    "geb", "née? le", "date de naissance", "nacid[oa]", "fecha de nacimiento", "nat[oa] il", "data di nascita",
+    "nascid[oa]", "дата рождения", "родил(?:ся|ась)", "生于", "出生", "生日", "生年月日", "تاريخ الميلاد", "مواليد", "생년월일",
 )  # fmt: skip
 _PASSPORT = (
     "passports?(?: number| no)?", "reisepass(?:nummer)?", "passeport", "pasaporte", "passaporto", "паспорт\\w*", "护照",
@@ -101,7 +102,8 @@ _NINO = _number(r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D]")
 
 IDENTITIES = (
     Kind("cn_resident_id", _number(r"[1-9]\d{16}[\dXx]"), _resident),
-    Kind("fr_nir", _number(r"[12] ?\d\d ?(?:0[1-9]|1[0-2]|[2-9]\d) ?\d\d ?\d{3} ?\d{3} ?\d\d"), _checked(checksums.nir)),
+    Kind("fr_nir", _number(r"[12] ?\d\d ?(?:0[1-9]|1[0-2]|[2-9]\d) ?\d\d ?\d{3} ?\d{3} ?\d\d"),
+         _checked(checksums.nir)),
     Kind("it_codice_fiscale", _number(r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]"), checksums.codice_fiscale),
     Kind("kr_rrn", _number(r"\d{6}-[1-8]\d{6}"), _korean),
     Kind("br_cpf", _number(r"\d{3}\.\d{3}\.\d{3}-\d\d"), _checked(checksums.cpf)),

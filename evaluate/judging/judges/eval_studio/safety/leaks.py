@@ -17,10 +17,10 @@ from ragassay.text import did_you_mean, plain
 
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, Evaluator, Options
+from .credentials import SECRETS
 from .patterns import Finding, Kind, findings, summary
 from .personal import PERSONAL
 from .room import DOCS, FAMILY, NO_WORDS, SHOWN, is_empty
-from .credentials import SECRETS
 
 
 def _known(names: tuple[str, ...], kinds: Sequence[Kind]) -> tuple[str, ...]:

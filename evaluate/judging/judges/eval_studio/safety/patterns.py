@@ -1,8 +1,8 @@
 """What a kind of finding is: a pattern, a check of what it matches, and the words near it that it may want.
 
-Patterns are matched with ASCII classes over a text whose digits and full-width forms were folded to ASCII one for one, so
-that a number beside Chinese, in Arabic digits or in full-width ones is found in its place. Every repetition is bounded
-or begins where none can stand before it: the time grows with the text's length and no faster.
+Patterns are matched with ASCII classes over a text whose digits and full-width forms were folded to ASCII one for one,
+so that a number beside Chinese, in Arabic digits or in full-width ones is found in its place. Every repetition is
+bounded or begins where none can stand before it: the time grows with the text's length and no faster.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _folded(sign: str) -> str:
 
 
 def masked(value: str) -> str:
-    """The first letter or digit, asterisks for the others, and how long it is: `4*** **** **** **** (19 characters)`."""
+    """Its first letter or digit, asterisks for the others, and its length: `4*** **** **** **** (19 characters)`."""
     shown = re.sub(r"(?<=[^\W_])[^\W_]|(?<=[\W_])(?!^)[^\W_]", "*", value[:40])
     return f"{shown}{'…' if len(value) > 40 else ''} ({len(value)} characters)"
 

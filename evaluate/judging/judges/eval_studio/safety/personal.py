@@ -1,4 +1,4 @@
-"""All that is looked for as personal, in the order in which overlapping findings go: what has the surest check first."""
+"""All that is looked for as personal; of overlapping findings the earlier listed counts, which has the surer check."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Sexism, stereotypes and contact information leakage: a judge says yes or no; 1 is yes, and little is good.
 
-What each asks is H2O Eval Studio's evaluator of the name, in our words. An answer without a letter or digit has no value.
+What each asks is H2O Eval Studio's evaluator of the name, in our words. An answer without a letter or digit has no
+value.
 """
 
 from __future__ import annotations

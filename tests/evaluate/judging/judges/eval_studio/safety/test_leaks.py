@@ -16,7 +16,7 @@ from support.quiet_texts import HARMLESS, of_many_scripts, of_the_demo
 PERSONAL = {
     "email": ["jane.doe+x@mail.example.com", "zhang@qq.com"],
     "phone": ["+49 30 901820", "+1 (212) 555-0100", "(212) 555-0199", "212-555-0199"],
-    "credit_card": ["4111 1111 1111 1111", "378282246310005", "5555-5555-5555-4444", "30569309025904", "3530111333300000"],
+    "credit_card": ["4111 1111 1111 1111", "378282246310005", "5555-5555-5555-4444", "30569309025904"],
     "iban": ["GB82 WEST 1234 5698 7654 32", "DE89370400440532013000"],
     "us_ssn": ["219-09-9998"],
     "us_itin": ["912-70-1234"],
@@ -41,8 +41,8 @@ PERSONAL = {
     "nl_bsn": ["BSN 111222333"],
     "ca_sin": ["SIN 046 454 286"],
 }  # fmt: skip
-"""Kind to texts that hold one. Korea's by hand: 9·2 + 1·5 + 1·7 + 1·8 + 2·9 + 3·2 + 4·3 + 5·4 + 6·5 = 124 = 11·11 + 3, and
-the check is 11 - 3. The others are their issuers' or Wikipedia's examples."""
+"""Kind to texts that hold one. Korea's by hand: 9·2 + 1·5 + 1·7 + 1·8 + 2·9 + 3·2 + 4·3 + 5·4 + 6·5 = 124 = 11·11 + 3,
+and the check is 11 - 3. The others are their issuers' or Wikipedia's examples."""
 
 
 def secret(*parts: str) -> str:
