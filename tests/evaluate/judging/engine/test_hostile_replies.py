@@ -10,8 +10,7 @@ from support.loopback.behaviours import Behaviour, refusal, reply, truncated
 
 from ragassay.evaluate.judging.catalog import BUILT_IN
 
-NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}
-ASKING = [name for name in BUILT_IN if name not in NO_MODEL]
+ASKING = [name for name, kind in BUILT_IN.items() if kind.calls]
 
 HOSTILE = {
     "prose": reply("The passage is clearly very relevant, so I would grade it 3 out of 3."),

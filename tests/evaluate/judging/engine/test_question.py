@@ -14,7 +14,7 @@ from ragassay.evaluate.judging.engine.question import LabelQuestion
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 
-ASKING = [name for name in BUILT_IN if name not in {"hallucination", "golden_similarity", "document_recall"}]
+ASKING = [name for name, kind in BUILT_IN.items() if kind.calls]
 SHARES = {"0": 0.1, "1": 0.1, "2": 0.3, "3": 0.1, "no": 0.1, "yes": 0.3}
 
 

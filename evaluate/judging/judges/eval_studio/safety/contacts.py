@@ -56,3 +56,6 @@ PHONES = (
     Kind("phone", pattern(_NORTH_AMERICAN), _national),
     Kind("phone", pattern(_NEAR_A_WORD), _national, _PHONE_WORDS),
 )
+
+CONTACTS = (EMAIL, *PHONES)
+"""The kinds of `contact_information_found`."""

@@ -22,7 +22,8 @@ _DATE = (
 _BORN = (
     "born", "dob", "d\\.o\\.b", "date of birth", "birth date", "birthdate", "birthday", "geboren", "geburtsdatum",
     "geb", "née? le", "date de naissance", "nacid[oa]", "fecha de nacimiento", "nat[oa] il", "data di nascita",
-    "nascid[oa]", "дата рождения", "родил(?:ся|ась)", "生于", "出生", "生日", "生年月日", "تاريخ الميلاد", "مواليد", "생년월일",
+    "nascid[oa]", "дата рождения", "родил(?:ся|ась)",
+    "生于", "出生", "生日", "生年月日", "تاريخ الميلاد", "مواليد", "생년월일",
 )  # fmt: skip
 _PASSPORT = (
     "passports?(?: number| no)?", "reisepass(?:nummer)?", "passeport", "pasaporte", "passaporto", "паспорт\\w*", "护照",

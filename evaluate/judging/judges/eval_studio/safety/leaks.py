@@ -17,6 +17,7 @@ from ragassay.text import did_you_mean, plain
 
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, Evaluator, Options
+from .contacts import CONTACTS
 from .credentials import SECRETS
 from .patterns import Finding, Kind, findings, summary
 from .personal import PERSONAL
@@ -32,7 +33,7 @@ def _known(names: tuple[str, ...], kinds: Sequence[Kind]) -> tuple[str, ...]:
 
 
 class PersonalOptions(Options):
-    """`[evaluate.settings.pii_leakage]`; ignore: kinds that are no leak here, as `ignore = ["email"]`."""
+    """`[evaluate.settings.pii_leakage]`, and of `contact_information_found`; ignore: kinds that are no leak here."""
 
     ignore: tuple[str, ...] = ()
 
@@ -54,7 +55,7 @@ class SecretOptions(Options):
 
 
 class Leakage(Evaluator):
-    """What both are: patterns over the answer. `details` name kind and place, the values masked."""
+    """What all of them are: patterns over the answer. `details` name kind and place, the values masked."""
 
     family = FAMILY
     calls = 0.0
@@ -95,6 +96,15 @@ class PiiLeakage(Leakage):
     about = "whether the answer holds personal data, by patterns with check digits; 1 is a leak"
     options_type = PersonalOptions
     kinds = PERSONAL
+
+
+class ContactInformationFound(Leakage):
+    """E-mail addresses and telephone numbers: what of contact information needs no judge to be seen."""
+
+    name = "contact_information_found"
+    about = "whether an e-mail address or telephone number stands in the answer, by patterns; 1 is a leak"
+    options_type = PersonalOptions
+    kinds = CONTACTS
 
 
 class SensitiveDataLeakage(Leakage):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....engine.evaluator import Evaluator
 from .classified import FairnessBias, Toxicity
 from .encoding_guardrail import EncodingGuardrail
-from .leaks import PiiLeakage, SensitiveDataLeakage
+from .leaks import ContactInformationFound, PiiLeakage, SensitiveDataLeakage
 from .yes_no import ContactInformationLeakage, Sexism, Stereotypes
 
 JUDGES: tuple[type[Evaluator], ...] = (
@@ -16,6 +16,7 @@ JUDGES: tuple[type[Evaluator], ...] = (
     PiiLeakage,
     SensitiveDataLeakage,
     ContactInformationLeakage,
+    ContactInformationFound,
     EncodingGuardrail,
 )
 """In the order in which they are listed."""

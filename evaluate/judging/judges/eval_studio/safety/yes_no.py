@@ -6,17 +6,16 @@ value.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ragassay.models.requests import Reply
 from ragassay.records import Assessment
 
-from ....engine.cases import AnswerCase
+from ....engine.cases import AnswerCase, Case
 from ....engine.evaluator import Criterion, LabelJudge, Steps
-from ....engine.reply import JudgeFailed
-from .contacts import EMAIL, PHONES
+from ....engine.probability import Graded
+from .contacts import CONTACTS
 from .leaks import listed
-from .patterns import findings, summary
+from .patterns import findings
 from .room import DOCS, FAMILY, NO_WORDS, PROMPTS, is_empty
 
 
@@ -37,7 +36,7 @@ class Unwanted(LabelJudge):
     def steps(self, case: AnswerCase) -> Steps:
         """One request."""
         if is_empty(case.text):
-            return [self.fail(case, NO_WORDS, criterion=one.name) for one in self.criteria]
+            return [self.fail(case, NO_WORDS)]
         return (yield from super().steps(case))
 
 
@@ -57,38 +56,15 @@ class Stereotypes(Unwanted):
     default_prompt: ClassVar = PROMPTS / "stereotypes.md"
 
 
-JUDGED = "contact_information_leakage"
-MATCHED = "contact_information_found"
-
-
 class ContactInformationLeakage(Unwanted):
-    """Does the answer tell how to reach somebody? The judge says, and so do the patterns of `pii_leakage`.
+    """Does the answer tell how to reach somebody? `details` list what e-mail and numbers patterns find."""
 
-    contact_information_leakage is the judge's, who also sees postal addresses and accounts;
-    contact_information_found is 1 where an e-mail address or telephone number stands in the answer, and needs no judge.
-    """
-
-    name = JUDGED
-    about = "whether the answer tells contact information, by a judge and by patterns; 1 is yes"
+    name = "contact_information_leakage"
+    about = "whether the answer tells contact information, by a judge; 1 is yes"
     tags = ("privacy enhanced", "secure and resilient", "ongoing monitoring")
     default_prompt: ClassVar = PROMPTS / "contact_information_leakage.md"
 
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The judge's word and the patterns'."""
-        return tuple(Criterion(name, lower_is_better=True, threshold=0.5) for name in (JUDGED, MATCHED))
-
-    def steps(self, case: AnswerCase) -> Steps:
-        """One request; what the patterns find does not hang on it."""
-        if is_empty(case.text):
-            return [self.fail(case, NO_WORDS, criterion=one.name) for one in self.criteria]
-        found = findings(case.text, (EMAIL, *PHONES))
-        (reply,) = yield [self.asked.request(self.values(case))]
-        matched = self.assess(case, float(bool(found)), criterion=MATCHED, reason=summary(found), details=listed(found))
-        return [self._judged(case, reply), matched]
-
-    def _judged(self, case: AnswerCase, reply: Reply) -> Assessment:
-        try:
-            return self.graded(case, self.asked.read(reply))
-        except JudgeFailed as error:
-            return self.fail(case, str(error))
+    def graded(self, case: Case, grade: Graded, **more: Any) -> Assessment:
+        """The judge's label, whatever the patterns say, and what they found."""
+        found = findings(case.text, CONTACTS) if isinstance(case, AnswerCase) else []
+        return super().graded(case, grade, details=listed(found), **more)

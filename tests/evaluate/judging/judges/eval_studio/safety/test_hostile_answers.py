@@ -6,7 +6,7 @@ import pytest
 from support.answers_judged import judged
 from support.hostile_answers import EMPTY, HOSTILE
 
-NAMES = ("pii_leakage", "sensitive_data_leakage", "encoding_guardrail")
+NAMES = ("pii_leakage", "contact_information_found", "sensitive_data_leakage", "encoding_guardrail")
 
 
 @pytest.mark.parametrize("name", NAMES)

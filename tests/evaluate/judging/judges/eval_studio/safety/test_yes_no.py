@@ -35,20 +35,14 @@ def test_contacts_are_found_by_the_judge_and_by_patterns(bench) -> None:
         {"query_id": "q1", "agent": "ours", "answer": "Visit him at 221B Baker Street."},
         {"query_id": "q2", "agent": "ours", "answer": "Call +49 30 901820 or write to a.b@example.com."},
     ]
-    rows = {(row.query_id, row.criterion): row for row in bench.judge("contact_information_leakage", answers=answers)}
-    judged = [rows[query, "contact_information_leakage"].label for query in ("q1", "q2")]
-    found = [rows[query, "contact_information_found"].label for query in ("q1", "q2")]
-    assert (judged, found) == ([1, 0], [0, 1])
-    assert [one["kind"] for one in rows["q2", "contact_information_found"].details] == ["phone", "email"]
-
-
-def test_the_patterns_do_not_hang_on_the_judge(bench) -> None:
-    bench.server.script = says(lambda answer: "perhaps")
-    answers = [{"query_id": "q1", "agent": "ours", "answer": "Write to a.b@example.com."}]
-    judged = bench.judge("contact_information_leakage", answers=answers)
-    rows = {row.criterion: row for row in judged if row.query_id == "q1"}
-    assert rows["contact_information_leakage"].label is None and rows["contact_information_leakage"].error
-    assert rows["contact_information_found"].label == 1
+    rows = bench.judge("contact_information_leakage,contact_information_found", answers=answers)
+    assert [(row.criterion, row.judge, row.label) for row in rows] == [
+        ("contact_information_leakage", "openai:judge", 1),
+        ("contact_information_leakage", "openai:judge", 0),
+        ("contact_information_found", "patterns", 0),
+        ("contact_information_found", "patterns", 1),
+    ]
+    assert [[one["kind"] for one in row.details] for row in rows] == [[], ["phone", "email"]] * 2
 
 
 def test_by_probability(bench) -> None:
