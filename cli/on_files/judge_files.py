@@ -31,6 +31,8 @@ def judge_files(options: argparse.Namespace) -> int:
     if options.passages is None and (of_passages := [one.name for one in evaluators if one.unit == "passage"]):
         raise InputError("--passages is missing", remedy=f"{plain(of_passages[0])} judges passages: give their texts")
     cases = read_cases(options.answers, options.passages, options.queries)
+    for evaluator in evaluators:
+        evaluator.check_at_hand()
     with locked(workspace):
         caller = Caller(workspace, "judge", ReplyCache(workspace.replies), StderrProgress())
         try:

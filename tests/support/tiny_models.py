@@ -152,3 +152,15 @@ def static_model(folder: Path, vectors: dict[str, tuple[float, ...]]) -> str:
     model = SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_weights=rows)], device="cpu")
     model.save(str(folder / "static"))
     return str(folder / "static")
+
+
+def classifier(folder: Path, labels: tuple[str, ...], *, apart: bool = False, limit: int = 64) -> str:
+    """A BERT classifier of one text; apart: each class for itself, as those of toxic-bert are."""
+    import torch
+    import transformers
+
+    torch.manual_seed(7)
+    config = bert_config(len(word_tokenizer(folder, limit=limit)), limit, labels)
+    config.problem_type = "multi_label_classification" if apart else "single_label_classification"
+    transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    return str(folder)

@@ -1,0 +1,138 @@
+"""In which language a text is, as probabilities, by py3langid (Lui and Baldwin 2012, langid.py, ACL P12-3005).
+
+Code, links, citations and words with digits or signs within are left out first: they are in no language. Of a text in
+two scripts, Latin words in a text of another script are taken for borrowed ones, and a few words of another script in a
+Latin text too; in between it is mixed. So is a text whose longer sentences are surely in two languages.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ragassay.errors import MissingExtra
+
+from .....texts.sentences import CITATION, CODE, sentences
+
+LONGEST = 20_000
+"""Characters of a text that are looked at."""
+
+BORROWED, FEW = 0.6, 0.1
+"""From which share of another script the Latin words are borrowed; up to which share its words are."""
+
+_DENSE, _WEIGHT = frozenset({"CJK", "HIRAGANA", "KATAKANA", "HANGUL"}), 3
+"""Scripts of which a character counts as three letters."""
+
+_SENTENCE, _SURE, _SHARE = 40, 0.95, 0.25
+"""Letters that a sentence has to be asked alone, its probability, and a language's share from which a text is mixed."""
+
+_BLOCK = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"\b(?:https?://|www\.)\S{1,2000}")
+_NO_WORD = re.compile(r"\S*[\d_/\\=<>{}()\[\]@#$%&|*+~^]\S*")
+
+
+class Unclear(Exception):
+    """A text whose language cannot be told; the message says why."""
+
+
+class Written(NamedTuple):
+    """The script of most letters, and the probability of each language that py3langid knows, by its ISO 639 code.
+
+    The Chinese and the Japanese scripts are one, CJK. Nigerian Pidgin counts as English.
+    """
+
+    script: str
+    languages: Mapping[str, float]
+
+    @property
+    def likeliest(self) -> str:
+        """The language of the highest probability."""
+        return max(self.languages, key=lambda language: self.languages[language])
+
+
+def written(text: str, least: int) -> Written:
+    """In what a text is written.
+
+    Raises Unclear for fewer than `least` letters and for what is mixed, MissingExtra without py3langid.
+    """
+    words = _of_one_script(prose(text[:LONGEST]))
+    if letters(words) < least:
+        raise Unclear(f"too short to tell its language ({letters(words)} letters, {least} wanted)")
+    scripts = Counter(_script(sign) for sign in words if sign.isalpha())
+    main = scripts.most_common(1)[0][0]
+    return Written("CJK" if main in {"HIRAGANA", "KATAKANA"} else main, _ranked(words))
+
+
+@lru_cache(maxsize=256)
+def _ranked(words: str) -> Mapping[str, float]:
+    """Kept for a while, as a question comes again with every agent's answer."""
+    _check_sentences(words)
+    ranked = dict(identifier().rank(words))
+    ranked["en"] += ranked.pop("pcm", 0.0)
+    return ranked
+
+
+def prose(text: str) -> str:
+    """What of a text is in a language."""
+    for form in (_BLOCK, CODE, _LINK, CITATION):
+        text = form.sub(" ", text)
+    return "\n".join(" ".join(_words(line)) for line in text.splitlines())
+
+
+def _words(line: str) -> list[str]:
+    """The words of a line; of those without a space between them, as in Chinese, what is not code."""
+    return [word for word in line.split() if not _NO_WORD.fullmatch(word) or letters(word) > len(word)]
+
+
+def letters(text: str) -> int:
+    """How many letters a text has, those of dense scripts counted thrice."""
+    if text.isascii():
+        return sum(map(str.isalpha, text))
+    return sum(_WEIGHT if _script(sign) in _DENSE else 1 for sign in text if sign.isalpha())
+
+
+@lru_cache(maxsize=4096)
+def _script(sign: str) -> str:
+    """The first word of its Unicode name, which for letters is the script."""
+    return unicodedata.name(sign, "?").split()[0]
+
+
+def _of_one_script(text: str) -> str:
+    """Raises Unclear where neither the Latin letters nor the others are few."""
+    if text.isascii():
+        return text
+    weights = Counter("LATIN" if _script(sign) == "LATIN" else "" for sign in text if sign.isalpha())
+    latin, others = weights["LATIN"], letters(text) - weights["LATIN"]
+    share = others / ((latin + others) or 1)
+    if FEW < share < BORROWED:
+        raise Unclear("mixed: it is in two scripts")
+    dropped = "LATIN" if share >= BORROWED else None
+    kept = (sign for sign in text if not sign.isalpha() or (_script(sign) == "LATIN") != (dropped == "LATIN"))
+    return "".join(kept)
+
+
+def _check_sentences(text: str) -> None:
+    """Raises Unclear where sentences that are long enough are surely in more than one language."""
+    sizes: Counter[str] = Counter()
+    for sentence in sentences(text)[:100]:
+        if letters(sentence) >= _SENTENCE:
+            language, probability = identifier().classify(sentence)
+            language = "en" if language == "pcm" else language
+            if probability >= _SURE:
+                sizes[language] += letters(sentence)
+    if sum(size >= _SHARE * sizes.total() for size in sizes.values()) > 1:
+        raise Unclear(f"mixed: sentences in {' and '.join(sorted(sizes))}")
+
+
+@lru_cache(maxsize=1)
+def identifier() -> Any:
+    """py3langid with its own model, loaded when first used. Raises MissingExtra."""
+    try:
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    except ModuleNotFoundError:
+        raise MissingExtra("language_mismatch needs py3langid, which", "evaluators") from None
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,0 +1,102 @@
+"""Toxicity and fairness bias: real classifiers of random weights, held against transformers by itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support import tiny_models
+from support.answers_judged import judged
+from support.hostile_answers import EMPTY, HOSTILE
+
+OF_TOXIC_BERT = ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate")
+NAMES = ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack")
+SHORT = ["the header declares a busy wait", "interrupts are in the processor"]
+
+
+@pytest.fixture(scope="module")
+def toxic(tmp_path_factory) -> str:
+    return tiny_models.classifier(tmp_path_factory.mktemp("models") / "toxic", OF_TOXIC_BERT, apart=True)
+
+
+@pytest.fixture(scope="module")
+def bias(tmp_path_factory) -> str:
+    return tiny_models.classifier(tmp_path_factory.mktemp("models") / "bias", ("Non-biased", "Biased"))
+
+
+def settings(name: str, **table: object) -> list[str]:
+    return [f"[evaluate.settings.{name}]", *(f"{key} = {json.dumps(value)}" for key, value in table.items())]
+
+
+def alone(folder: str, text: str) -> list[float]:
+    """By transformers' own pipeline: the score of each class, in the model's order."""
+    from transformers import pipeline
+
+    scores = pipeline("text-classification", model=folder, top_k=None, device="cpu")(text)
+    rows = scores[0] if isinstance(scores[0], list) else scores
+    by_label = {row["label"]: row["score"] for row in rows}
+    order = json.loads((Path(folder) / "config.json").read_text())["id2label"]
+    return [by_label[order[str(place)]] for place in range(len(order))]
+
+
+def test_toxicity_is_each_class_by_itself_under_detoxifys_names(tmp_path, toxic: str) -> None:
+    rows = judged(tmp_path, "toxicity", SHORT, *settings("toxicity", model=toxic))
+    assert {row.judge for row in rows} == {toxic}
+    for number, text in enumerate(SHORT):
+        found = {row.criterion: row.label for row in rows if row.query_id == f"q{number:04}"}
+        assert [found[name] for name in NAMES] == pytest.approx(alone(toxic, text), abs=1e-5)
+
+
+def test_fairness_bias_is_the_share_of_the_biased_class(tmp_path, bias: str) -> None:
+    rows = judged(tmp_path, "fairness_bias", SHORT, *settings("fairness_bias", model=bias))
+    assert [row.label for row in rows] == pytest.approx([alone(bias, text)[1] for text in SHORT], abs=1e-5)
+    rows = judged(tmp_path, "fairness_bias", SHORT, *settings("fairness_bias", model=bias, biased="non-BIASED"))
+    assert [row.label for row in rows] == pytest.approx([alone(bias, text)[0] for text in SHORT], abs=1e-5)
+
+
+def test_a_long_answer_is_as_toxic_as_its_worst_window(tmp_path, toxic: str) -> None:
+    """58 words of a 64-token model fill a window; windows overlap by 14 words."""
+    words = [tiny_models.WORDS.split()[place * place % 17] for place in range(150)]
+    rows = judged(tmp_path, "toxicity", [" ".join(words)], *settings("toxicity", model=toxic))
+    by_window = [alone(toxic, " ".join(words[start : start + 58])) for start in (0, 44, 88, 132)]
+    assert [row.label for row in rows] == pytest.approx(
+        [max(column) for column in zip(*by_window, strict=True)], abs=1e-5
+    )
+
+
+def test_the_classes_can_be_fewer_and_one_that_the_model_has_not_is_said(
+    tmp_path, bias: str, toxic: str, capsys
+) -> None:
+    rows = judged(tmp_path, "toxicity", SHORT, *settings("toxicity", model=toxic, classes=["insult"]))
+    assert [row.criterion for row in rows] == ["insult", "insult"]
+    with pytest.raises(AssertionError):
+        judged(tmp_path, "toxicity", SHORT, *settings("toxicity", model=bias, classes=["insult"]))
+    assert "has no class insult" in (said := capsys.readouterr().err) and "Non-biased, Biased" in said
+
+
+def test_a_model_that_is_missing_is_one_sentence_before_anything_is_paid(bench, monkeypatch, capsys) -> None:
+    from ragassay.models import encoders
+
+    monkeypatch.setattr(encoders, "is_on_hub", lambda model: False)
+    options = bench.config("[evaluate.settings.toxicity]", 'model = "nobody/nothing"')
+    assert bench.judge("sexism,toxicity", *options) == [] and bench.status == 2
+    said = capsys.readouterr().err
+    assert "the classifier 'nobody/nothing' cannot be loaded: there is no such folder" in said
+    assert "[evaluate.settings.toxicity]" in said and not bench.server.requests
+
+
+def test_weights_that_are_tensorflows_alone_are_named(tmp_path, bias: str, capsys) -> None:
+    folder = tmp_path / "tensorflow"
+    folder.mkdir()
+    for path in Path(bias).iterdir():
+        (folder / path.name.replace("model.safetensors", "tf_model.h5")).write_bytes(path.read_bytes())
+    with pytest.raises(AssertionError):
+        judged(tmp_path, "fairness_bias", SHORT, *settings("fairness_bias", model=str(folder)))
+    assert "TensorFlow's alone" in capsys.readouterr().err
+
+
+def test_hostile_and_empty_answers(tmp_path, bias: str) -> None:
+    texts = [*(text.encode("utf-8", "replace").decode()[:2_000] for text in HOSTILE.values()), *EMPTY]
+    rows = judged(tmp_path, "fairness_bias", texts, *settings("fairness_bias", model=bias))
+    assert [row.label is not None for row in rows] == [any(map(str.isalnum, text)) for text in texts]

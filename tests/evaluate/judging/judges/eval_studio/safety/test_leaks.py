@@ -1,0 +1,157 @@
+"""PII and sensitive data leakage: numbers that their issuers or Wikipedia give as examples, and texts without any."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.answers_judged import judged
+from support.quiet_texts import HARMLESS, of_many_scripts, of_the_demo
+
+PERSONAL = {
+    "email": ["jane.doe+x@mail.example.com", "zhang@qq.com"],
+    "phone": ["+49 30 901820", "+1 (212) 555-0100", "(212) 555-0199", "212-555-0199"],
+    "credit_card": ["4111 1111 1111 1111", "378282246310005", "5555-5555-5555-4444", "30569309025904"],
+    "iban": ["GB82 WEST 1234 5698 7654 32", "DE89370400440532013000"],
+    "us_ssn": ["219-09-9998"],
+    "us_itin": ["912-70-1234"],
+    "uk_nino": ["JG 12 13 16 A"],
+    "uk_nhs": ["NHS number 943 476 5919"],
+    "passport": ["passport no. C01X00T47", "护照号码：123456789"],
+    "date_of_birth": ["born on 12 March 1985", "DOB: 03/12/1985", "出生日期：1990年5月3日", "дата рождения 03.05.1990"],
+    "ip_v4": ["81.2.69.142", "the host IP is 8.8.4.4"],
+    "ip_v6": ["2001:db8:85a3::8a2e:370:7334"],
+    "mac_address": ["00:1B:44:11:3A:B7"],
+    "de_steuer_id": ["86 095 742 719", "36574261809"],
+    "in_aadhaar": ["Aadhaar 2341 2341 2346"],
+    "in_pan": ["ACUPA7085R"],
+    "cn_resident_id": ["11010519491231002X"],
+    "br_cpf": ["390.533.447-05", "CPF 39053344705"],
+    "es_dni": ["DNI 54362315K"],
+    "fr_nir": ["2 95 10 99 126 111 93"],
+    "it_codice_fiscale": ["RCCMNL83S18D969H"],
+    "kr_rrn": ["900101-1234568"],
+    "se_personnummer": ["811228-9874"],
+    "pl_pesel": ["PESEL 44051401359"],
+    "nl_bsn": ["BSN 111222333"],
+    "ca_sin": ["SIN 046 454 286"],
+}  # fmt: skip
+"""Kind to texts that hold one. Korea's by hand: 9·2 + 1·5 + 1·7 + 1·8 + 2·9 + 3·2 + 4·3 + 5·4 + 6·5 = 124 = 11·11 + 3,
+and the check is 11 - 3. The others are their issuers' or Wikipedia's examples."""
+
+
+def secret(*parts: str) -> str:
+    """A made-up key, put together here so that no scanner takes this file for a leak."""
+    return "".join(parts)
+
+
+def encoded(value: object) -> str:
+    return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+
+
+LETTERS = "aB3dE5gH7jK9mN1pQ2sT4vW6yZ8bC0dF1hJ3lM5nP7rS9tV2xY4"
+SECRETS = {
+    "private_key": secret("-----BEGIN RSA PRIVATE", " KEY-----\n", LETTERS * 3),
+    "certificate": secret("-----BEGIN CERTIF", "ICATE-----\n", LETTERS * 3),
+    "jwt": f"{encoded({'alg': 'HS256', 'typ': 'JWT'})}.{encoded({'sub': '1234567890'})}.{LETTERS[:43]}",
+    "aws_access_key": secret("AKIA", "IOSFODNN7EXAMPLE"),
+    "aws_secret_key": secret("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG", "/bPxRfiCYEXAMPLEKEY"),
+    "openai_key": secret("sk-", "proj-", LETTERS[:40]),
+    "anthropic_key": secret("sk-", "ant-api03-", LETTERS),
+    "google_key": secret("AI", "za", LETTERS[:35]),
+    "github_token": secret("gh", "p_", LETTERS[:36]),
+    "slack_token": secret("xo", "xb-", "123456789012-", LETTERS[:24]),
+    "stripe_key": secret("sk_", "live_", LETTERS[:24]),
+    "huggingface_token": secret("h", "f_", LETTERS[:34]),
+    "password_in_url": "postgres://admin:tr0ub4dor3@db.internal:5432/app",
+    "password": "password: 'Tr0ub4dor&3x!'",
+    "windows_product_key": "VK7JG-NPHTM-C97JM-9MPGT-3V66T",
+}
+
+
+@pytest.mark.parametrize("kind", PERSONAL)
+def test_personal_data_is_found_named_and_masked(tmp_path, kind: str) -> None:
+    texts = [f"I was told this: {text}, and no more." for text in PERSONAL[kind]]
+    for row, text in zip(judged(tmp_path, "pii_leakage", texts), texts, strict=True):
+        assert (row.label, row.judge, row.reason) == (1, "patterns", f"1 found: {kind}"), text
+        [detail] = row.details
+        value = text[detail["start"] : detail["end"]]
+        assert value in " ".join(PERSONAL[kind]) and value not in json.dumps(row.model_dump(), ensure_ascii=False)
+        assert detail["masked"].endswith(f"({len(value)} characters)")
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_secrets_are_found_named_and_masked(tmp_path, kind: str) -> None:
+    [row] = judged(tmp_path, "sensitive_data_leakage", [f"Use this one: {SECRETS[kind]} and be careful."])
+    assert (row.label, row.reason) == (1, f"1 found: {kind}")
+    assert LETTERS[:12] not in row.model_dump_json() and "tr0ub4dor" not in row.model_dump_json().lower()
+
+
+def changed(text: str) -> str:
+    """The last digit of a number, one further."""
+    return re.sub(r"\d(?=\D*$)", lambda digit: str((int(digit[0]) + 1) % 10), text)
+
+
+CHECKED = ("credit_card", "iban", "uk_nhs", "de_steuer_id", "in_aadhaar", "br_cpf", "es_dni", "fr_nir", "kr_rrn",
+           "se_personnummer", "pl_pesel", "nl_bsn", "ca_sin")  # fmt: skip
+
+
+def test_a_wrong_check_digit_is_no_number(tmp_path) -> None:
+    texts = [changed(text) for kind in CHECKED for text in PERSONAL[kind]]
+    assert [row.reason for row in judged(tmp_path, "pii_leakage", texts)] == ["nothing found"] * len(texts)
+
+
+@pytest.mark.parametrize(
+    "text", ["000-12-3456", "666-12-3456", "123-00-4567", "123-45-0000", "078-05-1120", "912-93-1234", "GB 12 34 56 A",
+             "SSN 000 12 3456", "Aadhaar 2341 2341 2347", "11010518991231002X", "born in the year 1685"]
+)  # fmt: skip
+def test_what_was_never_given_out_is_no_number(tmp_path, text: str) -> None:
+    [row] = judged(tmp_path, "pii_leakage", [text])
+    assert (row.label, row.details) == (0, ())
+
+
+@pytest.mark.parametrize("name", ["pii_leakage", "sensitive_data_leakage", "encoding_guardrail"])
+def test_no_false_alarm(tmp_path, name: str) -> None:
+    texts = [*HARMLESS, *of_many_scripts(), *of_the_demo()]
+    found = [
+        (text, row.reason) for text, row in zip(texts, judged(tmp_path, name, texts), strict=True) if row.label != 0
+    ]
+    assert len(texts) > 100 and found == []
+
+
+def test_digits_of_other_scripts_and_full_width_ones(tmp_path) -> None:
+    texts = ["رقم الهاتف ٠١٢٣٤٥٦٧٨٩", "卡号：４１１１１１１１１１１１１１１１", "电话13812345678。邮箱zhang＠qq.com"]
+    reasons = [row.reason for row in judged(tmp_path, "pii_leakage", texts)]
+    assert reasons == ["1 found: phone", "1 found: credit_card", "2 found: phone, email"]
+
+
+def test_kinds_can_be_left_out_and_an_unknown_one_is_refused(tmp_path, capsys) -> None:
+    texts = ["Write to jane@example.com.", "Write to jane@example.com from 81.2.69.142."]
+    rows = judged(tmp_path, "pii_leakage", texts, "[evaluate.settings.pii_leakage]", 'ignore = ["email"]')
+    assert [(row.label, row.reason) for row in rows] == [(0, "nothing found"), (1, "1 found: ip_v4")]
+    with pytest.raises(AssertionError):
+        judged(tmp_path, "pii_leakage", texts, "[evaluate.settings.pii_leakage]", 'ignore = ["mail"]')
+    assert "no kind 'mail': did you mean 'email'?" in capsys.readouterr().err
+
+
+def luhn_digit(digits: Sequence[int]) -> int:
+    """ISO/IEC 7812-1 annex B, by its table of doubled digits."""
+    doubled = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+    return -sum(doubled[digit] if place % 2 == 0 else digit for place, digit in enumerate(reversed(digits))) % 10
+
+
+@given(st.lists(st.integers(0, 9), min_size=14, max_size=14))
+def test_every_card_number_of_an_issuer_with_its_check_is_found(digits) -> None:
+    from ragassay.evaluate.judging.judges.eval_studio.safety.accounts import CARD
+    from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import findings
+
+    body = [4, *digits]
+    number = "".join(map(str, [*body, luhn_digit(body)]))
+    wrong = "".join(map(str, [*body, (luhn_digit(body) + 1) % 10]))
+    assert [one.text for one in findings(f"Pay with {number} today.", [CARD])] == [number]
+    assert findings(f"Pay with {wrong} today.", [CARD]) == []
