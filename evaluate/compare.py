@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import isinf
 from typing import TypedDict
 
 from ragassay.errors import LEFT_OUT
@@ -24,6 +25,8 @@ from .figures.boxes import boxes_of
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
+from .figures.good_enough.evidence_found import found_in, relevant_by_judges
+from .figures.good_enough.shares import by_threshold, shares_by_agent
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
 from .figures.written_and_real import Measured, told_of_both, written_and_real
@@ -33,12 +36,14 @@ from .inputs.findings import Findings, read_findings
 from .inputs.labels import HIGHEST, by_item
 from .inputs.sources import by_source
 from .judging.catalog import experiment_evaluators
+from .judging.engine.thresholds import thresholds_of
 from .ratings.leader import choose, with_equals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     WIN_RATE,
     AgentPool,
     Boxes,
+    ByThreshold,
     Choice,
     Comparison,
     Corrections,
@@ -50,7 +55,6 @@ from .results import (
     Results,
     SecondJudgeResults,
 )
-from .statistics.clustered import Range
 from .statistics.paired_t import rag_tests
 
 
@@ -74,7 +78,11 @@ def _evaluations(workspace: Workspace, findings: Findings) -> Evaluations:
     rows, cutoffs = read_records(workspace.judgments, Assessment), workspace.experiment.evaluate.k
     evaluators = experiment_evaluators(workspace)
     made = evaluations_by_query(findings, rows, evaluators, cutoffs)
-    return replace(made, overall=overall_by_agent(workspace, evaluators))
+    thresholds = thresholds_of(evaluators, workspace.experiment.evaluate.thresholds)
+    found = found_in(findings, relevant_by_judges(evaluators, rows, thresholds), workspace.experiment)
+    shares = shares_by_agent(evaluators, rows, findings.material.answers, thresholds, found)
+    overall = overall_by_agent(workspace, evaluators)
+    return replace(made, overall=overall, thresholds=thresholds, shares=shares)
 
 
 def results_of(
@@ -174,8 +182,11 @@ def _answers(basis: Basis) -> _Answers:
 
 class _Evaluators(TypedDict):
     evaluations: Figures
-    evaluation_scales: dict[str, Range]
+    evaluation_scales: dict[str, tuple[float, float | None]]
     evaluators: dict[str, str]
+    lower_is_better: tuple[str, ...]
+    thresholds: dict[str, float]
+    threshold_shares: ByThreshold
     pass_or_fail: dict[str, PassOrFail]
 
 
@@ -184,8 +195,11 @@ def _evaluators(basis: Basis) -> _Evaluators:
     made = basis.evaluated
     return {
         "evaluations": basis.in_order(made.figures(basis.draws)),
-        "evaluation_scales": made.scales,
+        "evaluation_scales": {name: (low, None if isinf(high) else high) for name, (low, high) in made.scales.items()},
         "evaluators": made.evaluators,
+        "lower_is_better": tuple(name for name in made.scales if name in made.lower_is_better),
+        "thresholds": made.thresholds,
+        "threshold_shares": basis.in_order(by_threshold(made.shares, basis.draws)),
         "pass_or_fail": basis.in_order(pass_or_fail(made.overall, basis.draws)),
     }
 
@@ -197,7 +211,7 @@ def _boxes(basis: Basis) -> Boxes:
         boxes_of(
             (basis.retrieval, basis.retrieval_means, lambda name: (0.0, 1.0)),
             (basis.pointwise, basis.pointwise_means, lambda name: (0.0, HIGHEST)),
-            (evaluated.values, evaluated.figures(basis.draws), evaluated.scales.__getitem__),
+            (evaluated.values, evaluated.figures(basis.draws), evaluated.limits),
         )
     )
 
