@@ -23,9 +23,11 @@ from .basis import Basis, basis_of, helpers_for
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
 from .figures.compared_measures import ComparedMeasure
-from .figures.evaluator_values import Evaluations, evaluations_by_query
+from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.good_enough.evidence_found import found_in, relevant_by_judges
+from .figures.good_enough.insights import insights
+from .figures.good_enough.problems import problems
 from .figures.good_enough.shares import by_threshold, shares_by_agent
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
@@ -34,6 +36,7 @@ from .human_labels.corrections import Judged, People, correct_figures, read_peop
 from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
 from .inputs.findings import Findings, read_findings
 from .inputs.labels import HIGHEST, by_item
+from .inputs.material import Material, limited
 from .inputs.sources import by_source
 from .judging.catalog import experiment_evaluators
 from .judging.engine.thresholds import thresholds_of
@@ -49,8 +52,10 @@ from .results import (
     Corrections,
     FailuresAtBottom,
     Figures,
+    Insight,
     PairedTest,
     PassOrFail,
+    Problem,
     RatingDetail,
     Results,
     SecondJudgeResults,
@@ -77,12 +82,13 @@ def _evaluations(workspace: Workspace, findings: Findings) -> Evaluations:
         return Evaluations()
     rows, cutoffs = read_records(workspace.judgments, Assessment), workspace.experiment.evaluate.k
     evaluators = experiment_evaluators(workspace)
+    findings = replace(findings, material=limited(findings.material, workspace.experiment.evaluate.max_rows))
     made = evaluations_by_query(findings, rows, evaluators, cutoffs)
     thresholds = thresholds_of(evaluators, workspace.experiment.evaluate.thresholds)
     found = found_in(findings, relevant_by_judges(evaluators, rows, thresholds), workspace.experiment)
     shares = shares_by_agent(evaluators, rows, findings.material.answers, thresholds, found)
     overall = overall_by_agent(workspace, evaluators)
-    return replace(made, overall=overall, thresholds=thresholds, shares=shares)
+    return replace(made, overall=overall, thresholds=thresholds, shares=shares, judged=Judgments(evaluators, rows))
 
 
 def results_of(
@@ -187,19 +193,26 @@ class _Evaluators(TypedDict):
     lower_is_better: tuple[str, ...]
     thresholds: dict[str, float]
     threshold_shares: ByThreshold
+    problems: tuple[Problem, ...]
+    insights: tuple[Insight, ...]
     pass_or_fail: dict[str, PassOrFail]
 
 
 def _evaluators(basis: Basis) -> _Evaluators:
     """What the evaluators of `[evaluate]` gave."""
-    made = basis.evaluated
+    made, material = basis.evaluated, basis.findings.material
+    means, given = basis.in_order(made.figures(basis.draws)), (made.judged.evaluators, made.judged.rows)
+    if not made.scales:
+        material = Material((), (), {}, {})
     return {
-        "evaluations": basis.in_order(made.figures(basis.draws)),
+        "evaluations": means,
         "evaluation_scales": {name: (low, None if isinf(high) else high) for name, (low, high) in made.scales.items()},
         "evaluators": made.evaluators,
         "lower_is_better": tuple(name for name in made.scales if name in made.lower_is_better),
         "thresholds": made.thresholds,
         "threshold_shares": basis.in_order(by_threshold(made.shares, basis.draws)),
+        "problems": problems(means, made.thresholds, made.lower_is_better, material.answers, basis.draws),
+        "insights": insights(*given, made.values, material.answers, material.queries, basis.draws),
         "pass_or_fail": basis.in_order(pass_or_fail(made.overall, basis.draws)),
     }
 

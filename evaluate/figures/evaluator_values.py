@@ -29,12 +29,20 @@ GRADED = (0.0, 3.0)
 
 
 @dataclass(frozen=True)
+class Judgments:
+    """The evaluators, and all that they gave."""
+
+    evaluators: Sequence[Evaluator] = ()
+    rows: Sequence[Assessment] = ()
+
+
+@dataclass(frozen=True)
 class Evaluations:
     """values: agent to measure to query to value, None where it failed. scales: measure to its ends.
 
     evaluators: measure to the evaluator it is of. overall: Agent Evaluation's verdicts on each agent. lower_is_better:
     the measures of which little is good. thresholds: criterion to the label that is good enough. shares: agent to
-    criterion to what reaches it.
+    criterion to what reaches it. judged: what all this is made from.
     """
 
     values: dict[str, dict[str, Values]] = field(default_factory=dict)
@@ -44,6 +52,7 @@ class Evaluations:
     lower_is_better: set[str] = field(default_factory=set)
     thresholds: dict[str, float] = field(default_factory=dict)
     shares: dict[str, dict[str, AgentShares]] = field(default_factory=dict)
+    judged: Judgments = Judgments()
 
     def figures(self, draws: Resamples) -> Figures:
         """The mean of each measure over its queries."""

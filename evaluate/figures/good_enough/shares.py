@@ -91,6 +91,21 @@ def shares_by_agent(
     return dict(made)
 
 
+def values_by_agent(
+    evaluators: Sequence[Evaluator], rows: Sequence[Assessment], answers: Mapping[tuple[str, str], Answer]
+) -> dict[str, dict[str, Values]]:
+    """Agent to criterion to label by query, of files; of passages the mean of an answer's own."""
+    made: dict[str, dict[str, Values]] = defaultdict(lambda: defaultdict(dict))
+    for evaluator in evaluators:
+        for criterion in evaluator.criteria:
+            mine = [row for row in rows if row.criterion == criterion.name]
+            of_passages = evaluator.unit == "passage"
+            labels = _means(mine, answers) if of_passages else {(row.query_id, row.subject): row.label for row in mine}
+            for (query, agent), label in labels.items():
+                made[agent][criterion.name][query] = label
+    return {agent: dict(named) for agent, named in made.items()}
+
+
 def by_threshold(shares: Mapping[str, Mapping[str, AgentShares]], draws: Resamples) -> ByThreshold:
     """The figures of all."""
     return {agent: {name: one.figures(draws) for name, one in named.items()} for agent, named in shares.items()}

@@ -24,7 +24,7 @@ Thresholds = Mapping[str, float]
 def threshold_of(evaluator: Evaluator, criterion: Criterion, given: Thresholds | None = None) -> float | None:
     """The label from which it is good enough, by its direction, on its scale; None where nothing sets one.
 
-    The user's (of the criterion, else of the evaluator), its own, or the default; a scale without an end has no default.
+    The user's (of the criterion, else of the evaluator), its own, or the default, which a scale without end lacks.
     """
     for name in (criterion.name, evaluator.name):
         if given is not None and name in given:
