@@ -39,6 +39,7 @@ from .inputs.labels import HIGHEST, by_item
 from .inputs.material import Material, limited
 from .inputs.sources import by_source
 from .judging.catalog import experiment_evaluators
+from .judging.engine.tags import coverage_of
 from .judging.engine.thresholds import thresholds_of
 from .ratings.leader import choose, with_equals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
@@ -193,6 +194,7 @@ class _Evaluators(TypedDict):
     lower_is_better: tuple[str, ...]
     thresholds: dict[str, float]
     threshold_shares: ByThreshold
+    evaluator_tags: dict[str, tuple[str, ...]]
     problems: tuple[Problem, ...]
     insights: tuple[Insight, ...]
     pass_or_fail: dict[str, PassOrFail]
@@ -211,6 +213,7 @@ def _evaluators(basis: Basis) -> _Evaluators:
         "lower_is_better": tuple(name for name in made.scales if name in made.lower_is_better),
         "thresholds": made.thresholds,
         "threshold_shares": basis.in_order(by_threshold(made.shares, basis.draws)),
+        "evaluator_tags": coverage_of(made.judged.evaluators),
         "problems": problems(means, made.thresholds, made.lower_is_better, material.answers, basis.draws),
         "insights": insights(*given, made.values, material.answers, material.queries, basis.draws),
         "pass_or_fail": basis.in_order(pass_or_fail(made.overall, basis.draws)),

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _print_tags(found: dict[str, list[str]]) -> None:
-    from ragassay.evaluate.judging.listed import NIST
+    from ragassay.evaluate.judging.engine.tags import NIST
 
     from ..printing import print_table
 

@@ -10,21 +10,8 @@ from ragassay.records import Record
 from .catalog import BUILT_IN
 from .engine.evaluator import Criterion, Evaluator
 from .engine.judge import Setup
+from .engine.tags import NIST, SR_11_7
 from .engine.thresholds import threshold_of
-
-NIST = (
-    "valid and reliable",
-    "safe",
-    "secure and resilient",
-    "accountable and transparent",
-    "explainable and interpretable",
-    "privacy enhanced",
-    "fair",
-)
-"""The characteristics of trustworthy AI: NIST AI 100-1 (AI RMF 1.0), section 3."""
-
-SR_11_7 = ("conceptual soundness", "ongoing monitoring", "outcomes analysis")
-"""The elements of validation: Federal Reserve SR 11-7, section V."""
 
 
 class ListedCriterion(Record):

@@ -71,7 +71,7 @@ class RatingDetail(Record):
     intransitive: int
 
 
-_OF_EVALUATORS = ("lower_is_better", "thresholds", "threshold_shares", "problems", "insights")
+_OF_EVALUATORS = ("lower_is_better", "thresholds", "threshold_shares", "evaluator_tags", "problems", "insights")
 
 
 class PassOrFail(Record):
@@ -98,7 +98,8 @@ class Results(Record):
     evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
     `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them.
     lower_is_better: those of them of which little is good. thresholds: criterion to the label from which it is good
-    enough. threshold_shares: how many answers are, and what the others fail of. problems, insights: in sentences.
+    enough. threshold_shares: how many answers are, and what the others fail of. evaluator_tags: what of NIST AI RMF and
+    SR 11-7 they bear on, each tag with its evaluators. problems, insights: in sentences.
     boxes: the spread of every measure over queries.
     pointwise_labels: agent to criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise.
     refusals: agent to the share of its answers that decline; empty where that was not asked.
@@ -128,6 +129,7 @@ class Results(Record):
     lower_is_better: tuple[str, ...] = ()
     thresholds: dict[str, float] = Field(default_factory=dict)
     threshold_shares: ByThreshold = Field(default_factory=dict)
+    evaluator_tags: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     insights: tuple[Insight, ...] = ()
     pass_or_fail: dict[str, PassOrFail] = Field(default_factory=dict)
