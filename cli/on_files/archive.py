@@ -85,6 +85,6 @@ def _texts(folder: Path, name: str, left_out: frozenset[str]) -> Iterator[tuple[
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
         hidden = any(part.startswith(".") for part in parts)
-        if path.is_file() and not path.is_symlink() and path.suffix in _TEXTS and not hidden:
-            if not left_out & set(parts[:-1]):
-                yield "/".join((name, *parts)), path
+        kept = not hidden and not left_out & set(parts[:-1]) and path.suffix in _TEXTS
+        if kept and path.is_file() and not path.is_symlink():
+            yield "/".join((name, *parts)), path

@@ -1,4 +1,4 @@
-"""The list of evaluators: what each reads and asks, its scale, direction, threshold, source and tags; as data and text."""
+"""The list of evaluators: what each reads and asks, its scales, thresholds, source and tags, as data and text."""
 
 from __future__ import annotations
 
