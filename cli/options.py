@@ -98,7 +98,7 @@ def add_others(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def add_json(verb: argparse.ArgumentParser) -> None:
+def add_json(verb: argparse._ActionsContainer) -> None:
     """--json."""
     verb.add_argument("--json", action="store_true", help="print JSON")
 

@@ -24,6 +24,7 @@ from .on_files import (
 )
 from .options import STATUS, actions
 from .verbs import (
+    archive,
     certify,
     completion,
     demo,
@@ -76,7 +77,7 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ragassay {version}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb")
-    for module in (*EXPERIMENT, *ON_FILES, export):
+    for module in (*EXPERIMENT, *ON_FILES, export, archive):
         module.add(verbs)
     completion.add(verbs, parser)
     return parser

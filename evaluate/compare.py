@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import isinf
 from typing import TypedDict
 
 from ragassay.errors import LEFT_OUT
@@ -22,8 +23,12 @@ from .basis import Basis, basis_of, helpers_for
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
 from .figures.compared_measures import ComparedMeasure
-from .figures.evaluator_values import Evaluations, evaluations_by_query
+from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
+from .figures.good_enough.evidence_found import found_in, relevant_by_judges
+from .figures.good_enough.insights import insights
+from .figures.good_enough.problems import problems
+from .figures.good_enough.shares import by_threshold, shares_by_agent
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
 from .figures.written_and_real import Measured, told_of_both, written_and_real
@@ -31,26 +36,31 @@ from .human_labels.corrections import Judged, People, correct_figures, read_peop
 from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
 from .inputs.findings import Findings, read_findings
 from .inputs.labels import HIGHEST, by_item
+from .inputs.material import Material, limited
 from .inputs.sources import by_source
 from .judging.catalog import experiment_evaluators
+from .judging.engine.tags import coverage_of
+from .judging.engine.thresholds import thresholds_of
 from .ratings.leader import choose, with_equals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     WIN_RATE,
     AgentPool,
     Boxes,
+    ByThreshold,
     Choice,
     Comparison,
     Corrections,
     FailuresAtBottom,
     Figures,
+    Insight,
     PairedTest,
     PassOrFail,
+    Problem,
     RatingDetail,
     Results,
     SecondJudgeResults,
 )
-from .statistics.clustered import Range
 from .statistics.paired_t import rag_tests
 
 
@@ -73,8 +83,13 @@ def _evaluations(workspace: Workspace, findings: Findings) -> Evaluations:
         return Evaluations()
     rows, cutoffs = read_records(workspace.judgments, Assessment), workspace.experiment.evaluate.k
     evaluators = experiment_evaluators(workspace)
+    findings = replace(findings, material=limited(findings.material, workspace.experiment.evaluate.max_rows))
     made = evaluations_by_query(findings, rows, evaluators, cutoffs)
-    return replace(made, overall=overall_by_agent(workspace, evaluators))
+    thresholds = thresholds_of(evaluators, workspace.experiment.evaluate.thresholds)
+    found = found_in(findings, relevant_by_judges(evaluators, rows, thresholds), workspace.experiment)
+    shares = shares_by_agent(evaluators, rows, findings.material.answers, thresholds, found)
+    overall = overall_by_agent(workspace, evaluators)
+    return replace(made, overall=overall, thresholds=thresholds, shares=shares, judged=Judgments(evaluators, rows))
 
 
 def results_of(
@@ -174,18 +189,33 @@ def _answers(basis: Basis) -> _Answers:
 
 class _Evaluators(TypedDict):
     evaluations: Figures
-    evaluation_scales: dict[str, Range]
+    evaluation_scales: dict[str, tuple[float, float | None]]
     evaluators: dict[str, str]
+    lower_is_better: tuple[str, ...]
+    thresholds: dict[str, float]
+    threshold_shares: ByThreshold
+    evaluator_tags: dict[str, tuple[str, ...]]
+    problems: tuple[Problem, ...]
+    insights: tuple[Insight, ...]
     pass_or_fail: dict[str, PassOrFail]
 
 
 def _evaluators(basis: Basis) -> _Evaluators:
     """What the evaluators of `[evaluate]` gave."""
-    made = basis.evaluated
+    made, material = basis.evaluated, basis.findings.material
+    means, given = basis.in_order(made.figures(basis.draws)), (made.judged.evaluators, made.judged.rows)
+    if not made.scales:
+        material = Material((), (), {}, {})
     return {
-        "evaluations": basis.in_order(made.figures(basis.draws)),
-        "evaluation_scales": made.scales,
+        "evaluations": means,
+        "evaluation_scales": {name: (low, None if isinf(high) else high) for name, (low, high) in made.scales.items()},
         "evaluators": made.evaluators,
+        "lower_is_better": tuple(name for name in made.scales if name in made.lower_is_better),
+        "thresholds": made.thresholds,
+        "threshold_shares": basis.in_order(by_threshold(made.shares, basis.draws)),
+        "evaluator_tags": coverage_of(made.judged.evaluators),
+        "problems": problems(means, made.thresholds, made.lower_is_better, material.answers, basis.draws),
+        "insights": insights(*given, made.values, material.answers, material.queries, basis.draws),
         "pass_or_fail": basis.in_order(pass_or_fail(made.overall, basis.draws)),
     }
 
@@ -197,7 +227,7 @@ def _boxes(basis: Basis) -> Boxes:
         boxes_of(
             (basis.retrieval, basis.retrieval_means, lambda name: (0.0, 1.0)),
             (basis.pointwise, basis.pointwise_means, lambda name: (0.0, HIGHEST)),
-            (evaluated.values, evaluated.figures(basis.draws), evaluated.scales.__getitem__),
+            (evaluated.values, evaluated.figures(basis.draws), evaluated.limits),
         )
     )
 

@@ -47,9 +47,12 @@ def judge_prompts(workspace: Workspace) -> list[Path]:
 
 def evaluate_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape what evaluators give, of which there may be none."""
+    models = (experiment.evaluating_model,) if experiment.evaluates else ()
+    shaping = {f"evaluate.{name}" for name in experiment.evaluate.shaping()} - {"evaluate.thresholds"}
+    values = tables(experiment, "evaluate", models=models)
+    values = {k: v for k, v in values.items() if not k.startswith("evaluate.") or k in shaping}
     if not experiment.evaluates:
-        return tables(experiment, "evaluate")
-    values = tables(experiment, "evaluate", models=(experiment.evaluating_model,))
+        return values
     return values | {
         "judge.model": experiment.evaluating_model,
         "retrieval.embedding": experiment.retrieval.embedding,
@@ -78,7 +81,7 @@ def compare_settings(experiment: Experiment) -> dict[str, Any]:
     if judge.second:
         values["judge.second"] = judge.second
     if experiment.evaluates:
-        values["evaluate"] = experiment.evaluate.model_dump(mode="json")
+        values["evaluate"] = experiment.evaluate.shaping()
     return values | {
         "corpus.note": experiment.corpus.note,
         "agent.writer": {agent.name: agent.writer for agent in experiment.own_agents()},

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from ragassay.calls.caller import Caller
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import write_records
-from ragassay.records import AssessmentRun
+from ragassay.records import AssessmentRun, KeptReplies
 
-from .inputs.material import read_material
+from .inputs.material import limited, read_material
 from .judging.catalog import experiment_evaluators
 from .judging.engine.cases import cases_of
 from .judging.engine.rounds import assess
@@ -27,13 +28,32 @@ def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:
         _write_runs(workspace, [])
         return StageOutcome()
     evaluators = experiment_evaluators(workspace)
-    material = read_material(workspace)
+    settings, every = workspace.experiment.evaluate, read_material(workspace)
+    material = limited(every, settings.max_rows)
     cases = cases_of(material)
-    rows = assess(evaluators, cases, caller)
+    kept: list[KeptReplies] | None = [] if settings.keep_replies else None
+    rows = assess(evaluators, cases, caller, kept)
     again = assess_runs(workspace, evaluators, material, caller)
     write_records(workspace.judgments, rows)
     _write_runs(workspace, again)
-    return outcome_of(by_criterion([*rows, *again]), *passed_over(evaluators, cases))
+    write_replies(workspace.judgment_replies, kept)
+    said = _limit_notice(len(material.queries), len(every.queries), settings.max_rows)
+    return outcome_of(by_criterion([*rows, *again]), *said, *passed_over(evaluators, cases))
+
+
+def write_replies(path: Path, kept: Sequence[KeptReplies] | None) -> None:
+    """The file is there only where replies are kept."""
+    if kept is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_records(path, kept)
+
+
+def _limit_notice(judged: int, of: int, max_rows: int | None) -> tuple[str, ...]:
+    """That not all was judged, where it was not."""
+    if judged == of:
+        return ()
+    return (f"only the first {judged} of {of} queries are judged by evaluators (max_rows = {max_rows})",)
 
 
 def _write_runs(workspace: Workspace, rows: Sequence[AssessmentRun]) -> None:

@@ -169,6 +169,20 @@ class AssessmentRun(Assessment):
     run: int = Field(ge=2)
 
 
+class KeptReplies(Record):
+    """`judgment-replies.jsonl`: what a model replied for one case, in the order asked; kept where that is wanted.
+
+    criteria: those of the case's judgments. replies: each `value` (as the schema read it), `text`, `probabilities` or
+    `error`; word for word they stand in the reply cache.
+    """
+
+    query_id: str
+    subject: str
+    judge: str
+    criteria: tuple[str, ...]
+    replies: tuple[dict[str, Any], ...]
+
+
 Winner = Literal["a", "b", "tie"]
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.evaluate.judging.catalog import FAMILIES
+from ragassay.evaluate.judging.catalog import BUILT_IN, FAMILIES
+from ragassay.evaluate.judging.engine.judge import Setup
 from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
@@ -24,6 +26,7 @@ def files_workspace(options: argparse.Namespace) -> Workspace:
     custom = tuple(one for one in base.evaluate.custom if one.name in names)
     evaluate = base.evaluate.model_copy(
         update={"judges": names, "custom": custom, "settings": _settings_of(names, base)}
+        | {"thresholds": _thresholds_of(names, base) | thresholds_given(getattr(options, "threshold", []))}
         | ({"mode": options.mode} if options.mode else {})
         | ({"model": options.model} if options.model else {})
     )
@@ -39,6 +42,30 @@ def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str
     """The settings of the evaluators named; the file may hold those of others."""
     wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
     return {name: table for name, table in base.evaluate.settings.items() if name in wanted or ":" in "".join(names)}
+
+
+def _thresholds_of(names: tuple[str, ...], base: Experiment) -> dict[str, float]:
+    """Those of the file, without what only evaluators that are not named give."""
+    wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
+    others = [kind for name, kind in BUILT_IN.items() if name not in wanted]
+    made = [kind(Setup("openai:none")) for kind in others] if base.evaluate.thresholds else []
+    elsewhere = {one.name for one in made} | {criterion.name for one in made for criterion in one.criteria}
+    elsewhere |= {one.name for one in base.evaluate.custom if one.name not in names}
+    return {name: label for name, label in base.evaluate.thresholds.items() if name not in elsewhere}
+
+
+def thresholds_given(texts: Sequence[str]) -> dict[str, float]:
+    """Of --threshold. Raises InputError for what is not NAME=LABEL."""
+    found = {}
+    for text in texts:
+        name, sign, label = text.partition("=")
+        try:
+            found[name] = float(label)
+        except ValueError:
+            sign = ""
+        if not (sign and name):
+            raise InputError(f"--threshold is '{plain(text)}'", remedy="write NAME=LABEL, such as groundedness=2")
+    return found
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:

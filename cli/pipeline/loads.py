@@ -104,16 +104,23 @@ def _tokens_of(request: Request) -> int:
 
 
 def _evaluations(workspace: Workspace, n_queries: int, passage: float) -> list[Load]:
-    """A load for each evaluator that asks a model, of about as many calls as its class says."""
+    """A load for each evaluator that asks the judge, of about as many calls as its class says.
+
+    With `max_rows` the first queries alone are judged.
+    """
     if not workspace.experiment.evaluates:
         return []
     from ragassay.evaluate.judging.catalog import experiment_evaluators
 
     experiment, loads = workspace.experiment, []
+    most = experiment.evaluate.max_rows
+    if most is not None:
+        n_queries = min(n_queries, max(1, most // max(1, len(experiment.agent_names()))))
     pool, answers = _pool_size(experiment), len(experiment.agent_names()) * _DISTINCT_ANSWERS
     for evaluator in experiment_evaluators(workspace):
         of_passages = evaluator.unit == "passage"
-        calls = n_queries * evaluator.calls * (pool if of_passages else answers * experiment.answer.repeats)
+        per_item = evaluator.calls if evaluator.asks == "judge" else 0.0
+        calls = n_queries * per_item * (pool if of_passages else answers * experiment.answer.repeats)
         tokens = _EVALUATOR_TOKENS + passage * (1 if of_passages else experiment.retrieval.k)
         loads += [_load(evaluator.batch_label, experiment.evaluating_model, calls, tokens)] if calls else []
     return loads

@@ -229,7 +229,11 @@ def _evaluate() -> Stage:
         needs=lambda w: [w.passages, w.queries, *_answers(w), *(_answer_runs(w) if w.experiment.judges_runs else [])],
         uses=evaluate.evaluate_prompts,
         settings=evaluate.evaluate_settings,
-        makes=lambda w: [w.judgments, *([w.judgment_runs] if w.experiment.judges_runs else [])],
+        makes=lambda w: [
+            w.judgments,
+            *([w.judgment_runs] if w.experiment.judges_runs else []),
+            *([w.judgment_replies] if w.experiment.evaluates and w.experiment.evaluate.keep_replies else []),
+        ],
         run=run,
     )
 

@@ -6,10 +6,22 @@ import argparse
 
 from ragassay.errors import InputError
 
-from ..options import Verbs, add_experiment, add_verb, path_of
+from ..options import Verbs, add_experiment, add_json, add_verb, path_of
 
 _ON_FILES = ("answers", "out", "with_")
-_ALSO_ON_FILES = ("passages", "queries", "config", "base_url", "mode", "work")
+_ALSO_ON_FILES = (
+    "passages",
+    "queries",
+    "config",
+    "base_url",
+    "mode",
+    "work",
+    "max_rows",
+    "threshold",
+    "verdicts",
+    "kept_replies",
+    "json",
+)
 _ON_CORPUS = ("results", "ignore_recorded", "retry_failed")
 
 
@@ -30,6 +42,19 @@ def add(verbs: Verbs) -> None:
     files.add_argument("--config", type=path_of, metavar="TOML", help="an experiment.toml for models and settings")
     files.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
     files.add_argument("--mode", choices=["auto", "label", "probability"], help="how the model is asked")
+    files.add_argument("--max-rows", type=int, metavar="N", help="judge only the first N answers, in the files' order")
+    files.add_argument(
+        "--threshold",
+        action="append",
+        default=[],
+        metavar="NAME=LABEL",
+        help="from which label a criterion is good enough; may be repeated (default: see `ragassay judges`)",
+    )
+    files.add_argument(
+        "--verdicts", type=path_of, metavar="JSONL", help="write pass or fail of each answer, with its root cause"
+    )
+    files.add_argument("--kept-replies", type=path_of, metavar="JSONL", help="write what the model replied")
+    add_json(files)
     files.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: OUT.work)")
 
 
@@ -54,9 +79,15 @@ def _check_files(options: argparse.Namespace) -> None:
         raise InputError(f"{given} goes with CORPUS only", remedy="leave it out")
     if options.base_url and not options.model:
         raise InputError("--base-url is without --model", remedy="name the model that is there")
+    if options.max_rows is not None and options.max_rows < 1:
+        raise InputError(f"--max-rows is {options.max_rows}", remedy="it must be at least 1")
+    outputs = [path.resolve() for path in (options.out, options.verdicts, options.kept_replies) if path is not None]
+    if len(set(outputs)) < len(outputs):
+        raise InputError("two of the files to write are the same", remedy="name another one")
     for given in (*options.answers, options.passages, options.queries, options.config):
-        if given is not None and options.out.exists() and options.out.resolve() == given.resolve():
-            raise InputError("--out is a file that is read", file=options.out, remedy="name another one")
+        if given is not None and given.resolve() in outputs:
+            name = "--out" if given.resolve() == outputs[0] else "a file to write"
+            raise InputError(f"{name} is a file that is read", file=given, remedy="name another one")
 
 
 def _first(options: argparse.Namespace, *names: str) -> str | None:

@@ -96,12 +96,23 @@ def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
     console.print(_time(rows, pace), soft_wrap=True, highlight=False, markup=False)
     if any(row.stage == "judge" and row.calls > row.from_cache for row in rows):
         console.print(_ways(workspace), soft_wrap=True, highlight=False, markup=False)
+    if workspace.experiment.evaluates:
+        console.print(_by_evaluator(workspace), soft_wrap=True, highlight=False, markup=False)
     console.print(
         "Tokens are counted offline, reply lengths and calls behind ~ are estimates "
         "(see benchmarks/tables/plan_accuracy.py).",
         style="dim",
         soft_wrap=True,
     )
+
+
+def _by_evaluator(workspace: Workspace) -> str:
+    """About how many calls each evaluator takes; those that ask no judge are not named."""
+    from ..pipeline.loads import estimate
+
+    loads = estimate("evaluate", workspace)
+    told = ", ".join(f"{plain(one.kind.removeprefix('evaluate-'))} ~{one.calls:,}" for one in loads)
+    return f"Calls in all by evaluator: {told}." if told else "No evaluator asks the judge."
 
 
 def _ways(workspace: Workspace) -> str:

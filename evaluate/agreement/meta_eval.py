@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from math import isinf
 from typing import NamedTuple
 
 from pydantic import Field
@@ -109,11 +110,17 @@ def criterion_of(evaluator: Evaluator, name: str | None = None) -> Criterion:
 
 
 def threshold_of(criterion: Criterion, given: float | None = None) -> float:
-    """The lowest label that counts as a yes: by default 2 of 0 to 3, else the middle of the scale."""
+    """The lowest label that counts as a yes: by default 2 of 0 to 3, else the middle of the scale.
+
+    Also where little is good, as of toxicity: people's labels that count are then those of what is toxic. Raises
+    InputError for one that is not on the scale, and where a scale without an end has no middle.
+    """
     if given is not None:
         if not criterion.lowest < given <= criterion.highest:
             raise InputError(f"{given:g} is not above {criterion.lowest:g} and up to {criterion.highest:g}")
         return given
+    if isinf(criterion.highest):
+        raise InputError(f"{criterion.name} has no highest label, so no middle", remedy="give --binary-at")
     return 2.0 if (criterion.lowest, criterion.highest) == (0, 3) else (criterion.lowest + criterion.highest) / 2
 
 
@@ -240,7 +247,7 @@ def _grades(
     """`GRADED`, where people's labels are grades on the evaluator's own scale; else nothing."""
     people = [row.label for row in labelled.rows if isinstance(row.label, float)]
     on_scale = labelled.numeric and all(scale.lowest <= label <= scale.highest for label in people)
-    if not on_scale or set(people) <= {0.0, 1.0}:
+    if not on_scale or isinf(scale.highest) or set(people) <= {0.0, 1.0}:
         return {}, {}
     if all(label is None for label in labels):
         return _nothing(GRADED, len(labels))

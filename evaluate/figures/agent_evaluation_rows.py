@@ -15,7 +15,7 @@ from ragassay.files import read_records
 from ragassay.records import Answer, Assessment, Passage, Query
 from ragassay.text import plain
 
-from ..inputs.material import Material, read_material
+from ..inputs.material import Material, limited, read_material
 from ..judging.catalog import experiment_evaluators
 from ..judging.engine.cases import expected_response
 from ..judging.engine.evaluator import Evaluator, LabelJudge
@@ -73,7 +73,7 @@ def read_judged(workspace: Workspace) -> Judged:
     `judgments.jsonl` lacks what the experiment's judges owe.
     """
     judges, recall = _judges(workspace)
-    material = read_material(workspace)
+    material = limited(read_material(workspace), workspace.experiment.evaluate.max_rows)
     given = {(row.query_id, row.subject, row.criterion): row for row in read_records(workspace.judgments, Assessment)}
     found = _Found(workspace, material, given)
     rows = tuple(

@@ -16,7 +16,7 @@ REACH = 1.5
 """How many interquartile ranges a whisker may be long."""
 
 
-def boxes_of(*tables: tuple[ByAgent, Figures, Callable[[str], Range]]) -> Boxes:
+def boxes_of(*tables: tuple[ByAgent, Figures, Callable[[str], Range | None]]) -> Boxes:
     """The box of every measure of `tables`, each with the measures' means and what gives a measure's scale."""
     boxes: Boxes = {}
     for table, means, scale_of in tables:

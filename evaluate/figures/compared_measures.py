@@ -27,10 +27,11 @@ from .evaluator_values import Evaluations, measures_of
 
 @dataclass(frozen=True)
 class ComparedMeasure:
-    """Agent to query to value; `width` is how far apart the worst and the best value are."""
+    """Agent to query to value; `width` is how far apart the worst and the best value are, None without limit."""
 
     values: Mapping[str, Values]
-    width: float
+    width: float | None
+    lower_is_better: bool = False
 
 
 def of_findings(
@@ -50,8 +51,12 @@ def of_findings(
 def of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
     """What evaluators gave, each measure with the values of the agents that have it."""
     return {
-        name: ComparedMeasure({agent: row[name] for agent, row in evaluated.values.items() if name in row}, high - low)
-        for name, (low, high) in evaluated.scales.items()
+        name: ComparedMeasure(
+            {agent: row[name] for agent, row in evaluated.values.items() if name in row},
+            None if (limits := evaluated.limits(name)) is None else limits[1] - limits[0],
+            name in evaluated.lower_is_better,
+        )
+        for name in evaluated.scales
     }
 
 
@@ -100,5 +105,6 @@ def compare_agents(
     begun = []
     for measure, one in table.items():
         values = ValueTable.of({agent: one.values[agent] for agent in order if agent in one.values})
-        begun.append(helpers.start(compare_table, measure, values, clusters, one.width, seed, matters.get(measure)))
+        asked = (values, clusters, one.width, seed, matters.get(measure), one.lower_is_better)
+        begun.append(helpers.start(compare_table, measure, *asked))
     return lambda: tuple(row for wait in begun for row in wait())

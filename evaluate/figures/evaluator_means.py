@@ -9,6 +9,7 @@ from ragassay.records import Assessment, Figure
 
 from ..inputs.clusters import ALONE, Clusters
 from ..judging.engine.evaluator import Evaluator
+from ..statistics.clustered import Range, limits_of
 from ..statistics.resamples import Resamples, resamples
 
 PASSAGES = "all passages"
@@ -28,7 +29,7 @@ def means(
         by_criterion[row.criterion].append(row)
     for evaluator in evaluators:
         for criterion in evaluator.criteria:
-            mine, limits = by_criterion[criterion.name], (criterion.lowest, criterion.highest)
+            mine, limits = by_criterion[criterion.name], limits_of(criterion.lowest, criterion.highest)
             if evaluator.unit == "passage":
                 yield criterion.name, PASSAGES, _over_passages(mine, draws, limits)
                 continue
@@ -37,6 +38,6 @@ def means(
                 yield criterion.name, agent, draws.figure(labels, limits)
 
 
-def _over_passages(rows: Sequence[Assessment], draws: Resamples, limits: tuple[float, float]) -> Figure:
+def _over_passages(rows: Sequence[Assessment], draws: Resamples, limits: Range | None) -> Figure:
     known = [(row.query_id, row.label) for row in rows if row.label is not None]
     return draws.mean(known, len(rows) - len(known), limits)

@@ -17,8 +17,9 @@ from ragassay.records import Assessment
 from ..inputs.findings import Findings
 from ..judging.engine.evaluator import Criterion, Evaluator
 from ..results import Figures
-from ..statistics.clustered import Range, Values
+from ..statistics.clustered import Range, Values, limits_of
 from ..statistics.resamples import Resamples
+from .good_enough.shares import AgentShares
 from .measures import judged_by_query
 from .pass_or_fail import AgentOverall
 
@@ -28,23 +29,41 @@ GRADED = (0.0, 3.0)
 
 
 @dataclass(frozen=True)
+class Judgments:
+    """The evaluators, and all that they gave."""
+
+    evaluators: Sequence[Evaluator] = ()
+    rows: Sequence[Assessment] = ()
+
+
+@dataclass(frozen=True)
 class Evaluations:
     """values: agent to measure to query to value, None where it failed. scales: measure to its ends.
 
-    evaluators: measure to the evaluator it is of. overall: Agent Evaluation's verdicts on each agent.
+    evaluators: measure to the evaluator it is of. overall: Agent Evaluation's verdicts on each agent. lower_is_better:
+    the measures of which little is good. thresholds: criterion to the label that is good enough. shares: agent to
+    criterion to what reaches it. judged: what all this is made from.
     """
 
     values: dict[str, dict[str, Values]] = field(default_factory=dict)
     scales: dict[str, Range] = field(default_factory=dict)
     evaluators: dict[str, str] = field(default_factory=dict)
     overall: dict[str, AgentOverall] = field(default_factory=dict)
+    lower_is_better: set[str] = field(default_factory=set)
+    thresholds: dict[str, float] = field(default_factory=dict)
+    shares: dict[str, dict[str, AgentShares]] = field(default_factory=dict)
+    judged: Judgments = Judgments()
 
     def figures(self, draws: Resamples) -> Figures:
         """The mean of each measure over its queries."""
         return {
-            agent: {name: draws.figure(row, self.scales[name]) for name, row in named.items()}
+            agent: {name: draws.figure(row, self.limits(name)) for name, row in named.items()}
             for agent, named in self.values.items()
         }
+
+    def limits(self, measure: str) -> Range | None:
+        """The ends of its scale; None where it has no highest value."""
+        return limits_of(*self.scales[measure])
 
 
 def evaluations_by_query(
@@ -82,8 +101,14 @@ def _ranking_measures(criterion: Criterion, cutoffs: Sequence[int]) -> list[str]
     return [f"{criterion.name}.{one.format(k=k)}" for k in cutoffs for one in RANKING]
 
 
-def _add_answers(made: Evaluations, rows: Sequence[Assessment], criterion: Criterion) -> None:
+def _note(made: Evaluations, criterion: Criterion) -> None:
     made.scales[criterion.name] = (criterion.lowest, criterion.highest)
+    if criterion.lower_is_better:
+        made.lower_is_better.add(criterion.name)
+
+
+def _add_answers(made: Evaluations, rows: Sequence[Assessment], criterion: Criterion) -> None:
+    _note(made, criterion)
     for agent, measures in made.values.items():
         measures[criterion.name] = {row.query_id: row.label for row in rows if row.subject == agent}
 
@@ -99,7 +124,7 @@ def _add_passages(
     """Measures over the queries that owe a value, also those for which no agent retrieved anything to judge."""
     labels = {(row.query_id, row.subject): row.label for row in rows}
     scale = (criterion.lowest, criterion.highest)
-    made.scales[criterion.name] = scale
+    _note(made, criterion)
     for agent, measures in made.values.items():
         measures[criterion.name] = {query: _mean_label(findings, agent, query, labels) for query in owing}
     if scale != GRADED:

@@ -21,12 +21,15 @@ _ANSWER_FIELDS = ("query_id", "agent", "answer", "passages", "queries", "usage",
 _SAME = "its text, expected_response and expected_docs must be the same in every line"
 
 
-def read_cases(answers: Sequence[Path], passages: Path | None, queries: Path | None) -> list[QueryCase]:
+def read_cases(
+    answers: Sequence[Path], passages: Path | None, queries: Path | None, max_rows: int | None = None
+) -> list[QueryCase]:
     """The cases that the files make; every agent owes an answer to every query.
 
     answers: JSON Lines with Answer's fields (others are ignored); `agent` is the file's name where it is left out, and
     the query's text and `expected_response` may stand in the line as `query` and `expected_response` instead of in
-    queries.jsonl. passages, queries: BEIR. Raises InputError with file and line.
+    queries.jsonl. passages, queries: BEIR. max_rows: only the first so many answers, in the files' order, and what they
+    are about. Raises InputError with file and line.
     """
     rows = [row for path in answers for row in _rows(path)]
     asked = _queries(queries, rows)
@@ -43,7 +46,21 @@ def read_cases(answers: Sequence[Path], passages: Path | None, queries: Path | N
             raise InputError(f"passage '{plain(unknown[0])}' is not in {passages}", file=path, line=number)
         given[answer.query_id, answer.agent] = answer
     agents = tuple(dict.fromkeys(agent for _, agent in given))
-    return cases_of(Material(tuple(asked.values()), agents, known, _all_owed(given, asked, agents)))
+    cases = cases_of(Material(tuple(asked.values()), agents, known, _all_owed(given, asked, agents)))
+    return cases if max_rows is None else _first(cases, list(given)[:max_rows])
+
+
+def _first(cases: Sequence[QueryCase], kept: Sequence[tuple[str, str]]) -> list[QueryCase]:
+    """The cases of these answers, by query id and agent, with the passages that they name."""
+    wanted, found = set(kept), []
+    for case in cases:
+        answers = tuple(one for one in case.answers if (case.query.id, one.subject) in wanted)
+        failed = tuple(one for one in case.failed if (case.query.id, one.agent) in wanted)
+        named = {id for row in (*(one.answer for one in answers), *failed) for id in row.passages}
+        if answers or failed:
+            passages = tuple(one for one in case.passages if one.id in named)
+            found.append(QueryCase(case.query, passages, answers, failed))
+    return found
 
 
 def _rows(path: Path) -> list[tuple[Path, int, dict[str, Any]]]:

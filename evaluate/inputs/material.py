@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -54,6 +54,13 @@ class Material:
     @cached_property
     def _waves(self) -> dict[str, int]:
         return {agent: number for number, agents in enumerate(self.waves) for agent in agents}
+
+
+def limited(material: Material, max_rows: int | None) -> Material:
+    """Its first queries: as many as `max_rows` answers of all agents make, at least one; all where it is None."""
+    if max_rows is None:
+        return material
+    return replace(material, queries=material.queries[: max(1, max_rows // max(1, len(material.agents)))])
 
 
 def read_material(workspace: Workspace, agents: Sequence[str] | None = None) -> Material:

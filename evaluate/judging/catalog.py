@@ -20,6 +20,7 @@ from ragassay.text import did_you_mean, plain
 
 from .engine.evaluator import Evaluator, Options
 from .engine.judge import Setup
+from .engine.thresholds import check_thresholds
 from .judges.agent_evaluation import (
     AgentGroundedness,
     ChunkRelevance,
@@ -105,6 +106,7 @@ def evaluators_of(settings: EvaluateSettings, setup: Setup, file: Path) -> list[
     made = [_make(type_of(name, setup.folder, file), name, settings, setup, file) for name in names if name not in own]
     made += [custom_judge(one, setup, _options(Options, one.name, settings, file)) for one in settings.custom]
     _check_names(made, settings, file)
+    check_thresholds(made, settings.thresholds, file)
     return made
 
 

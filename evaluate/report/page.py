@@ -25,10 +25,12 @@ from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .environment import environment
 from .evidence import Evidence, query_views, read_evidence
+from .heat_map import heat_map
 from .judges import disagreement_rows, judge_rows, split_of
 from .question_kinds import kinds_line
 from .screening.screen_page import read_screen
 from .screening.shown import screening_shown
+from .shares import share_rows, tag_rows
 from .sources import caution, kinds, orders_shown
 from .tables import (
     answer_columns,
@@ -97,6 +99,9 @@ def render(results: Results, evidence: Evidence, k: int, screening: ScreenResult
             "queries": query_views(evidence, results.agents, k),
             "n_queries_shown": len(evidence.queries),
             "kinds": kinds(results),
+            "heat": heat_map(evidence, results.agents),
+            "share_rows": share_rows(results),
+            "tag_rows": tag_rows(results),
             "screening": screening_shown(screening) if screening else None,
         }
     )

@@ -88,8 +88,19 @@ def _evaluated(results: Results, name: str, heading: str) -> Column:
     """One measure of the evaluators', its heading without underscores."""
     low, high = results.evaluation_scales[name]
     own = {agent: row.get(name) for agent, row in results.evaluations.items()}
-    title = f"{name}, {low:g} to {high:g}: the mean over queries"
-    return replace(_column(name, own, results.agents), name=heading.replace("_", " "), help=title)
+    title = f"{name}, {scale_words(low, high)}{way(results, name)}: the mean over queries"
+    shown_as = f"{heading.replace('_', ' ')}{' ↓' if name in results.lower_is_better else ''}"
+    return replace(_column(name, own, results.agents), name=shown_as, help=title)
+
+
+def scale_words(low: float, high: float | None) -> str:
+    """`0 to 3`, or `0 and up`."""
+    return f"{low:g} and up" if high is None else f"{low:g} to {high:g}"
+
+
+def way(results: Results, name: str) -> str:
+    """`, lower is better` of what it is so of."""
+    return ", lower is better" if name in results.lower_is_better else ""
 
 
 def columns(figures: Figures, agents: Sequence[str]) -> list[Column]:

@@ -15,6 +15,7 @@ from .measures import WIN_RATE, Box, Boxes, Figures
 from .panel import AmongJudges, JudgeOfPanel, PanelOfJudges
 from .pool import AgentPool, Bounds, LeftOut
 from .sources import OrdersCompared, WrittenAndReal
+from .thresholds import ByThreshold, Insight, Problem, ThresholdShares
 from .verdict import Choice, FailuresAtBottom
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Bounds",
     "Box",
     "Boxes",
+    "ByThreshold",
     "Choice",
     "Comparison",
     "CorrectedFigure",
@@ -35,6 +37,7 @@ __all__ = [
     "FailedReplies",
     "FailuresAtBottom",
     "Figures",
+    "Insight",
     "JudgeAgreement",
     "JudgeOfPanel",
     "LeftOut",
@@ -45,9 +48,11 @@ __all__ = [
     "PairedTest",
     "PanelOfJudges",
     "PassOrFail",
+    "Problem",
     "RatingDetail",
     "Results",
     "SecondJudgeResults",
+    "ThresholdShares",
     "WrittenAndReal",
 ]
 
@@ -64,6 +69,9 @@ class RatingDetail(Record):
     tie_parameter: float | None
     triples: int
     intransitive: int
+
+
+_OF_EVALUATORS = ("lower_is_better", "thresholds", "threshold_shares", "evaluator_tags", "problems", "insights")
 
 
 class PassOrFail(Record):
@@ -89,6 +97,9 @@ class Results(Record):
     answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
     evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
     `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them.
+    lower_is_better: those of them of which little is good. thresholds: criterion to the label from which it is good
+    enough. threshold_shares: how many answers are, and what the others fail of. evaluator_tags: what of NIST AI RMF and
+    SR 11-7 they bear on, each tag with its evaluators. problems, insights: in sentences.
     boxes: the spread of every measure over queries.
     pointwise_labels: agent to criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise.
     refusals: agent to the share of its answers that decline; empty where that was not asked.
@@ -113,8 +124,14 @@ class Results(Record):
     pointwise_labels: dict[str, dict[str, dict[str, int]]]
     refusals: dict[str, Figure] = Field(default_factory=dict)
     evaluations: Figures = Field(default_factory=dict)
-    evaluation_scales: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    evaluation_scales: dict[str, tuple[float, float | None]] = Field(default_factory=dict)
     evaluators: dict[str, str] = Field(default_factory=dict)
+    lower_is_better: tuple[str, ...] = ()
+    thresholds: dict[str, float] = Field(default_factory=dict)
+    threshold_shares: ByThreshold = Field(default_factory=dict)
+    evaluator_tags: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    insights: tuple[Insight, ...] = ()
     pass_or_fail: dict[str, PassOrFail] = Field(default_factory=dict)
     boxes: Boxes = Field(default_factory=dict)
     answers: dict[str, dict[str, Figure]]
@@ -140,6 +157,7 @@ class Results(Record):
     sources: WrittenAndReal | None = None
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without what only a panel, a second judge or two kinds of queries bring."""
+        """As of every record; without what only a panel, a second judge, two kinds of queries or evaluators bring."""
         absent = {name for name in ("panel", "second", "sources") if getattr(self, name) is None}
+        absent |= {name for name in _OF_EVALUATORS if not getattr(self, name)}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isinf
 from statistics import NormalDist
 
 import numpy as np
@@ -31,6 +32,12 @@ ByAgent = Mapping[str, Mapping[str, Values]]
 
 Range = tuple[float, float]
 """The lowest and the highest value that one query can have."""
+
+
+def limits_of(lowest: float, highest: float) -> Range | None:
+    """The ends of a scale as an interval takes them; None where there is no highest value."""
+    return None if isinf(highest) else (lowest, highest)
+
 
 ASSUMED_CORRELATION = 0.5
 """Within a section, where the values are all alike and tell nothing about it."""

@@ -15,6 +15,8 @@ def pair_sentence(
     least: float | None,
     needed: NeededQueries | None,
     matters: float | None,
+    *,
+    lower_is_better: bool = False,
 ) -> str:
     """names: the two agents and the measure. figure: their difference. least: the smallest that could be shown."""
     a, b, measure = names
@@ -24,7 +26,8 @@ def pair_sentence(
     if verdict == PRACTICALLY_EQUAL:
         return f"{a} and {b} are practically equal on {measure}: they differ by less than {matters:g} with {queries}."
     if verdict != NOT_DISTINGUISHABLE:
-        return f"{a} is {verdict} than {b} on {measure}, by {abs(figure.value):.3f} with {queries}."
+        way = " (lower is better)" if lower_is_better else ""
+        return f"{a} is {verdict} than {b} on {measure}{way}, by {abs(figure.value):.3f} with {queries}."
     said = f"{a} and {b} are not distinguishable with {queries} on {measure}"
     if figure.n > 1 and n_sections == 1:
         said += ": they all come from one section, and stand for one"

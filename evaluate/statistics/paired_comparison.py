@@ -128,18 +128,25 @@ def compare_pairs(
     width: float | None = 1.0,
     seed: int = 7,
     matters: float | None = None,
+    lower_is_better: bool = False,
 ) -> tuple[Comparison, ...]:
     """Every pair of `values` (agent to query to value), Holm-corrected over all of them, in the order of `values`.
 
     clusters: of the queries, by section; one that it does not have is its own. width: how far apart two values can be.
     matters: the smallest difference that matters; agents that differ by less are practically equal, also where the
-    difference itself is beyond chance.
+    difference itself is beyond chance. lower_is_better: which way the verdicts go; differences are a - b either way.
     """
-    return compare_table(measure, ValueTable.of(values), clusters, width, seed, matters)
+    return compare_table(measure, ValueTable.of(values), clusters, width, seed, matters, lower_is_better)
 
 
 def compare_table(
-    measure: str, values: ValueTable, clusters: Clusters, width: float | None, seed: int, matters: float | None
+    measure: str,
+    values: ValueTable,
+    clusters: Clusters,
+    width: float | None,
+    seed: int,
+    matters: float | None,
+    lower_is_better: bool = False,
 ) -> tuple[Comparison, ...]:
     """`compare_pairs` of the same values as a table."""
     names = list(combinations(values.agents, 2))
@@ -150,7 +157,7 @@ def compare_table(
     # Without spread t is not defined: every query says the same, and the permutation can still tell how surely.
     adjusted = holm([row.p_t if row.p_t is not None else row.p_sign_flip for row in tested])
     verdicts = [
-        PRACTICALLY_EQUAL if row.equal else pair_verdict(row.difference.value, p)
+        PRACTICALLY_EQUAL if row.equal else pair_verdict(row.difference.value, p, lower_is_better=lower_is_better)
         for row, p in zip(tested, adjusted, strict=True)
     ]
     undecided = [row if told == NOT_DISTINGUISHABLE else None for row, told in zip(tested, verdicts, strict=True)]
@@ -169,7 +176,14 @@ def compare_table(
             p_holm=p,
             verdict=told,
             sentence=pair_sentence(
-                (a, b, measure), row.difference, row.n_sections, told, row.detectable, more, matters
+                (a, b, measure),
+                row.difference,
+                row.n_sections,
+                told,
+                row.detectable,
+                more,
+                matters,
+                lower_is_better=lower_is_better,
             ),
             detectable=row.detectable,
             needed=more,
@@ -244,11 +258,11 @@ def _within(block: Gaps, width: float | None, matters: float | None) -> list[boo
     return [low is not None and high is not None and -matters < low and high < matters for _, low, high in ends]
 
 
-def pair_verdict(difference: float | None, p: float | None) -> PairVerdict:
+def pair_verdict(difference: float | None, p: float | None, *, lower_is_better: bool = False) -> PairVerdict:
     """On the first of two from its difference and Holm's p, at `LEVEL`; without a p they cannot be told apart."""
     if p is None or p > LEVEL or not difference:
         return NOT_DISTINGUISHABLE
-    return "better" if difference > 0 else "worse"
+    return "better" if (difference > 0) is not lower_is_better else "worse"
 
 
 def _effect_sizes(gaps: Floats) -> list[float | None]:

@@ -76,7 +76,7 @@ class Resamples:
         value, low, high = clustered_interval(above, below, self.clusters, limits)
         return rounded(value, n, n_failed, low, high)
 
-    def mean(self, rows: Iterable[tuple[str, float]], n_failed: int, limits: Range = (0.0, 1.0)) -> Figure:
+    def mean(self, rows: Iterable[tuple[str, float]], n_failed: int, limits: Range | None = (0.0, 1.0)) -> Figure:
         """The mean of values of which a query may have several, or none: (query id, value). `n` counts the values."""
         sums: dict[str, float] = {}
         counts: dict[str, float] = {}

@@ -133,7 +133,11 @@ class CustomJudgeSettings(Table):
 
 
 class EvaluateSettings(Table):
-    """`[evaluate]`: the evaluators that judge every passage and answer besides. model: default, the judge's."""
+    """`[evaluate]`: the evaluators that judge every passage and answer besides. model: default, the judge's.
+
+    thresholds: a criterion, or an evaluator, to the label from which it is good enough. max_rows: judge no more answers
+    than these, the first queries'. keep_replies: keep each judgment's raw replies in `judgment-replies.jsonl`.
+    """
 
     judges: tuple[str, ...] = ()
     model: ModelName | None = None
@@ -142,6 +146,15 @@ class EvaluateSettings(Table):
     k: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = Field((1, 3, 5), min_length=1)
     custom: tuple[CustomJudgeSettings, ...] = ()
     settings: dict[str, dict[str, Any]] = Field({})
+    thresholds: dict[str, float] = Field({})
+    max_rows: int | None = Field(None, ge=1)
+    keep_replies: bool = False
+
+    def shaping(self) -> dict[str, Any]:
+        """As JSON, without what was not there before and is left as it is: a finished stage is not run for it."""
+        later = {"thresholds", "max_rows", "keep_replies"}
+        unset = {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
+        return self.model_dump(mode="json", exclude=unset)
 
     def own_prompts(self) -> list[str]:
         """The prompt files of the user's own, relative to the corpus folder."""

@@ -204,6 +204,11 @@ class Workspace:
         return self.results / "judgments.jsonl"
 
     @property
+    def judgment_replies(self) -> Path:
+        """What was replied for each of them, where `[evaluate] keep_replies` says so: KeptReplies' fields."""
+        return self.results / "judgment-replies.jsonl"
+
+    @property
     def judgment_runs(self) -> Path:
         """What the evaluators gave the answers of further runs: Assessment's fields and `run`."""
         return self.results / "judgment-runs.jsonl"

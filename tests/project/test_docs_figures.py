@@ -82,7 +82,8 @@ def test_a_figure_of_other_results_is_found_out():
 
 
 def sections(text: str) -> list[str]:
-    """A page from heading to heading, without its fenced code."""
+    """A page from heading to heading, without its fenced code and the list of judges, whose scales are no figures."""
+    text = re.sub(r"<!-- judges -->.*?<!-- /judges -->", "", text, flags=re.DOTALL)
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     return re.split(r"\n(?=#+ )", prose)
 

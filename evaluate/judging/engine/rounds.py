@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, cast
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import RagassayError
 from ragassay.models.requests import Batch, Reply, Request
-from ragassay.records import Assessment
+from ragassay.records import Assessment, KeptReplies
 
 from .cases import Case, PassageCase, QueryCase
 from .evaluator import Evaluator, unjudged
@@ -32,10 +32,15 @@ class _Task(Generic[Row]):
     steps: StepsTo[Row] | None = None
     asked: Sequence[Request] = ()
     rows: Sequence[Row] = ()
+    replies: list[Reply] = field(default_factory=list)
 
 
-def judged(given: Sequence[tuple[Judge[Row], Sequence[Any]]], caller: Caller) -> list[list[Row]]:
+def judged(
+    given: Sequence[tuple[Judge[Row], Sequence[Any]]], caller: Caller, kept: list[KeptReplies] | None = None
+) -> list[list[Row]]:
     """The records of each judge on its cases, each with a label or an error: as many as the cases owe.
+
+    kept: takes the replies to each case for which a model was asked.
 
     Judges that prepare come last. Raises what the caller raises (RepliesMissing, BudgetSpent) and InputError where a
     prompt cannot be filled.
@@ -47,15 +52,23 @@ def judged(given: Sequence[tuple[Judge[Row], Sequence[Any]]], caller: Caller) ->
         if later:  # last: where replies are missing, nothing is worked out in vain
             _prepare(tasks)
             _play([task for task in tasks if not task.rows], caller)
+    if kept is not None:
+        kept += [_kept(task) for tasks in made for task in tasks if task.replies]
     return [[row for task in tasks for row in task.rows] for tasks in made]
 
 
-def assess(evaluators: Sequence[Evaluator], cases: Sequence[QueryCase], caller: Caller) -> list[Assessment]:
+def assess(
+    evaluators: Sequence[Evaluator],
+    cases: Sequence[QueryCase],
+    caller: Caller,
+    kept: list[KeptReplies] | None = None,
+) -> list[Assessment]:
     """The assessments of every evaluator, in its order, then by query, agent or passage, and criterion.
 
-    A query without the ground truth that an evaluator needs owes it nothing. Raises what `judged` raises.
+    A query without the ground truth that an evaluator needs owes it nothing. kept: as of `judged`. Raises what
+    that raises.
     """
-    made = judged([(evaluator, units(evaluator, cases)) for evaluator in evaluators], caller)
+    made = judged([(evaluator, units(evaluator, cases)) for evaluator in evaluators], caller, kept)
     owed = [row for evaluator in evaluators for case in cases for row in _owed(evaluator, case)]
     return complete(owed, [row for rows in made for row in rows])
 
@@ -137,6 +150,7 @@ def _ask(live: Sequence[_Task[Row]], caller: Caller) -> list[list[Reply]]:
         given = iter(replies)
         for index in places:
             answers[index] = [next(given) for _ in live[index].asked]
+            live[index].replies += answers[index]
     return answers
 
 
@@ -170,6 +184,19 @@ def _next(task: _Task[Row], replies: Sequence[Reply] | None) -> Sequence[Row] | 
         task.steps = None
         return list(done.value)
     return None
+
+
+def _kept(task: _Task[Row]) -> KeptReplies:
+    def said(reply: Reply) -> dict[str, Any]:
+        value = None if reply.value is None else reply.value.model_dump(mode="json")
+        named = {"value": value, "text": reply.text, "probabilities": reply.probabilities, "error": reply.error}
+        return {name: given for name, given in named.items() if given is not None}
+
+    criteria = tuple(dict.fromkeys(row.criterion for row in task.owed if isinstance(row, Assessment)))
+    subject, replies = str(getattr(task.case, "subject", "")), tuple(map(said, task.replies))
+    return KeptReplies(
+        query_id=task.case.query.id, subject=subject, judge=task.judge.judge, criteria=criteria, replies=replies
+    )
 
 
 def _failed(task: _Task[Row], error: str) -> list[Row]:

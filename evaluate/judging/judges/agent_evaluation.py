@@ -44,6 +44,9 @@ class RelevanceToQuery(YesNoJudge):
 
     name = "relevance_to_query"
     about = "whether the answer addresses the query"
+    reads = ("question", "answer")
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     default_prompt: ClassVar = PROMPTS / "relevance_to_query.md"
 
 
@@ -52,6 +55,9 @@ class AgentGroundedness(OnPassages):
 
     name = "agent_groundedness"
     about = "whether the retrieved passages support all or almost all of the answer, as one verdict"
+    reads = ("question", "context", "answer")
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    tags = ("valid and reliable", "explainable and interpretable", "ongoing monitoring", "outcomes analysis")
     default_prompt: ClassVar = PROMPTS / "agent_groundedness.md"
     ragassay_prompt: ClassVar = PROMPTS / "agent_groundedness_ragassay.md"
 
@@ -61,6 +67,9 @@ class Safety(YesNoJudge):
 
     name = "safety"
     about = "whether the answer is free of harmful content"
+    reads = ("question", "answer")
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    tags = ("safe", "fair", "ongoing monitoring")
     default_prompt: ClassVar = PROMPTS / "safety.md"
 
 
@@ -69,6 +78,9 @@ class Correctness(YesNoJudge):
 
     name = "correctness"
     about = "whether the answer agrees with the expected response"
+    reads = ("question", "expected_response", "answer")
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    tags = ("valid and reliable", "conceptual soundness", "outcomes analysis")
     needs = ("expected_response",)
     default_prompt: ClassVar = PROMPTS / "correctness.md"
     ragassay_prompt: ClassVar = PROMPTS / "correctness_ragassay.md"
@@ -79,6 +91,9 @@ class ChunkRelevance(YesNoJudge):
 
     name = "chunk_relevance"
     about = "whether a passage helps to answer the query"
+    reads = ("question", "context")
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     unit = "passage"
     default_prompt: ClassVar = PROMPTS / "chunk_relevance.md"
 
@@ -89,6 +104,9 @@ class ContextSufficiency(OnPassages):
 
     name = "context_sufficiency"
     about = "whether the retrieved passages are enough for the expected response"
+    reads = ("question", "expected_response", "context")
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    tags = ("valid and reliable", "conceptual soundness", "outcomes analysis")
     needs = ("expected_response",)
     default_prompt: ClassVar = PROMPTS / "context_sufficiency.md"
     ragassay_prompt: ClassVar = PROMPTS / "context_sufficiency_ragassay.md"

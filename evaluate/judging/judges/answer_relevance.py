@@ -18,5 +18,8 @@ class AnswerRelevance(TriadJudge):
 
     name = "answer_relevance"
     about = "how many parts of the question the answer addresses; a refusal gets the lowest grade"
+    reads = ("question", "answer")
+    source = "TruLens, the RAG triad (truera/trulens)"
+    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     unit = "answer"
     default_prompt: ClassVar = PROMPTS / "answer_relevance.md"

@@ -84,6 +84,9 @@ class Citations(Evaluator):
     calls = 4.0
     family = "open-rag-eval"
     about = "how far the cited passages support the answer's sentences"
+    reads = ("context", "answer")
+    source = "TREC 2024 RAG (Thakur et al. 2025, arXiv:2504.15205)"
+    tags = ("valid and reliable", "accountable and transparent", "explainable and interpretable", "outcomes analysis")
     options: CitationOptions
     options_type = CitationOptions
     default_prompt: ClassVar = PROMPTS / "citations.md"

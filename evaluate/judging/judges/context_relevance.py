@@ -18,6 +18,7 @@ from ragassay.files import read_objects
 from ragassay.records import Assessment
 
 from ..engine.cases import Case
+from ..engine.evaluator import Criterion
 from ..engine.probability import Graded
 from . import PROMPTS
 from .triad import TriadJudge
@@ -31,6 +32,9 @@ class ContextRelevance(TriadJudge):
 
     name = "context_relevance"
     about = "how relevant a passage is to what is asked; on 0 to 3 relevant from 2"
+    reads = ("question", "context")
+    source = "TruLens, the RAG triad (truera/trulens)"
+    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     unit = "passage"
     default_prompt: ClassVar = PROMPTS / "context_relevance.md"
     ragassay_prompt: ClassVar = PROMPTS / "context_relevance_ragassay.md"
@@ -40,6 +44,12 @@ class ContextRelevance(TriadJudge):
         """The user's, of which there may be none; else the source's with the source's prompt and grades."""
         theirs = self.setup.prompts == "paper" and self.options.prompt is None and self.options.scale == (0, 3)
         return self.options.examples if "examples" in self.options.model_fields_set or not theirs else shipped()
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The grade, good enough where it is relevant."""
+        lowest, highest = self.options.scale
+        return (Criterion(self.name, lowest, highest, threshold=self.relevant),)
 
     @property
     def relevant(self) -> int:

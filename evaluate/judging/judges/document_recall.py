@@ -23,6 +23,10 @@ class DocumentRecall(Evaluator):
     calls = 0.0
     family = "agent-evaluation"
     about = "the share of the expected documents that the agent retrieved; asks no model"
+    reads = ("context",)
+    asks = "nothing"
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    tags = ("valid and reliable", "outcomes analysis")
     needs = ("expected_docs",)
 
     @property

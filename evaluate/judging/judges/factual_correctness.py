@@ -60,6 +60,9 @@ class FactualCorrectness(Evaluator):
     calls = 6.0
     family = "open-rag-eval"
     about = "claims of the answer in the golden answer (precision), and the other way round (recall)"
+    reads = ("expected_response", "answer")
+    source = "Open RAG Eval (vectara/open-rag-eval); Ragas"
+    tags = ("valid and reliable", "conceptual soundness", "outcomes analysis")
     needs = ("expected_response",)
     options: FactualOptions
     options_type = FactualOptions

@@ -24,13 +24,17 @@ class GoldenSimilarity(Evaluator):
     calls = 0.0
     family = "open-rag-eval"
     about = "how near the answer is to the expected response, by embeddings"
+    reads = ("expected_response", "answer")
+    asks = "model"
+    source = "Open RAG Eval (vectara/open-rag-eval)"
+    tags = ("valid and reliable", "outcomes analysis")
     unit = "answer"
     needs = ("expected_response",)
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """The cosine."""
-        return (Criterion(self.name, -1.0, 1.0),)
+        return (Criterion(self.name, -1.0, 1.0, threshold=0.75),)
 
     @property
     def judge(self) -> str:

@@ -55,6 +55,9 @@ class Groundedness(TriadJudge):
     name = "groundedness"
     calls = 4.0
     about = "how far the passages support the claims of an answer, the mean over claims"
+    reads = ("answer", "context")
+    source = "TruLens, the RAG triad (truera/trulens)"
+    tags = ("valid and reliable", "explainable and interpretable", "ongoing monitoring", "outcomes analysis")
     unit = "answer"
     options_type: ClassVar[type[TriadOptions]] = GroundednessOptions
     default_prompt: ClassVar = PROMPTS / "groundedness.md"

@@ -83,6 +83,10 @@ class Hallucination(Evaluator):
     calls = 0.0
     family = "open-rag-eval"
     about = "how far the passages entail the answer, by a cross-encoder; 1 is consistent"
+    reads = ("context", "answer")
+    asks = "model"
+    source = "SummaC (Laban et al. 2022, TACL 10); Open RAG Eval"
+    tags = ("valid and reliable", "explainable and interpretable", "ongoing monitoring", "outcomes analysis")
     unit = "answer"
     options_type = HallucinationOptions
     options: HallucinationOptions

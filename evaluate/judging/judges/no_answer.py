@@ -27,6 +27,9 @@ class NoAnswer(LabelJudge):
     name = "no_answer"
     family = "open-rag-eval"
     about = "whether the query was answered at all, rightly or not; strictly, a failed answer counts as none"
+    reads = ("question", "answer")
+    source = "Open RAG Eval (vectara/open-rag-eval)"
+    tags = ("valid and reliable", "accountable and transparent", "ongoing monitoring")
     labels = ("no", "yes")
     default_prompt: ClassVar = PROMPTS / "no_answer.md"
 

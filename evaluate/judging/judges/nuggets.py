@@ -78,6 +78,9 @@ class Nuggets(Evaluator):
     calls = 5.0
     family = "open-rag-eval"
     about = "how many of the facts that a good answer should hold the answer has"
+    reads = ("question", "context", "answer")
+    source = "Pradeep et al. 2024, arXiv:2411.09607; 2025, arXiv:2504.15068"
+    tags = ("valid and reliable", "explainable and interpretable", "outcomes analysis")
     unit = "query"
     options: NuggetOptions
     options_type = NuggetOptions

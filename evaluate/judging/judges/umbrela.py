@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BeforeValidator
 
 from ..engine.cases import PassageCase
-from ..engine.evaluator import LabelJudge, Options, Steps
+from ..engine.evaluator import Criterion, LabelJudge, Options, Steps
 from ..engine.labels import whole
 from ..engine.reply import Reason, Strict, read_value
 from . import PROMPTS
@@ -47,6 +47,9 @@ class Umbrela(LabelJudge):
     name = "umbrela"
     family = "open-rag-eval"
     about = "how well a passage answers the query; relevant from 2"
+    reads = ("question", "context")
+    source = "Upadhyay et al. 2024, arXiv:2406.06519"
+    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
     unit = "passage"
     labels = ("0", "1", "2", "3")
     options_type = UmbrelaOptions
@@ -58,6 +61,11 @@ class Umbrela(LabelJudge):
     def built_in_prompt(self) -> Path | None:
         """Of the variant; only of "bing" there is a wording of ours."""
         return PROMPTS / "umbrela_basic.md" if self.options.variant == "basic" else super().built_in_prompt
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The grade, good enough where it is relevant."""
+        return (Criterion(self.name, 0, 3, threshold=RELEVANT),)
 
     def steps(self, case: PassageCase) -> Steps:
         """One request, by steps with "bing"; with "basic" for reason and grade, in mode "probability" for the grade."""

@@ -1,0 +1,133 @@
+"""What `ragassay judge` says of answers from files: shares by threshold, pass or fail of each, what stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field
+
+from ragassay.records import Answer, Assessment, Passage, Query, Record
+
+from ..figures.good_enough.evidence_found import evidence_found, relevant_by_judges
+from ..figures.good_enough.insights import insights
+from ..figures.good_enough.problems import problems
+from ..figures.good_enough.shares import AgentShares, by_threshold, shares_by_agent, values_by_agent
+from ..figures.root_cause import Outcome, Overall, fix_of, overall
+from ..judging.engine.cases import QueryCase, expected_response
+from ..judging.engine.evaluator import NO_VALUE, Evaluator
+from ..judging.engine.thresholds import thresholds_of
+from ..results import ByThreshold, Figures, Insight, Problem
+from ..statistics.clustered import limits_of
+from ..statistics.resamples import resamples
+
+
+class AnswerVerdict(Record):
+    """`--verdicts`: pass or fail of one answer, by every criterion of answers and its threshold.
+
+    root_cause: the first criterion failed, by the order of Agent Evaluation's root causes; fix: what to do about it.
+    failure: whether something relevant was retrieved for an answer that fails. errors: criterion to why it is open.
+    """
+
+    query_id: str
+    agent: str
+    verdict: Literal["pass", "fail", "undecided"]
+    root_cause: str | None = None
+    failure: Literal["retrieval", "generation", "unexplained"] | None = None
+    fix: str | None = None
+    failed: tuple[str, ...] = ()
+    errors: dict[str, str] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The evaluators, what they gave, and the cases; thresholds: the user's."""
+
+    evaluators: Sequence[Evaluator]
+    rows: Sequence[Assessment]
+    cases: Sequence[QueryCase]
+    given: Mapping[str, float]
+
+    @cached_property
+    def thresholds(self) -> dict[str, float]:
+        """Criterion to the label that is good enough."""
+        return thresholds_of(self.evaluators, self.given)
+
+    @cached_property
+    def answers(self) -> dict[tuple[str, str], Answer]:
+        """By query id and agent."""
+        made = {(case.query.id, one.subject): one.answer for case in self.cases for one in case.answers}
+        return made | {(case.query.id, row.agent): row for case in self.cases for row in case.failed}
+
+    @cached_property
+    def queries(self) -> dict[str, Query]:
+        """By id."""
+        return {case.query.id: case.query for case in self.cases}
+
+    @cached_property
+    def _passages(self) -> dict[str, Passage]:
+        return {one.id: one for case in self.cases for one in case.passages}
+
+    @cached_property
+    def _relevant(self) -> dict[tuple[str, str], bool]:
+        return relevant_by_judges(self.evaluators, self.rows, self.thresholds)
+
+    def found(self, query: str, agent: str) -> bool | None:
+        """Whether something relevant was retrieved for the answer; None where that is not known."""
+        return evidence_found(self.queries[query], self.answers[query, agent], self._relevant, self._passages)
+
+    @cached_property
+    def _by_agent(self) -> dict[str, dict[str, AgentShares]]:
+        return shares_by_agent(self.evaluators, self.rows, self.answers, self.thresholds, self.found)
+
+    @cached_property
+    def _draws(self) -> Any:
+        return resamples(tuple(self.queries), 1, 0)
+
+    def shares(self) -> ByThreshold:
+        """Agent to criterion to shares."""
+        return by_threshold(self._by_agent, self._draws)
+
+    def told(self) -> tuple[tuple[Problem, ...], tuple[Insight, ...]]:
+        """Problems and insights."""
+        values = values_by_agent(self.evaluators, self.rows, self.answers)
+        scales = {c.name: c for one in self.evaluators for c in one.criteria}
+        limits = {name: limits_of(one.lowest, one.highest) for name, one in scales.items()}
+        means: Figures = {
+            agent: {name: self._draws.figure(row, limits[name]) for name, row in named.items()}
+            for agent, named in values.items()
+        }
+        lower = [name for name, one in scales.items() if one.lower_is_better]
+        queries = list(self.queries.values())
+        return (
+            problems(means, self.thresholds, lower, self.answers, self._draws),
+            insights(self.evaluators, self.rows, values, self.answers, queries, self._draws),
+        )
+
+    def verdicts(self) -> list[AnswerVerdict]:
+        """One for each answer, by query, then agent."""
+        errors = {(row.query_id, row.subject, row.criterion): row.error for row in self.rows if row.error}
+        return [self._verdict(query, agent, errors) for query, agent in self.answers]
+
+    def _verdict(self, query: str, agent: str, errors: Mapping[tuple[str, str, str], str]) -> AnswerVerdict:
+        outcomes, causes = [], set()
+        for name, one in self._by_agent.get(agent, {}).items():
+            error = errors.get((query, agent, name))
+            if query not in one.passed or (error or "").startswith(NO_VALUE):
+                continue
+            passed = one.passed[query]
+            outcomes.append(Outcome(name, None if passed is None else passed == 1, error))
+            causes |= {one.causes[query]} if query in one.causes else set()
+        found: Overall = overall(outcomes, ground_truth=expected_response(self.queries[query]) is not None)
+        return AnswerVerdict(
+            query_id=query,
+            agent=agent,
+            verdict=found.verdict,
+            root_cause=found.root_cause,
+            failure=min(causes) if found.verdict == "fail" and causes else None,
+            fix=found.root_cause and fix_of(found.root_cause),
+            failed=found.failed,
+            errors=dict(found.errors),
+        )

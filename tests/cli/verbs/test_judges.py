@@ -1,0 +1,46 @@
+"""`ragassay judges`: every evaluator with what it reads, its scale, its threshold and its tags; the docs' tables."""
+
+from __future__ import annotations
+
+import json
+
+from support.places import ROOT
+
+from benchmarks.tables.judges_list import with_tables
+from ragassay.cli import main
+from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.engine.tags import NIST, SR_11_7
+
+
+def test_all_are_listed_by_family_with_scale_and_threshold(capsys):
+    assert main(["judges"]) == 0
+    said = capsys.readouterr().out
+    assert all(f"  {name}: of each" in said for name in BUILT_IN)
+    assert "0 to 3, good from 2\n" in said and "source: Upadhyay et al. 2024" in said
+
+
+def test_as_json_each_says_what_it_reads_and_from_where_it_is(capsys):
+    main(["judges", "--json"])
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert list(rows) == list(BUILT_IN)
+    assert rows["correctness"]["criteria"][0] == {
+        "name": "correctness",
+        "lowest": 0.0,
+        "highest": 1.0,
+        "lower_is_better": False,
+        "threshold": 0.5,
+    }
+    for row in rows.values():
+        assert row["reads"] and row["source"] and row["about"], row["name"]
+        assert row["tags"] and set(row["tags"]) <= {*NIST, *SR_11_7}, row["name"]
+
+
+def test_the_tags_tell_which_judges_bear_on_what(capsys):
+    main(["judges", "--tags", "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == [*NIST, *SR_11_7] and "safety" in found["safe"]
+
+
+def test_the_docs_tables_are_made_from_the_code():
+    text = (ROOT / "docs" / "evaluators.md").read_text(encoding="utf-8")
+    assert text == with_tables(text), "run python -m benchmarks.tables.judges_list"

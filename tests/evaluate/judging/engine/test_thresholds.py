@@ -1,0 +1,84 @@
+"""From which label on is good enough: three quarters of the scale, half of yes and no, by direction, or as set."""
+
+from __future__ import annotations
+
+from math import inf
+from pathlib import Path
+
+import pytest
+
+from ragassay.errors import InputError
+from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.engine.evaluator import Criterion, Evaluator
+from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.thresholds import check_thresholds, good_enough, threshold_of, thresholds_of
+
+SETUP = Setup("openai:j")
+
+
+class Own(Evaluator):
+    name = "own"
+    given = Criterion("own")
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        return (self.given, Criterion("second"))
+
+    def steps(self, case):
+        return []
+
+
+def own(criterion: Criterion) -> Own:
+    made = Own(SETUP)
+    made.given = criterion  # type: ignore[misc]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("criterion", "threshold"),
+    [
+        (Criterion("own"), 0.75),
+        (Criterion("own", 0, 4), 3.0),
+        (Criterion("own", -1, 1), 0.5),
+        (Criterion("own", lower_is_better=True), 0.25),
+        (Criterion("own", 0, 4, lower_is_better=True), 1.0),
+        (Criterion("own", threshold=0.6), 0.6),
+        (Criterion("own", 0, inf, lower_is_better=True), None),
+    ],
+)
+def test_the_default_is_three_quarters_of_the_way_to_the_good_end(criterion, threshold):
+    assert threshold_of(own(criterion), criterion) == threshold
+
+
+def test_yes_and_no_is_a_half_and_every_judge_of_ours_has_one():
+    assert thresholds_of([BUILT_IN["correctness"](SETUP)]) == {"correctness": 0.5}
+    assert thresholds_of([BUILT_IN["umbrela"](SETUP)]) == {"umbrela": 2.0}
+    for kind in BUILT_IN.values():
+        for criterion in kind(SETUP).criteria:
+            label = threshold_of(kind(SETUP), criterion)
+            assert label is None or criterion.lowest <= label <= criterion.highest
+
+
+def test_the_users_goes_before_and_the_evaluators_name_stands_for_all_its_criteria():
+    one = own(Criterion("own", threshold=0.6))
+    assert thresholds_of([one], {"own": 0.2}) == {"own": 0.2, "second": 0.2}
+    assert thresholds_of([one], {"own": 0.2, "second": 0.9}) == {"own": 0.2, "second": 0.9}
+
+
+def test_the_threshold_itself_is_good_enough_either_way():
+    assert good_enough(0.5, 0.5, lower_is_better=False) and good_enough(0.5, 0.5, lower_is_better=True)
+    assert not good_enough(0.4, 0.5, lower_is_better=False) and not good_enough(0.6, 0.5, lower_is_better=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"owm": 0.5}, "[evaluate.thresholds] names 'owm', which no judge in evaluate.judges gives"),
+        ({"second": 1.5}, "[evaluate.thresholds] second is 1.5"),
+        ({"second": float("nan")}, "[evaluate.thresholds] second is nan"),
+    ],
+)
+def test_a_name_that_nobody_gives_and_a_label_that_is_not_on_the_scale_are_refused(given, said):
+    with pytest.raises(InputError) as error:
+        check_thresholds([own(Criterion("own"))], given, Path("experiment.toml"))
+    assert said in str(error.value)

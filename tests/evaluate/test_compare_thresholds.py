@@ -1,0 +1,110 @@
+"""`compare` with evaluators: direction, shares, problems and insights in results.json; nothing of them without."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from support.results_folder import answer, assessment, results_folder
+
+from ragassay.evaluate.compare import compare
+from ragassay.evaluate.report.page import report
+from ragassay.files import read_json
+from ragassay.records import Passage, Query
+
+TOML = """
+[questions]
+source = "own"
+[answer]
+model = "openai:m"
+agents = []
+[judge]
+model = "openai:m"
+[evaluate]
+judges = ["own:Toxicity"]
+{more}
+[evaluate.thresholds]
+toxicity = 0.3
+[[agent]]
+name = "clean"
+kind = "file"
+path = "clean.jsonl"
+[[agent]]
+name = "rude"
+kind = "file"
+path = "rude.jsonl"
+"""
+OWN = """
+from ragassay.evaluate.judging.engine.evaluator import Criterion, Evaluator
+
+class Toxicity(Evaluator):
+    name = "toxicity"
+    asks = "nothing"
+    tags = ("safe",)
+
+    @property
+    def criteria(self):
+        return (Criterion("toxicity", lower_is_better=True),)
+
+    def steps(self, case):
+        return []
+"""
+QUERIES = [Query(_id=f"q{i}", text=f"What is {i}?") for i in range(8)]
+
+
+@pytest.fixture(autouse=True)
+def forget_own_code(monkeypatch):
+    """The judge's module is another file in each test."""
+    monkeypatch.delitem(sys.modules, "own", raising=False)
+    yield
+    sys.modules.pop("own", None)
+
+
+def compared(tmp_path, more="", n=8):
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "own.py").write_text(OWN)
+    for name in ("clean", "rude"):
+        (corpus / f"{name}.jsonl").write_text("")
+    rows = [assessment(q.id, "clean", "toxicity", 0.01 * i) for i, q in enumerate(QUERIES[:n])]
+    rows += [assessment(q.id, "rude", "toxicity", 0.9 - 0.01 * (i % 3)) for i, q in enumerate(QUERIES[:n])]
+    workspace = results_folder(
+        tmp_path,
+        TOML.format(more=more),
+        queries=QUERIES,
+        passages=[Passage(_id="p1", text="…")],
+        answers=[
+            answer(q.id, a, "!" if a == "rude" else "So it is.", "p1") for q in QUERIES for a in ("clean", "rude")
+        ],
+        relevance=[],
+        pointwise=[],
+        games=[],
+        judgments=rows,
+    )
+    compare(workspace)
+    report(workspace)
+    return read_json(workspace.figures), workspace.report.read_text(encoding="utf-8")
+
+
+def test_little_is_good_everywhere(tmp_path):
+    found, page = compared(tmp_path)
+    assert found["lower_is_better"] == ["toxicity"] and found["thresholds"] == {"toxicity": 0.3}
+    row = next(one for one in found["comparisons"] if one["measure"] == "toxicity")
+    winner = row["agent_a"] if row["verdict"] == "better" else row["agent_b"]
+    assert winner == "clean" and "(lower is better)" in row["sentence"]
+    assert found["threshold_shares"]["clean"]["toxicity"]["passed"]["value"] == 1.0
+    assert found["threshold_shares"]["rude"]["toxicity"]["failed"]["value"] == 1.0
+    kinds = {(one["kind"], one["agent"]): one for one in found["problems"]}
+    assert set(kinds) == {("beyond_threshold", "rude"), ("too_short", "rude")}
+    assert kinds["beyond_threshold", "rude"]["sure"] is True
+    told = {one["kind"]: one for one in found["insights"]}
+    assert (told["best"]["subject"], told["worst"]["subject"], told["best"]["told_apart"]) == ("clean", "rude", True)
+    assert told["hardest_question"]["subject"] in {"q6", "q7"} and told["hardest_question"]["figure"]["n"] == 2
+    assert found["evaluator_tags"]["safe"] == ["toxicity"]
+    assert "lower is better" in page and "Problems and insights" in page and "≤ 0.3" in page
+
+
+def test_of_the_first_rows_alone_nothing_else_is_missing(tmp_path):
+    found, _ = compared(tmp_path, "max_rows = 8", n=4)
+    figure = found["evaluations"]["clean"]["toxicity"]
+    assert (figure["n"], figure["n_failed"]) == (4, 0)
