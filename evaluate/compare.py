@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from math import isinf
 from typing import TypedDict
 
 from ragassay.errors import LEFT_OUT
@@ -50,7 +51,6 @@ from .results import (
     Results,
     SecondJudgeResults,
 )
-from .statistics.clustered import Range
 from .statistics.paired_t import rag_tests
 
 
@@ -174,7 +174,7 @@ def _answers(basis: Basis) -> _Answers:
 
 class _Evaluators(TypedDict):
     evaluations: Figures
-    evaluation_scales: dict[str, Range]
+    evaluation_scales: dict[str, tuple[float, float | None]]
     evaluators: dict[str, str]
     pass_or_fail: dict[str, PassOrFail]
 
@@ -184,7 +184,7 @@ def _evaluators(basis: Basis) -> _Evaluators:
     made = basis.evaluated
     return {
         "evaluations": basis.in_order(made.figures(basis.draws)),
-        "evaluation_scales": made.scales,
+        "evaluation_scales": {name: (low, None if isinf(high) else high) for name, (low, high) in made.scales.items()},
         "evaluators": made.evaluators,
         "pass_or_fail": basis.in_order(pass_or_fail(made.overall, basis.draws)),
     }

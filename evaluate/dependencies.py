@@ -48,8 +48,9 @@ def judge_prompts(workspace: Workspace) -> list[Path]:
 def evaluate_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape what evaluators give, of which there may be none."""
     if not experiment.evaluates:
-        return tables(experiment, "evaluate")
-    values = tables(experiment, "evaluate", models=(experiment.evaluating_model,))
+        return _if_set(tables(experiment, "evaluate"), "evaluate.likelihood_model")
+    models = (experiment.evaluating_model, *filter(None, [experiment.evaluate.likelihood_model]))
+    values = _if_set(tables(experiment, "evaluate", models=models), "evaluate.likelihood_model")
     return values | {
         "judge.model": experiment.evaluating_model,
         "retrieval.embedding": experiment.retrieval.embedding,
@@ -76,8 +77,13 @@ def compare_settings(experiment: Experiment) -> dict[str, Any]:
     if judge.second:
         values["judge.second"] = judge.second
     if experiment.evaluates:
-        values["evaluate"] = experiment.evaluate.model_dump(mode="json")
+        values["evaluate"] = _if_set(experiment.evaluate.model_dump(mode="json"), "likelihood_model")
     return values | {
         "corpus.note": experiment.corpus.note,
         "agent.writer": {agent.name: agent.writer for agent in experiment.own_agents()},
     }
+
+
+def _if_set(values: dict[str, Any], name: str) -> dict[str, Any]:
+    """Without what is not set: manifests from before there was such a setting stay as they are."""
+    return {key: value for key, value in values.items() if key != name or value is not None}

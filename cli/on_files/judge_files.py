@@ -30,6 +30,8 @@ def judge_files(options: argparse.Namespace) -> int:
     evaluators = experiment_evaluators(workspace)
     if options.passages is None and (of_passages := [one.name for one in evaluators if one.unit == "passage"]):
         raise InputError("--passages is missing", remedy=f"{plain(of_passages[0])} judges passages: give their texts")
+    for one in evaluators:
+        one.check_at_hand()
     cases = read_cases(options.answers, options.passages, options.queries)
     with locked(workspace):
         caller = Caller(workspace, "judge", ReplyCache(workspace.replies), StderrProgress())

@@ -88,7 +88,8 @@ def _evaluated(results: Results, name: str, heading: str) -> Column:
     """One measure of the evaluators', its heading without underscores."""
     low, high = results.evaluation_scales[name]
     own = {agent: row.get(name) for agent, row in results.evaluations.items()}
-    title = f"{name}, {low:g} to {high:g}: the mean over queries"
+    scale = f"{low:g} and more, less is better" if high is None else f"{low:g} to {high:g}"
+    title = f"{name}, {scale}: the mean over queries"
     return replace(_column(name, own, results.agents), name=heading.replace("_", " "), help=title)
 
 

@@ -88,7 +88,8 @@ class Results(Record):
     points to a factor of ten in the odds.
     answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
     evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
-    `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them.
+    `evaluation_scales` (the ends, the upper null where there is none); of passages the mean label of an agent's, and P,
+    AP, RR by them.
     boxes: the spread of every measure over queries.
     pointwise_labels: agent to criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise.
     refusals: agent to the share of its answers that decline; empty where that was not asked.
@@ -113,7 +114,7 @@ class Results(Record):
     pointwise_labels: dict[str, dict[str, dict[str, int]]]
     refusals: dict[str, Figure] = Field(default_factory=dict)
     evaluations: Figures = Field(default_factory=dict)
-    evaluation_scales: dict[str, tuple[float, float]] = Field(default_factory=dict)
+    evaluation_scales: dict[str, tuple[float, float | None]] = Field(default_factory=dict)
     evaluators: dict[str, str] = Field(default_factory=dict)
     pass_or_fail: dict[str, PassOrFail] = Field(default_factory=dict)
     boxes: Boxes = Field(default_factory=dict)

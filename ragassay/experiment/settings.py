@@ -133,10 +133,14 @@ class CustomJudgeSettings(Table):
 
 
 class EvaluateSettings(Table):
-    """`[evaluate]`: the evaluators that judge every passage and answer besides. model: default, the judge's."""
+    """`[evaluate]`: the evaluators that judge every passage and answer besides. model: default, the judge's.
+
+    likelihood_model: says how likely a text is, for `perplexity` and `gptscore_…`; default, `model`.
+    """
 
     judges: tuple[str, ...] = ()
     model: ModelName | None = None
+    likelihood_model: str | None = Field(None, pattern=r"^(openai|transformers):.+$")
     mode: Literal["auto", "label", "probability"] = "auto"
     prompts: Literal["paper", "ragassay"] = "paper"
     k: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = Field((1, 3, 5), min_length=1)
@@ -305,6 +309,7 @@ class Experiment(Table):
             writers
             | {self.answer.model, *self.judge.all_models}
             | ({self.evaluating_model} if self.evaluates else set())
+            | ({self.evaluate.likelihood_model} if self.evaluates and self.evaluate.likelihood_model else set())
             | {agent.model for agent in self.agent if agent.model}
             | {one.rewrite_model for one in self.retriever if one.rewrite_model}
             | {one.rerank for one in self.retriever if one.rerank and _has_provider(one.rerank)}
@@ -332,6 +337,11 @@ class Experiment(Table):
     def evaluating_model(self) -> str:
         """The model that evaluators ask."""
         return self.evaluate.model or self.judge.model
+
+    @property
+    def likelihood_model(self) -> str:
+        """The model that says how likely a text is."""
+        return self.evaluate.likelihood_model or self.evaluating_model
 
     def settings_of(self, model: str) -> ModelSettings:
         """The model's own table, or the defaults."""

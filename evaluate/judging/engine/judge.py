@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from ragassay.models.likelihood.model import LikelihoodModel
 from ragassay.models.requests import Reply, Request
 from ragassay.records import Answer, Game, Judgment, RankedList
 
@@ -30,13 +31,14 @@ NOT_JUDGED = "not judged"
 @dataclass(frozen=True)
 class Setup:
     """What evaluators share: the model that judges, how and in whose wording it is asked, the folder of the user's
-    files, the embedding."""
+    files, the embedding, and the model that says how likely a text is."""
 
     model: str
     mode: Mode = "label"
     folder: Path = Path()
     embedding: str = "all-MiniLM-L6-v2"
     prompts: Prompts = "paper"
+    likelihood: LikelihoodModel | None = None
 
 
 class Judge(ABC, Generic[Row]):
