@@ -26,6 +26,7 @@ from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .environment import environment
 from .evidence import Evidence, query_views, read_evidence
 from .judges import disagreement_rows, judge_rows, split_of
+from .perturbed import share_of
 from .question_kinds import kinds_line
 from .screening.screen_page import read_screen
 from .screening.shown import screening_shown
@@ -83,6 +84,7 @@ def render(results: Results, evidence: Evidence, k: int, screening: ScreenResult
         "splits": split_of(results),
         "measure_help": measure_help,
         "label_name": label_name,
+        "share": share_of,
     }
     context = (
         _overview(results)
