@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
 from ragassay.evaluate.figures.evaluator_means import means
 from ragassay.evaluate.from_files.answers import read_cases
+from ragassay.evaluate.inputs.clusters import ALONE, Clusters
+from ragassay.evaluate.inputs.perturbed import perturbed_from
+from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.evaluate.judging.notices import by_criterion, failures, passed_over
 from ragassay.files import write_records
 from ragassay.progress import StderrProgress
-from ragassay.records import Assessment
+from ragassay.records import Assessment, Query
 from ragassay.text import plain
 
 from ..pipeline.opening import locked
@@ -42,18 +46,23 @@ def judge_files(options: argparse.Namespace) -> int:
         write_records(options.out, rows)
     for notice in [*passed_over(evaluators, cases), *failures(by_criterion(rows))]:
         print(f"note: {plain(notice)}", file=sys.stderr)
-    _print_means(rows, evaluators)
+    _print_means(rows, evaluators, _clusters([case.query for case in cases]))
     print(f"{options.out}: {len(rows)} judgments")
     return 0
 
 
-def _print_means(rows: list[Assessment], evaluators: list[Evaluator]) -> None:
+def _clusters(queries: Sequence[Query]) -> Clusters:
+    """Each query by itself, unless some were made of others."""
+    return source_clusters(queries) if any(perturbed_from(query) for query in queries) else ALONE
+
+
+def _print_means(rows: list[Assessment], evaluators: list[Evaluator], clusters: Clusters) -> None:
     """The mean of each criterion for each agent, or over all passages, with its interval over queries."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table("criterion", "of", "mean", "95% interval", "n", "failed")
-    for criterion, subject, figure in means(rows, evaluators):
+    for criterion, subject, figure in means(rows, evaluators, clusters):
         shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
         table.add_row(criterion, Text(plain(subject)), *shown)
     print_whole(table, "no criterion has a mean: nothing was judged")

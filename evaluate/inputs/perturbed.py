@@ -39,6 +39,7 @@ def originals_alone(findings: Findings) -> Findings:
     answers = {key: answer for key, answer in findings.material.answers.items() if key[0] in kept}
     return replace(
         findings,
+        perturbed=frozenset(query.id for query in findings.material.queries if query.id not in kept),
         material=replace(findings.material, queries=queries, answers=answers),
         rankings={
             agent: {query: row for query, row in ranked.items() if query in kept}

@@ -26,7 +26,6 @@ from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .environment import environment
 from .evidence import Evidence, query_views, read_evidence
 from .judges import disagreement_rows, judge_rows, split_of
-from .perturbed import share_of
 from .question_kinds import kinds_line
 from .screening.screen_page import read_screen
 from .screening.shown import screening_shown
@@ -47,7 +46,7 @@ from .tables import (
     usage_total,
 )
 from .verdict_matrix import verdict_matrices
-from .wording import beside_the_verdict, confidence, measure_help, measure_name
+from .wording import beside_the_verdict, confidence, measure_help, measure_name, share_of
 
 
 def report(workspace: Workspace) -> StageOutcome:

@@ -13,6 +13,7 @@ from .comparisons import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, Nee
 from .corrections import CorrectedFigure, Corrections, JudgeAgreement, SecondJudgeResults
 from .measures import WIN_RATE, Box, Boxes, Figures
 from .panel import AmongJudges, JudgeOfPanel, PanelOfJudges
+from .perturbed import Perturbed
 from .pool import AgentPool, Bounds, LeftOut
 from .sources import OrdersCompared, WrittenAndReal
 from .verdict import Choice, FailuresAtBottom
@@ -45,6 +46,7 @@ __all__ = [
     "PairedTest",
     "PanelOfJudges",
     "PassOrFail",
+    "Perturbed",
     "RatingDetail",
     "Results",
     "SecondJudgeResults",
@@ -96,6 +98,7 @@ class Results(Record):
     panel: where several judges judge. All labels and verdicts are then the majority's, flip_rate is over each judge's
     verdicts, and audit says of the panel only what is not one judge's; None, and not in the file, of one judge.
     second: likewise, where there is a second judge. sources: likewise, where some queries are written and some real.
+    perturbed: likewise, where some were made of others: all other figures are then of the originals alone.
     """
 
     format: int = 1
@@ -139,8 +142,9 @@ class Results(Record):
     panel: PanelOfJudges | None = None
     second: SecondJudgeResults | None = None
     sources: WrittenAndReal | None = None
+    perturbed: Perturbed | None = None
 
     def dump(self) -> dict[str, Any]:
         """As of every record; without what only a panel, a second judge or two kinds of queries bring."""
-        absent = {name for name in ("panel", "second", "sources") if getattr(self, name) is None}
+        absent = {name for name in ("panel", "second", "sources", "perturbed") if getattr(self, name) is None}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)
