@@ -309,7 +309,7 @@ class Experiment(Table):
             writers
             | {self.answer.model, *self.judge.all_models}
             | ({self.evaluating_model} if self.evaluates else set())
-            | ({self.evaluate.likelihood_model} if self.evaluates and self.evaluate.likelihood_model else set())
+            | ({self.evaluate.likelihood_model} if self.evaluate.likelihood_model else set())
             | {agent.model for agent in self.agent if agent.model}
             | {one.rewrite_model for one in self.retriever if one.rewrite_model}
             | {one.rerank for one in self.retriever if one.rerank and _has_provider(one.rerank)}

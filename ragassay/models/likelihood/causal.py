@@ -52,7 +52,7 @@ def load_causal(model: str) -> CausalModel:
         raise _unusable(model, reason) from error
     if not tokenizer.is_fast:
         raise _unusable(model, "its tokenizer does not say where in a text a token stands (it is no fast one)")
-    network.eval().to("cuda" if torch.cuda.is_available() else "cpu")
+    network.train(False).to("cuda" if torch.cuda.is_available() else "cpu")
     return CausalModel(model, tokenizer, network)
 
 

@@ -142,7 +142,7 @@ def test_no_text_stops_an_evaluator_and_none_is_given_a_number_for_nothing(name,
 
 def echo(number: int, path: str, body: dict) -> Sent:
     """As vLLM echoes: a token a word, each word's log-probability minus a tenth of its letters; the first has none."""
-    assert path == "/v1/completions" and body["echo"] and body["max_tokens"] == 0
+    assert path == "/completions" and body["echo"] and body["max_tokens"] == 0
     tokens = re.findall(r"\s*\S+|\s+$", body["prompt"])
     logprobs = [None, *(-len(token.strip()) / 10 for token in tokens[1:])]
     given = {"tokens": tokens, "token_logprobs": logprobs, "text_offset": [], "top_logprobs": []}
