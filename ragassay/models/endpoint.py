@@ -15,6 +15,7 @@ from ..experiment.model_settings import ModelSettings
 from ..text import plain
 from .kept import TOP_LOGPROBS, body_of_completion, body_of_reply
 from .prompt_cache import anthropic_content
+from .rate import rate_limiter
 from .redirects import HOOKS, staying_chat_anthropic
 from .requests import Body, Request, json_schema, response_format
 
@@ -201,18 +202,6 @@ def _anthropic(name: str, settings: ModelSettings, base_url: str | None) -> Base
         max_retries=0,
         rate_limiter=rate_limiter(settings),
         **options,
-    )
-
-
-def rate_limiter(settings: ModelSettings) -> Any:
-    """What keeps a model's requests_per_minute, for several threads; None where it is not set."""
-    from langchain_core.rate_limiters import InMemoryRateLimiter
-
-    if settings.requests_per_minute is None:
-        return None
-    per_second = settings.requests_per_minute / 60
-    return InMemoryRateLimiter(
-        requests_per_second=per_second, check_every_n_seconds=min(0.1, 0.5 / per_second), max_bucket_size=1
     )
 
 
