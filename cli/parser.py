@@ -17,6 +17,7 @@ from .on_files import (
     gate,
     meta_eval,
     opensearch,
+    perturb,
     plot,
     rate,
     score,
@@ -42,7 +43,21 @@ from .verbs import (
 )
 
 EXPERIMENT = (demo, new, run, plan, stage, validity, certify, judges, replies, label_sheet, serve, model)
-ON_FILES = (check, search, opensearch, score, rate, plot, consistency, gate, agree, agree_systems, calibrate, meta_eval)
+ON_FILES = (
+    check,
+    perturb,
+    search,
+    opensearch,
+    score,
+    rate,
+    plot,
+    consistency,
+    gate,
+    agree,
+    agree_systems,
+    calibrate,
+    meta_eval,
+)
 
 
 class Parser(argparse.ArgumentParser):

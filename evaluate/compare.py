@@ -5,7 +5,7 @@ One function gives the figures of one section of the report, and `results_of` pu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isinf
 from typing import TypedDict
@@ -25,6 +25,7 @@ from .figures.boxes import boxes_of
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
+from .figures.flips import robustness
 from .figures.good_enough.evidence_found import found_in, relevant_by_judges
 from .figures.good_enough.insights import insights
 from .figures.good_enough.problems import problems
@@ -37,8 +38,10 @@ from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
 from .inputs.findings import Findings, read_findings
 from .inputs.labels import HIGHEST, by_item
 from .inputs.material import Material, limited
+from .inputs.perturbed import originals_alone
 from .inputs.sources import by_source
 from .judging.catalog import experiment_evaluators
+from .judging.engine.evaluator import Evaluator
 from .judging.engine.tags import coverage_of
 from .judging.engine.thresholds import thresholds_of
 from .ratings.leader import choose, with_equals
@@ -70,26 +73,41 @@ def compare(workspace: Workspace) -> StageOutcome:
     Raises InputError for a file that is missing or not as the design has it; nothing is written then.
     """
     compared_measures.check_matters(workspace)
-    findings = read_findings(workspace)
+    everything = read_findings(workspace)
+    findings = originals_alone(everything)
     people = read_people(workspace)
-    evaluated, second = _evaluations(workspace, findings), read_second(workspace)
+    rows, evaluators = _assessments(workspace)
+    evaluated, second = _evaluations(workspace, findings, rows, evaluators), read_second(workspace)
     results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated, second)
+    if findings is not everything:
+        changed = robustness(everything, rows, evaluators, results.agents)
+        results = results.model_copy(update={"perturbed": changed})
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)
 
 
-def _evaluations(workspace: Workspace, findings: Findings) -> Evaluations:
+def _assessments(workspace: Workspace) -> tuple[list[Assessment], list[Evaluator]]:
+    """What the evaluators gave, and who they are; nothing where there are none."""
     if not workspace.experiment.evaluates or not workspace.judgments.exists():
+        return [], []
+    return read_records(workspace.judgments, Assessment), experiment_evaluators(workspace)
+
+
+def _evaluations(
+    workspace: Workspace, findings: Findings, rows: Sequence[Assessment], evaluators: Sequence[Evaluator]
+) -> Evaluations:
+    if not evaluators:
         return Evaluations()
-    rows, cutoffs = read_records(workspace.judgments, Assessment), workspace.experiment.evaluate.k
-    evaluators = experiment_evaluators(workspace)
+    cutoffs = workspace.experiment.evaluate.k
     findings = replace(findings, material=limited(findings.material, workspace.experiment.evaluate.max_rows))
-    made = evaluations_by_query(findings, rows, evaluators, cutoffs)
+    kept = [row for row in rows if row.query_id not in findings.perturbed]
+    made = evaluations_by_query(findings, kept, evaluators, cutoffs)
     thresholds = thresholds_of(evaluators, workspace.experiment.evaluate.thresholds)
-    found = found_in(findings, relevant_by_judges(evaluators, rows, thresholds), workspace.experiment)
-    shares = shares_by_agent(evaluators, rows, findings.material.answers, thresholds, found)
+    found = found_in(findings, relevant_by_judges(evaluators, kept, thresholds), workspace.experiment)
+    shares = shares_by_agent(evaluators, kept, findings.material.answers, thresholds, found)
     overall = overall_by_agent(workspace, evaluators)
-    return replace(made, overall=overall, thresholds=thresholds, shares=shares, judged=Judgments(evaluators, rows))
+    judged = Judgments(evaluators, kept)
+    return replace(made, overall=overall, thresholds=thresholds, shares=shares, judged=judged)
 
 
 def results_of(

@@ -53,6 +53,8 @@ def evaluate_settings(experiment: Experiment) -> dict[str, Any]:
     values = {k: v for k, v in values.items() if not k.startswith("evaluate.") or k in shaping}
     if not experiment.evaluates:
         return values
+    if likelihood := experiment.evaluate.likelihood_model:
+        values |= tables(experiment, models=(likelihood,))
     return values | {
         "judge.model": experiment.evaluating_model,
         "retrieval.embedding": experiment.retrieval.embedding,

@@ -14,13 +14,16 @@ from ragassay.errors import InputError
 from ragassay.evaluate.figures.evaluator_means import means
 from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.from_files.good_enough import AnswerVerdict, Judged
+from ragassay.evaluate.inputs.clusters import ALONE, Clusters
+from ragassay.evaluate.inputs.perturbed import perturbed_from
+from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.evaluate.judging.notices import by_criterion, failures, passed_over
 from ragassay.files import write_records
 from ragassay.progress import StderrProgress
-from ragassay.records import Assessment, Figure, KeptReplies
+from ragassay.records import Assessment, Figure, KeptReplies, Query
 from ragassay.text import plain
 
 from ..pipeline.opening import locked
@@ -55,7 +58,7 @@ def judge_files(options: argparse.Namespace) -> int:
     if options.json:
         print_json(_as_json(found, verdicts))
         return 0
-    _print_means(rows, evaluators)
+    _print_means(rows, evaluators, _clusters([case.query for case in cases]))
     _print_shares(found)
     _print_told(found, verdicts)
     print(f"{options.out}: {len(rows)} judgments")
@@ -92,14 +95,19 @@ def _as_json(found: Judged, verdicts: Sequence[AnswerVerdict]) -> dict[str, Any]
     }
 
 
-def _print_means(rows: Sequence[Assessment], evaluators: Sequence[Evaluator]) -> None:
+def _clusters(queries: Sequence[Query]) -> Clusters:
+    """Each query by itself, unless some were made of others."""
+    return source_clusters(queries) if any(perturbed_from(query) for query in queries) else ALONE
+
+
+def _print_means(rows: Sequence[Assessment], evaluators: Sequence[Evaluator], clusters: Clusters) -> None:
     """The mean of each criterion for each agent, or over all passages, with its interval over queries."""
     from rich.table import Table
     from rich.text import Text
 
     lower = {c.name for one in evaluators for c in one.criteria if c.lower_is_better}
     table = Table("criterion", "of", "mean", "95% interval", "n", "failed")
-    for criterion, subject, figure in means(rows, evaluators):
+    for criterion, subject, figure in means(rows, evaluators, clusters):
         shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
         name = f"{criterion} (lower is better)" if criterion in lower else criterion
         table.add_row(name, Text(plain(subject)), *shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import isinf
 
 import numpy as np
 
@@ -34,7 +35,7 @@ def box(values: Mapping[str, float | None], figure: Figure, scale: Range | None 
     """
     given = np.array(list(values.values()), dtype=np.float64)  # NaN for None
     known = np.sort(np.round(given[~np.isnan(given)], DIGITS))  # what differs in its last bit is no outlier
-    lowest, highest = scale or (None, None)
+    lowest, highest = (scale[0], None if isinf(scale[1]) else scale[1]) if scale else (None, None)
     n_failed = len(values) - len(known)
     if not len(known):
         return Box(n=0, n_failed=n_failed, mean=figure, lowest=lowest, highest=highest)

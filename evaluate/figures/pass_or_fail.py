@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ragassay.experiment.workspace import Workspace
 
+from ..inputs.perturbed import perturbed_from
 from ..judging.engine.evaluator import Evaluator
 from ..judging.judges.agent_evaluation import FAMILY
 from ..results import PassOrFail
@@ -33,6 +34,8 @@ def overall_by_agent(workspace: Workspace, evaluators: Sequence[Evaluator]) -> d
     if not any(evaluator.family == FAMILY for evaluator in evaluators):
         return found
     for row in read_judged(workspace).rows:
+        if perturbed_from(row.query) is not None:
+            continue
         mine, overall = found.setdefault(row.answer.agent, AgentOverall()), row.overall
         mine.passed[row.query.id] = PASSED[overall.verdict]
         if overall.root_cause is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import inf
 
 import numpy as np
 
@@ -65,7 +66,8 @@ def written_and_real(measured: Measured, draws: Resamples) -> WrittenAndReal | N
         return None
     real, written = (measured.of(ids) for ids in kinds)
     sides = [resamples(ids, len(draws.weights), draws.seed + n, draws.clusters) for n, ids in enumerate(kinds)]
-    limits = {name: (0.0, one.width) for name, one in real.items()} | measured.evaluated.scales
+    widths = {name: (0.0, inf if one.width is None else one.width) for name, one in real.items()}
+    limits = widths | measured.evaluated.scales
     orders = [
         compare_orders(name, one.values, written[name].values, sides[0], sides[1], limits[name])
         for name, one in real.items()

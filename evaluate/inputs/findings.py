@@ -40,6 +40,7 @@ class Findings:
 
     Of a panel, relevance and pointwise are what it says as one, games and repeats the rows of all its judges, and
     `judges` what each says by itself, in the panel's order; of one judge it is empty.
+    `perturbed` are queries that were left out, being others in changed words.
     `unusable` says of a file of the user's that nothing in it fits this test set.
     """
 
@@ -58,6 +59,7 @@ class Findings:
     repeats: tuple[Repeat, ...] = ()
     lists: tuple[RankedList, ...] = ()
     judges: Mapping[str, OfJudge] = field(default_factory=dict)
+    perturbed: frozenset[str] = frozenset()
 
     def of_judge(self, judge: str) -> Findings:
         """The same with what one judge of the panel says."""

@@ -12,6 +12,7 @@ from ragassay.records import Query
 from ragassay.text import plain, same_words
 
 from .clusters import ALONE, Clusters
+from .perturbed import perturbed_from
 
 _NAMED = 3
 
@@ -48,9 +49,12 @@ def source_clusters(queries: Sequence[Query], *, by_text: bool = True) -> Cluste
     """The cluster of each query: the section it was made from, or itself where it names none.
 
     by_text: queries of the same text, whatever its case and white space, are of one cluster, and so is all that shares
-    theirs. A text without a letter or digit is nobody's.
+    theirs. A text without a letter or digit is nobody's. A perturbed query is of its original's.
     """
     sections = {query.id: _section(query) for query in queries}
+    for query in queries:
+        if (original := perturbed_from(query)) is not None:
+            sections[query.id] = sections.get(original, f"query {original}")
     texts = {query.id: same_words(query.text) if by_text else "" for query in queries}
     return Clusters.named(list(sections), _joined(list(sections.values()), [texts[query] for query in sections]))
 

@@ -16,6 +16,7 @@ from ragassay.experiment.own_code import import_own, importable
 from ragassay.experiment.settings import EvaluateSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem
+from ragassay.models.likelihood.model import LikelihoodModel
 from ragassay.text import did_you_mean, plain
 
 from .engine.evaluator import Evaluator, Options
@@ -175,5 +176,8 @@ def experiment_evaluators(workspace: Workspace) -> list[Evaluator]:
     experiment = workspace.experiment
     model = experiment.evaluating_model
     mode = mode_of("evaluate", model, experiment.evaluate.mode)
-    setup = Setup(model, mode, workspace.corpus, experiment.retrieval.embedding, experiment.evaluate.prompts)
-    return evaluators_of(experiment.evaluate, setup, workspace.corpus / "experiment.toml")
+    name = experiment.likelihood_model
+    likelihood = LikelihoodModel(name, experiment.settings_of(name))
+    evaluate, embedding = experiment.evaluate, experiment.retrieval.embedding
+    setup = Setup(model, mode, workspace.corpus, embedding, evaluate.prompts, likelihood)
+    return evaluators_of(evaluate, setup, workspace.corpus / "experiment.toml")

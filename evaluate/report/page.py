@@ -48,7 +48,7 @@ from .tables import (
     usage_total,
 )
 from .verdict_matrix import verdict_matrices
-from .wording import beside_the_verdict, confidence, measure_help, measure_name
+from .wording import beside_the_verdict, confidence, measure_help, measure_name, share_of
 
 
 def report(workspace: Workspace) -> StageOutcome:
@@ -85,6 +85,7 @@ def render(results: Results, evidence: Evidence, k: int, screening: ScreenResult
         "splits": split_of(results),
         "measure_help": measure_help,
         "label_name": label_name,
+        "share": share_of,
     }
     context = (
         _overview(results)

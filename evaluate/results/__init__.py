@@ -13,6 +13,7 @@ from .comparisons import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, Nee
 from .corrections import CorrectedFigure, Corrections, JudgeAgreement, SecondJudgeResults
 from .measures import WIN_RATE, Box, Boxes, Figures
 from .panel import AmongJudges, JudgeOfPanel, PanelOfJudges
+from .perturbed import Perturbed
 from .pool import AgentPool, Bounds, LeftOut
 from .sources import OrdersCompared, WrittenAndReal
 from .thresholds import ByThreshold, Insight, Problem, ThresholdShares
@@ -48,6 +49,7 @@ __all__ = [
     "PairedTest",
     "PanelOfJudges",
     "PassOrFail",
+    "Perturbed",
     "Problem",
     "RatingDetail",
     "Results",
@@ -96,7 +98,8 @@ class Results(Record):
     points to a factor of ten in the odds.
     answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
     evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
-    `evaluation_scales` (the ends); of passages the mean label of an agent's, and P, AP, RR by them.
+    `evaluation_scales` (the ends, the upper null where there is none); of passages the mean label of an agent's, and P,
+    AP, RR by them.
     lower_is_better: those of them of which little is good. thresholds: criterion to the label from which it is good
     enough. threshold_shares: how many answers are, and what the others fail of. evaluator_tags: what of NIST AI RMF and
     SR 11-7 they bear on, each tag with its evaluators. problems, insights: in sentences.
@@ -106,6 +109,7 @@ class Results(Record):
     panel: where several judges judge. All labels and verdicts are then the majority's, flip_rate is over each judge's
     verdicts, and audit says of the panel only what is not one judge's; None, and not in the file, of one judge.
     second: likewise, where there is a second judge. sources: likewise, where some queries are written and some real.
+    perturbed: likewise, where some were made of others: all other figures are then of the originals alone.
     """
 
     format: int = 1
@@ -155,9 +159,10 @@ class Results(Record):
     panel: PanelOfJudges | None = None
     second: SecondJudgeResults | None = None
     sources: WrittenAndReal | None = None
+    perturbed: Perturbed | None = None
 
     def dump(self) -> dict[str, Any]:
         """As of every record; without what only a panel, a second judge, two kinds of queries or evaluators bring."""
-        absent = {name for name in ("panel", "second", "sources") if getattr(self, name) is None}
+        absent = {name for name in ("panel", "second", "sources", "perturbed") if getattr(self, name) is None}
         absent |= {name for name in _OF_EVALUATORS if not getattr(self, name)}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)

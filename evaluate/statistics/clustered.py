@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isinf
+from math import inf, isinf
 from statistics import NormalDist
 
 import numpy as np
@@ -31,7 +31,7 @@ ByAgent = Mapping[str, Mapping[str, Values]]
 """Agent to measure to values."""
 
 Range = tuple[float, float]
-"""The lowest and the highest value that one query can have."""
+"""The lowest and the highest value that one query can have; infinite where there is no end."""
 
 
 def limits_of(lowest: float, highest: float) -> Range | None:
@@ -202,8 +202,9 @@ def intervals(
 
     clusters: of these queries, in their order. Where values vary but clusters agree by chance to the last digit, the
     queries' own spread is taken; where values do not vary, `alike_interval`. NaN below two queries or clusters, and
-    where nothing varies and no limits are known.
+    where nothing varies and no limits are known. Without an end above, limits are no more than where it is cut below.
     """
+    lowest, limits = (limits[0], None) if limits and isinf(limits[1]) else (-inf, limits)
     found = estimate(clusters.sums(values), clusters.sums(counts))
     flat = found.error < NO_SPREAD * np.maximum(1.0, np.abs(found.value))
     if np.any(flat):
@@ -217,7 +218,7 @@ def intervals(
     if difference and limits is not None and len(counts):
         low, high = one_way_interval(found, values / counts, limits, low, high, confidence)
     if limits is None:
-        varies = found.error > NO_SPREAD
+        varies, low = found.error > NO_SPREAD, np.maximum(low, lowest)
         return found.value, np.where(varies, low, np.nan), np.where(varies, high, np.nan)
     low, high = np.clip(low, *limits), np.clip(high, *limits)
     alike = np.ptp(values / counts, axis=-1) < NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)

@@ -52,7 +52,7 @@ class Register:
             received.append(stored)
             job.received = tuple(received)
             reply = reply_of(request, stored)
-            if reply.error is None or stored.body is None or attempt or request.tokens:
+            if reply.error is None or stored.body is None or attempt or request.tokens or request.continuation:
                 job.reply = replace(reply, usage=usage_of_job(job, self.settings(job.model)), latency_s=seconds_of(job))
                 return None
             request = ask_again(job.request, stored.body, reply.error)

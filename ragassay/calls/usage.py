@@ -25,7 +25,7 @@ def guess_usd(
     """US dollars that a call may come to, with a reply of so many tokens; None where the model's prices are unknown."""
     if cost_usd(model, settings, 1, 1) is None:
         return None
-    tokens = sum(count_tokens(message.content) for message in request.messages)
+    tokens = sum(count_tokens(message.content) for message in request.messages) + count_tokens(request.continuation)
     return cost_usd(model, settings, tokens, reply_tokens, batch=settings.mode == "batch")
 
 

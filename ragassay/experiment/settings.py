@@ -137,10 +137,12 @@ class EvaluateSettings(Table):
 
     thresholds: a criterion, or an evaluator, to the label from which it is good enough. max_rows: judge no more answers
     than these, the first queries'. keep_replies: keep each judgment's raw replies in `judgment-replies.jsonl`.
+    likelihood_model: says how likely a text is, for `perplexity` and `gptscore_…`; default, `model`.
     """
 
     judges: tuple[str, ...] = ()
     model: ModelName | None = None
+    likelihood_model: str | None = Field(None, pattern=r"^(openai|transformers):.+$")
     mode: Literal["auto", "label", "probability"] = "auto"
     prompts: Literal["paper", "ragassay"] = "paper"
     k: tuple[Annotated[int, Field(ge=1, le=1000)], ...] = Field((1, 3, 5), min_length=1)
@@ -152,7 +154,7 @@ class EvaluateSettings(Table):
 
     def shaping(self) -> dict[str, Any]:
         """As JSON, without what was not there before and is left as it is: a finished stage is not run for it."""
-        later = {"thresholds", "max_rows", "keep_replies"}
+        later = {"thresholds", "max_rows", "keep_replies", "likelihood_model"}
         unset = {name for name in later if getattr(self, name) == type(self).model_fields[name].default}
         return self.model_dump(mode="json", exclude=unset)
 
@@ -318,6 +320,7 @@ class Experiment(Table):
             writers
             | {self.answer.model, *self.judge.all_models}
             | ({self.evaluating_model} if self.evaluates else set())
+            | ({self.evaluate.likelihood_model} if self.evaluate.likelihood_model else set())
             | {agent.model for agent in self.agent if agent.model}
             | {one.rewrite_model for one in self.retriever if one.rewrite_model}
             | {one.rerank for one in self.retriever if one.rerank and _has_provider(one.rerank)}
@@ -345,6 +348,11 @@ class Experiment(Table):
     def evaluating_model(self) -> str:
         """The model that evaluators ask."""
         return self.evaluate.model or self.judge.model
+
+    @property
+    def likelihood_model(self) -> str:
+        """The model that says how likely a text is."""
+        return self.evaluate.likelihood_model or self.evaluating_model
 
     def settings_of(self, model: str) -> ModelSettings:
         """The model's own table, or the defaults."""

@@ -15,12 +15,14 @@ from ..experiment.model_settings import ModelSettings
 from ..text import plain
 from .kept import TOP_LOGPROBS, body_of_completion, body_of_reply
 from .prompt_cache import anthropic_content
+from .rate import rate_limiter
 from .redirects import HOOKS, staying_chat_anthropic
 from .requests import Body, Request, json_schema, response_format
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
+    from .likelihood.echo import EchoServer
     from .local.model import LocalServer
     from .openai_chat import PlainChatOpenAI
 
@@ -79,9 +81,12 @@ class Endpoint:
         self._lock = threading.Lock()
         self._chat: BaseChatModel | None = None
         self._server: LocalServer | None = None
+        self._echo: EchoServer | None = None
 
     def call(self, request: Request, shared: int = 0) -> Body:
         """One call, without retries; raises whatever the provider's SDK raises. `shared` as in prompt_cache."""
+        if request.continuation:
+            return self._echoing().score(request.messages[0].content, request.continuation)
         if self.provider == "anthropic":
             return self._call_anthropic(request, shared)
         messages = [(message.role, message.content) for message in request.messages]
@@ -105,6 +110,15 @@ class Endpoint:
             if self._chat is None:
                 self._chat = self._build()
             return self._chat
+
+    def _echoing(self) -> EchoServer:
+        from .likelihood.echo import EchoServer
+
+        with self._lock:
+            if self._echo is None:
+                key = os.environ.get("OPENAI_API_KEY") or "none"
+                self._echo = EchoServer(self.model, base_url_of(self.model, self.settings), key, self.settings)
+            return self._echo
 
     def close(self) -> None:
         """Stop the server of a `local:` model, if it was started."""
@@ -188,18 +202,6 @@ def _anthropic(name: str, settings: ModelSettings, base_url: str | None) -> Base
         max_retries=0,
         rate_limiter=rate_limiter(settings),
         **options,
-    )
-
-
-def rate_limiter(settings: ModelSettings) -> Any:
-    """What keeps a model's requests_per_minute, for several threads; None where it is not set."""
-    from langchain_core.rate_limiters import InMemoryRateLimiter
-
-    if settings.requests_per_minute is None:
-        return None
-    per_second = settings.requests_per_minute / 60
-    return InMemoryRateLimiter(
-        requests_per_second=per_second, check_every_n_seconds=min(0.1, 0.5 / per_second), max_bucket_size=1
     )
 
 

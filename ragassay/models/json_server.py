@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..experiment.model_settings import ModelSettings
-from .endpoint import rate_limiter
+from .rate import rate_limiter
 from .redirects import openai_client
 
 if TYPE_CHECKING:

@@ -33,7 +33,8 @@ class Request:
     `schema` is the structured reply that is asked for; without it the reply is free text. With `tokens` the reply is
     one of these single tokens, and what is wanted is their probabilities. `sample` tells repeats apart. `items`: about
     how many things it asks, of which the length of its reply is foreseen; it has no part in the key. `temperature`:
-    None is the model's own.
+    None is the model's own. `continuation`: where it is given, nothing is written: what is wanted are the
+    log-probabilities of its tokens after the one message.
     """
 
     messages: tuple[Message, ...]
@@ -42,6 +43,7 @@ class Request:
     sample: int = 0
     items: int = 1
     temperature: float | None = None
+    continuation: str = ""
 
     def temperature_by(self, settings: ModelSettings) -> float | None:
         """The temperature of its reply: its own or else the model's; None is the provider's default."""
@@ -59,11 +61,15 @@ class Batch:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back: `error`, or else `value` (a schema was asked for), `probabilities` (tokens) or `text`."""
+    """What came back: `error`, or else `value` (a schema was asked for), `probabilities` (tokens) or `text`.
+
+    logprobs: of each token of a continuation, natural logarithms.
+    """
 
     value: BaseModel | None = None
     text: str | None = None
     probabilities: dict[str, float] | None = None
+    logprobs: tuple[float, ...] | None = None
     usage: Usage = Usage()
     latency_s: float | None = None
     error: str | None = None
@@ -72,8 +78,9 @@ class Reply:
 def request_key(model: str, base_url: str | None, settings: ModelSettings, request: Request) -> str:
     """SHA-256 over everything that shapes the reply, by name, and nothing else.
 
-    In: model, address, temperature, max_tokens, messages, schema, tokens, sample, and where they are set top_p, seed
-    and presence_penalty. Out: retries, time-outs, rate limits, concurrency, threads, file sizes, prices.
+    In: model, address, temperature, max_tokens, messages, schema, tokens, sample, and where they are set top_p, seed,
+    presence_penalty and the continuation. Out: retries, time-outs, rate limits, concurrency, threads, file sizes,
+    prices.
     """
     return digest_json(
         {
@@ -88,6 +95,7 @@ def request_key(model: str, base_url: str | None, settings: ModelSettings, reque
             "sample": request.sample,
         }
         | settings.sampling()
+        | ({"continuation": request.continuation} if request.continuation else {})
     )
 
 
@@ -115,6 +123,8 @@ def read_reply(request: Request, body: Body) -> Reply:
     """The reply in `body`, checked against what was asked; what does not fit is a Reply with its `error`."""
     if request.tokens:
         return _read_probabilities(request.tokens, body)
+    if request.continuation:
+        return _read_logprobs(body)
     refusal = _message(body).get("refusal")
     if refusal:
         return Reply(error=f"{REFUSED}: {_short(refusal)}")
@@ -192,6 +202,14 @@ def _read_probabilities(tokens: tuple[str, ...], body: Body) -> Reply:
     if not total > 0:
         return Reply(error=f"none of {', '.join(tokens)} is among the likeliest tokens")
     return Reply(probabilities={token: value / total for token, value in mass.items()})
+
+
+def _read_logprobs(body: Body) -> Reply:
+    given = _table(_choice(body).get("logprobs"))
+    logprobs = given.get("token_logprobs")
+    if not isinstance(logprobs, list) or not all(isinstance(one, int | float) for one in logprobs):
+        return Reply(error=f"the server gave {given.get('error') or 'no log-probabilities'}")
+    return Reply(logprobs=tuple(map(float, logprobs)))
 
 
 def _choice(body: Body) -> dict[str, Any]:

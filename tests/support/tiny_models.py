@@ -164,3 +164,25 @@ def classifier(folder: Path, labels: tuple[str, ...], *, apart: bool = False, li
     config.problem_type = "multi_label_classification" if apart else "single_label_classification"
     transformers.BertForSequenceClassification(config).save_pretrained(folder)
     return str(folder)
+
+
+def causal_model(folder: Path, limit: int = 512) -> str:
+    """A random GPT-2 over the 256 bytes and one marker, which reads `limit` of them at a time."""
+    import tokenizers
+    import torch
+    import transformers
+
+    torch.manual_seed(7)
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    made = tokenizers.Tokenizer(tokenizers.models.BPE({letter: i for i, letter in enumerate(letters)}, []))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    made.decoder = tokenizers.decoders.ByteLevel()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=made, eos_token="<|endoftext|>", model_max_length=limit
+    )
+    tokenizer.save_pretrained(folder)
+    config = transformers.GPT2Config(
+        vocab_size=len(tokenizer), n_positions=limit, n_embd=16, n_layer=1, n_head=2, initializer_range=0.5
+    )
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    return str(folder)

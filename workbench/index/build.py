@@ -7,6 +7,7 @@ Files that are not there yet leave their tables empty, so that a run under way c
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 import tempfile
@@ -235,7 +236,9 @@ def _measured(workspace: Workspace) -> Measured:
     found = panel_verdicts(verdicts(findings.games), workspace.experiment.judge.models)
     table = compared_measures.of_findings(findings, k, retrieval, pointwise, found)
     for name, one in (table | compared_measures.of_evaluators(evaluated)).items():
-        made.add(name, {a: dict(row) for a, row in one.values.items()}, evaluated.scales.get(name, (0.0, one.width)))
+        ends = evaluated.scales.get(name, (0.0, math.inf if one.width is None else one.width))
+        made.add(name, {a: dict(row) for a, row in one.values.items()}, ends)
+        made.lower |= {name} if one.lower_is_better else set()
     for name in dict.fromkeys(name for row in retrieval.values() for name in row):
         if name not in made.values:
             made.add(name, {agent: row[name] for agent, row in retrieval.items() if name in row}, (0.0, 1.0))

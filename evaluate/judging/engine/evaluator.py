@@ -95,6 +95,11 @@ class Evaluator(Judge[Assessment]):
         return (Criterion(self.name),)
 
     @property
+    def n_calls(self) -> float:
+        """`calls`, unless its options or its model make them more or fewer."""
+        return self.calls
+
+    @property
     def batch_label(self) -> str:
         """`evaluate-NAME`."""
         return f"evaluate-{self.name}"

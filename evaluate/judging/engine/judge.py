@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
+from ragassay.models.likelihood.model import LikelihoodModel
 from ragassay.models.requests import Reply, Request
 from ragassay.records import Answer, Game, Judgment, RankedList
 
@@ -32,13 +33,15 @@ NOT_JUDGED = "not judged"
 @dataclass(frozen=True)
 class Setup:
     """What evaluators share: the model that judges, how and in whose wording it is asked, the folder of the user's
-    files, the embedding, and the texts that were embedded, by whichever model."""
+    files, the embedding, the model that says how likely a text is, and the texts embedded so far, by whichever model.
+    """
 
     model: str
     mode: Mode = "label"
     folder: Path = Path()
     embedding: str = "all-MiniLM-L6-v2"
     prompts: Prompts = "paper"
+    likelihood: LikelihoodModel | None = None
     embeddings: Embeddings = field(default_factory=Embeddings, compare=False, repr=False)
 
 

@@ -3,6 +3,19 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .gptscore import (
+    GptScoreQuestionAnswering,
+    GptScoreSummarizationWithoutReference,
+    GptScoreSummarizationWithReference,
+    GptScoreTranslation,
+)
+from .perplexity import Perplexity
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (
+    Perplexity,
+    GptScoreTranslation,
+    GptScoreSummarizationWithReference,
+    GptScoreSummarizationWithoutReference,
+    GptScoreQuestionAnswering,
+)
 """In the order in which they are listed."""

@@ -1,0 +1,1 @@
+"""A test set asked again in other words: typing errors, word order, synonyms, case, paraphrase."""

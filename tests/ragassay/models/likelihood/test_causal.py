@@ -1,0 +1,32 @@
+"""Log-probabilities from a tiny GPT-2 of transformers, against its own logits."""
+
+from __future__ import annotations
+
+import pytest
+from support import tiny_models
+
+from ragassay.models.likelihood.causal import load_causal
+
+
+@pytest.fixture(scope="module")
+def gpt(tmp_path_factory) -> str:
+    return tiny_models.causal_model(tmp_path_factory.mktemp("models") / "gpt")
+
+
+def test_what_is_longer_than_the_window_is_scored_whole_with_half_a_window_before_it(gpt) -> None:
+    import torch
+
+    model = load_causal(f"transformers:{gpt}")
+    text = "".join(chr(97 + i * i % 26) for i in range(1100))
+    found = model.logprobs("", text)
+    assert len(found) == 1099
+    network, ids = model._network, torch.tensor([list(model._tokenizer(text)["input_ids"])])
+    with torch.no_grad():
+        first = torch.log_softmax(network(ids[:, :512]).logits[0], -1)
+        later = torch.log_softmax(network(ids[:, 256:768]).logits[0], -1)
+    assert found[:511] == pytest.approx([float(first[at - 1, ids[0, at]]) for at in range(1, 512)], abs=1e-4)
+    assert found[511:767] == pytest.approx([float(later[at - 257, ids[0, at]]) for at in range(512, 768)], abs=1e-4)
+
+
+def test_a_models_own_marker_in_a_text_is_only_letters(gpt) -> None:
+    assert len(load_causal(f"transformers:{gpt}").logprobs("", "a<|endoftext|>")) == len("<|endoftext|>")
