@@ -21,6 +21,7 @@ from .audit.panel import audit_of, panel_of_judges, warnings_of
 from .basis import Basis, basis_of, helpers_for
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
+from .figures.classes import CLASSIFICATION, classification_figures
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
@@ -74,7 +75,8 @@ def _evaluations(workspace: Workspace, findings: Findings) -> Evaluations:
     rows, cutoffs = read_records(workspace.judgments, Assessment), workspace.experiment.evaluate.k
     evaluators = experiment_evaluators(workspace)
     made = evaluations_by_query(findings, rows, evaluators, cutoffs)
-    return replace(made, overall=overall_by_agent(workspace, evaluators))
+    classified = tuple(row for row in rows if row.criterion == CLASSIFICATION)
+    return replace(made, overall=overall_by_agent(workspace, evaluators), classified=classified)
 
 
 def results_of(
@@ -130,6 +132,7 @@ def _results_of(
         corrected=corrected,
         panel=panel,
         second=_second(basis, second),
+        classification=_classification(basis),
         sources=written_and_real(
             Measured(findings, basis.k, basis.retrieval, basis.pointwise, basis.found, basis.evaluated), basis.draws
         ),
@@ -200,6 +203,11 @@ def _boxes(basis: Basis) -> Boxes:
             (evaluated.values, evaluated.figures(basis.draws), evaluated.scales.__getitem__),
         )
     )
+
+
+def _classification(basis: Basis) -> Figures | None:
+    """Of a whole run, where answers are judged as classes."""
+    return basis.in_order(classification_figures(basis.evaluated.classified, basis.draws)) or None
 
 
 class _Games(TypedDict):

@@ -8,12 +8,14 @@ import sys
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
+from ragassay.evaluate.figures.classes import classification_figures
 from ragassay.evaluate.figures.evaluator_means import means
 from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.evaluate.judging.notices import by_criterion, failures, passed_over
+from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.files import write_records
 from ragassay.progress import StderrProgress
 from ragassay.records import Assessment
@@ -41,6 +43,7 @@ def judge_files(options: argparse.Namespace) -> int:
     for notice in [*passed_over(evaluators, cases), *failures(by_criterion(rows))]:
         print(f"note: {plain(notice)}", file=sys.stderr)
     _print_means(rows, evaluators)
+    _print_classes(rows)
     print(f"{options.out}: {len(rows)} judgments")
     return 0
 
@@ -55,3 +58,18 @@ def _print_means(rows: list[Assessment], evaluators: list[Evaluator]) -> None:
         shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
         table.add_row(criterion, Text(plain(subject)), *shown)
     print_whole(table, "no criterion has a mean: nothing was judged")
+
+
+def _print_classes(rows: list[Assessment]) -> None:
+    """Accuracy, precision, recall and F1 of each agent and class, where answers were judged as classes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    found = classification_figures(rows, resamples([row.query_id for row in rows], 1, 0))
+    table = Table("classification", "of", "value", "95% interval", "n", "failed")
+    for agent, figures in found.items():
+        for name, figure in figures.items():
+            shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
+            table.add_row(Text(plain(name)), Text(plain(agent)), *shown)
+    if found:
+        print_whole(table, "")

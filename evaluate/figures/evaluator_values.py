@@ -32,12 +32,14 @@ class Evaluations:
     """values: agent to measure to query to value, None where it failed. scales: measure to its ends.
 
     evaluators: measure to the evaluator it is of. overall: Agent Evaluation's verdicts on each agent.
+    classified: what `classification` gave.
     """
 
     values: dict[str, dict[str, Values]] = field(default_factory=dict)
     scales: dict[str, Range] = field(default_factory=dict)
     evaluators: dict[str, str] = field(default_factory=dict)
     overall: dict[str, AgentOverall] = field(default_factory=dict)
+    classified: tuple[Assessment, ...] = ()
 
     def figures(self, draws: Resamples) -> Figures:
         """The mean of each measure over its queries."""

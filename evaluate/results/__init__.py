@@ -95,6 +95,7 @@ class Results(Record):
     panel: where several judges judge. All labels and verdicts are then the majority's, flip_rate is over each judge's
     verdicts, and audit says of the panel only what is not one judge's; None, and not in the file, of one judge.
     second: likewise, where there is a second judge. sources: likewise, where some queries are written and some real.
+    classification: likewise, where answers are judged as classes: agent to accuracy, precision, recall and F1.
     """
 
     format: int = 1
@@ -138,8 +139,9 @@ class Results(Record):
     panel: PanelOfJudges | None = None
     second: SecondJudgeResults | None = None
     sources: WrittenAndReal | None = None
+    classification: Figures | None = None
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without what only a panel, a second judge or two kinds of queries bring."""
-        absent = {name for name in ("panel", "second", "sources") if getattr(self, name) is None}
+        """As of every record; without what only a panel, a second judge, two kinds of queries or classes bring."""
+        absent = {name for name in ("panel", "second", "sources", "classification") if getattr(self, name) is None}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)

@@ -116,7 +116,8 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
             yield "\n".join(lines), code
             lines = []
         if line.strip():
-            lines, code = [*lines, line], is_code
+            lines.append(line)
+            code = is_code
         if (edge and fenced) or (not is_code and (_ends(line) or (len(lines) == 1 and _CITES.fullmatch(line)))):
             yield "\n".join(lines), code
             lines = []
