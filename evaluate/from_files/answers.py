@@ -27,8 +27,8 @@ def read_cases(answers: Sequence[Path], passages: Path | None, queries: Path | N
 
     answers: JSON Lines with Answer's fields (others are ignored); `agent` is the file's name where it is left out, and
     the query's text may stand in the line as `query` instead of in queries.jsonl, and so may what is expected of the
-    answer: `expected_response`, `expected_docs`, `conditions`, `json_schema`, `expected_files`. passages, queries: BEIR.
-    Raises InputError with file and line.
+    answer: `expected_response`, `expected_docs`, `conditions`, `json_schema`, `expected_files`. passages,
+    queries: BEIR. Raises InputError with file and line.
     """
     rows = [row for path in answers for row in _rows(path)]
     asked = _queries(queries, rows)

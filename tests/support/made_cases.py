@@ -33,10 +33,10 @@ HOSTILE = {
 """Answers that somebody may write to break what reads them."""
 
 
-def evaluator_of(name: str, folder: Path = Path(), **options: Any) -> Evaluator:
+def evaluator_of(name: str, corpus: Path = Path(), **options: Any) -> Evaluator:
     """The built-in evaluator of this name."""
     kind = BUILT_IN[name]
-    return kind(Setup("openai:none", folder=folder), kind.options_type(**options))
+    return kind(Setup("openai:none", folder=corpus), kind.options_type(**options))
 
 
 def case_of(

@@ -43,12 +43,12 @@ def checker(schema: Any) -> Check:
     _check_patterns(schema)
 
     def check(value: Any) -> str | None:
-        from referencing.jsonschema import SPECIFICATIONS
+        from jsonschema_specifications import REGISTRY
 
         count = _Count()
         made = jsonschema.validators.extend(draft, _keywords(draft.VALIDATORS, count))
         try:
-            first = next(made(schema, registry=SPECIFICATIONS).iter_errors(value), None)
+            first = next(made(schema, registry=REGISTRY).iter_errors(value), None)
         except RecursionError:
             raise JudgeFailed("value or schema is nested too deep to be held against one another") from None
         except Exception as error:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from support.made_cases import HOSTILE, case_of, evaluator_of, judged, labels
 
-WORDS = st.lists(st.sampled_from("the cat sat on a mat dog".split()), min_size=1, max_size=12).map(" ".join)
+WORDS = st.lists(st.sampled_from(["the", "cat", "sat", "on", "a", "mat", "dog"]), min_size=1, max_size=12).map(" ".join)
 TRUTH = {"expected_response": "the cat sat on the mat"}
 
 
@@ -33,7 +33,9 @@ def test_the_tokenizer_is_an_option():
     truth = {"expected_response": "看门狗重启处理器"}
     case = case_of("看门狗重启系统", truth)
     assert labels(evaluator_of("bleu"), case)["bleu_1"] == 0
-    assert labels(evaluator_of("bleu", tokenize="char"), case)["bleu_1"] == pytest.approx(5 / 7 * 2.718281828 ** (-1 / 7))
+    assert labels(evaluator_of("bleu", tokenize="char"), case)["bleu_1"] == pytest.approx(
+        5 / 7 * 2.718281828 ** (-1 / 7)
+    )
 
 
 @given(WORDS, WORDS, WORDS)

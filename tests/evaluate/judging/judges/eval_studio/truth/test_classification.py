@@ -45,7 +45,9 @@ def run(seed: int, n: int, classes=()):
     generator = random.Random(seed)
     expected = [generator.choice(CLASSES) for _ in range(n)]
     given = [one if generator.random() < 0.6 else generator.choice([*CLASSES, "I cannot say"]) for one in expected]
-    cases = [case_of(g, {"expected_response": e}, id=f"q{i}") for i, (g, e) in enumerate(zip(given, expected, strict=True))]
+    cases = [
+        case_of(g, {"expected_response": e}, id=f"q{i}") for i, (g, e) in enumerate(zip(given, expected, strict=True))
+    ]
     return judged(evaluator_of("classification", classes=classes), *cases), expected, given
 
 
@@ -75,15 +77,15 @@ def test_a_class_that_nobody_named_has_no_precision_and_failed_answers_are_count
 
 
 def test_the_interval_of_the_macro_means_covers_the_truth_and_widens_with_clusters():
-    # the truth by 40,000 answers of the same kind; 200 runs of 60: binomial, 0.95 +- 0.05 leaves less than 1 in 1,000
-    rows, expected, given = run(99, 40_000)
+    # the truth by 8,000 answers of the same kind; of 60 runs some 57 hold it, and 51 or fewer in less than 1 of 100
+    _, expected, given = run(99, 8_000)
     truth = precision_recall_fscore_support(expected, given, labels=CLASSES, average="macro")[2]
     hits = 0
-    for seed in range(200):
+    for seed in range(60):
         some, *_ = run(1000 + seed, 60)
         f1 = classification_figures(some, resamples([row.query_id for row in some], 1, 0))["ours"]["f1"]
         hits += f1.ci_low <= truth <= f1.ci_high
-    assert 0.90 <= hits / 200 <= 1
+    assert hits >= 52
     twice = [row.model_copy(update={"query_id": f"{row.query_id}-{copy}"}) for row in some for copy in (1, 2)]
     ids = [row.query_id for row in twice]
     together = Clusters.named(ids, [id.rsplit("-")[0] for id in ids])
