@@ -2,7 +2,7 @@
 
     python -m benchmarks.judges.without_a_model [N]
 
-N (10,000) answers of 120 words on the average in Latin, Cyrillic, Arabic and Chinese letters, seeded, with five passages
+N (10,000) answers of 120 words on average in Latin, Cyrillic, Arabic and Chinese letters, seeded, with five passages
 each, an expected response and a condition. The command runs with all of them at once, in a process of its own, whose
 clock, CPU and peak of memory are told; then once for each, less the time of a run of `document_recall` alone (reading,
 writing), which owes nothing here.
@@ -82,12 +82,10 @@ def main(n: int) -> None:
         clock, cpu = judge(folder, ",".join(names))
         most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
         base = judge(folder, NOTHING)[1]
-        print(
-            f"{machine()}\n{n:,} answers, {len(names)} evaluators together: {clock:.1f} s, {cpu:.1f} s of CPU, {most:.0f} MiB"
-        )
-        print(
-            f"{'met' if clock < SECONDS else 'missed'}: under {SECONDS:.0f} s. Reading and writing alone: {base:.1f} s of CPU"
-        )
+        met = "met" if clock < SECONDS else "missed"
+        print(f"{machine()}\n{n:,} answers, {len(names)} evaluators together: {clock:.1f} s, {cpu:.1f} s of CPU")
+        print(f"at most {most:.0f} MiB; {met}: under {SECONDS:.0f} s")
+        print(f"reading and writing alone: {base:.1f} s of CPU")
         for name in names:
             print(f"{name:24} {max(judge(folder, name)[1] - base, 0.0):6.1f} s of CPU")
 

@@ -115,7 +115,7 @@ def _inside(folder: Path | None, name: str) -> Path | None:
         return None
     try:
         path = (folder / name).resolve()
-    except (OSError, RuntimeError):
+    except (OSError, RuntimeError, ValueError):
         return None
     return path if path != folder.resolve() and path.is_relative_to(folder.resolve()) else None
 

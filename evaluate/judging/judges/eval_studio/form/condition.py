@@ -116,7 +116,7 @@ class _Reader:
 
     def joined(self, word: str, depth: int) -> Condition:
         """One part, or several with the word between them; AND binds more closely than OR."""
-        parts = []
+        parts: list[Condition] = []
         while not parts or self.goes_on(word):
             parts.append(self.joined("AND", depth) if word == "OR" else self.one(depth))
         return parts[0] if len(parts) == 1 else Joined(tuple(parts), every=word == "AND")

@@ -54,23 +54,38 @@ class Bleu(Evaluator):
         return "sacrebleu"
 
     @cached_property
-    def scorers(self) -> tuple[Any, ...]:
-        """One of each order. Raises MissingExtra."""
+    def scorer(self) -> Any:
+        """sacrebleu's of the highest order, whose counts are those of the others too. Raises MissingExtra."""
         try:
             from sacrebleu.metrics.bleu import BLEU
         except ModuleNotFoundError as error:
             raise MissingExtra(f"bleu needs {error.name}, which", "evaluators") from None
-        tokenize = self.options.tokenize
-        return tuple(BLEU(max_ngram_order=order, effective_order=True, tokenize=tokenize) for order in ORDERS)
+        return BLEU(max_ngram_order=ORDERS[-1], effective_order=True, tokenize=self.options.tokenize)
 
     def check_at_hand(self) -> None:
         """Raises MissingExtra."""
-        self.scorers  # noqa: B018  (loaded here, before any model is asked)
+        self.scorer  # noqa: B018  (loaded here, before any model is asked)
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """A record of each order; errors where the answer has no token."""
-        given = [scorer.sentence_score(case.text, references(case.query)) for scorer in self.scorers]
-        named = list(zip(self.criteria, given, strict=True))
-        if not given[0].sys_len:
-            return [self.fail(case, f"{NO_VALUE}the answer has no word", criterion=one.name) for one, _ in named]
-        return [self.assess(case, min(score.score / _HIGHEST, 1.0), criterion=one.name) for one, score in named]
+        found = self.scorer.sentence_score(case.text, references(case.query))
+        names = [criterion.name for criterion in self.criteria]
+        if not found.sys_len:
+            return [self.fail(case, f"{NO_VALUE}the answer has no word", criterion=name) for name in names]
+        return [
+            self.assess(case, self._score(found, order), criterion=name)
+            for order, name in zip(ORDERS, names, strict=True)
+        ]
+
+    def _score(self, found: Any, order: int) -> float:
+        """From the counts of n-grams up to this order."""
+        made = self.scorer.compute_bleu(
+            found.counts[:order],
+            found.totals[:order],
+            found.sys_len,
+            found.ref_len,
+            smooth_method="exp",
+            effective_order=True,
+            max_ngram_order=order,
+        )
+        return float(min(made.score / _HIGHEST, 1.0))
