@@ -62,6 +62,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.million_passages", (), None if os.environ.get("MILLION") else _MILLION),
         Benchmark("judges.nugget_scores", nuggets, None if data else "DATA=PATH (the folder of rag24_nugget_llm)"),
         Benchmark("judges.meta_evaluation", (data,) if data else (), _unrecorded("meta_evaluation", data)),
+        Benchmark("judges.without_a_model"),
         Benchmark("judges.injection", (), _unrecorded("injection")),
         Benchmark("judges.injection_lists", (), _unrecorded("injection_lists")),
         Benchmark("judges.together_demo", (), _unrecorded("together_demo")),

@@ -22,6 +22,7 @@ from .audit.panel import audit_of, panel_of_judges, warnings_of
 from .basis import Basis, basis_of, helpers_for
 from .figures import compared_measures, query_values
 from .figures.boxes import boxes_of
+from .figures.classes import CLASSIFICATION, classification_figures
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
@@ -107,6 +108,7 @@ def _evaluations(
     shares = shares_by_agent(evaluators, kept, findings.material.answers, thresholds, found)
     overall = overall_by_agent(workspace, evaluators)
     judged = Judgments(evaluators, kept)
+    made = replace(made, classified=tuple(row for row in kept if row.criterion == CLASSIFICATION))
     return replace(made, overall=overall, thresholds=thresholds, shares=shares, judged=judged)
 
 
@@ -163,6 +165,7 @@ def _results_of(
         corrected=corrected,
         panel=panel,
         second=_second(basis, second),
+        classification=_classification(basis),
         sources=written_and_real(
             Measured(findings, basis.k, basis.retrieval, basis.pointwise, basis.found, basis.evaluated), basis.draws
         ),
@@ -248,6 +251,11 @@ def _boxes(basis: Basis) -> Boxes:
             (evaluated.values, evaluated.figures(basis.draws), evaluated.limits),
         )
     )
+
+
+def _classification(basis: Basis) -> Figures | None:
+    """Of a whole run, where answers are judged as classes."""
+    return basis.in_order(classification_figures(basis.evaluated.classified, basis.draws)) or None
 
 
 class _Games(TypedDict):

@@ -11,6 +11,7 @@ from typing import Any
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
+from ragassay.evaluate.figures.classes import classification_figures
 from ragassay.evaluate.figures.evaluator_means import means
 from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.from_files.good_enough import AnswerVerdict, Judged
@@ -21,6 +22,7 @@ from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.evaluate.judging.notices import by_criterion, failures, passed_over
+from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.files import write_records
 from ragassay.progress import StderrProgress
 from ragassay.records import Assessment, Figure, KeptReplies, Query
@@ -61,6 +63,7 @@ def judge_files(options: argparse.Namespace) -> int:
     _print_means(rows, evaluators, _clusters([case.query for case in cases]))
     _print_shares(found)
     _print_told(found, verdicts)
+    _print_classes(rows, _clusters([case.query for case in cases]))
     print(f"{options.out}: {len(rows)} judgments")
     return 0
 
@@ -173,3 +176,18 @@ def _root_causes(verdicts: Sequence[AnswerVerdict]) -> dict[str, dict[str, Any]]
             "root_causes": dict(sorted(causes.items(), key=lambda item: (-item[1], item[0]))),
         }
     return made
+
+
+def _print_classes(rows: Sequence[Assessment], clusters: Clusters) -> None:
+    """Accuracy, precision, recall and F1 of each agent and class, where answers were judged as classes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    found = classification_figures(rows, resamples([row.query_id for row in rows], 1, 0, clusters))
+    table = Table("classification", "of", "value", "95% interval", "n", "failed")
+    for agent, figures in found.items():
+        for name, figure in figures.items():
+            shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
+            table.add_row(Text(plain(name)), Text(plain(agent)), *shown)
+    if found:
+        print_whole(table, "")

@@ -42,7 +42,7 @@ class Evaluations:
 
     evaluators: measure to the evaluator it is of. overall: Agent Evaluation's verdicts on each agent. lower_is_better:
     the measures of which little is good. thresholds: criterion to the label that is good enough. shares: agent to
-    criterion to what reaches it. judged: what all this is made from.
+    criterion to what reaches it. judged: what all this is made from. classified: what `classification` gave.
     """
 
     values: dict[str, dict[str, Values]] = field(default_factory=dict)
@@ -53,6 +53,7 @@ class Evaluations:
     thresholds: dict[str, float] = field(default_factory=dict)
     shares: dict[str, dict[str, AgentShares]] = field(default_factory=dict)
     judged: Judgments = Judgments()
+    classified: tuple[Assessment, ...] = ()
 
     def figures(self, draws: Resamples) -> Figures:
         """The mean of each measure over its queries."""

@@ -18,7 +18,8 @@ from ..inputs.material import Material, by_id
 from ..judging.engine.cases import QueryCase, cases_of
 
 _ANSWER_FIELDS = ("query_id", "agent", "answer", "passages", "queries", "usage", "latency_s", "error")
-_SAME = "its text, expected_response and expected_docs must be the same in every line"
+_GROUND_TRUTH = ("expected_response", "expected_docs", "conditions", "json_schema", "expected_files")
+_SAME = "its text, expected_response and whatever else is expected must be the same in every line"
 
 
 def read_cases(
@@ -27,9 +28,10 @@ def read_cases(
     """The cases that the files make; every agent owes an answer to every query.
 
     answers: JSON Lines with Answer's fields (others are ignored); `agent` is the file's name where it is left out, and
-    the query's text and `expected_response` may stand in the line as `query` and `expected_response` instead of in
-    queries.jsonl. passages, queries: BEIR. max_rows: only the first so many answers, in the files' order, and what they
-    are about. Raises InputError with file and line.
+    the query's text may stand in the line as `query` instead of in queries.jsonl, and so may what is expected of the
+    answer: `expected_response`, `expected_docs`, `conditions`, `json_schema`, `expected_files`. passages, queries:
+    BEIR. max_rows: only the first so many answers, in the files' order, and what they are about. Raises InputError with
+    file and line.
     """
     rows = [row for path in answers for row in _rows(path)]
     asked = _queries(queries, rows)
@@ -78,7 +80,7 @@ def _queries(path: Path | None, rows: Sequence[tuple[Path, int, dict[str, Any]]]
         if not isinstance(value.get("query"), str):
             remedy = "give the queries with --queries, or the text of each as `query` in its answer's line"
             raise InputError("has no query text", file=file, line=number, remedy=remedy)
-        expected = {key: value[key] for key in ("expected_response", "expected_docs") if value.get(key) is not None}
+        expected = {key: value[key] for key in _GROUND_TRUTH if value.get(key) is not None}
         id = str(value["query"] if value.get("query_id") is None else value["query_id"])
         if not id or not value["query"]:
             raise InputError("has an empty query", file=file, line=number)

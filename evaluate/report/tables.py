@@ -77,7 +77,12 @@ def evaluator_tables(results: Results) -> list[EvaluatorTable]:
         if len(names) > 1:
             shown = [_evaluated(results, name, _SHORT.sub(r"\1", name.removeprefix(f"{evaluator}."))) for name in names]
             tables.append(EvaluatorTable(evaluator, shown))
-    return tables
+    classes = {
+        agent: {name: figure for name, figure in row.items() if "(" not in name}
+        for agent, row in (results.classification or {}).items()
+    }
+    of_run = [EvaluatorTable("classes, over the whole run", columns(classes, results.agents))] if classes else []
+    return tables + of_run
 
 
 _SHORT = re.compile(r"^(P|AP|RR)\(rel=2\)(?=@)")

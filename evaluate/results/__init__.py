@@ -110,6 +110,7 @@ class Results(Record):
     verdicts, and audit says of the panel only what is not one judge's; None, and not in the file, of one judge.
     second: likewise, where there is a second judge. sources: likewise, where some queries are written and some real.
     perturbed: likewise, where some were made of others: all other figures are then of the originals alone.
+    classification: likewise, where answers are judged as classes: agent to accuracy, precision, recall and F1.
     """
 
     format: int = 1
@@ -160,9 +161,11 @@ class Results(Record):
     second: SecondJudgeResults | None = None
     sources: WrittenAndReal | None = None
     perturbed: Perturbed | None = None
+    classification: Figures | None = None
 
     def dump(self) -> dict[str, Any]:
         """As of every record; without what only a panel, a second judge, two kinds of queries or evaluators bring."""
-        absent = {name for name in ("panel", "second", "sources", "perturbed") if getattr(self, name) is None}
+        bringing = ("panel", "second", "sources", "perturbed", "classification")
+        absent = {name for name in bringing if getattr(self, name) is None}
         absent |= {name for name in _OF_EVALUATORS if not getattr(self, name)}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)

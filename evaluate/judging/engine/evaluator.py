@@ -22,7 +22,7 @@ from .question import LabelQuestion
 from .reply import JudgeFailed
 
 Unit = Literal["passage", "answer", "query"]
-Need = Literal["expected_response", "expected_docs", "conditions"]
+Need = Literal["expected_response", "expected_docs", "conditions", "expected_files"]
 Part = Literal["question", "expected_response", "context", "answer", "conditions"]
 Asks = Literal["judge", "model", "nothing"]
 Steps = StepsTo[Assessment]
@@ -128,6 +128,7 @@ class Evaluator(Judge[Assessment]):
             "expected_response": expected_response,
             "expected_docs": expected_docs,
             "conditions": lambda query: query.metadata.get("conditions"),
+            "expected_files": lambda query: query.metadata.get("expected_files"),
         }
         return tuple(need for need in self.needs if has[need](query) is None)
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from ....engine.evaluator import Evaluator
+from .agent_sanity import AgentSanity
+from .json_schema import JsonSchema
+from .looping import Looping
+from .text_matching import TextMatching
 
-JUDGES: tuple[type[Evaluator], ...] = ()
+JUDGES: tuple[type[Evaluator], ...] = (JsonSchema, TextMatching, Looping, AgentSanity)
 """In the order in which they are listed."""
