@@ -26,7 +26,7 @@ from .axes import Axes
 GAP_DF = 4.0
 DRAWS = 2000
 
-WIDER = 20
+WIDER = 30
 """Real queries along one leading axis at which the posterior's variance is doubled."""
 
 _A = np.geomspace(1 / 300, 1.0, 8)
