@@ -7,8 +7,8 @@ family, and its own. Systems of three families differ by a family's worth and th
 written queries, two of each section, are like the real ones, but for `bias`: one family gains by so many standard
 deviations of a query's difference between families on them. `few systems` are three, `flat` has all systems equal.
 Counted is, of the pairs that are decided, how many are the other way round (of equal systems: all), how many were
-expected to be, and how many of all pairs are decided. Beside `wrong` is its standard error, experiments taken as wholes,
-since the pairs of one stand or fall together. The stated error holds where `wrong` is at most what was expected.
+expected to be, and how many of all pairs are decided. Beside `wrong` is its standard error, experiments taken as
+wholes, since the pairs of one stand or fall together. The stated error holds where `wrong` is at most as expected.
 """
 
 from __future__ import annotations
@@ -108,6 +108,9 @@ def lines(experiments: int) -> Iterator[str]:
     for world in WORLDS:
         for n_real in (10, 30, 100):
             decided, wrong, error, expected = cell(world, n_real, experiments)
+            if not decided:
+                yield f"| {world.name} | {n_real} | 0.0% | – | – |"
+                continue
             yield f"| {world.name} | {n_real} | {decided:.1%} | {wrong:.1%} ± {100 * error:.1f} | {expected:.1%} |"
 
 

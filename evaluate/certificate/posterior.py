@@ -8,9 +8,9 @@ leading ones. 1 / b is how many real queries the written set is worth at most; b
 and written means disagree the written one is discounted, along that axis or along all (a robust meta-analytic prior:
 Schmidli et al., Biometrics 70(4), 2014; shrinking the differences: Stephens, Biostatistics 18(2), 2017). All by grids.
 
-Few real queries along few leading axes tell a and b badly, and where the written queries favour a family, priors even in
-the logarithm are too sure of what is left. So variances are multiplied by 1 + `WIDER` / (n x leading axes), chosen in
-simulation (`benchmarks/coverage/certificate.py`) so that the stated error holds there.
+Few real queries along few leading axes tell a and b badly, and where the written queries favour a family, priors even
+in the logarithm are too sure of what is left. So variances are multiplied by 1 + `WIDER` / (n x leading axes), chosen
+in simulation (`benchmarks/coverage/certificate.py`) so that the stated error holds there.
 """
 
 from __future__ import annotations
