@@ -7,7 +7,8 @@ family, and its own. Systems of three families differ by a family's worth and th
 written queries, two of each section, are like the real ones, but for `bias`: one family gains by so many standard
 deviations of a query's difference between families on them. `few systems` are three, `flat` has all systems equal.
 Counted is, of the pairs that are decided, how many are the other way round (of equal systems: all), how many were
-expected to be, and how many of all pairs are decided. The stated error holds where `wrong` is at most 10%.
+expected to be, and how many of all pairs are decided. Beside `wrong` is its standard error, experiments taken as
+wholes, since the pairs of one stand or fall together. The stated error holds where `wrong` is at most as expected.
 """
 
 from __future__ import annotations
@@ -77,21 +78,26 @@ WORLDS = (
 )
 
 
-def cell(world: World, n_real: int, experiments: int) -> tuple[float, float, float]:
-    """Share of the pairs decided, and of all that are, those that are wrong and expected to be; NaN without any."""
+def cell(world: World, n_real: int, experiments: int) -> tuple[float, float, float, float]:
+    """Share of the pairs decided, and of all that are, those that are wrong, its standard error (of a ratio, by
+    experiments) and those expected to be; NaN without any."""
     rng, first, second = np.random.default_rng(7), *pairs(world.n_systems)
-    n_pairs = n_decided = n_wrong = expected = 0.0
+    rows = []
     for seed in range(experiments):
         worths = world.worths(rng)
         real = world.values(worths, n_real, 0.0, rng)
         written = world.values(worths, N_WRITTEN, world.bias, rng)
         found = decide(real, written, SECTIONS, seed=seed)
         some = found.decided != 0
-        n_pairs, n_decided = n_pairs + len(some), n_decided + some.sum()
-        n_wrong += (found.decided != np.sign(worths[first] - worths[second]))[some].sum()
-        expected += found.p_wrong[some].sum()
-    shares = (n_wrong / n_decided, expected / n_decided) if n_decided else (np.nan, np.nan)
-    return float(n_decided / n_pairs), float(shares[0]), float(shares[1])
+        turned = (found.decided != np.sign(worths[first] - worths[second]))[some]
+        rows.append((some.sum(), turned.sum(), found.p_wrong[some].sum()))
+    decided, wrong, expected = np.array(rows, dtype=float).T
+    total = decided.sum()
+    if not total:
+        return 0.0, np.nan, np.nan, np.nan
+    share = wrong.sum() / total
+    error = np.sqrt(((wrong - share * decided) ** 2).sum()) / total
+    return float(total / experiments / len(first)), float(share), float(error), float(expected.sum() / total)
 
 
 def lines(experiments: int) -> Iterator[str]:
@@ -101,8 +107,11 @@ def lines(experiments: int) -> Iterator[str]:
     yield "|---|--:|--:|--:|--:|"
     for world in WORLDS:
         for n_real in (10, 30, 100):
-            decided, wrong, expected = cell(world, n_real, experiments)
-            yield f"| {world.name} | {n_real} | {decided:.1%} | {wrong:.1%} | {expected:.1%} |"
+            decided, wrong, error, expected = cell(world, n_real, experiments)
+            if not decided:
+                yield f"| {world.name} | {n_real} | 0.0% | – | – |"
+                continue
+            yield f"| {world.name} | {n_real} | {decided:.1%} | {wrong:.1%} ± {100 * error:.1f} | {expected:.1%} |"
 
 
 def main(experiments: str = str(EXPERIMENTS)) -> int:

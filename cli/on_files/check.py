@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragassay.errors import InputError
 from ragassay.text import plain
 
 from ..options import Verbs, add_json, add_verb, path_of
@@ -30,7 +31,6 @@ def add(verbs: Verbs) -> None:
     verb.add_argument(
         "--corpus",
         type=path_of,
-        required=True,
         metavar="DIR",
         help="a results folder, a folder of PDFs (which are read), or a corpus.jsonl (BEIR)",
     )
@@ -44,12 +44,19 @@ def add(verbs: Verbs) -> None:
     verb.add_argument(
         "--embedding", metavar="MODEL", help="tell near-duplicates by meaning too, as all-MiniLM-L6-v2 does"
     )
-    verb.add_argument("--out", type=path_of, metavar="CSV", help="write every question here, for accept and reject")
+    verb.add_argument("--out", type=path_of, metavar="FILE", help="write every question here, for accept and reject")
+    verb.add_argument(
+        "--accepted", type=path_of, metavar="CSV", help="read that sheet back: write what it accepts of SET to --out"
+    )
     add_json(verb)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the findings. 0, whatever is found."""
+    """Print the findings. 0, whatever is found. With --accepted write the questions that the sheet accepts."""
+    if options.accepted:
+        return _write_accepted(options)
+    if not options.corpus:
+        raise InputError("--corpus is missing", remedy="name what SET was made from, see `ragassay check --help`")
     from ragassay.progress import StderrProgress, counter
     from ragassay.synth.checking.check_set import check_set
     from ragassay.synth.checking.read_corpus import read_corpus
@@ -71,6 +78,19 @@ def run(options: argparse.Namespace) -> int:
     _print(checked)
     if options.out:
         print(f"{plain(str(options.out))}: {len(items)} questions; write accept or reject into the column verdict")
+    return 0
+
+
+def _write_accepted(options: argparse.Namespace) -> int:
+    from ragassay.synth.checking.accepted import write_accepted
+
+    if not options.out:
+        raise InputError("--accepted goes with --out", remedy="name the file to write with --out")
+    for name in ("corpus", "qrels", "experts", "language", "embedding", "json"):
+        if getattr(options, name):
+            raise InputError(f"--{name} does not go with --accepted", remedy="leave it out")
+    n, of = write_accepted(options.set, options.accepted, options.out)
+    print(f"{plain(str(options.out))}: {n} of {of} questions")
     return 0
 
 

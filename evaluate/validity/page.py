@@ -24,6 +24,40 @@ TITLES = {
     "people": "People: do they say what people’s questions say?",
 }
 
+LABELS = {
+    "shared_evidence": "share of a question’s content words that its evidence has",
+    "run_share_evidence": "longest run of words that the evidence has, as a share of the question",
+    "run_evidence": "longest run of words that the evidence has, in words",
+    "copied": "share of questions that are copied",
+    "shared_best": "share of content words that the passage found first has",
+    "real_shared_best": "the same of people’s questions",
+    "difference_shared_best": "the difference",
+    "run_share_best": "longest run of words that the passage found first has, as a share of the question",
+    "real_run_share_best": "the same run of people’s questions",
+    "difference_run_share_best": "the difference of the runs",
+    "opening": "share that begin with the same three words",
+    "real_opening": "the same share of people’s questions",
+    "difference_opening": "the difference",
+    "copies": "share that nearly repeat one of people’s",
+    "documents": "documents asked about, of all",
+    "sections": "sections asked about, of all",
+    "characters": "characters in these sections, of all",
+    "pages": "pages asked about, of all",
+    "evidence_characters": "characters in evidence, of all",
+    "near_duplicates": "share that nearly repeat another",
+    "all_pass": "share that every variant passes",
+    "all_fail": "share that every variant fails",
+    "alike": "share on which all variants are alike",
+    "against": "share that tell variants apart the wrong way round",
+    "one_family": "share whose author, answerer and judge are one family",
+    "tau_b": "τ-b of the two orders",
+    "rho": "ρ of the two orders",
+    "loss": "what the chosen loses",
+    "place": "the chosen’s place by people’s",
+    "decided": "share of people’s decided pairs that are decided",
+    "contradicted": "of these, the other way round",
+}
+"""What a figure's field is called on the page."""
 
 Row = Sequence[str | Figure]
 
@@ -84,7 +118,7 @@ def _tables(name: str, found: Validity) -> list[Table]:
 
 def _figure_rows(name: str, part: Any) -> Iterator[tuple[str, Figure]]:
     figures: Mapping[str, Figure] = getattr(part, "figures", {})
-    yield from ((f"{key.replace('_', ' ')}", figure) for key, figure in figures.items())
+    yield from ((_label(key), figure) for key, figure in figures.items())
     check = part.check if name == "realism" else None
     if check and check.auc:
         yield "AUC of a classifier", check.auc
@@ -151,7 +185,11 @@ def _people(found: Validity) -> Iterator[Table]:
     if beside := found.people.beside:
         names = list(beside[0].figures)
         rows: list[Row] = [[one.basis, *(one.figures[name] for name in names)] for one in beside]
-        yield Table("Written questions beside people’s", ["by", *names], rows)
+        yield Table("Written questions beside people’s", ["by", *map(_label, names)], rows)
+
+
+def _label(key: str) -> str:
+    return LABELS.get(key, key.replace("_", " "))
 
 
 def _number(value: float | None) -> str:

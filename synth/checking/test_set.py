@@ -35,7 +35,7 @@ LAYOUTS = (
     "the question is in _id and text (BEIR, JSON Lines), user_input or question (Ragas, JSON Lines or CSV), query "
     "(RAGElo, CSV), input (DeepEval's goldens, JSON), or a column question or query (CSV)"
 )
-_LISTS = ("goldens", "samples", "examples", "data")
+LISTS = ("goldens", "samples", "examples", "data")
 _HOP = re.compile(r"^\s*<\d+-hop>\s*")
 _LONGEST_CELL = 10_000_000
 
@@ -94,7 +94,7 @@ def with_labels(items: Sequence[Item], qrels: Path) -> list[Item]:
 def _rows(path: Path) -> Iterator[Row]:
     suffix = path.suffix.lower()
     if suffix in {".csv", ".tsv"}:
-        yield from _table(path, "\t" if suffix == ".tsv" else ",")
+        yield from table_rows(path, "\t" if suffix == ".tsv" else ",")
     elif (suffix == ".json" and read_text(path).lstrip()[:1] == "[") or _is_object_of_list(path):
         for number, value in enumerate(_list_of(path), 1):
             if not isinstance(value, dict):
@@ -113,20 +113,21 @@ def _is_object_of_list(path: Path) -> bool:
         value = json.loads(read_text(path))
     except ValueError:
         return False
-    return isinstance(value, dict) and any(isinstance(value.get(name), list) for name in _LISTS)
+    return isinstance(value, dict) and any(isinstance(value.get(name), list) for name in LISTS)
 
 
 def _list_of(path: Path) -> Sequence[Any]:
     value = read_json(path)
     found = (
-        next((value[name] for name in _LISTS if isinstance(value.get(name), list)), [])
+        next((value[name] for name in LISTS if isinstance(value.get(name), list)), [])
         if isinstance(value, dict)
         else value
     )
     return found if isinstance(found, list) else []
 
 
-def _table(path: Path, delimiter: str) -> Iterator[Row]:
+def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
+    """The rows of a table with a header, blank ones left out. Raises InputError with the line."""
     csv.field_size_limit(_LONGEST_CELL)
     text = read_text(path)
     semicolons = delimiter == "," and ";" in text.split("\n", 1)[0] and "," not in text.split("\n", 1)[0]

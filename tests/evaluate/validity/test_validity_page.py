@@ -167,5 +167,6 @@ def test_the_page_escapes_what_it_shows_and_loads_nothing(tmp_path: Path):
     page = (results / "validity.html").read_text()
     assert "&lt;script&gt;" in page and "<script" not in page
     assert not re.search(r"(src|href)=", page) and "default-src 'none'" in page
+    assert "shared evidence" not in page and "share of a question’s content words that its evidence has" in page
     looked_at(corpus, results)
     assert (results / "validity.html").read_text() == page
