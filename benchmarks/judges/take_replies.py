@@ -33,6 +33,7 @@ NAMES = (
     "pairs_demo",
     "injection_lists",
     "questions",
+    "judged_pool",
 )
 MODEL = "file:claude-judge"
 KEPT = Path(__file__).parents[1] / "replies"
