@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, cast
 
 from ragassay.calls.caller import Caller
+from ragassay.cores import Helpers, usable_cores
 from ragassay.errors import RagassayError
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Assessment, KeptReplies
@@ -20,6 +21,12 @@ from .cases import Case, PassageCase, QueryCase
 from .evaluator import Evaluator, unjudged
 from .judge import Judge, Row, StepsTo, key_of
 from .reply import JudgeFailed
+
+_MUCH = 5000
+"""Cases of judges that only compute from which on other processes help: seconds of work."""
+
+_AT_ONCE = 250
+"""Cases that are handed to another process together."""
 
 
 @dataclass
@@ -46,8 +53,12 @@ def judged(
     prompt cannot be filled.
     """
     made = [[_Task(judge, case, judge.owed(case)) for case in cases] for judge, cases in given]
+    _play_apart([tasks for tasks in made if tasks and _asks_nothing(tasks[0].judge)])
     prepares = [type(judge).prepare is not Judge.prepare for judge, _ in given]
-    _play([task for tasks, later in zip(made, prepares, strict=True) if not later for task in tasks], caller)
+    _play(
+        [task for tasks, later in zip(made, prepares, strict=True) if not later for task in tasks if not task.rows],
+        caller,
+    )
     for tasks, later in zip(made, prepares, strict=True):
         if later:  # last: where replies are missing, nothing is worked out in vain
             _prepare(tasks)
@@ -112,6 +123,42 @@ def _owed(evaluator: Evaluator, case: QueryCase) -> list[Assessment]:
         return [row for unit in units(evaluator, [case]) for row in evaluator.owed(unit)]
     answers = sorted([*(answer.answer for answer in case.answers), *case.failed], key=lambda answer: answer.agent)
     return unjudged(evaluator, case, answers)
+
+
+def _asks_nothing(judge: Judge[Row]) -> bool:
+    """Whether it is one of ours that only computes, so that any process can."""
+    ours = type(judge).__module__.startswith("ragassay.")
+    return ours and isinstance(judge, Evaluator) and judge.asks == "nothing" and type(judge).prepare is Judge.prepare
+
+
+def _play_apart(by_judge: Sequence[Sequence[_Task[Row]]]) -> None:
+    """Where there is much to compute, have every core compute some of it; what is left open is played here."""
+    wanted = sum(map(len, by_judge)) >= _MUCH and usable_cores() > 1
+    if not wanted:
+        return
+    alike: dict[tuple[int, ...], list[Sequence[_Task[Row]]]] = defaultdict(list)
+    for tasks in by_judge:
+        alike[tuple(id(task.case) for task in tasks)].append(tasks)
+    parts = [
+        [tasks[first : first + _AT_ONCE] for tasks in same]
+        for same in alike.values()
+        for first in range(0, len(same[0]), _AT_ONCE)
+    ]
+    given = [([tasks[0].judge for tasks in part], [task.case for task in part[0]]) for part in parts]
+    with Helpers(True) as helpers:
+        for part, found in zip(parts, helpers.each(_rows_of, given), strict=True):
+            for tasks, of_judge in zip(part, found, strict=True):
+                for task, rows in zip(tasks, of_judge, strict=True):
+                    task.rows = rows
+
+
+def _rows_of(given: tuple[Sequence[Judge[Row]], Sequence[Any]]) -> list[list[Sequence[Row]]]:
+    """What each of the judges says of each of the cases; nothing of a case where it asks after all."""
+    made = [[_Task(judge, case, judge.owed(case)) for case in given[1]] for judge in given[0]]
+    for tasks in made:
+        for task in tasks:
+            _advance(task, None)
+    return [[task.rows for task in tasks] for tasks in made]
 
 
 def _play(tasks: Sequence[_Task[Row]], caller: Caller) -> None:
