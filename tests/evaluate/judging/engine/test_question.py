@@ -20,7 +20,8 @@ BY_SCHEMA = {"step_alignment_and_completeness", "fact_check"}
 EMBEDS = {"answer_correctness_claims", "answer_relevancy", "ragas_score"}
 """Those that want an embedding model besides, which their own tests give them."""
 
-ASKING = [name for name, kind in BUILT_IN.items() if kind.calls and name not in BY_SCHEMA | EMBEDS]
+JUDGED = {name for name, kind in BUILT_IN.items() if kind.calls and kind.asks == "judge"}
+ASKING = [name for name in BUILT_IN if name in JUDGED - BY_SCHEMA - EMBEDS]
 SHARES = {"0": 0.1, "1": 0.1, "2": 0.3, "3": 0.1, "no": 0.1, "yes": 0.3}
 
 
