@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 from ragassay.evaluate.texts.sentences import CITATION
 
+SHORTEST = 3
+"""Words that two answers share in a row for these to count as the same; fewer are a coincidence that only confuses."""
+
 LARGEST = 4_000_000
 """Words of one text times those of the other, up to which they are compared."""
 
@@ -101,14 +104,16 @@ def differences(reference: str, text: str) -> list[tuple[str, Kind]] | None:
     if len(one) * len(other) > LARGEST:
         return None
     parts: list[tuple[str, Kind]] = []
-    for tag, i, i_end, j, j_end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        if tag == "equal":
-            parts.append(("".join(other[j:j_end]), "same"))
+    i_at = j_at = 0
+    for i, j, size in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
+        last = size == 0
+        if not last and sum(not token.isspace() for token in one[i : i + size]) < SHORTEST and one != other:
             continue
-        if gone := "".join(one[i:i_end]):
-            parts.append((gone, "gone"))
-        if new := "".join(other[j:j_end]):
-            parts.append((new, "new"))
+        changed: tuple[tuple[list[str], Kind], ...] = ((one[i_at:i], "gone"), (other[j_at:j], "new"))
+        parts += [("".join(tokens), kind) for tokens, kind in changed if tokens]
+        if size:
+            parts.append(("".join(other[j : j + size]), "same"))
+        i_at, j_at = i + size, j + size
     return parts
 
 
