@@ -176,4 +176,4 @@ def lines_of(boxes: Sequence[Sequence[int]]) -> Iterator[Box]:
 def _on_line(line: Box, box: Box) -> bool:
     shared = min(line[3], box[3]) - max(line[1], box[1])
     height = min(line[3] - line[1], box[3] - box[1])
-    return 2 * shared > height and -height < box[0] - line[2] < 4 * height
+    return 2 * shared > height and line[0] <= box[0] < line[2] + 4 * height

@@ -56,7 +56,7 @@ def marked(text: str, words: str) -> list[tuple[str, bool]]:
     wanted = [re.escape(word) for word in words.split()]
     if not wanted:
         return [(text, False)]
-    parts = re.split(rf"(?<!\w)({'|'.join(sorted(wanted, key=len, reverse=True))})", text, flags=re.IGNORECASE)
+    parts = re.split(rf"(?<![^\W_])({'|'.join(sorted(wanted, key=len, reverse=True))})", text, flags=re.IGNORECASE)
     return [(part, index % 2 == 1) for index, part in enumerate(parts) if part]
 
 
