@@ -22,14 +22,12 @@ from ragassay.experiment.settings import IngestSettings
 from ragassay.records import Page
 from ragassay.synth.documents.cutting import Raw, cut_document
 from ragassay.synth.pdf.pool import PdfPool
-from ragassay.synth.pdf.process import PdfProcess
 from ragassay.synth.pdf.readers import ReaderName
 from ragassay.workbench.pages import worker
 from ragassay.workbench.pages.place import Alignment, Placed, letters_of
 from ragassay.workbench.pages.texts import DocumentPages
 
 READERS: tuple[ReaderName, ...] = ("pdfium", "pypdf")
-SECONDS = 60.0
 AGREE = 0.95
 
 
@@ -50,7 +48,7 @@ class Counts:
         return "| " + " | ".join(cells) + " |"
 
 
-def measured(path: Path, reader: ReaderName, process: PdfProcess) -> Counts:
+def measured(path: Path, reader: ReaderName) -> Counts:
     """The counts of one PDF."""
     import pypdfium2
 
@@ -58,9 +56,9 @@ def measured(path: Path, reader: ReaderName, process: PdfProcess) -> Counts:
     pages, stretches = _read(path, reader)
     with closing(pypdfium2.PdfDocument(path)) as pdf:
         for page, pieces in _by_page(pages, stretches):
-            drawn = process.ask({"path": str(path), "page": page.page}, SECONDS)
-            aligned = Alignment(page.text, drawn["text"], drawn["boxes"])
             with closing(pdf[page.page - 1]) as opened, closing(opened.get_textpage()) as textpage:
+                seen = worker.characters(opened, textpage)
+                aligned = Alignment(page.text, seen["text"], seen["boxes"])
                 for start, end in pieces:
                     words, placed = letters_of(page.text[start:end]).text, aligned.placed(start, end)
                     if placed.share is None:
@@ -112,12 +110,9 @@ def _is_right(words: str, placed: Placed, page: Any, textpage: Any) -> bool:
 def main(paths: Sequence[str]) -> None:
     """Print the table."""
     print("| document | reader | pieces | placed | letters | right |\n|---|---|--:|--:|--:|--:|")
-    process = PdfProcess(worker.__name__)
     for path in map(Path, paths):
         for reader in READERS:
-            print(measured(path, reader, process).line(path.name, reader), flush=True)
-    process.kill()
-    process.stop()
+            print(measured(path, reader).line(path.name, reader), flush=True)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def _answer(path: str, page: int) -> dict[str, Any]:
             if not 1 <= page <= len(pdf):
                 return {"error": f"the document has {len(pdf)} pages now, and no page {page}"}
             with closing(pdf[page - 1]) as opened, closing(opened.get_textpage()) as textpage:
-                return _drawn(opened) | _characters(opened, textpage)
+                return _drawn(opened) | characters(opened, textpage)
     except Exception as error:  # noqa: BLE001  (whatever it is, the page says it)
         return {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"}
 
@@ -60,7 +60,8 @@ def _drawn(page: Any) -> dict[str, Any]:
         return {"width": bitmap.width, "height": bitmap.height, "png": png}
 
 
-def _characters(page: Any, textpage: Any) -> dict[str, Any]:
+def characters(page: Any, textpage: Any) -> dict[str, Any]:
+    """`text` and `boxes` of a page of PDFium's and its text page."""
     from pypdfium2 import raw
 
     count = textpage.count_chars()

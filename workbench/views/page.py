@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -52,7 +53,7 @@ class Sheet:
         """The text in parts, each with the kinds of what it belongs to ("passage evidence")."""
         text = self.text or ""
         cuts = sorted({0, len(text), *(at for one in self.shown for at in (one.piece.start, one.piece.end))})
-        return [(text[a:b], self._kinds(a, b)) for a, b in zip(cuts, cuts[1:], strict=False) if a < b]
+        return [(text[a:b], self._kinds(a, b)) for a, b in pairwise(cuts)]
 
     def _kinds(self, start: int, end: int) -> str:
         kinds = [one.stretch.kind for one in self.shown if one.piece.start <= start and end <= one.piece.end]
@@ -144,21 +145,19 @@ def _away(document: DocumentPages, stretches: Sequence[Stretch], shown: Sequence
     return {kind: sorted(pages) for kind, pages in found.items() if pages}
 
 
-def _sheet(
-    library: Library, bench: Bench, document: DocumentPages, number: int, stretches: Sequence[Stretch]
-) -> Sheet:
+def _sheet(library: Library, bench: Bench, document: DocumentPages, number: int, stretches: Sequence[Stretch]) -> Sheet:
     drawn, page = library.picture(bench.workspace, document.doc, number), document.page(number)
     pieces = [
         (one, piece) for one in stretches for piece in document.pieces(one.start, one.end) if piece.page == number
     ]
-    aligned = drawn.aligned(page.text) if drawn is not None and not drawn.error and page is not None and pieces else None
+    aligned = (
+        drawn.aligned(page.text) if drawn is not None and not drawn.error and page is not None and pieces else None
+    )
     shown = [Shown(one, piece, aligned.placed(piece.start, piece.end) if aligned else None) for one, piece in pieces]
     return Sheet(number, drawn, None if page is None else page.text, shown)
 
 
-def _labels(
-    index: Index | None, passage: dict[str, Any] | None, query: dict[str, Any] | None
-) -> list[dict[str, Any]]:
+def _labels(index: Index | None, passage: dict[str, Any] | None, query: dict[str, Any] | None) -> list[dict[str, Any]]:
     """What judges gave the passage for the query."""
     if index is None or passage is None or query is None:
         return []

@@ -53,8 +53,7 @@ def _rows(index: Index, found: tuple[int, ...], listing: Listing, values: Values
     measure = measure_of(index, listing)
     answers = _answers(index, found) if listing.words else {}
     return [
-        row_of(query, answers.get(query["place"], ()), listing.words, measure, values)
-        for query in index.queries(found)
+        row_of(query, answers.get(query["place"], ()), listing.words, measure, values) for query in index.queries(found)
     ]
 
 

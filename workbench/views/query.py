@@ -96,7 +96,9 @@ def _by_answer(labels: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[st
 
 def _told(metadata: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Metadata as names and values."""
-    return [(name, _said(value)) for name, value in metadata.items() if name not in AS_ASKED and value not in (None, "")]
+    return [
+        (name, _said(value)) for name, value in metadata.items() if name not in AS_ASKED and value not in (None, "")
+    ]
 
 
 def _said(value: object) -> str:

@@ -32,7 +32,9 @@ def test_every_query_has_an_address_and_no_text_of_it_is_markup(tmp_path: Path):
         for address in addresses:
             page = client.get(address)
             assert page.status_code == 200
-            assert not re.search(r"<(script(?! src)|img|iframe|svg on|svg/on)|javascript:[^&]*<|<[^>]*\son\w+=", page.text)
+            assert not re.search(
+                r"<(script(?! src)|img|iframe|svg on|svg/on)|javascript:[^&]*<|<[^>]*\son\w+=", page.text
+            )
             assert "\x1b" not in page.text
 
 
