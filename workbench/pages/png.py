@@ -19,7 +19,7 @@ def png_of(pixels: NDArray[np.uint8]) -> bytes:
     unfiltered = np.zeros((height, rows.shape[1] + 1), np.uint8)
     unfiltered[:, 1:] = rows
     head = struct.pack(">IIBBBBB", width, height, 8, _GREY if grey else _RGB, 0, 0, 0)
-    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(unfiltered.tobytes(), 6)), (b"IEND", b""))
+    parts = ((b"IHDR", head), (b"IDAT", zlib.compress(unfiltered.tobytes(), 2)), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(kind, data) for kind, data in parts)
 
 

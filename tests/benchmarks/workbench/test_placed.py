@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benchmarks.workbench import placed
 from support.pdf_maker import make_pdf
 from support.small_corpus import page
 
+from benchmarks.workbench import placed
 from ragassay.workbench.pages.place import Alignment, Placed
 
 
