@@ -11,6 +11,7 @@ judges.injection, judges.injection_lists and judges.together_demo read results/a
 retrieval.opensearch_scifact and retrieval.opensearch_variants also need a server, OPENSEARCH_URL.
 speed.million_passages runs where MILLION=1.
 speed.screening screens DATA/pdfs/debian-reference.en.pdf beside the demo's manual, speed.embedding embeds SciFact.
+workbench.placed reads the PDFs of DATA/pdfs, or else those of corpora/.
 speed.pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with
 RAGElo.
 Those of the speed table also write benchmarks/results.md, from the last run of each.
@@ -50,6 +51,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.embedding", (*beir, "512"), lacks),
         Benchmark("speed.soak"),
         Benchmark("speed.pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),
+        Benchmark("workbench.placed", tuple(_all_pdfs_of(data)) or MANUALS),
         Benchmark("tables.plan_example"),
         Benchmark("tables.screening"),
         Benchmark("tables.plan_accuracy", ("corpora/avr-libc", *_recorded_runs())),
@@ -76,6 +78,10 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
             "judges.agreement", (data,) if data else (), None if data else "DATA=PATH (the folder of nq301 and llmbar)"
         ),
     ]
+
+
+def _all_pdfs_of(data: str) -> list[str]:
+    return sorted(map(str, Path(data).glob("pdfs/*.pdf"))) if data else []
 
 
 def _pdfs_of(data: str) -> list[str]:

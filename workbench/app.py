@@ -21,9 +21,10 @@ from .bench import Bench
 from .guard import Access, Guard
 from .index.keeper import Keeper
 from .page import HERE, render
-from .views import decision, queries
+from .pages.library import Library
+from .views import decision, page, queries, query
 
-VIEWS = (decision, queries)
+VIEWS = (decision, queries, query, page)
 """The modules whose `ROUTES` are served, below `/NAME/`."""
 
 
@@ -43,6 +44,7 @@ def make_app(benches: Mapping[str, Bench], access: Access) -> Starlette:
     handlers = {HTTPException: _not_there, InputError: _unusable}
     app = Starlette(routes=routes, middleware=guard, exception_handlers=handlers, lifespan=_lifespan)
     app.state.benches, app.state.access, app.state.keeper = dict(benches), access, Keeper()
+    app.state.library = Library()
     return app
 
 
@@ -53,6 +55,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.keeper.begin(bench)
     yield
     app.state.keeper.close()
+    app.state.library.close()
 
 
 def _first(request: Request) -> Response:

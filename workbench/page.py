@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+import json
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def templates() -> Environment:
     made = environment()
     made.loader = FileSystemLoader([HERE / "templates", TEMPLATES])
     made.globals |= {"views": VIEWS, "measure_name": measure_name, "measure_help": measure_help}
+    made.globals |= {"from_json": json.loads, "to_text": partial(json.dumps, ensure_ascii=False)}
     return made
 
 

@@ -60,16 +60,20 @@ class Pages:
 
 
 class PdfProcess:
-    """One process, started at the first request and again after it died. After `close` it dies for good."""
+    """One process, started at the first request and again after it died. After `kill` it dies for good.
 
-    def __init__(self) -> None:
+    module: what it runs, which answers one JSON request a line with one JSON line.
+    """
+
+    def __init__(self, module: str = worker.__name__) -> None:
+        self._module = module
         self._process: subprocess.Popen[str] | None = None
         self._closing = threading.Event()
 
     def probe(self, document: Pages, limits: Limits) -> Probe:
         """The number of pages and the outline of the document, or why it cannot be opened."""
         try:
-            answer = self._ask({"path": document.path, "reader": document.reader}, limits.to_open_s)
+            answer = self.ask({"path": document.path, "reader": document.reader}, limits.to_open_s)
         except WorkerDied as error:
             return Probe(error=f"{document.reader} could not open it ({error})")
         if "error" in answer:
@@ -81,7 +85,7 @@ class PdfProcess:
         request = {"path": wanted.path, "reader": wanted.reader, "first": wanted.first, "last": wanted.last}
         pages = range(wanted.first, wanted.last + 1)
         try:
-            answer = self._ask(request, limits.to_open_s + limits.a_page_s * len(pages))
+            answer = self.ask(request, limits.to_open_s + limits.a_page_s * len(pages))
         except WorkerDied as error:
             if self._closing.is_set() or (len(pages) == 1 and tries == 1):
                 return [PageText(page, error=f"{wanted.reader} could not read it ({error})") for page in pages]
@@ -108,9 +112,9 @@ class PdfProcess:
         process.kill()
         process.communicate()
 
-    def _ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    def ask(self, request: dict[str, Any], timeout_s: float) -> dict[str, Any]:
         """The process's answer. Raises WorkerDied when it ends first or takes longer than `timeout_s`."""
-        process = self._process = self._process or _start()
+        process = self._process = self._process or _start(self._module)
         assert process.stdin and process.stdout
         timer = threading.Timer(timeout_s, process.kill)
         timer.start()
@@ -130,9 +134,9 @@ class PdfProcess:
         return answer
 
 
-def _start() -> subprocess.Popen[str]:
+def _start(module: str) -> subprocess.Popen[str]:
     return subprocess.Popen(  # noqa: S603  (our own module)
-        [sys.executable, "-m", worker.__name__],
+        [sys.executable, "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -30,11 +30,11 @@ from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.clustered import Values
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, Record
+from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 1
+LAYOUT = 2
 """Counts up when the tables change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -47,7 +47,7 @@ def sources_of(workspace: Workspace) -> list[Path]:
     """The files that an index is made from, those that are there."""
     answers = sorted(workspace.results.glob("answers/*.jsonl"))
     files = [workspace.queries, workspace.passages, workspace.relevance, workspace.pointwise, workspace.games]
-    files += [workspace.judgments, workspace.qrels, workspace.figures, *answers]
+    files += [workspace.judgments, workspace.lists, workspace.qrels, workspace.figures, *answers]
     return [path for path in files if path.exists()]
 
 
@@ -97,6 +97,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     told("games")
     games = _of(_read(workspace.games, Game), place)
     _insert(connection, "games", (_game(row, place) for row in games))
+    _insert(connection, "lists", (_list(row, place) for row in _of(_read(workspace.lists, RankedList), place)))
     told("figures")
     measured = _measured(workspace)
     _insert_measures(connection, measured, agents, queries)
@@ -118,7 +119,7 @@ def _read(path: Path, kind: type[R]) -> list[R]:
     return read_records(path, kind) if path.exists() else []
 
 
-Asked = TypeVar("Asked", Answer, Judgment, Game)
+Asked = TypeVar("Asked", Answer, Judgment, Game, RankedList)
 
 
 def _of(rows: Iterable[Asked], place: Mapping[str, int]) -> list[Asked]:
@@ -170,6 +171,12 @@ def _game(row: Game, place: Mapping[str, int]) -> tuple[object, ...]:
         row.error,
         *sat,
     )
+
+
+def _list(row: RankedList, place: Mapping[str, int]) -> tuple[object, ...]:
+    order = None if row.order is None else json.dumps(row.order)
+    which = (row.judge, row.presentation, row.block)
+    return (place[row.query_id], *which, json.dumps(row.shown), order, row.reason, row.error)
 
 
 def _query(

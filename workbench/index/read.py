@@ -33,11 +33,13 @@ FACETS = ("doc", "model", "kind", "role")
 
 @dataclass(frozen=True)
 class Asked:
-    """Which queries are wanted: words that must occur in question or answers, a value of each facet, an order."""
+    """Which queries are wanted: words that must occur in question or answers, a value of each facet, an order, and
+    whether only those with a failed record are."""
 
     words: str = ""
     facets: tuple[tuple[str, str], ...] = ()
     sort: Sort = "place"
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,11 +111,18 @@ class Index:
                 raise ValueError(f"{facet} is no facet")
             wheres.append(f"coalesce({facet}, '') = ?")
             given.append(value)
+        if asked.failed:
+            wheres.append("failed > 0")
         if match := _match(asked.words):
             wheres.append("place IN (SELECT rowid FROM words WHERE words MATCH ?)")
             given.append(match)
         sql = f"SELECT place FROM queries WHERE {' AND '.join(wheres)} ORDER BY {_ORDER[asked.sort]}"  # noqa: S608
         return [row["place"] for row in self.rows(sql, given)]
+
+    @cached_property
+    def facets(self) -> dict[str, list[tuple[str, int]]]:
+        """Every facet with its values (`facet`)."""
+        return {name: self.facet(name) for name in FACETS}
 
     def facet(self, name: str) -> list[tuple[str, int]]:
         """The values of a facet with how many queries have each, most first; an empty text where it has none."""
@@ -154,6 +163,11 @@ class Index:
     def games(self, place: int) -> list[dict[str, Any]]:
         """The games of a query, every order of each."""
         return [dict(row) for row in self.rows("SELECT * FROM games WHERE query = ? ORDER BY rowid", (place,))]
+
+    def lists(self, place: int) -> list[dict[str, Any]]:
+        """The lists of a query's answers that were ranked together; `shown` and `ranked` as in `lists.jsonl`."""
+        rows = self.rows("SELECT * FROM lists WHERE query = ? ORDER BY rowid", (place,))
+        return [dict(r) | {"shown": json.loads(r["shown"]), "ranked": json.loads(r["ranked"] or "[]")} for r in rows]
 
     def rows(self, sql: str, given: Sequence[object] = ()) -> list[sqlite3.Row]:
         """All rows of a query."""

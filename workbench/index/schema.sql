@@ -18,6 +18,10 @@ CREATE TABLE games (
   presentation INTEGER, place_a INTEGER, place_b INTEGER
 );
 CREATE INDEX games_by_query ON games (query);
+CREATE TABLE lists (
+  query INTEGER, judge TEXT, presentation INTEGER, block INTEGER, shown TEXT, ranked TEXT, reason TEXT, error TEXT
+);
+CREATE INDEX lists_by_query ON lists (query);
 CREATE TABLE measures (place INTEGER PRIMARY KEY, name TEXT UNIQUE, low REAL, high REAL, lower_is_better INTEGER);
 CREATE TABLE measured (measure INTEGER, agent INTEGER, data BLOB, PRIMARY KEY (measure, agent)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (query, answers, content='', tokenize='unicode61 remove_diacritics 2');

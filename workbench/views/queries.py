@@ -1,71 +1,70 @@
-"""The queries: a list that can be searched, narrowed and sorted, and a page for each."""
+"""The list of queries: searched, narrowed, sorted, with every agent's value as a small mark."""
 
 from __future__ import annotations
 
-from typing import Any, cast, get_args
+from typing import Any
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ..asked import bench_of, index_of
-from ..index.read import FACETS, Asked, Sort
+from ..index.read import Index
 from ..page import is_part, render
+from ..shown.listed import Listing, Values, listing_of, measure_of, places, values_of
+from ..shown.rows import Row, row_of
 
 AT_ONCE = 60
 """Rows that are sent at once; the next come when one scrolls to the end."""
 
+MOST_CHOICES = 200
+"""Values of a facet that can be chosen from."""
 
-def show_list(request: Request) -> Response:
-    """The list, or its rows from `from` on where htmx asks."""
+
+def show(request: Request) -> Response:
+    """The page; the list alone, or its rows from `from` on, where htmx asks."""
     bench, index = bench_of(request), index_of(request)
     if index is None:
         return render(request, "waiting.html.j2", bench, error=request.app.state.keeper.error(bench))
-    asked = asked_of(request)
-    places = index.places(asked)
-    given = request.query_params.get("from", "0")
+    listing, given = listing_of(request.query_params), request.query_params.get("from", "0")
+    found = places(index, listing)
     first = int(given) if given.isdecimal() and len(given) < 10 else 0
-    rows = index.queries(places[first : first + AT_ONCE])
-    following = first + AT_ONCE if first + AT_ONCE < len(places) else None
-    facets = {name: index.facet(name) for name in FACETS}
-    template = "queries_rows.html.j2" if is_part(request) else "queries.html.j2"
+    last = min(first + AT_ONCE, len(found))
+    measure = measure_of(index, listing)
+    values = None if measure is None else values_of(index, measure.name)
     shown: dict[str, Any] = {
-        "rows": rows,
-        "n": len(places),
-        "following": following,
-        "asked": asked,
-        "facets": facets,
+        "rows": _rows(index, found[first:last], listing, values),
+        "n": len(found),
+        "following": last if last < len(found) else None,
+        "listing": listing,
+        "measure": measure,
         "index": index,
+        "facets": {name: those[:MOST_CHOICES] for name, those in index.facets.items()},
     }
-    return render(request, template, bench, params=request.query_params, **shown)
+    template = "queries.html.j2"
+    if is_part(request):
+        template = "queries_rows.html.j2" if first else "queries_list.html.j2"
+    page = render(request, template, bench, **shown)
+    if is_part(request) and not first:
+        page.headers["hx-push-url"] = f"/{bench.name}/queries" + ("?" + listing.address()).rstrip("?")
+    return page
 
 
-def show_query(request: Request) -> Response:
-    """One query, by its id."""
-    bench, index = bench_of(request), index_of(request)
-    if index is None:
-        return render(request, "waiting.html.j2", bench, error=request.app.state.keeper.error(bench))
-    place = index.place_of(request.path_params["query"])
-    if place is None:
-        raise HTTPException(404)
-    (query,) = index.queries([place])
-    answers = index.answers(place)
-    passages = index.passages(sorted({id for answer in answers for id in answer["passages"]}))
-    shown: dict[str, Any] = {
-        "answers": answers,
-        "passages": passages,
-        "labels": index.labels(place),
-        "games": index.games(place),
-    }
-    return render(request, "query.html.j2", bench, query=query, **shown)
+def _rows(index: Index, found: tuple[int, ...], listing: Listing, values: Values | None) -> list[Row]:
+    measure = measure_of(index, listing)
+    answers = _answers(index, found) if listing.words else {}
+    return [
+        row_of(query, answers.get(query["place"], ()), listing.words, measure, values) for query in index.queries(found)
+    ]
 
 
-def asked_of(request: Request) -> Asked:
-    """What the address asks for; what it misspells is passed over."""
-    params = request.query_params
-    sort = params.get("sort", "place")
-    facets = tuple((name, params[name]) for name in FACETS if params.get(name))
-    return Asked(params.get("words", "")[:200], facets, cast(Sort, sort) if sort in get_args(Sort) else "place")
+def _answers(index: Index, found: tuple[int, ...]) -> dict[int, list[str]]:
+    """The texts of the answers to these queries."""
+    texts: dict[int, list[str]] = {}
+    marks = ", ".join("?" * len(found))
+    sql = f"SELECT query, text FROM answers WHERE text IS NOT NULL AND query IN ({marks}) ORDER BY query, agent"  # noqa: S608
+    for row in index.rows(sql, found):
+        texts.setdefault(row["query"], []).append(row["text"])
+    return texts
 
 
-ROUTES = (("/queries", show_list, ["GET"]), ("/queries/{query:path}", show_query, ["GET"]))
+ROUTES = (("/queries", show, ["GET"]),)

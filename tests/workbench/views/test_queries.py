@@ -5,8 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
+import pytest
+from starlette.testclient import TestClient
 from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
+
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
+from ragassay.records import Answer, Game, Judgment
+from ragassay.workbench.index.read import Index
 
 
 def test_a_list_is_a_page_and_its_rows_are_a_part(tmp_path: Path):
@@ -24,5 +32,77 @@ def test_every_query_has_an_address_and_no_text_of_it_is_markup(tmp_path: Path):
         for address in addresses:
             page = client.get(address)
             assert page.status_code == 200
-            assert not re.search(r"<(script(?! src)|img|iframe|svg on|b>)|javascript:[^&]*<|\son\w+=", page.text)
+            assert not re.search(
+                r"<(script(?! src)|img|iframe|svg on|svg/on)|javascript:[^&]*<|<[^>]*\son\w+=", page.text
+            )
             assert "\x1b" not in page.text
+
+
+def listed(client: TestClient, asked: str) -> list[str]:
+    """The ids of the queries, in the list's order."""
+    page = client.get(f"/results/queries?{asked}").text
+    return re.findall(r'<th scope="row"[^>]*><a href="/results/queries/([^"?]+)', page)
+
+
+def failed(workspace: Workspace) -> set[str]:
+    rows: list[Answer | Judgment | Game] = [*read_records(workspace.games, Game)]
+    rows += [*read_records(workspace.relevance, Judgment), *read_records(workspace.pointwise, Judgment)]
+    for path in workspace.results.glob("answers/*.jsonl"):
+        rows += read_records(path, Answer)
+    return {row.query_id for row in rows if row.error is not None}
+
+
+def test_the_list_is_narrowed_and_sorted_by_an_agents_values(tmp_path: Path):
+    workspace = make_workspace(tmp_path)
+    with browsing(workspace) as client:
+        index = Index(workspace.workbench / "index.sqlite")
+        name = "nDCG@5"
+        values = index.column(name)["knn-rag"]
+        ids = [row["id"] for row in index.queries(range(12))]
+        low = sorted(ids[n] for n in np.flatnonzero(values <= 0.5))
+        assert sorted(listed(client, f"measure={name}&agent=knn-rag&high=0.5")) == low and low
+        order = listed(client, f"measure={name}&agent=knn-rag&sort=worth")
+        there = [values[ids.index(one)] for one in order if not np.isnan(values[ids.index(one)])]
+        assert there == sorted(there) and len(order) == 12
+        assert set(listed(client, "failed=1")) == failed(workspace)
+        assert listed(client, "places=1,3-4") == [ids[1], ids[3], ids[4]]
+        assert len(listed(client, "measure=none&low=x&sort=no&places=&failed=0&from=x")) == 12
+
+
+def test_rows_come_as_one_scrolls(tmp_path: Path):
+    with browsing(make_workspace(tmp_path, 70, hostile=False)) as client:
+        first = client.get("/results/queries?sort=words").text
+        (more,) = set(re.findall(r'hx-get="([^"]*from=60[^"]*)"', first))
+        rows = client.get(more.replace("&amp;", "&"), headers={"hx-request": "true"})
+        assert rows.text.count("<tr") == 10 and "<table" not in rows.text and "from=" not in rows.text
+        part = client.get("/results/queries?words=&sort=&kind=", headers={"hx-request": "true"})
+        assert part.headers["hx-push-url"] == "/results/queries"
+
+
+@pytest.mark.parametrize(("words", "marked"), [("ISR", "ISR"), ("far variants", "far")])
+def test_words_that_were_looked_for_are_marked_in_question_or_answer(tmp_path: Path, words: str, marked: str):
+    with browsing(make_workspace(tmp_path, hostile=False)) as client:
+        assert f"<mark>{marked}</mark>" in client.get("/results/queries", params={"words": words}).text
+
+
+def test_the_next_query_is_the_next_of_the_list(tmp_path: Path):
+    with browsing(make_workspace(tmp_path)) as client:
+        order = listed(client, "sort=failed")
+        page = client.get(f"/results/queries/{order[3]}?sort=failed").text
+        assert f'rel="prev" href="/results/queries/{order[2]}?sort=failed"' in page
+        assert f'rel="next" href="/results/queries/{order[4]}?sort=failed"' in page and "4 of 12" in page
+
+
+def test_a_query_shows_its_answers_grades_games_and_what_failed(tmp_path: Path):
+    workspace = make_workspace(tmp_path, hostile=False)
+    query = sorted(failed(workspace))[0]
+    games = [game for game in read_records(workspace.games, Game) if game.query_id == query]
+    labels = [j for path in (workspace.relevance, workspace.pointwise) for j in read_records(path, Judgment)]
+    with browsing(workspace) as client:
+        page = client.get(f"/results/queries/{query}").text
+        compared = client.get(f"/results/queries/{query}?reference=bm25-rag").text
+    assert page.count("shown first</b>") == len(games)
+    assert page.count("failed: ") >= sum(game.error is not None for game in games)
+    assert page.count('class="dot c') >= 5 and 'href="#passage-1"' in page and 'id="passage-1"' in page
+    assert all(j.error is None or j.error in page for j in labels if j.query_id == query)
+    assert "the reference</b>" in compared and "the reference</b>" not in page

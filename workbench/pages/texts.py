@@ -1,0 +1,139 @@
+"""The documents' texts page by page, as offsets count in them: read from `pages.jsonl` a document at a time."""
+
+from __future__ import annotations
+
+import json
+import threading
+from bisect import bisect_right
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ragassay.errors import InputError
+from ragassay.files import first_problem
+from ragassay.records import Page
+
+KEPT = 8
+"""Documents whose texts stay in memory."""
+
+Stamp = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The part of a stretch that stands on one page: its ends in characters of the page's text."""
+
+    page: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class DocumentPages:
+    """One document: its pages' numbers, ascending, and their texts; the document's text is these joined by newlines."""
+
+    doc: str
+    pages: tuple[Page, ...]
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        starts, at = [], 0
+        for page in self.pages:
+            starts.append(at)
+            at += len(page.text) + 1
+        return starts
+
+    @cached_property
+    def text(self) -> str:
+        """What `start` and `end` of passages and evidence count in."""
+        return "\n".join(page.text for page in self.pages)
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The pages' numbers."""
+        return tuple(page.page for page in self.pages)
+
+    def page(self, number: int) -> Page | None:
+        """The page of that number; None where it was left out or not read."""
+        return next((page for page in self.pages if page.page == number), None)
+
+    def of_pages(self, first: int, last: int) -> tuple[int, int] | None:
+        """From the beginning of one page to the end of another; None where it has not both."""
+        if not {first, last} <= set(self.numbers) or last < first:
+            return None
+        end = self.numbers.index(last)
+        return self._starts[self.numbers.index(first)], self._starts[end] + len(self.pages[end].text)
+
+    def pieces(self, start: int, end: int) -> list[Piece]:
+        """What of the characters `start` to `end` of the document's text stands on which page."""
+        found = []
+        for index in range(max(bisect_right(self._starts, start) - 1, 0), len(self.pages)):
+            at, length = self._starts[index], len(self.pages[index].text)
+            if at >= end:
+                break
+            one, other = max(start - at, 0), min(end - at, length)
+            if self.pages[index].text[one:other].strip():
+                found.append(Piece(self.pages[index].page, one, other))
+        return found
+
+
+class Texts:
+    """The texts of one results folder; where `pages.jsonl` has changed it is read anew."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._lock = path, threading.Lock()
+        self._stamp: Stamp | None = None
+        self._lines: dict[str, list[tuple[int, int]]] = {}
+        self._kept: OrderedDict[str, DocumentPages] = OrderedDict()
+
+    def document(self, doc: str) -> DocumentPages | None:
+        """The document's pages; None for one that has none. Raises InputError with the line."""
+        with self._lock:
+            self._look()
+            if doc not in self._lines:
+                return None
+            if doc not in self._kept:
+                self._kept[doc] = self._read(doc)
+            self._kept.move_to_end(doc)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+            return self._kept[doc]
+
+    def _look(self) -> None:
+        """Find which lines are of which document, unless it is known."""
+        stamp = None
+        if self._path.is_file():
+            stat = self._path.stat()
+            stamp = (stat.st_size, stat.st_mtime_ns)
+        if stamp == self._stamp:
+            return
+        self._kept.clear()
+        self._lines, self._stamp, at = {}, stamp, 0
+        if stamp is None:
+            return
+        with self._path.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                if line.strip():
+                    self._lines.setdefault(self._doc_of(line, number), []).append((at, number))
+                at += len(line)
+
+    def _doc_of(self, line: bytes, number: int) -> str:
+        try:
+            return str(json.loads(line)["doc"])
+        except (ValueError, KeyError, TypeError):
+            remedy = "run `ragassay ingest` again"
+            raise InputError("this is no page", file=self._path, line=number, remedy=remedy) from None
+
+    def _read(self, doc: str) -> DocumentPages:
+        pages = []
+        with self._path.open("rb") as stream:
+            for at, number in self._lines[doc]:
+                stream.seek(at)
+                try:
+                    pages.append(Page.model_validate_json(stream.readline()))
+                except ValidationError as error:
+                    raise InputError(first_problem(error), file=self._path, line=number) from None
+        return DocumentPages(doc, tuple(pages))
