@@ -17,18 +17,20 @@ from starlette.staticfiles import StaticFiles
 from ragassay.errors import InputError
 from ragassay.evaluate.report import TEMPLATES
 
+from .aside import Aside
 from .bench import Bench
 from .guard import Access, Guard
 from .index.keeper import Keeper
 from .page import HERE, render
-from .views import decision, queries
+from .run_state import StatesOf
+from .views import decision, labels, progress, queries, test_set
 
-VIEWS = (decision, queries)
+VIEWS = (decision, queries, labels, test_set, progress)
 """The modules whose `ROUTES` are served, below `/NAME/`."""
 
 
-def make_app(benches: Mapping[str, Bench], access: Access) -> Starlette:
-    """The application that serves `benches` to whom `access` lets in."""
+def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | None = None) -> Starlette:
+    """The application that serves `benches` to whom `access` lets in. states: says how far a run is."""
     routes = [
         Route("/", _first),
         Route("/static/report.css", _report_css),
@@ -43,6 +45,7 @@ def make_app(benches: Mapping[str, Bench], access: Access) -> Starlette:
     handlers = {HTTPException: _not_there, InputError: _unusable}
     app = Starlette(routes=routes, middleware=guard, exception_handlers=handlers, lifespan=_lifespan)
     app.state.benches, app.state.access, app.state.keeper = dict(benches), access, Keeper()
+    app.state.aside, app.state.states = Aside(), states
     return app
 
 
@@ -53,6 +56,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.keeper.begin(bench)
     yield
     app.state.keeper.close()
+    app.state.aside.close()
 
 
 def _first(request: Request) -> Response:
