@@ -45,7 +45,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Place:
-    """How far a person is: of `n` items, `n_labelled` and `n_skipped`; last: whether there is something to take back."""
+    """How far a person is: of `n` items, `n_labelled` and `n_skipped`; last: whether any can be taken back."""
 
     n: int
     n_labelled: int

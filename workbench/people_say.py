@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from ragassay.evaluate.agreement.agree import agree
 from ragassay.evaluate.agreement.among_judges import among_people
 from ragassay.evaluate.agreement.joined import SCALE, WINNERS, whole
-from ragassay.evaluate.agreement.agree import agree
 from ragassay.evaluate.agreement.label_tables import Ratings
 from ragassay.evaluate.compare import corrected_so_far
-from ragassay.evaluate.human_labels.sheet import draw_into
 from ragassay.evaluate.human_labels.frame import Kind
+from ragassay.evaluate.human_labels.sheet import draw_into
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.inputs.labels import GAME, Label, read_labels
 from ragassay.evaluate.inputs.sections import source_clusters

@@ -1,4 +1,4 @@
-"""The corpus folder's labels, held while they are read and written, so that two who write at once lose nothing."""
+"""The corpus folder, held while what people say is read and written, so that two who write at once lose nothing."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ragassay.experiment.workspace import Workspace
 
 
 @contextmanager
-def labels_held(workspace: Workspace) -> Iterator[None]:
-    """Wait until no other thread or process holds them, and hold them; let go however it ends."""
+def corpus_held(workspace: Workspace) -> Iterator[None]:
+    """Wait until no other thread or process holds it, and hold it; let go however it ends."""
     folder = os.open(workspace.corpus, os.O_RDONLY)
     try:
         fcntl.flock(folder, fcntl.LOCK_EX)

@@ -8,7 +8,6 @@ last line counts.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -17,11 +16,11 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import append_whole, first_problem, json_line
+from ragassay.files import append_line, first_problem
 from ragassay.records import Record
 
 from ..inputs.labels import GAME, Key, Label, game_subject, read_labels, write_labels
-from .held import labels_held
+from .held import corpus_held
 from .sheet import Drawn, label_of, reading_order, sheet_files
 
 R = TypeVar("R", bound=Record)
@@ -93,17 +92,17 @@ def say(workspace: Workspace, sheet: str, items: Sequence[Drawn], one: Said) -> 
         raise InputError("this is no item of the sheet", file=path, remedy="reload the page")
     if one.label is not None:
         _label(named[one.item], one, path)
-    with labels_held(workspace):
+    with corpus_held(workspace):
         before = read_said(path)
         labels = _labels(workspace)
-        _append(path, one)
+        append_line(path, one.dump())
         _write(workspace, _with(labels, named, [*before[-1:], one], path))
 
 
 def settle(workspace: Workspace, sheet: str, items: Sequence[Drawn]) -> None:
     """Bring `labels.csv` up to the journal's last line, which a kill may have left out. Raises InputError."""
     path, named = workspace.label_journal(sheet), {item.item: item for item in items}
-    with labels_held(workspace):
+    with corpus_held(workspace):
         said, labels = read_said(path), _labels(workspace)
         after = _with(labels, named, said[-1:], path)
         if after != labels:
@@ -135,9 +134,7 @@ def _label(item: Drawn, one: Said, path: Path) -> Label:
     return label_of(item, one.label or "", one.who, one.at[:10], path, 0)
 
 
-def _with(
-    labels: Sequence[Label], named: dict[str, Drawn], said: Iterable[Said], path: Path
-) -> tuple[Label, ...]:
+def _with(labels: Sequence[Label], named: dict[str, Drawn], said: Iterable[Said], path: Path) -> tuple[Label, ...]:
     made = {(row.who, row.key): row for row in labels}
     for one in said:
         if item := named.get(one.item):
@@ -153,16 +150,6 @@ def _write(workspace: Workspace, labels: Sequence[Label]) -> None:
         write_labels(workspace.own_labels, labels)
     else:
         workspace.own_labels.unlink(missing_ok=True)
-
-
-def _append(path: Path, one: Said) -> None:
-    """Add a line after the last whole one, and have it on disk."""
-    path.parent.mkdir(exist_ok=True)
-    with path.open("a+b", buffering=0) as stream:
-        data = path.read_bytes()
-        stream.truncate(len(data.rpartition(b"\n")[0]) + (b"\n" in data))
-        append_whole(stream, json_line(one.dump()).encode("utf-8"))
-        os.fsync(stream.fileno())
 
 
 def _row(line: str, path: Path, number: int, kind: type[R]) -> R:

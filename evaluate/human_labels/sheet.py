@@ -27,7 +27,7 @@ from ..inputs.findings import Findings, read_findings
 from ..inputs.labels import GAME, Key, Label, by_item, number, read_labels, read_table, write_labels
 from ..ratings.verdicts import Verdict, verdicts
 from .frame import KINDS, Kind, Unit, draw, numbers, units, whole_answers
-from .held import labels_held
+from .held import corpus_held
 
 COLUMNS = ("item", "question", "text", "other_text", "asked", "label")
 ASKED: dict[str, str] = {
@@ -187,7 +187,7 @@ def take_sheet(workspace: Workspace, filled: Path, who: str, when: str) -> tuple
             taken.append(label_of(item, cell, who, when, filled, line))
         else:
             empty += 1
-    with labels_held(workspace):
+    with corpus_held(workspace):
         before = read_labels(path) if path.exists() else ()
         write_labels(path, _joined(before, taken, filled))
     return len(taken), empty

@@ -15,7 +15,7 @@
     else away = true;
   });
   document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.target.closest("#item, .say, .undo")) away = false;
+    if (event.target.closest("#item, .saying, .undo")) away = false;
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id !== "item") return;

@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ragassay.errors import InputError
 from ragassay.evaluate.human_labels.frame import KINDS, Kind
 from ragassay.evaluate.human_labels.journal import Said, known_sheets, read_said, say, settle, standing
 from ragassay.evaluate.report.corrected import corrected_tables

@@ -117,7 +117,9 @@ def test_a_journal_that_a_kill_cut_short_is_read_and_goes_on(workspace: Workspac
     second = item_in(say(client, sheet, first, "2"))
     workspace.own_labels.unlink()
     journal = workspace.label_journal(sheet)
-    journal.write_bytes(journal.read_bytes() + b'{"item": "i0', )
+    journal.write_bytes(
+        journal.read_bytes() + b'{"item": "i0',
+    )
     assert item_in(client.get(f"/results/labels/{sheet}").text) == second
     assert len(read_labels(workspace.own_labels)) == 1, "the label of before the kill is not in labels.csv"
     say(client, sheet, second, "1")
@@ -139,7 +141,7 @@ def test_two_people_labels_and_the_corrected_figures_come_onto_the_page(
         page = client.get("/results/labels/figures").text
     assert f"{2 * len(items):,} labels by 2 people" in page
     assert "Ann and Bob: kappa" in page
-    assert "for ± a twentieth of the scale" in page
+    assert "needed for ± a twentieth of the scale" in page
 
 
 @pytest.mark.parametrize("name", ["", "=HYPERLINK(1)", "a\x1b[31m", "x" * 61])
@@ -158,7 +160,9 @@ def test_a_label_of_no_item_or_off_its_scale_is_not_written(workspace: Workspace
     sheet, items = sheet_of(workspace)
     call(client, "Ann")
     assert client.post(f"/results/labels/{sheet}/say", data={"item": "i0", "label": "1"}).status_code == 500
-    assert client.post(f"/results/labels/{sheet}/say", data={"item": next(iter(items)), "label": "9"}).status_code == 422
+    assert (
+        client.post(f"/results/labels/{sheet}/say", data={"item": next(iter(items)), "label": "9"}).status_code == 422
+    )
     assert not workspace.label_journal(sheet).exists()
 
 
