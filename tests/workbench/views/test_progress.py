@@ -53,4 +53,4 @@ def test_nothing_is_asked_for_again_when_nothing_runs_and_unknown_prices_are_sai
         page = client.get("/results/progress").text
     assert AGAIN not in page
     assert "$0.4000" in page
-    assert "1 calls without a known price" in page
+    assert "1 call without a known price" in page
