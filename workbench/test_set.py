@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,13 +68,18 @@ class TestSet:
     of: Mapping[Which, Sequence[Question]]
     pages: Mapping[str, int]
 
-    def bars(self, facet: str) -> list[tuple[str, int]]:
-        """The values of a facet in the set with how many questions have each, most first; nothing where none says."""
+    @cached_property
+    def bars(self) -> dict[str, list[tuple[str, int]]]:
+        """Facet to its values in the set with how many questions have each, most first; nothing where none says."""
+        return {facet: self._bars(facet) for facet in FACETS}
+
+    def _bars(self, facet: str) -> list[tuple[str, int]]:
         counts = Counter(question.value(facet) for question in self.of["set"])
         if set(counts) <= {""}:
             return []
         return sorted(counts.items(), key=lambda pair: (pair[0] == "", -pair[1], pair[0]))
 
+    @cached_property
     def strips(self) -> list[Strip]:
         """A strip a document, those asked about most first; documents that nothing is asked about at the end."""
         about: dict[str, list[tuple[int, int]]] = {doc: [] for doc in self.pages}
@@ -83,6 +88,7 @@ class TestSet:
                 about.setdefault(found[0], []).append(found[1:])
         return sorted((self._strip(doc, spans) for doc, spans in about.items()), key=lambda s: (-s.n, s.doc))
 
+    @cached_property
     def reasons(self) -> list[tuple[str, int]]:
         """Why questions were rejected, with how many, most first."""
         counts = Counter(_short(question.reason) for question in self.of["rejected"])

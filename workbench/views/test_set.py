@@ -41,7 +41,8 @@ def show(request: Request) -> Response:
         said = "There is no test set yet: the run has not come to the questions."
         return render(request, "said.html.j2", bench, said=said)
     edits = read_decisions(bench.workspace)
-    found = with_decided(read_test_set(bench.workspace), edits)
+    read = read_test_set(bench.workspace)
+    found = with_decided(read, edits)
     which = cast(Which, params["which"]) if params.get("which") in WHICH else "set"
     facets = {name: params[name] for name in FACETS if params.get(name)}
     rows = found_in(found.of[which], params.get("words", "")[:200], facets)
@@ -54,7 +55,9 @@ def show(request: Request) -> Response:
         "first": first,
         "following": first + AT_ONCE if first + AT_ONCE < len(rows) else None,
         "edits": edits,
-        "facets": {name: found.bars(name) for name in FACETS},
+        "facets": read.bars,
+        "strips": read.strips,
+        "reasons": read.reasons,
         "at_most": AT_MOST,
         "params": params,
         "who": person_of(request),
