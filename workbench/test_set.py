@@ -138,7 +138,7 @@ def _read(paths: tuple[Path, ...], seen: tuple[object, ...]) -> TestSet:
 
 def with_decided(found: TestSet, edits: Mapping[str, Edit]) -> TestSet:
     """With the questions that people decided about, as they were; those that are elsewhere no more are there too."""
-    there = {one.id: one for which in ("set", "pool", "rejected") for one in found.of[which] if one.id}  # type: ignore[index]
+    there = {one.id: one for which in ("set", "pool", "rejected") for one in found.of[which] if one.id}
     decided = [there.get(id) or Question(id, edit.was, {}) for id, edit in edits.items()]
     return TestSet({**found.of, "decided": decided}, found.pages)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ragassay.evaluate.human_labels.frame import KINDS, Kind
+from ragassay.evaluate.human_labels.frame import KINDS
 from ragassay.evaluate.human_labels.journal import Said, known_sheets, read_said, say, settle, standing
 from ragassay.evaluate.report.corrected import corrected_tables
 from ragassay.evaluate.report.plots import COLOURS
@@ -68,11 +68,11 @@ async def draw_sheet(request: Request) -> Response:
     given = (form.get("n") or [""])[0]
     if not (given.isdecimal() and len(given) < 6 and 1 <= int(given) <= MOST):
         return render(request, "said_here.html.j2", bench, status=422, said=f"Draw between 1 and {MOST:,} labels.")
-    kinds = [cast(Kind, kind) for kind in KINDS if kind in form.get("kind", ())] or list(KINDS)
+    kinds = [kind for kind in KINDS if kind in form.get("kind", ())] or list(KINDS)
     criteria = [name for name in bench.workspace.experiment.judge.criteria if name in form.get("criterion", ())]
     seed = 7 + len(known_sheets(bench.workspace))
     stamp = repr((seed, given, kinds, criteria))
-    work = (draw, bench.workspace, int(given), seed, kinds, criteria)
+    work: tuple[Any, ...] = (draw, bench.workspace, int(given), seed, kinds, criteria)
     await run_in_threadpool(request.app.state.aside.told, f"draw {bench.name}", stamp, *work)
     return Response(status_code=204, headers={"hx-redirect": f"/{bench.name}/labels"})
 
@@ -132,7 +132,14 @@ def _next(
         if one is not None:
             break
         n_gone += 1
-    given = {"sheet": sheet, "who": who, "place": working.place, "one": one, "n_gone": n_gone, "again": again}
+    given: dict[str, Any] = {
+        "sheet": sheet,
+        "who": who,
+        "place": working.place,
+        "one": one,
+        "n_gone": n_gone,
+        "again": again,
+    }
     return render(request, "labels_item.html.j2" if is_part(request) else "labels_sheet.html.j2", bench, **given)
 
 
