@@ -344,6 +344,19 @@ def _pool(basis: Basis) -> _Pool:
     }
 
 
+def corrected_so_far(workspace: Workspace) -> Corrections | None:
+    """`corrected` of the results, from the labels that there are now; None without any. Writes nothing.
+
+    Raises InputError as `compare`.
+    """
+    people = read_people(workspace)
+    if people is None:
+        return None
+    findings, experiment = read_findings(workspace), workspace.experiment
+    with helpers_for(findings, experiment) as helpers:
+        return _corrected(basis_of(findings, experiment, Evaluations(), helpers), people)
+
+
 def _corrected(basis: Basis, labelled: People | None) -> Corrections | None:
     """The figures as people's labels correct them, and how far the judge agrees with these."""
     if labelled is None:

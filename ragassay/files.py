@@ -54,6 +54,19 @@ def append_whole(stream: FileIO, data: bytes) -> None:
         raise
 
 
+def append_line(path: Path, value: Mapping[str, Any]) -> None:
+    """Add a line to a JSON Lines file, on disk when this returns; what a kill left of one before is taken out.
+
+    Only one may write at once: who may, is held elsewhere.
+    """
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a+b", buffering=0) as stream:
+        data = path.read_bytes()
+        stream.truncate(data.rfind(b"\n") + 1)
+        append_whole(stream, json_line(value).encode("utf-8"))
+        os.fsync(stream.fileno())
+
+
 @contextmanager
 def naming(path: Path | str) -> Iterator[None]:
     """An error of the system that names no file, as that of a full disk does not, names `path`."""

@@ -75,6 +75,11 @@ def roles_written(workspace: Workspace) -> list[Path]:
     return [workspace.roles] if _writes_roles(workspace.experiment) else []
 
 
+def decided_by_people(workspace: Workspace) -> list[Path]:
+    """What people decided about questions, where they did."""
+    return [workspace.question_edits] if workspace.question_edits.exists() else []
+
+
 def _writes_roles(experiment: Experiment) -> bool:
     return chooses(experiment) and experiment.questions.roles == "corpus"
 

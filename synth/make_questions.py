@@ -17,6 +17,7 @@ from ragassay.records import LedgerRow, Query, QuestionsCheck, Section
 from ragassay.text import plain
 
 from .choosing.looks import choose_by_looks
+from .edits import Edits, read_edits
 from .questions.delivered import Calls, Written, ledger
 from .questions.expert import ExpertQuestion, read_expert_questions
 from .questions.near_meaning import Embed, Meanings
@@ -51,21 +52,22 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
     smaller than asked, which is then the first notice. Raises InputError for what the user can mend, and
     NothingCame, after the files are written, where there is not a single query.
     """
-    source = workspace.experiment.questions.source
+    source, edits = workspace.experiment.questions.source, read_edits(workspace.question_edits)
     own, said = _own(workspace) if source != "synthetic" else ([], [])
     made = _Made(Written(), Sifted((), ()), (), ())
     notices: list[str] = []
     if source != "own":
         experts, sections = _experts(workspace), read_records(workspace.sections, Section)
-        made = _make(workspace, caller, embed, experts, sections, own)
+        made = _make(workspace, caller, embed, experts, sections, own, edits)
         notices = _notices(workspace, made, experts, sections)
-    queries = [*own, *made.sampled]
-    _write(workspace, made, queries)
+    own = edits.without_rejected(own)
+    queries = edits.edited([*own, *made.sampled])
+    _write(workspace, made, queries, edits)
     if not queries:
         raise NothingCame(_nothing(made))
     short = _shortage(workspace.experiment, made, len(queries), len(own)) if source != "own" else None
     return StageOutcome(
-        notices=(*([short] if short else []), *notices, *said),
+        notices=(*([short] if short else []), *notices, *said, *edits.notices(queries, made.sifted.kept)),
         exit_status=1 if short else 0,
         n_records=len(queries),
         n_failed=sum(len(calls.errors) for calls in made.written.calls),
@@ -90,6 +92,7 @@ def _make(
     experts: Sequence[ExpertQuestion],
     all_sections: Sequence[Section],
     own: Sequence[Query],
+    edits: Edits,
 ) -> _Made:
     settings = workspace.experiment.questions
     if not all_sections:
@@ -97,7 +100,7 @@ def _make(
     sections = sample_sections(all_sections, settings.sections, settings.seed)
     if settings.style == "need":
         written = write_from_needs(Setup.load(workspace, experts), sections, all_sections, caller)
-        return _chosen(workspace, written, embed, experts, own)
+        return _chosen(workspace, written, embed, experts, own, edits)
     prompt = Prompt.load(workspace.prompt_file(settings.prompt, DEFAULT_PROMPT))
     written = write_from_passages(workspace.experiment, prompt, sections, experts, caller)
     sifted = sift(
@@ -108,6 +111,7 @@ def _make(
         language=workspace.experiment.corpus.language,
         seed=settings.seed,
     )
+    sifted = edits.sifted(sifted)
     sampled = sample_queries(sifted.kept, settings.quota, settings.seed)
     return _Made(written, sifted, sampled, ledger(written.delivered, sifted.kept, sifted.rejected, sampled))
 
@@ -118,6 +122,7 @@ def _chosen(
     embed: Embed | None,
     experts: Sequence[ExpertQuestion],
     own: Sequence[Query],
+    edits: Edits,
 ) -> _Made:
     """Of what was written from needs, those that together look like people's questions."""
     meanings, notices = _meanings(embed, compared_texts(written.candidates, experts, own))
@@ -130,6 +135,7 @@ def _chosen(
         seed=workspace.experiment.questions.seed,
         meanings=meanings,
     )
+    sifted = edits.sifted(sifted)
     choice = choose_by_looks(workspace, sifted.kept, experts)
     rows = ledger(written.delivered, sifted.kept, sifted.rejected, choice.queries)
     return _Made(written, sifted, choice.queries, rows, choice.check, (*notices, *choice.notices))
@@ -146,8 +152,8 @@ def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | Non
         return None, [f"{alone}: the embedding needs the extra 'local' (`pip install \"ragassay[local]\"`)"]
 
 
-def _write(workspace: Workspace, made: _Made, queries: Sequence[Query]) -> None:
-    write_records(workspace.pool, made.sifted.kept)
+def _write(workspace: Workspace, made: _Made, queries: Sequence[Query], edits: Edits) -> None:
+    write_records(workspace.pool, edits.edited(made.sifted.kept))
     write_records(workspace.rejected, made.sifted.rejected)
     write_records(workspace.ledger, made.rows)
     write_records(workspace.queries, queries)

@@ -17,19 +17,21 @@ from starlette.staticfiles import StaticFiles
 from ragassay.errors import InputError
 from ragassay.evaluate.report import TEMPLATES
 
+from .aside import Aside
 from .bench import Bench
 from .guard import Access, Guard
 from .index.keeper import Keeper
 from .page import HERE, render
 from .pages.library import Library
-from .views import decision, page, queries, query
+from .run_state import StatesOf
+from .views import decision, labels, page, progress, queries, query, test_set
 
-VIEWS = (decision, queries, query, page)
+VIEWS = (decision, queries, query, page, labels, test_set, progress)
 """The modules whose `ROUTES` are served, below `/NAME/`."""
 
 
-def make_app(benches: Mapping[str, Bench], access: Access) -> Starlette:
-    """The application that serves `benches` to whom `access` lets in."""
+def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | None = None) -> Starlette:
+    """The application that serves `benches` to whom `access` lets in. states: says how far a run is."""
     routes = [
         Route("/", _first),
         Route("/static/report.css", _report_css),
@@ -45,6 +47,7 @@ def make_app(benches: Mapping[str, Bench], access: Access) -> Starlette:
     app = Starlette(routes=routes, middleware=guard, exception_handlers=handlers, lifespan=_lifespan)
     app.state.benches, app.state.access, app.state.keeper = dict(benches), access, Keeper()
     app.state.library = Library()
+    app.state.aside, app.state.states = Aside(), states
     return app
 
 
@@ -56,6 +59,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     yield
     app.state.keeper.close()
     app.state.library.close()
+    app.state.aside.close()
 
 
 def _first(request: Request) -> Response:

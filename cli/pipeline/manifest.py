@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,21 +34,23 @@ class Manifest(Record):
     n_failed: int = 0
 
 
-def digests(paths: Sequence[Path], root: Path) -> dict[str, str | None]:
+def digests(paths: Sequence[Path], root: Path, digest: Callable[[Path], str] = digest_file) -> dict[str, str | None]:
     """SHA-256 of each file by its path relative to `root`, None for one that is not there or may not be read.
+
+    digest: of one file that is there.
 
     One that lies elsewhere goes by its name, with as many of its folders before it as tell it from the others. They are
     in the order of their names, wherever the folders are.
     """
     found: dict[str, str | None] = {}
     for path in sorted(set(paths)):
-        found[next(name for name in _names(path, root) if name not in found)] = _digest(path)
+        found[next(name for name in _names(path, root) if name not in found)] = _digest(path, digest)
     return dict(sorted(found.items()))
 
 
-def _digest(path: Path) -> str | None:
+def _digest(path: Path, digest: Callable[[Path], str]) -> str | None:
     try:
-        return digest_file(path) if path.is_file() else None
+        return digest(path) if path.is_file() else None
     except PermissionError:
         return None
 

@@ -6,6 +6,7 @@ import argparse
 import fcntl
 import os
 import re
+import time
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -161,16 +162,27 @@ def locked(workspace: Workspace) -> Iterator[None]:
     """
     workspace.results.mkdir(parents=True, exist_ok=True)
     with (workspace.results / ".lock").open("w") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not _taken(stream):
             shown = workspace.shown(workspace.results).removesuffix("/.")
-            raise InputError("another run is writing here", file=shown, remedy="wait for it") from None
+            raise InputError("another run is writing here", file=shown, remedy="wait for it")
         _not_for_children(stream)
         for left_by_a_kill in workspace.results.rglob(".*.part"):
             left_by_a_kill.unlink(missing_ok=True)
+        workspace.progress.unlink(missing_ok=True)
         with _held_elsewhere(workspace):
             yield
+
+
+def _taken(lock: TextIO) -> bool:
+    """Take the lock; it is tried again for a moment, since one who only looks whether a run holds it has it as well."""
+    for _ in range(3):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(0.02)
+        else:
+            return True
+    return False
 
 
 _LOCKS: weakref.WeakSet[TextIO] = weakref.WeakSet()

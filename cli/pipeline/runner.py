@@ -12,7 +12,6 @@ from ragassay.errors import InputError, NothingCame
 from ragassay.experiment.corpus import count_passages
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.models.prices import cost_usd, served_cost_usd
-from ragassay.progress import StderrProgress
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import plain
 
@@ -22,6 +21,7 @@ from .manifest import Manifest, digests, make_manifest, read_manifest, why_run, 
 from .obstacles import asking_obstacles, file_obstacles, refuse
 from .opening import locked, open_workspace, with_finalists
 from .stages import Stage, stages, stages_of
+from .standing import standing_at, told_of
 
 if TYPE_CHECKING:
     from ragassay.calls.reply_cache import ReplyCache
@@ -128,11 +128,11 @@ class Runner:
         path.unlink(missing_ok=True)
         self._say_unpriced(stage)
         self._to_run = self._to_run[self._to_run.index(stage.name) :] if stage.name in self._to_run else self._to_run
-        caller = Caller(
-            workspace, stage.name, self._replies(), StderrProgress(), self._spent_usd, self.refuse_obstacles
-        )
+        told = told_of(workspace, stage.name)
+        caller = Caller(workspace, stage.name, self._replies(), told, self._spent_usd, self.refuse_obstacles)
         try:
-            outcome = _graver(stage.run(workspace, caller), caller.all_failed)
+            with standing_at(workspace, stage.name):
+                outcome = _graver(stage.run(workspace, caller), caller.all_failed)
         finally:
             caller.close()
         self._spent_usd = caller.spent_usd

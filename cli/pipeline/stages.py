@@ -16,9 +16,11 @@ from ragassay.evaluate.report.dependencies import report_settings, report_templa
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.models.endpoint import provider_of
-from ragassay.progress import StderrProgress, counter
+from ragassay.progress import counter
 from ragassay.retrieval import dependencies as retrieval
 from ragassay.synth import dependencies as synth
+
+from .standing import told_of
 
 if TYPE_CHECKING:
     from ragassay.calls.caller import Caller
@@ -52,7 +54,7 @@ def _ingest() -> Stage:
         del caller
         from ragassay.synth.ingest import ingest
 
-        progress = counter(StderrProgress(), "ingest: pages")
+        progress = counter(told_of(workspace, "ingest"), "ingest: pages")
         if not synth.embeds_to_cut(workspace.experiment):
             return ingest(workspace, progress)
         from ragassay.retrieval.retrievers import passage_embedding
@@ -85,7 +87,7 @@ def _questions() -> Stage:
     return Stage(
         "questions",
         needs=lambda w: [w.sections, *synth.chosen_by(w)],
-        uses=lambda w: [w.expert_questions, w.own_queries, *synth.questions_prompts(w)],
+        uses=lambda w: [w.expert_questions, w.own_queries, *synth.questions_prompts(w), *synth.decided_by_people(w)],
         settings=synth.questions_settings,
         makes=lambda w: [w.pool, w.rejected, w.queries, w.ledger, *synth.chosen_check(w), *synth.roles_written(w)],
         run=run,
@@ -105,8 +107,8 @@ def _screen() -> Stage:
         from ragassay.retrieval.variants.screen_variants import screen_variants
 
         check_evidence(workspace)
-        told = counter(StderrProgress(), "screen: variants")
-        encoded = counter(StderrProgress(), "screen: texts encoded")
+        told = counter(told_of(workspace, "screen"), "screen: variants")
+        encoded = counter(told_of(workspace, "screen"), "screen: texts encoded")
         ran = screen_variants(workspace, caller, told, rewritten_by_models(workspace, caller), encoded)
         said = screen(workspace)
         write_screen_page(workspace)
@@ -133,7 +135,7 @@ def _retrieve() -> Stage:
         from ragassay.retrieval.rank_queries import rank_queries
 
         what = "texts embedded" if workspace.experiment.retrieval.engine == "embedded" else "passages indexed"
-        return rank_queries(workspace, caller, counter(StderrProgress(), f"retrieve: {what}"))
+        return rank_queries(workspace, caller, counter(told_of(workspace, "retrieve"), f"retrieve: {what}"))
 
     return Stage(
         "retrieve",
@@ -161,7 +163,7 @@ def _answer() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
         from ragassay.retrieval.answer_queries import answer_queries
 
-        return answer_queries(workspace, caller, StderrProgress())
+        return answer_queries(workspace, caller, told_of(workspace, "answer"))
 
     return Stage(
         "answer",

@@ -58,8 +58,7 @@ def _take(workspace: Workspace, options: argparse.Namespace) -> int:
 
 def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
     from ragassay.evaluate.human_labels.frame import KINDS
-    from ragassay.evaluate.human_labels.sheet import draw_sheet, known_items, write_sheet
-    from ragassay.evaluate.inputs.findings import read_findings
+    from ragassay.evaluate.human_labels.sheet import draw_into
 
     if options.n < 1:
         raise InputError(f"--n is {options.n}, it must be at least 1")
@@ -69,19 +68,10 @@ def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
             f"'{unknown[0]}' is no criterion of this experiment",
             remedy=f"{did_you_mean(unknown[0], judged)}there are {', '.join(judged)}",
         )
-    sheet = draw_sheet(
-        read_findings(workspace),
-        options.criterion or judged,
-        workspace.experiment.retrieval.k,
-        n=options.n,
-        seed=options.seed,
-        kinds=options.kind or KINDS,
-        known=known_items(workspace),
-    )
-    out = options.out or workspace.corpus / f"label-sheet-{sheet.id}.csv"
-    write_sheet(workspace, sheet, out)
+    kinds, seed = options.kind or KINDS, options.seed
+    out, n = draw_into(workspace, n=options.n, seed=seed, kinds=kinds, criteria=options.criterion, out=options.out)
     print(
-        f"{out}: {len(sheet.rows)} things to label. Fill the column 'label', save as CSV, then "
+        f"{out}: {n} things to label. Fill the column 'label', save as CSV, then "
         f"`ragassay label-sheet {options.corpus} --take FILE --who NAME`."
     )
     return 0

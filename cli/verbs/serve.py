@@ -43,6 +43,8 @@ def run(options: argparse.Namespace) -> int:
     from ragassay.workbench.app import make_app
     from ragassay.workbench.bench import benches_of
 
+    from ..pipeline.states import states_of
+
     access = _access(options.host)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     listening = socket.socket(family)
@@ -56,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     name = f"[{options.host}]" if ":" in options.host else options.host
     shown = f"http://{name}:{listening.getsockname()[1]}/" + (f"?token={access.token}" if access.token else "")
     print(f"The workbench is at {shown} (Ctrl-C ends it)", flush=True)
-    app = make_app(benches_of(workspaces), access)
+    app = make_app(benches_of(workspaces), access, states_of)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False, access_log=False))
     server.handle_exit = partial(_end, server)  # type: ignore[method-assign]
     server.run(sockets=[listening])

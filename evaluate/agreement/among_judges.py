@@ -10,7 +10,7 @@ import numpy as np
 from ragassay.records import Judgment
 
 from ..inputs.clusters import Clusters, clusters_of_rows
-from ..inputs.labels import GAME, Key
+from ..inputs.labels import GAME, Key, Label
 from ..ratings.verdicts import SCORES, Verdict
 from ..results import AmongJudges
 from ..statistics.clustered import interval
@@ -48,6 +48,16 @@ def among_verdicts(
         votes.setdefault(key, {})[one.judge] = None if one.winner is None else SCORES[one.winner]
         often[mine] += 1
     return _among(GAME, votes, clusters, bootstrap, seed)
+
+
+def among_people(
+    labels: Iterable[Label], clusters: Clusters, *, bootstrap: int = 1000, seed: int = 7
+) -> tuple[AmongJudges, ...]:
+    """The same of people's labels of `labels.csv`, `judges` being the people; games are a criterion like others."""
+    votes: dict[str, dict[Key, dict[str, float | None]]] = {}
+    for label in labels:
+        votes.setdefault(label.criterion, {}).setdefault(label.key, {})[label.who] = label.value
+    return tuple(_among(name, votes[name], clusters, bootstrap, seed) for name in sorted(votes))
 
 
 def _among(

@@ -23,10 +23,11 @@ from ragassay.files import read_records, write_records, write_text
 from ragassay.records import Record
 from ragassay.text import plain, safe_cell
 
-from ..inputs.findings import Findings
+from ..inputs.findings import Findings, read_findings
 from ..inputs.labels import GAME, Key, Label, by_item, number, read_labels, read_table, write_labels
 from ..ratings.verdicts import Verdict, verdicts
 from .frame import KINDS, Kind, Unit, draw, numbers, units, whole_answers
+from .held import corpus_held
 
 COLUMNS = ("item", "question", "text", "other_text", "asked", "label")
 ASKED: dict[str, str] = {
@@ -89,7 +90,7 @@ def draw_sheet(
     """
     frame = draw_frame(findings, criteria, k, n=n, seed=seed, kinds=kinds)
     labelled = set(known)
-    asked = sorted((row for row in frame if row.drawn and row.key not in labelled), key=_order(seed))
+    asked = sorted((row for row in frame if row.drawn and row.key not in labelled), key=reading_order(seed))
     id = digest_json([row.dump() for row in frame])[:12]
     return Sheet(id, tuple(_row(row, findings) for row in asked), frame)
 
@@ -124,6 +125,34 @@ def draw_share(
     return tuple(rows)
 
 
+def sheet_files(workspace: Workspace) -> dict[str, Path]:
+    """Sheet to its sampling probabilities, of every sheet drawn for the corpus."""
+    return {path.stem: path for path in sample_files(workspace)}
+
+
+def draw_into(
+    workspace: Workspace,
+    *,
+    n: int,
+    seed: int,
+    kinds: Sequence[Kind] = KINDS,
+    criteria: Sequence[str] | None = None,
+    out: Path | None = None,
+) -> tuple[Path, int]:
+    """Draw a sheet of what is judged so far and write it to `out` (default: `label-sheet-ID.csv` in the corpus folder).
+
+    criteria: of answers; default: all of the experiment's. Gives the file and how many things are on it. Raises
+    InputError where nothing can be labelled, or this sheet was drawn before.
+    """
+    experiment = workspace.experiment
+    known, depth = known_items(workspace), experiment.retrieval.k
+    asked = criteria or experiment.judge.criteria
+    sheet = draw_sheet(read_findings(workspace), asked, depth, n=n, seed=seed, kinds=kinds, known=known)
+    path = out or workspace.corpus / f"label-sheet-{sheet.id}.csv"
+    write_sheet(workspace, sheet, path)
+    return path, len(sheet.rows)
+
+
 def write_sheet(workspace: Workspace, sheet: Sheet, out: Path) -> None:
     """Write the sheet to `out` and its probabilities into the corpus folder.
 
@@ -147,7 +176,6 @@ def take_sheet(workspace: Workspace, filled: Path, who: str, when: str) -> tuple
     """
     items = {row.item: row for path in sample_files(workspace) for row in read_records(path, Drawn)}
     path = workspace.own_labels
-    before = read_labels(path) if path.exists() else ()
     taken: list[Label] = []
     empty = 0
     for line, row in read_table(filled, ("item", "label")):
@@ -156,10 +184,12 @@ def take_sheet(workspace: Workspace, filled: Path, who: str, when: str) -> tuple
             problem = f"'{plain(row['item'])}' is no item of a sheet drawn for this corpus"
             raise InputError(problem, file=filled, line=line, remedy=f"the sheets drawn are in {path.parent}")
         if cell:
-            taken.append(_taken(item, cell, who, when, filled, line))
+            taken.append(label_of(item, cell, who, when, filled, line))
         else:
             empty += 1
-    write_labels(path, _joined(before, taken, filled))
+    with corpus_held(workspace):
+        before = read_labels(path) if path.exists() else ()
+        write_labels(path, _joined(before, taken, filled))
     return len(taken), empty
 
 
@@ -207,7 +237,7 @@ def _frame(found: Iterable[tuple[Unit, float, bool]], seed: int) -> list[Drawn]:
     return rows
 
 
-def _order(seed: int) -> Callable[[Drawn], tuple[int, float, str, str]]:
+def reading_order(seed: int | str) -> Callable[[Drawn], tuple[int, float, str, str]]:
     """Kind by kind and query by query, so that a question is read once; queries and their rows in random order."""
 
     def place(row: Drawn) -> tuple[int, float, str, str]:
@@ -234,7 +264,8 @@ def _texts(row: Drawn, findings: Findings) -> tuple[str, str]:
     return (answers[1], answers[0]) if row.swapped else (answers[0], answers[1])
 
 
-def _taken(item: Drawn, cell: str, who: str, when: str, path: Path, line: int) -> Label:
+def label_of(item: Drawn, cell: str, who: str, when: str, path: Path, line: int) -> Label:
+    """The label that a cell of the sheet gives, told of the item's subject. Raises InputError with file and line."""
     if item.criterion == GAME:
         value = _GAME_CELLS.get(cell.lower().removesuffix(".0"))
         if value is None:

@@ -316,6 +316,20 @@ class Workspace:
         """A file for each sheet drawn for people to label: what could be drawn, and how likely it was."""
         return self.corpus / "label-samples"
 
+    def label_journal(self, sheet: str) -> Path:
+        """What was said of a sheet's items in the workbench, a line each, nothing taken out: Said's fields."""
+        return self.corpus / "label-journals" / f"{sheet}.jsonl"
+
+    @property
+    def question_edits(self) -> Path:
+        """What people decided about questions in the workbench, the last line of a question counts: Edit's fields."""
+        return self.corpus / "question-edits.jsonl"
+
+    @property
+    def progress(self) -> Path:
+        """While a run is under way, how far its stage is: Standing's fields. Gone when the run has ended."""
+        return self.results / "progress.json"
+
     @property
     def expert_questions(self) -> Path:
         return self.corpus / "questions.txt"

@@ -12,16 +12,19 @@ from ragassay.workbench.app import make_app
 from ragassay.workbench.bench import benches_of
 from ragassay.workbench.guard import WRITE_HEADER, Access
 from ragassay.workbench.index.build import build
+from ragassay.workbench.run_state import StatesOf
 
 WRITE = "what-our-pages-send"
 
 
 @contextmanager
-def browsing(*workspaces: Workspace, access: Access | None = None) -> Iterator[TestClient]:
+def browsing(
+    *workspaces: Workspace, access: Access | None = None, states: StatesOf | None = None
+) -> Iterator[TestClient]:
     """A client of the application; it sends what our pages send."""
     for workspace in workspaces:
         build(workspace, workspace.workbench / "index.sqlite")
-    app = make_app(benches_of(workspaces), access or Access(write=WRITE))
+    app = make_app(benches_of(workspaces), access or Access(write=WRITE), states)
     headers = {WRITE_HEADER: WRITE, "host": "localhost:8765"}
     with TestClient(app, base_url="http://localhost:8765", headers=headers) as client:
         yield client

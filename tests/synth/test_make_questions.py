@@ -20,6 +20,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply
 from ragassay.records import LedgerRow, Query, Rejected, Section
+from ragassay.synth.dependencies import decided_by_people
 from ragassay.synth.make_questions import make_questions
 from ragassay.synth.questions.write import WrittenQuestion, WrittenQuestions, reply_schema
 
@@ -322,3 +323,65 @@ def test_without_golden_answers_nothing_that_is_asked_has_changed(tmp_path):
         assert whole.content.startswith(part.content + "\n\n")
         assert "golden" not in part.content
     assert "answer" not in json.dumps(short.schema.model_json_schema()["$defs"]["WrittenQuestion"]["required"])
+
+
+def written(workspace: Workspace) -> None:
+    make_questions(workspace, Scripted(lambda model, n: about(model, n, 4)))
+
+
+def test_rejected_ones_leave_pool_and_set_and_others_take_their_place(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 3}, {A: 4, B: 4}, per_section=4, sections=3)
+    written(workspace)
+    before, _, queries, _ = files(workspace)
+    write_lines(workspace.question_edits, [{"id": queries[0].id, "action": "reject", "person": "Ann"}])
+    written(workspace)
+    pool, rejected, after, _ = files(workspace)
+    assert len(after) == len(queries)
+    assert [query for query in before if query.id != queries[0].id] == pool
+    assert queries[0].id not in {query.id for query in after}
+    assert [(one.text, one.reason) for one in rejected] == [(queries[0].text, "rejected by hand, by Ann")]
+    check_ledger(workspace)
+
+
+def test_an_edited_one_has_its_text_keeps_id_and_evidence_and_moves_no_other(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 3}, {A: 4, B: 4}, per_section=4, sections=3)
+    written(workspace)
+    _, _, queries, _ = files(workspace)
+    edits = [{"id": queries[2].id, "action": "edit", "text": "What now?"}, {"id": queries[0].id, "action": "accept"}]
+    write_lines(workspace.question_edits, edits)
+    written(workspace)
+    pool, _, after, _ = files(workspace)
+    one = after[2]
+    assert (one.id, one.text) == (queries[2].id, "What now?")
+    assert one.metadata == {**queries[2].metadata, "edited_from": queries[2].text}
+    assert one in pool
+    assert [q for i, q in enumerate(after) if i != 2] == [q for i, q in enumerate(queries) if i != 2]
+
+
+def test_the_last_line_counts_and_the_file_counts_only_where_it_is(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 2}, {A: 2}, per_section=4, sections=2)
+    assert decided_by_people(workspace) == []
+    written(workspace)
+    _, _, queries, _ = files(workspace)
+    lines = [{"id": queries[0].id, "action": "reject"}, {"id": queries[0].id, "action": "accept"}]
+    write_lines(workspace.question_edits, lines)
+    written(workspace)
+    assert files(workspace)[2] == queries
+    assert decided_by_people(workspace) == [workspace.question_edits]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"id": "q", "action": "drop"}', "action"),
+        ('{"id": "q", "action": "edit"}', "has no text"),
+        ('{"id": "", "action": "reject"}', "id"),
+        ("[]", "not a JSON object"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, line: str, said: str) -> None:
+    workspace = make_workspace(tmp_path, {"a.pdf": 1}, {A: 1})
+    workspace.question_edits.write_text('{"id": "x", "action": "accept"}\n' + line + "\n")
+    with pytest.raises(InputError, match=said) as error:
+        written(workspace)
+    assert error.value.line == 2

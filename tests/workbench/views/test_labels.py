@@ -1,0 +1,176 @@
+"""Labelling in the browser: blind, on disk before the next item, and in labels.csv as a sheet would put it there."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from support.made_up_results.texts import AGENTS
+from support.made_up_results.workspace import make_workspace
+from support.workbench import browsing
+
+from ragassay.evaluate.human_labels.journal import known_sheets, read_items, read_said
+from ragassay.evaluate.human_labels.sheet import Drawn, draw_into, take_sheet
+from ragassay.evaluate.inputs.labels import read_labels
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import write_text
+
+ITEM = re.compile(r'data-item="(i[0-9a-f]{12})"')
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return make_workspace(tmp_path)
+
+
+@pytest.fixture
+def client(workspace: Workspace) -> Iterator[TestClient]:
+    with browsing(workspace) as client:
+        client.headers["hx-request"] = "true"
+        yield client
+
+
+def sheet_of(workspace: Workspace, n: int = 30, **given: object) -> tuple[str, dict[str, Drawn]]:
+    draw_into(workspace, n=n, seed=3, **given)  # type: ignore[arg-type]
+    (sheet,) = known_sheets(workspace)
+    return sheet, {item.item: item for item in read_items(workspace.label_samples / f"{sheet}.jsonl")}
+
+
+def call(client: TestClient, name: str) -> None:
+    client.cookies.clear()
+    answer = client.post("/results/labels/who", data={"who": name})
+    assert answer.status_code == 204, answer.text
+
+
+def say(client: TestClient, sheet: str, item: str, label: str) -> str:
+    answer = client.post(f"/results/labels/{sheet}/say", data={"item": item, "label": label})
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def item_in(page: str) -> str:
+    found = ITEM.search(page)
+    assert found, page
+    return found.group(1)
+
+
+def test_labels_given_one_by_one_are_those_that_the_filled_sheet_would_give(
+    workspace: Workspace, client: TestClient, tmp_path: Path
+) -> None:
+    sheet, items = sheet_of(workspace)
+    call(client, "Ann")
+    page, given = client.get(f"/results/labels/{sheet}").text, {}
+    while ITEM.search(page):
+        item = item_in(page)
+        assert not [agent for agent in AGENTS if agent in page], "an agent is named beside an item"
+        given[item] = str(len(given) % 3)
+        page = say(client, sheet, item, given[item])
+        assert len(read_labels(workspace.own_labels)) == len(given), "the label is not on disk when it is answered"
+    assert given.keys() == items.keys()
+    by_clicks = {row.key: row.value for row in read_labels(workspace.own_labels)}
+
+    other = make_workspace(tmp_path / "other")
+    sheet_of(other)
+    filled = tmp_path / "filled.csv"
+    write_text(filled, "item,label\n" + "".join(f"{item},{label}\n" for item, label in given.items()))
+    take_sheet(other, filled, "Ann", "2026-11-22")
+    assert by_clicks == {row.key: row.value for row in read_labels(other.own_labels)}
+
+
+def test_what_is_taken_back_is_gone_from_the_labels_and_comes_again(workspace: Workspace, client: TestClient) -> None:
+    sheet, _ = sheet_of(workspace)
+    call(client, "Ann")
+    first = item_in(client.get(f"/results/labels/{sheet}").text)
+    second = item_in(say(client, sheet, first, "2"))
+    say(client, sheet, second, "1")
+    assert item_in(client.post(f"/results/labels/{sheet}/undo").text) == second
+    assert len(read_labels(workspace.own_labels)) == 1
+    assert item_in(client.post(f"/results/labels/{sheet}/undo").text) == first
+    assert not workspace.own_labels.exists()
+    assert [one.label for one in read_said(workspace.label_journal(sheet))] == ["2", "1", None, None]
+
+
+def test_who_comes_back_goes_on_where_they_stopped_and_others_begin_at_the_beginning(
+    workspace: Workspace, client: TestClient
+) -> None:
+    sheet, _ = sheet_of(workspace)
+    call(client, "Ann")
+    first = item_in(client.get(f"/results/labels/{sheet}").text)
+    second = item_in(say(client, sheet, first, "skip"))
+    with browsing(workspace) as restarted:
+        call(restarted, "Ann")
+        assert item_in(restarted.get(f"/results/labels/{sheet}").text) == second
+        assert item_in(restarted.get(f"/results/labels/{sheet}?again=1").text) == first
+        call(restarted, "Bob")
+        assert item_in(restarted.get(f"/results/labels/{sheet}").text) == first
+
+
+def test_a_journal_that_a_kill_cut_short_is_read_and_goes_on(workspace: Workspace, client: TestClient) -> None:
+    sheet, _ = sheet_of(workspace)
+    call(client, "Ann")
+    first = item_in(client.get(f"/results/labels/{sheet}").text)
+    second = item_in(say(client, sheet, first, "2"))
+    workspace.own_labels.unlink()
+    journal = workspace.label_journal(sheet)
+    journal.write_bytes(
+        journal.read_bytes() + b'{"item": "i0',
+    )
+    assert item_in(client.get(f"/results/labels/{sheet}").text) == second
+    assert len(read_labels(workspace.own_labels)) == 1, "the label of before the kill is not in labels.csv"
+    say(client, sheet, second, "1")
+    assert [json.loads(line)["label"] for line in journal.read_text().splitlines()] == ["2", "1"]
+
+
+def test_two_people_labels_and_the_corrected_figures_come_onto_the_page(
+    workspace: Workspace, client: TestClient
+) -> None:
+    sheet, items = sheet_of(workspace, 400, kinds=["answers"], criteria=["accuracy"])
+    for who in ("Ann", "Bob"):
+        call(client, who)
+        for number, item in enumerate(items):
+            say(client, sheet, item, str((number + (who == "Bob" and number % 9 == 0)) % 3))
+    page = client.get("/results/labels").text
+    until = time.monotonic() + 120
+    while "Working it out" in page and time.monotonic() < until:
+        time.sleep(0.3)
+        page = client.get("/results/labels/figures").text
+    assert f"{2 * len(items):,} labels by 2 people" in page
+    assert "Ann and Bob: kappa" in page
+    assert "needed for ± a twentieth of the scale" in page
+
+
+@pytest.mark.parametrize("name", ["", "=HYPERLINK(1)", "a\x1b[31m", "x" * 61])
+def test_a_name_that_a_table_or_a_terminal_would_run_is_refused(client: TestClient, name: str) -> None:
+    answer = client.post("/results/labels/who", data={"who": name})
+    assert answer.status_code == 422
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("sheet", ["..%2f..%2fetc%2fpasswd", "no-such-sheet", "%00"])
+def test_only_sheets_that_were_drawn_are_there(client: TestClient, sheet: str) -> None:
+    assert client.get(f"/results/labels/{sheet}").status_code == 404
+
+
+def test_a_label_of_no_item_or_off_its_scale_is_not_written(workspace: Workspace, client: TestClient) -> None:
+    sheet, items = sheet_of(workspace)
+    call(client, "Ann")
+    assert client.post(f"/results/labels/{sheet}/say", data={"item": "i0", "label": "1"}).status_code == 500
+    assert (
+        client.post(f"/results/labels/{sheet}/say", data={"item": next(iter(items)), "label": "9"}).status_code == 422
+    )
+    assert not workspace.label_journal(sheet).exists()
+
+
+def test_a_sheet_is_drawn_from_the_page(workspace: Workspace, client: TestClient) -> None:
+    given = {"n": "12", "kind": "answers", "criterion": "accuracy"}
+    assert client.post("/results/labels/draw", data=given).status_code == 204
+    until = time.monotonic() + 60
+    while not known_sheets(workspace) and time.monotonic() < until:
+        time.sleep(0.2)
+    (sheet,) = known_sheets(workspace)
+    assert {item.criterion for item in read_items(workspace.label_samples / f"{sheet}.jsonl")} == {"accuracy"}

@@ -1,0 +1,56 @@
+"""A run in the browser: states, counts, money, failures in sentences; asked for again only while it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.made_up_results.workspace import make_workspace
+from support.workbench import browsing
+
+from ragassay.records import StageUsage
+from ragassay.workbench.run_state import StageState
+
+AGAIN = 'hx-trigger="every 2s"'
+
+
+def usage(cost_usd: float | None) -> StageUsage:
+    return StageUsage(
+        stage="answer",
+        model="openai:<b>m</b>",
+        calls=72,
+        n_failed=2,
+        n_unmeasured=int(cost_usd is None),
+        input_tokens=1000,
+        output_tokens=50,
+        cost_usd=cost_usd,
+    )
+
+
+def test_what_is_done_what_runs_and_what_failed(tmp_path: Path) -> None:
+    states = (
+        StageState("answer", "done", n_records=72, n_failed=2, notices=("2 calls <i>failed</i>",), usage=(usage(0.4),)),
+        StageState("judge", "running", what="judge: m", n_done=20, n_lost=3, n_total=50, left_s=65.0, spent_usd=1.25),
+        StageState("compare", "missing", "not run yet"),
+    )
+    with browsing(make_workspace(tmp_path), states=lambda _: states) as client:
+        page = client.get("/results/progress").text
+        part = client.get("/results/progress", headers={"hx-request": "true"}).text
+    assert "1 of 3 stages are done" in page
+    assert "23 of 50" in page
+    assert "3 failed" in page
+    assert "1:05 left" in page
+    assert "$1.25" in page
+    assert "the provider answered 503 five times" in page  # two of the made-up answers
+    assert "<b>m</b>" not in page
+    assert "<i>failed</i>" not in page
+    assert AGAIN in part
+    assert "<html" not in part
+
+
+def test_nothing_is_asked_for_again_when_nothing_runs_and_unknown_prices_are_said(tmp_path: Path) -> None:
+    states = (StageState("answer", "done", n_records=1, n_failed=0, usage=(usage(0.4), usage(None))),)
+    with browsing(make_workspace(tmp_path), states=lambda _: states) as client:
+        page = client.get("/results/progress").text
+    assert AGAIN not in page
+    assert "$0.4000" in page
+    assert "1 call without a known price" in page

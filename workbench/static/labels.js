@@ -1,0 +1,35 @@
+// Keys for the buttons that carry data-key; one at a time, never while a label is on its way.
+(() => {
+  let away = false;
+  const typing = (at) => at.closest("input, select, textarea, [contenteditable]");
+  document.addEventListener("keydown", (event) => {
+    if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+    const button = document.querySelector(`#item [data-key="${CSS.escape(event.key.toLowerCase())}"]`);
+    if (!button) return;
+    event.preventDefault();
+    if (!away) button.click();
+  });
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (!event.target.closest("#item")) return;
+    if (away) event.preventDefault();
+    else away = true;
+  });
+  document.addEventListener("htmx:afterRequest", (event) => {
+    if (event.target.closest("#item, .saying, .undo")) away = false;
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target.id !== "item") return;
+    away = false;
+    const heading = document.getElementById("question");
+    if (heading) heading.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+    htmx.trigger(document.body, "labelled");
+  });
+  const lost = (words) => () => {
+    away = false;
+    const said = document.querySelector(".gone-through [role=status]");
+    if (said) said.textContent = words;
+  };
+  document.addEventListener("htmx:responseError", lost("The last label was not kept. Reload the page and go on."));
+  document.addEventListener("htmx:sendError", lost("The server does not answer; the last label may not be kept. Start it again, reload the page and go on."));
+})();

@@ -1,0 +1,67 @@
+"""A run under way: every stage's state, what is done and what failed, and what it has cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ragassay.records import OWN_SYSTEM
+
+from ..asked import bench_of
+from ..index.read import Index
+from ..page import is_part, render
+from ..run_state import StageState
+
+SENTENCES = 5
+"""Errors of one file that are shown, the most frequent first."""
+
+_ERRORS = (
+    ("answers", "answers"),
+    ("labels", "judgments of passages and answers"),
+    ("games", "games"),
+)
+
+
+def show(request: Request) -> Response:
+    """The page; while a stage runs htmx asks for the part again every two seconds."""
+    bench, say = bench_of(request), request.app.state.states
+    if say is None:
+        return render(request, "said.html.j2", bench, said="Nothing here tells how far a run is.")
+    states = say(bench.workspace)
+    index = request.app.state.keeper.index(bench)
+    given: dict[str, Any] = {
+        "states": states,
+        "running": any(one.state == "running" for one in states),
+        "spent": spent_usd(states),
+        "unmeasured": sum(row.n_unmeasured for one in states for row in one.usage),
+        "errors": _errors(index) if index is not None else (),
+        "corpus": str(bench.workspace.corpus),
+    }
+    return render(request, "progress_part.html.j2" if is_part(request) else "progress.html.j2", bench, **given)
+
+
+def spent_usd(states: Sequence[StageState]) -> float | None:
+    """US dollars of all stages, the running one's among them; None where no price is known. Not the user's systems'."""
+    running = [one.spent_usd for one in states if one.state == "running" and one.spent_usd is not None]
+    if running:
+        return running[0]  # it counts from the run's beginning
+    rows = [row for one in states for row in one.usage if not row.model.startswith(OWN_SYSTEM)]
+    known = [row.cost_usd for row in rows if row.cost_usd is not None]
+    return sum(known) if known else None
+
+
+def _errors(index: Index) -> list[tuple[str, int, list[tuple[str, int]]]]:
+    """(what, how many failed, the most frequent errors with how many) of each file that has failures."""
+    found = []
+    for table, name in _ERRORS:
+        sql = f"SELECT error, count(*) AS n FROM {table} WHERE error IS NOT NULL GROUP BY error ORDER BY n DESC, error"  # noqa: S608
+        rows = [(row["error"], row["n"]) for row in index.rows(sql)]
+        if rows:
+            found.append((name, sum(n for _, n in rows), rows[:SENTENCES]))
+    return found
+
+
+ROUTES = (("/progress", show, ["GET"]),)
