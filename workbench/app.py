@@ -31,7 +31,7 @@ def make_app(benches: Mapping[str, Bench], access: Access) -> Starlette:
     """The application that serves `benches` to whom `access` lets in."""
     routes = [
         Route("/", _first),
-        Route("/static/report.css", _report_css),
+        *(Route(f"/static/{name}", _report_css) for name in ("report.css", "screening.css")),
         Mount("/static", StaticFiles(directory=HERE / "static")),
         *(
             Route(f"/{{bench}}{path}", endpoint, methods=methods)
@@ -64,8 +64,7 @@ def _first(request: Request) -> Response:
 
 
 def _report_css(request: Request) -> Response:
-    del request
-    return FileResponse(TEMPLATES / "report.css", media_type="text/css")
+    return FileResponse(TEMPLATES / request.url.path.rpartition("/")[2], media_type="text/css")
 
 
 async def _not_there(request: Request, error: Exception) -> Response:

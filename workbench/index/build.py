@@ -20,10 +20,12 @@ import numpy as np
 from ragassay.digests import digest_json
 from ragassay.errors import InputError
 from ragassay.evaluate.figures import compared_measures, query_values
+from ragassay.evaluate.figures.agent_evaluation_rows import read_judged
 from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.inputs.sources import writer
 from ragassay.evaluate.judging.catalog import experiment_evaluators
+from ragassay.evaluate.judging.judges.agent_evaluation import FAMILY
 from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.clustered import Values
@@ -33,7 +35,7 @@ from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query,
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 1
+LAYOUT = 2
 """Counts up when the tables change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -99,6 +101,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     told("figures")
     measured = _measured(workspace)
     _insert_measures(connection, measured, agents, queries)
+    _insert(connection, "causes", _causes(workspace, measured, place, agents))
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
     flips, failed = _flips(games), _failed(rows)
     worth = _worth(measured, agents, queries)
@@ -252,14 +255,28 @@ def _evaluated(workspace: Workspace, findings: Findings) -> Evaluations:
 def _insert_measures(
     connection: sqlite3.Connection, measured: Measured, agents: Sequence[str], queries: Sequence[Query]
 ) -> None:
-    """A column of float64 a measure and agent, by the place of the query, NaN where there is no value."""
+    """Columns a measure and agent, by the place of the query: float64, NaN where there is no value; whether it is owed."""
     for number, (name, by_agent) in enumerate(measured.values.items()):
         row = (number, name, *measured.scales[name], name in measured.lower)
         connection.execute("INSERT INTO measures VALUES (?, ?, ?, ?, ?)", row)
         for place, agent in enumerate(agents):
             if agent in by_agent:
                 data = np.array([_number(by_agent[agent].get(q.id)) for q in queries], dtype="<f8").tobytes()
-                connection.execute("INSERT INTO measured VALUES (?, ?, ?)", (number, place, data))
+                owed = np.array([q.id in by_agent[agent] for q in queries], dtype=bool).tobytes()
+                connection.execute("INSERT INTO measured VALUES (?, ?, ?, ?)", (number, place, data, owed))
+
+
+def _causes(
+    workspace: Workspace, measured: Measured, place: Mapping[str, int], agents: Sequence[str]
+) -> Iterator[tuple[int, int, str]]:
+    """(query, agent, root cause) of each answer that fails by Agent Evaluation; none where that took no part."""
+    if not (measured.values and workspace.experiment.evaluates and workspace.judgments.exists()):
+        return
+    if not any(evaluator.family == FAMILY for evaluator in experiment_evaluators(workspace)):
+        return
+    for row in read_judged(workspace).rows:
+        if (cause := row.overall.root_cause) is not None:
+            yield place[row.query.id], agents.index(row.answer.agent), cause
 
 
 def _number(value: float | None) -> float:

@@ -19,5 +19,8 @@ CREATE TABLE games (
 );
 CREATE INDEX games_by_query ON games (query);
 CREATE TABLE measures (place INTEGER PRIMARY KEY, name TEXT UNIQUE, low REAL, high REAL, lower_is_better INTEGER);
-CREATE TABLE measured (measure INTEGER, agent INTEGER, data BLOB, PRIMARY KEY (measure, agent)) WITHOUT ROWID;
+CREATE TABLE measured (
+  measure INTEGER, agent INTEGER, data BLOB, owed BLOB, PRIMARY KEY (measure, agent)
+) WITHOUT ROWID;
+CREATE TABLE causes (query INTEGER, agent INTEGER, cause TEXT, PRIMARY KEY (query, agent)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE words USING fts5 (query, answers, content='', tokenize='unicode61 remove_diacritics 2');
