@@ -21,9 +21,9 @@ from .bench import Bench
 from .guard import Access, Guard
 from .index.keeper import Keeper
 from .page import HERE, render
-from .views import decision, queries
+from .views import compare, decision, queries
 
-VIEWS = (decision, queries)
+VIEWS = (decision, queries, compare)
 """The modules whose `ROUTES` are served, below `/NAME/`."""
 
 

@@ -16,7 +16,10 @@ TOP, BOTTOM, HEIGHT = 16, 250, 286
 LEFT, RIGHT = 8.0, 88.0
 """Percent; to the right of it is room for names."""
 
-_COSTS: tuple[tuple[str, str, Kind], ...] = (("cost_usd", "cost of an answer", "usd"), ("latency_s", "latency", "seconds"))
+_COSTS: tuple[tuple[str, str, Kind], ...] = (
+    ("cost_usd", "cost of an answer", "usd"),
+    ("latency_s", "latency", "seconds"),
+)
 
 
 def front_pictures(
@@ -49,10 +52,8 @@ def _picture(
         f"{one_line(agent)} {number(y.value or 0.0, 'rating')} at {number(x.value or 0.0, kind)}"
         for agent, (x, y) in points.items()
     )
-    inside = "".join(parts)
-    return Markup(  # noqa: S704
-        f'<svg class="frontplot" height="{HEIGHT}" role="img" aria-label="{escape(title)}: {escape(told)}">{inside}</svg>'
-    )
+    label, inside = escape(f"{title}: {told}"), "".join(parts)
+    return Markup(f'<svg class="frontplot" height="{HEIGHT}" role="img" aria-label="{label}">{inside}</svg>')  # noqa: S704
 
 
 def _x(value: float, axis: Scale) -> str:
@@ -76,9 +77,7 @@ def _grid(across: Scale, up: Scale, kind: Kind) -> list[str]:
     return parts
 
 
-def _mark(
-    agent: str, x: Figure, y: Figure, across: Scale, up: Scale, kind: Kind, on_front: bool, colour: int
-) -> str:
+def _mark(agent: str, x: Figure, y: Figure, across: Scale, up: Scale, kind: Kind, on_front: bool, colour: int) -> str:
     at, height = _x(x.value or 0.0, across), _y(y.value or 0.0, up)
     name = escape(one_line(agent)[:24])
     title = escape(f"{one_line(agent)}: {number(y.value or 0.0, 'rating')}, {number(x.value or 0.0, kind)}")
