@@ -19,9 +19,8 @@ from ragassay.evaluate.ratings.standing import FEWEST_QUERIES
 from ragassay.evaluate.results import WIN_RATE
 from ragassay.evaluate.statistics.clustered import estimate, interval, intervals
 from ragassay.evaluate.statistics.holm import holm
-from ragassay.evaluate.statistics.paired_comparison import pair_verdict, t_p
+from ragassay.evaluate.statistics.paired_comparison import flips_for_want_of_t, pair_verdict, t_p
 from ragassay.evaluate.statistics.resamples import rounded
-from ragassay.evaluate.statistics.sign_flip import flip_ps
 from ragassay.evaluate.validity.differences import group_difference
 from ragassay.records import Figure
 
@@ -129,7 +128,8 @@ def _block(
     mine = clusters.of([query for query, there in zip(clusters.queries, both, strict=True) if there])
     width, ones = measure.high - measure.low, np.ones(n)
     found = estimate(mine.sums(gaps), mine.sizes)
-    p, flips = t_p(found, n), flip_ps(mine.sums(gaps), seed)
+    p = t_p(found, n)
+    flips = flips_for_want_of_t(mine.sums(gaps), p, seed)
     changes = _figures(intervals(gaps, ones, mine, (-width, width), difference=True), n, lacking)
     limits = (measure.low, measure.high)
     ends = [_figures(intervals(side, ones, mine, limits), n, lacking) for side in sides]

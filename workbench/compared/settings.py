@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,19 +30,24 @@ def settings_of(workspace: Workspace) -> dict[str, str]:
     """Setting to value, from the manifests of the stages that have run; else from `results.json`.
 
     Documents and prompts are among them, each with the start of its digest, so that changed ones are seen.
+    Where stages ran with several values of a setting, all are named.
     """
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     for path in sorted(workspace.results.glob("manifests/*.json")):
-        manifest = _table(path)
-        found |= {name: _words(value) for name, value in _part(manifest, "settings").items()}
-        found |= {
-            f"document {name}" if path.stem == "ingest" else f"prompt {path.stem}/{name}": _words(digest)[:8]
-            for name, digest in _part(manifest, "inputs").items()
-            if path.stem == "ingest" or name.endswith(".md")
-        }
+        for name, value in _recorded(path.stem, _table(path)):
+            found.setdefault(name, []).append(value)
     if not found and workspace.figures.exists():
-        found = {name: _words(value) for name, value in _part(_table(workspace.figures), "settings").items()}
-    return found
+        found = {name: [_words(value)] for name, value in _part(_table(workspace.figures), "settings").items()}
+    return {name: " / ".join(dict.fromkeys(values)) for name, values in found.items()}
+
+
+def _recorded(stage: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from ((name, _words(value)) for name, value in _part(manifest, "settings").items())
+    for name, digest in _part(manifest, "inputs").items():
+        if stage == "ingest":
+            yield f"document {name}", _words(digest)[:8]
+        elif name.endswith(".md"):
+            yield f"prompt {stage}/{name}", _words(digest)[:8]
 
 
 def differing(runs: Sequence[Mapping[str, str]]) -> list[Differs]:

@@ -255,7 +255,7 @@ def _evaluated(workspace: Workspace, findings: Findings) -> Evaluations:
 def _insert_measures(
     connection: sqlite3.Connection, measured: Measured, agents: Sequence[str], queries: Sequence[Query]
 ) -> None:
-    """Two columns a measure and agent, by the place of the query: its value, NaN where none is, and whether it is owed."""
+    """Two columns a measure and agent, by the place of the query: its value, NaN where none is; whether one is owed."""
     for number, (name, by_agent) in enumerate(measured.values.items()):
         row = (number, name, *measured.scales[name], name in measured.lower)
         connection.execute("INSERT INTO measures VALUES (?, ?, ?, ?, ?)", row)

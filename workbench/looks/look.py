@@ -91,7 +91,7 @@ def look(index: Index, wanted: Wanted) -> Look:
     rows = _rows(index, queries, mask, wanted)
     clusters = queries.clusters.where(mask[queries.by_id])
     width = measure.high - measure.low
-    pairs = compare_table(measure.name, rows.table, clusters, width, wanted.seed, wanted.matters)
+    pairs = compare_table(measure.name, rows.table, clusters, width, wanted.seed, wanted.matters, beside=False)
     means = {
         agent: _mean(rows.table.known[at], rows.table.owed[at], rows, queries, (measure.low, measure.high))
         for at, agent in enumerate(rows.table.agents)

@@ -25,7 +25,7 @@ from ..bench import Bench
 from ..index.read import Index
 from ..looks.front import front_pictures
 from ..looks.heat import ROW, heat_columns, heat_map
-from ..looks.look import Look, Wanted, look
+from ..looks.look import NAMED, Look, Wanted, look
 from ..looks.slices import Slice, choices, listing
 from ..looks.test_set import test_set
 from ..page import is_part, render
@@ -104,6 +104,7 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
         "heat": heat_map(bench.name, agents, heat, found.measure, queries.ids) if found.places else None,
         "heat_row": ROW,
         "n_columns": len(heat),
+        "worst": [place for column in heat for place in column.places][:NAMED],
         "behind": wanted.slice.address(bench.name, found.places),
         "listing": lambda places: listing(bench.name, places),
         "notes": _notes(found, wanted),
