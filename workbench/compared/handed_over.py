@@ -17,10 +17,10 @@ import numpy as np
 
 from ragassay.evaluate.statistics.clustered import interval
 from ragassay.evaluate.statistics.resamples import rounded
-from ragassay.evidence.spans import Span, merged, place_of
+from ragassay.evidence.spans import Span, merged
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.records import Figure, Page, Passage
+from ragassay.records import Figure, Page
 
 from ..index.read import Index
 from .same_queries import same_queries
@@ -108,10 +108,5 @@ def _spans(index: Index, agent: str) -> dict[int, tuple[Span, ...]]:
 @lru_cache(maxsize=8)
 def _places(index: Index) -> dict[str, Span]:
     """Passage id to where it stands, of those that say it."""
-    rows = index.rows("SELECT id, metadata FROM passages")
-    placed = ((row["id"], _place(row["metadata"])) for row in rows)
-    return {id: span for id, span in placed if span is not None}
-
-
-def _place(metadata: str) -> Span | None:
-    return place_of(Passage.model_construct(id="", text="", metadata=json.loads(metadata)))
+    rows = index.rows("SELECT passage, doc, first, stop FROM spans")
+    return {row["passage"]: Span(row["doc"], row["first"], row["stop"]) for row in rows}

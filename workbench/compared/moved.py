@@ -125,7 +125,7 @@ def _block(
             none = Figure(value=None, n=0, n_failed=missing)
             yield Moved(measure, "", none, none, none, None, "too few")
         return
-    mine = clusters.of([query for query, there in zip(clusters.queries, both, strict=True) if there])
+    mine = clusters.only(both)
     width, ones = measure.high - measure.low, np.ones(n)
     found = estimate(mine.sums(gaps), mine.sizes)
     p = t_p(found, n)
@@ -179,7 +179,7 @@ def _side(index: Index, measure: Measure, agent: str) -> tuple[Floats, _Known, i
     queries = test_set(index)
     values = index.column(measure.name)[agent][queries.by_id]
     known = ~np.isnan(values)
-    clusters = queries.clusters.of([queries.ids[place] for place in queries.by_id[known]])
+    clusters = queries.clusters.only(known)
     failed = int((index.owed(measure.name)[agent][queries.by_id] & ~known).sum())
     return values[known], _Known(clusters, tuple(clusters.names[number] for number in clusters.numbers)), failed
 

@@ -23,12 +23,14 @@ from ragassay.evaluate.figures import compared_measures, query_values
 from ragassay.evaluate.figures.agent_evaluation_rows import read_judged
 from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
 from ragassay.evaluate.inputs.findings import Findings, read_findings
+from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.inputs.sources import writer
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.judges.agent_evaluation import FAMILY
 from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.clustered import Values
+from ragassay.evidence.spans import place_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, Record
@@ -87,7 +89,9 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     answers = {agent: _of(_read(workspace.answers(agent), Answer), place) for agent in agents}
     _insert(connection, "answers", (_answer(row, place, n) for n, a in enumerate(agents) for row in answers[a]))
     told("passages")
-    _insert(connection, "passages", map(_passage, _read(workspace.passages, Passage)))
+    passages = _read(workspace.passages, Passage)
+    _insert(connection, "passages", map(_passage, passages))
+    _insert(connection, "spans", ((one.id, *span) for one in passages if (span := place_of(one)) is not None))
     told("labels")
     labels: dict[str, list[Judgment]] = {
         "passage": _read(workspace.relevance, Judgment),
@@ -105,7 +109,10 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
     flips, failed = _flips(games), _failed(rows)
     worth = _worth(measured, agents, queries)
-    _insert(connection, "queries", (_query(q, n, worth[n], flips, failed) for n, q in enumerate(queries)))
+    clusters = source_clusters(queries)
+    together = [clusters.names[clusters.number(query.id)] for query in queries]
+    rows_of_queries = ((*_query(q, n, worth[n], flips, failed), together[n]) for n, q in enumerate(queries))
+    _insert(connection, "queries", rows_of_queries)
     told("words")
     texts: dict[int, list[str]] = {}
     for row in chain(*answers.values()):

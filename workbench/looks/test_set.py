@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,8 +9,6 @@ import numpy as np
 
 from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.inputs.sections import source_clusters
-from ragassay.records import Query
 
 from ..index.read import FACETS, Index
 
@@ -43,14 +40,13 @@ class TestSet:
 @lru_cache(maxsize=8)
 def test_set(index: Index) -> TestSet:
     """The columns of an index."""
-    rows = index.rows("SELECT * FROM queries ORDER BY place")
-    made = [Query(_id=row["id"], text=row["text"], metadata=json.loads(row["metadata"])) for row in rows]
-    ids = tuple(query.id for query in made)
+    rows = index.rows("SELECT id, text, doc, model, kind, role, words, cluster FROM queries ORDER BY place")
+    ids = tuple(row["id"] for row in rows)
     by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.intp)
     facets = {name: tuple(row[name] or "" for row in rows) for name in FACETS}
     words = np.array([row["words"] for row in rows], dtype=np.float64)
-    clusters = source_clusters(made).of([ids[place] for place in by_id])
-    return TestSet(ids, tuple(query.text for query in made), facets, words, by_id, clusters)
+    clusters = Clusters.named([ids[place] for place in by_id], [rows[place]["cluster"] for place in by_id])
+    return TestSet(ids, tuple(row["text"] for row in rows), facets, words, by_id, clusters)
 
 
 test_set.__test__ = False  # type: ignore[attr-defined]
