@@ -21,13 +21,13 @@ from ragassay.text import listed, one_line
 from ..asked import bench_of
 from ..bench import Bench
 from ..compared.changes import Changes, changes_of
-from ..compared.handed_over import HandedOver, handed_over, texts_of
+from ..compared.handed_over import SameTexts, common_text, handed_over
 from ..compared.moved import Moved, moved
 from ..compared.same_queries import SameQueries, same_queries
 from ..compared.settings import differing, judged_otherwise, settings_of
 from ..index.read import Index
 from ..looks.test_set import TestSet, test_set
-from ..page import render
+from ..page import is_part, render
 
 AT_ONCE = 60
 """Changed queries that are shown at once."""
@@ -35,8 +35,9 @@ AT_ONCE = 60
 
 @dataclass(frozen=True)
 class Against:
-    """One other run against the first. rows: all figures; chosen: those of the measure asked for; changes, over: of
-    the agent asked for, where both runs have it."""
+    """One other run against the first. rows: all figures; chosen: those of the measure asked for; changes: of the agent
+    asked for, where both runs have it; common: of the queries shown, the share of the text handed over that is the
+    same; handed: whether there is such text to compare."""
 
     bench: Bench
     same: SameQueries
@@ -45,7 +46,8 @@ class Against:
     chosen: tuple[Moved, ...]
     axis: plots.Scale
     changes: Changes | None
-    over: HandedOver | None
+    common: dict[int, float]
+    handed: bool
     notes: tuple[str, ...]
 
 
@@ -84,7 +86,7 @@ def _context(
     start = int(given) if given.isdecimal() and len(given) < 10 else 0
     judged = judged_otherwise(settings)
     runs = [
-        _against(bench, other, (first, index), rows, measure, agent, judged)
+        _against(bench, other, (first, index), rows, measure, agent, start, judged)
         for other, index, rows in zip(others, rest, tables, strict=True)
     ]
     names = sorted(first.agents)
@@ -123,6 +125,7 @@ def _against(
     rows: tuple[Moved, ...],
     measure: str,
     agent: str,
+    start: int,
     judged: bool,
 ) -> Against:
     before, after = indexes
@@ -130,8 +133,9 @@ def _against(
     chosen = tuple(row for row in rows if row.measure.name == measure)
     mine = next((row for row in chosen if row.agent == agent), None)
     some = len(same.before) > 0
-    texts = (texts_of(bench.workspace), texts_of(other.workspace))
-    over = handed_over(before, after, agent, texts) if some and agent in after.agents else None
+    changes = changes_of(before, after, same, mine.measure, agent) if mine and some else None
+    shown = [(row.before, row.after) for row in changes.rows[start : start + AT_ONCE]] if changes else []
+    texts = SameTexts.of(bench.workspace, other.workspace)
     return Against(
         other,
         same,
@@ -139,8 +143,9 @@ def _against(
         rows,
         chosen,
         plots.scale([*(row.difference for row in chosen), Figure(value=0.0, n=0)], 4),
-        changes_of(before, after, same, mine.measure, agent) if mine and some else None,
-        over,
+        changes,
+        common_text(before, after, agent, shown, texts),
+        some and agent in after.agents,
         tuple(_notes(before, after, same, rows, judged)),
     )
 
@@ -177,4 +182,21 @@ def _queries_sentence(same: SameQueries) -> str:
     )
 
 
-ROUTES = (("/compare", show, ["GET"]),)
+def show_handed(request: Request) -> Response:
+    """How much of what an agent handed over is the same: a part of the page, or a page of its own."""
+    bench = bench_of(request)
+    other = request.app.state.benches.get(request.query_params.get("with", ""))
+    if other is None or other is bench:
+        raise HTTPException(404)
+    before, after = (request.app.state.keeper.index(one) for one in (bench, other))
+    if before is None or after is None:
+        return render(request, "waiting.html.j2", bench, error=None)
+    agent = request.query_params.get("agent", "")
+    if agent not in before.agents or agent not in after.agents:
+        raise HTTPException(404)
+    over = handed_over(before, after, agent, SameTexts.of(bench.workspace, other.workspace))
+    template = "compare_handed_part.html.j2" if is_part(request) else "compare_handed.html.j2"
+    return render(request, template, bench, over=over, agent=agent, other=other)
+
+
+ROUTES = (("/compare", show, ["GET"]), ("/compare/handed", show_handed, ["GET"]))
