@@ -152,10 +152,10 @@ def _apart(before: Index, after: Index, measure: Measure, agents: Sequence[str])
     for agent in agents:
         sides = [_side(index, measure, agent) for index in (before, after)]
         (one, _, failed), (other, _, missing) = sides
-        ends = [_mean(side, measure) for side in sides]
+        start, end = (_mean(side, measure) for side in sides)
         if not (len(one) and len(other)):
             nothing = Figure(value=None, n=len(one) + len(other), n_failed=failed + missing)
-            yield Moved(measure, agent, *ends, nothing, None, "too few")
+            yield Moved(measure, agent, start, end, nothing, None, "too few")
             continue
         names = [name for _, known, _ in sides for name in known.names_of]
         rows = Clusters.named([str(place) for place in range(len(names))], names)
@@ -163,7 +163,7 @@ def _apart(before: Index, after: Index, measure: Measure, agents: Sequence[str])
         found = group_difference(np.concatenate([one, other])[None], inside, rows, failed + missing)
         few = min(len(set(known.names_of)) for _, known, _ in sides) < FEWEST_QUERIES
         p = _p(float(found.value[0]), float(found.error[0]), float(found.df[0]))
-        yield Moved(measure, agent, *ends, found.figures()[0], p, "too few" if few else "not told apart")
+        yield Moved(measure, agent, start, end, found.figures()[0], p, "too few" if few else "not told apart")
 
 
 @dataclass(frozen=True)

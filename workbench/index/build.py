@@ -105,7 +105,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     told("figures")
     measured = _measured(workspace)
     _insert_measures(connection, measured, agents, queries)
-    _insert(connection, "causes", _causes(workspace, measured, place, agents))
+    _insert(connection, "causes", _causes(workspace, place, agents))
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
     flips, failed = _flips(games), _failed(rows)
     worth = _worth(measured, agents, queries)
@@ -273,15 +273,17 @@ def _insert_measures(
                 connection.execute("INSERT INTO measured VALUES (?, ?, ?, ?)", (number, place, data, owed))
 
 
-def _causes(
-    workspace: Workspace, measured: Measured, place: Mapping[str, int], agents: Sequence[str]
-) -> Iterator[tuple[int, int, str]]:
+def _causes(workspace: Workspace, place: Mapping[str, int], agents: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     """(query, agent, root cause) of each answer that fails by Agent Evaluation; none where that took no part."""
-    if not (measured.values and workspace.experiment.evaluates and workspace.judgments.exists()):
+    if not (workspace.figures.exists() and workspace.experiment.evaluates and workspace.judgments.exists()):
         return
     if not any(evaluator.family == FAMILY for evaluator in experiment_evaluators(workspace)):
         return
-    for row in read_judged(workspace).rows:
+    try:
+        rows = read_judged(workspace).rows
+    except InputError:
+        return
+    for row in rows:
         if (cause := row.overall.root_cause) is not None:
             yield place[row.query.id], agents.index(row.answer.agent), cause
 

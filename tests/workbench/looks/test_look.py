@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from pathlib import Path
 
 import numpy as np
 import pytest
 from support.made_up_results.workspace import make_workspace
+from support.results_folder import answer, assessment, experiment, results_folder
 
 from ragassay.evaluate.figures.query_values import retrieval_by_query
 from ragassay.evaluate.inputs.findings import read_findings
@@ -15,6 +17,7 @@ from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.statistics.paired_comparison import compare_pairs
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.experiment.workspace import Workspace
+from ragassay.records import Passage, Query
 from ragassay.workbench.index.build import build
 from ragassay.workbench.index.read import Index
 from ragassay.workbench.looks.heat import BINS, ONE_BY_ONE, heat_columns
@@ -101,3 +104,40 @@ def test_the_heat_map_has_every_query_once_the_worst_first():
             for agent, value in enumerate(one.values):
                 known = part[agent][~np.isnan(part[agent])]
                 assert math.isclose(value, known.mean()) if len(known) else math.isnan(value)
+
+
+JUDGED = ("relevance_to_query", "agent_groundedness", "safety")
+
+
+def test_root_causes_are_those_of_agent_evaluation(tmp_path: Path):
+    one = {"retrieval": {"retrievers": ["bm25"]}, "answer": {"agents": ["rag"]}}
+    settings = experiment(**one, evaluate={"judges": ["agent-evaluation"]})
+    queries = [Query(_id=id, text=f"Which is {id}?") for id in ("q1", "q2", "q3")]
+    given = [
+        assessment(id, "bm25-rag", name, label=yes, score=yes, judge="openai:m")
+        for id in ("q1", "q2", "q3")
+        for name in JUDGED
+        for yes in (0 if (id, name) == ("q2", "agent_groundedness") else 1,)
+    ]
+    given += [assessment(id, "p1", "chunk_relevance", label=1, score=1, judge="openai:m") for id in ("q1", "q2", "q3")]
+    workspace = results_folder(
+        tmp_path,
+        settings,
+        queries=queries,
+        passages=[Passage(_id="p1", text="text")],
+        answers=[answer(id, "bm25-rag", "so", "p1") for id in ("q1", "q2", "q3")],
+        judgments=given,
+    )
+    workspace.figures.write_text("{}")
+    build(workspace, workspace.workbench / "index.sqlite")
+    index = Index(workspace.workbench / "index.sqlite")
+    assert index.causes == {"groundedness": [1]}
+    assert Slice(cause="groundedness").mask(index, columns_of(index)).tolist() == [False, True, False]
+
+
+def test_queries_picked_by_how_agents_did_on_them_have_no_verdict(workspace: Workspace, index: Index):
+    with sqlite3.connect(index.path) as connection:
+        connection.executemany("INSERT INTO causes VALUES (?, 0, 'safety')", [(place,) for place in range(30)])
+    index = Index(index.path)
+    found = look(index, Wanted(index.measures[0].name, index.agents[0], Slice(cause="safety"), index.agents, 7))
+    assert found.n == 30 and not found.few and {row.verdict for row in found.against} == {""}

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
+from support.made_up_screen import made_up_screen
 from support.workbench import browsing
 
 from ragassay.evaluate.report.page import read_results
+from ragassay.files import write_json
 
 MARKUP = r"<(script(?! src)|img|iframe|svg/onload|b>alert)|\sstyle=|\son\w+="
 
@@ -59,3 +61,11 @@ def test_no_text_of_a_hostile_folder_is_markup(tmp_path: Path):
     with browsing(make_workspace(tmp_path, 20, hostile=True)) as client:
         page = client.get("/results/decision").text
     assert not re.search(MARKUP, page) and "\x1b" not in page
+
+
+def test_the_front_of_a_screening_is_shown(tmp_path: Path):
+    workspace = make_workspace(tmp_path, 20)
+    write_json(workspace.screen, made_up_screen().dump())
+    with browsing(workspace) as client:
+        page = client.get("/results/decision").text
+    assert page.count('class="scatter"') == 2 and "The screening before" in page
