@@ -24,9 +24,9 @@ from .index.keeper import Keeper
 from .page import HERE, render
 from .pages.library import Library
 from .run_state import StatesOf
-from .views import decision, labels, page, progress, queries, query, test_set
+from .views import compare, decision, labels, page, progress, queries, query, test_set
 
-VIEWS = (decision, queries, query, page, labels, test_set, progress)
+VIEWS = (decision, queries, query, page, compare, labels, test_set, progress)
 """The modules whose `ROUTES` are served, below `/NAME/`."""
 
 
@@ -34,7 +34,7 @@ def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | No
     """The application that serves `benches` to whom `access` lets in. states: says how far a run is."""
     routes = [
         Route("/", _first),
-        Route("/static/report.css", _report_css),
+        *(Route(f"/static/{name}", _report_css) for name in ("report.css", "screening.css")),
         Mount("/static", StaticFiles(directory=HERE / "static")),
         *(
             Route(f"/{{bench}}{path}", endpoint, methods=methods)
@@ -71,8 +71,7 @@ def _first(request: Request) -> Response:
 
 
 def _report_css(request: Request) -> Response:
-    del request
-    return FileResponse(TEMPLATES / "report.css", media_type="text/css")
+    return FileResponse(TEMPLATES / request.url.path.rpartition("/")[2], media_type="text/css")
 
 
 async def _not_there(request: Request, error: Exception) -> Response:

@@ -62,10 +62,11 @@ def gaps_of_pairs(values: ValueTable, clusters: Clusters = ALONE) -> Iterator[Ga
     alike: dict[bytes, list[tuple[int, int, int]]] = {}
     for place, (one, other) in enumerate(combinations(range(len(known)), 2)):
         alike.setdefault((there[one] & there[other]).tobytes(), []).append((place, one, other))
+    of_all = clusters.of(ids)
     step = max(1, _AT_ONCE // max(1, len(ids)))
     for key, pairs in alike.items():
         both = np.frombuffer(key, dtype=bool)
-        mine = clusters.of(list(compress(ids, both.tolist())))
+        mine = of_all.only(both)
         for start in range(0, len(pairs), step):
             places, first, second = (list(part) for part in zip(*pairs[start : start + step], strict=True))
             asked = owed[first] | owed[second]

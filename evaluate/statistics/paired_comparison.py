@@ -120,6 +120,13 @@ def t_p(found: Estimate, n_queries: int) -> Floats:
     return p
 
 
+def flips_for_want_of_t(sums: Floats, p: Floats, seed: int) -> list[float | None]:
+    """`flip_ps` of those rows of `sums` (rows, sections) that have no p of the t-test; None of the others."""
+    wanting = np.flatnonzero(np.isnan(p)).tolist()
+    found = dict(zip(wanting, flip_ps(sums[wanting], seed), strict=True)) if wanting else {}
+    return [found.get(place) for place in range(len(sums))]
+
+
 def compare_pairs(
     measure: str,
     values: Mapping[str, Values],
@@ -147,12 +154,18 @@ def compare_table(
     seed: int,
     matters: float | None,
     lower_is_better: bool = False,
+    *,
+    beside: bool = True,
 ) -> tuple[Comparison, ...]:
-    """`compare_pairs` of the same values as a table."""
+    """`compare_pairs` of the same values as a table.
+
+    beside: whether Wilcoxon's test and the sign-flip permutation are worked out too. The latter is dear; without it,
+    it is there only where it decides.
+    """
     names = list(combinations(values.agents, 2))
     rows: dict[int, _Tested] = {}
     for block in gaps_of_pairs(values, clusters):
-        rows |= zip(block.places, _tested(block, width, seed, LEVEL / len(names), matters), strict=True)
+        rows |= zip(block.places, _tested(block, width, seed, LEVEL / len(names), matters, beside), strict=True)
     tested = [rows[place] for place in range(len(names))]
     # Without spread t is not defined: every query says the same, and the permutation can still tell how surely.
     adjusted = holm([row.p_t if row.p_t is not None else row.p_sign_flip for row in tested])
@@ -211,7 +224,9 @@ class _Tested:
     detectable: float | None = None
 
 
-def _tested(block: Gaps, width: float | None, seed: int, level: float, matters: float | None) -> list[_Tested]:
+def _tested(
+    block: Gaps, width: float | None, seed: int, level: float, matters: float | None, beside: bool
+) -> list[_Tested]:
     """Of each pair of the block, side by side. level: two-sided, of one pair among all."""
     n, clusters = block.gaps.shape[1], block.clusters
     lacks = [len({*a, *b}) for a, b in block.lacking]
@@ -223,7 +238,8 @@ def _tested(block: Gaps, width: float | None, seed: int, level: float, matters: 
     means = np.round(sums / clusters.sizes, DIGITS)
     ends, within = _ends(block, width, 0.95), _within(block, width, matters)
     t = np.divide(found.value, found.error, out=np.full(len(sums), np.nan), where=found.error >= NO_SPREAD)
-    p, flips, sizes, least = t_p(found, n), flip_ps(sums, seed), _effect_sizes(block.gaps), _detectable(found, n, level)
+    p, sizes, least = t_p(found, n), _effect_sizes(block.gaps), _detectable(found, n, level)
+    flips = flip_ps(sums, seed) if beside else flips_for_want_of_t(sums, p, seed)
     return [
         _Tested(
             difference=rounded(ends[at][0], n, lacks[at], *ends[at][1:]),
@@ -234,7 +250,7 @@ def _tested(block: Gaps, width: float | None, seed: int, level: float, matters: 
             df=float(found.df),
             effect_size=sizes[at],
             p_t=_six(float(p[at])),
-            p_wilcoxon=_wilcoxon(means[at]),
+            p_wilcoxon=_wilcoxon(means[at]) if beside else None,
             p_sign_flip=flips[at],
             detectable=least[at],
         )

@@ -21,20 +21,24 @@ import numpy as np
 from ragassay.digests import digest_json
 from ragassay.errors import InputError
 from ragassay.evaluate.figures import compared_measures, query_values
+from ragassay.evaluate.figures.agent_evaluation_rows import read_judged
 from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
 from ragassay.evaluate.inputs.findings import Findings, read_findings
+from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.inputs.sources import writer
 from ragassay.evaluate.judging.catalog import experiment_evaluators
+from ragassay.evaluate.judging.judges.agent_evaluation import FAMILY
 from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.clustered import Values
+from ragassay.evidence.spans import place_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 2
+LAYOUT = 3
 """Counts up when the tables change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -86,7 +90,9 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     answers = {agent: _of(_read(workspace.answers(agent), Answer), place) for agent in agents}
     _insert(connection, "answers", (_answer(row, place, n) for n, a in enumerate(agents) for row in answers[a]))
     told("passages")
-    _insert(connection, "passages", map(_passage, _read(workspace.passages, Passage)))
+    passages = _read(workspace.passages, Passage)
+    _insert(connection, "passages", map(_passage, passages))
+    _insert(connection, "spans", ((one.id, *span) for one in passages if (span := place_of(one)) is not None))
     told("labels")
     labels: dict[str, list[Judgment]] = {
         "passage": _read(workspace.relevance, Judgment),
@@ -101,10 +107,14 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     told("figures")
     measured = _measured(workspace)
     _insert_measures(connection, measured, agents, queries)
+    _insert(connection, "causes", _causes(workspace, place, agents))
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
     flips, failed = _flips(games), _failed(rows)
     worth = _worth(measured, agents, queries)
-    _insert(connection, "queries", (_query(q, n, worth[n], flips, failed) for n, q in enumerate(queries)))
+    clusters = source_clusters(queries)
+    together = [clusters.names[clusters.number(query.id)] for query in queries]
+    rows_of_queries = ((*_query(q, n, worth[n], flips, failed), together[n]) for n, q in enumerate(queries))
+    _insert(connection, "queries", rows_of_queries)
     told("words")
     texts: dict[int, list[str]] = {}
     for row in chain(*answers.values()):
@@ -262,14 +272,30 @@ def _evaluated(workspace: Workspace, findings: Findings) -> Evaluations:
 def _insert_measures(
     connection: sqlite3.Connection, measured: Measured, agents: Sequence[str], queries: Sequence[Query]
 ) -> None:
-    """A column of float64 a measure and agent, by the place of the query, NaN where there is no value."""
+    """Two columns a measure and agent, by the place of the query: its value, NaN where none is; whether one is owed."""
     for number, (name, by_agent) in enumerate(measured.values.items()):
         row = (number, name, *measured.scales[name], name in measured.lower)
         connection.execute("INSERT INTO measures VALUES (?, ?, ?, ?, ?)", row)
         for place, agent in enumerate(agents):
             if agent in by_agent:
                 data = np.array([_number(by_agent[agent].get(q.id)) for q in queries], dtype="<f8").tobytes()
-                connection.execute("INSERT INTO measured VALUES (?, ?, ?)", (number, place, data))
+                owed = np.array([q.id in by_agent[agent] for q in queries], dtype=bool).tobytes()
+                connection.execute("INSERT INTO measured VALUES (?, ?, ?, ?)", (number, place, data, owed))
+
+
+def _causes(workspace: Workspace, place: Mapping[str, int], agents: Sequence[str]) -> Iterator[tuple[int, int, str]]:
+    """(query, agent, root cause) of each answer that fails by Agent Evaluation; none where that took no part."""
+    if not (workspace.figures.exists() and workspace.experiment.evaluates and workspace.judgments.exists()):
+        return
+    if not any(evaluator.family == FAMILY for evaluator in experiment_evaluators(workspace)):
+        return
+    try:
+        rows = read_judged(workspace).rows
+    except InputError:
+        return
+    for row in rows:
+        if (cause := row.overall.root_cause) is not None:
+            yield place[row.query.id], agents.index(row.answer.agent), cause
 
 
 def _number(value: float | None) -> float:

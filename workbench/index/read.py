@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Floats, Truths
 
 Sort = Literal["place", "worth", "spread", "flips", "failed", "words"]
 
@@ -26,6 +26,11 @@ _ORDER: dict[Sort, str] = {
     "words": "words DESC, place",
 }
 """What queries are sorted by: worst first, the agents farthest apart first, and so on."""
+
+_MEASURED = (
+    "SELECT agents.name, data, owed FROM measured JOIN measures ON measures.place = measure "
+    "JOIN agents ON agents.place = agent WHERE measures.name = ? ORDER BY agents.place"
+)
 
 FACETS = ("doc", "model", "kind", "role")
 """Columns of a query by which a list can be narrowed."""
@@ -61,6 +66,7 @@ class Index:
         self._local = threading.local()
         self._all: list[sqlite3.Connection] = []
         self._columns: dict[str, dict[str, Floats]] = {}
+        self._owed: dict[str, dict[str, Truths]] = {}
 
     def close(self) -> None:
         """Close every thread's connection."""
@@ -96,12 +102,25 @@ class Index:
     def column(self, measure: str) -> dict[str, Floats]:
         """Agent to a value for each query, by place, NaN where there is none; only agents that have the measure."""
         if measure not in self._columns:
-            sql = (
-                "SELECT agents.name, data FROM measured JOIN measures ON measures.place = measure "
-                "JOIN agents ON agents.place = agent WHERE measures.name = ? ORDER BY agents.place"
-            )
-            self._columns[measure] = {r["name"]: np.frombuffer(r["data"], "<f8") for r in self.rows(sql, (measure,))}
+            rows = self.rows(_MEASURED, (measure,))
+            self._columns[measure] = {row["name"]: np.frombuffer(row["data"], "<f8") for row in rows}
         return self._columns[measure]
+
+    def owed(self, measure: str) -> dict[str, Truths]:
+        """Agent to whether each query, by place, is owed a value: where it has none all the same, something failed."""
+        if measure not in self._owed:
+            rows = self.rows(_MEASURED, (measure,))
+            self._owed[measure] = {row["name"]: np.frombuffer(row["owed"], np.bool_) for row in rows}
+        return self._owed[measure]
+
+    @cached_property
+    def causes(self) -> dict[str, list[int]]:
+        """Root cause of a failed answer to the places of the queries that have one, the commonest first."""
+        sql = "SELECT cause, query FROM causes GROUP BY cause, query"
+        found: dict[str, list[int]] = {}
+        for row in self.rows(sql):
+            found.setdefault(row["cause"], []).append(row["query"])
+        return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
 
     def places(self, asked: Asked) -> list[int]:
         """The places of the queries that are wanted, in the order wanted."""

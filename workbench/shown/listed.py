@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import cast, get_args
@@ -14,10 +13,8 @@ import numpy as np
 
 from ragassay.arrays import Floats
 
+from .. import places
 from ..index.read import FACETS, Asked, Index, Measure, Sort
-
-MOST_PLACES = 20_000
-_RANGE = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?")
 
 
 @dataclass(frozen=True)
@@ -70,27 +67,6 @@ def _number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def short_form(places: Sequence[int]) -> str:
-    """Places of queries (from 0) in an address: `0-3,7,9-10`."""
-    runs: list[list[int]] = []
-    for place in sorted(set(places)):
-        if runs and place == runs[-1][1] + 1:
-            runs[-1][1] = place
-        else:
-            runs.append([place, place])
-    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
-
-
-def places_of(short: str, n_queries: int) -> set[int]:
-    """The places of a short form that there are; what is no place is passed over."""
-    found: set[int] = set()
-    for part in short.split(",")[:MOST_PLACES]:
-        if match := _RANGE.fullmatch(part.strip()):
-            first = int(match[1])
-            found.update(range(first, min(int(match[2] or first) + 1, n_queries)))
-    return found
-
-
 def measure_of(index: Index, listing: Listing) -> Measure | None:
     """The measure that is meant; None where there are no values yet."""
     named = (measure for measure in index.measures if measure.name == listing.measure)
@@ -131,7 +107,7 @@ def places(index: Index, listing: Listing) -> tuple[int, ...]:
     asked = Asked(listing.words, listing.facets, "place" if by_value else listing.sort, listing.failed)
     found = np.array(index.places(asked), dtype=np.int64)
     if listing.places:
-        found = found[np.isin(found, list(places_of(listing.places, index.n_queries)))]
+        found = found[np.isin(found, places.read(listing.places))]
     measure = measure_of(index, listing)
     if measure is None or not len(found):
         return tuple(found.tolist())

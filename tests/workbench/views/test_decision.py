@@ -1,0 +1,71 @@
+"""The decision's page: the report's sentence, any measure on any slice, and links to the queries behind each figure."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from support.made_up_results.page import Page
+from support.made_up_results.workspace import make_workspace
+from support.made_up_screen import made_up_screen
+from support.workbench import browsing
+
+from ragassay.evaluate.report.page import read_results
+from ragassay.files import write_json
+
+MARKUP = r"<(script(?! src)|img|iframe|svg/onload|b>alert)|\sstyle=|\son\w+="
+
+
+def test_the_verdict_is_the_reports(tmp_path: Path):
+    workspace = make_workspace(tmp_path, 20, hostile=False)
+    with browsing(workspace) as client:
+        page = Page(client.get("/results/decision").text)
+    assert read_results(workspace.figures).verdict.sentence in page.text
+    assert "20 queries" in page.text and len(set(page.ids)) == len(page.ids)
+
+
+def test_a_slice_is_a_part_for_htmx_and_has_an_address(tmp_path: Path):
+    with browsing(make_workspace(tmp_path, 20)) as client:
+        address = "/results/decision?measure=accuracy&against=knn-rag&length=short"
+        part = client.get(address, headers={"hx-request": "true"}).text
+        whole = client.get(address).text
+    assert "<html" not in part and "short questions" in part and part.strip() in whole
+    assert "The 5% hold for one look" in part
+    assert re.search(r"knn-rag</span> less each other", part)
+
+
+def test_what_is_misspelt_is_the_reports_own_look(tmp_path: Path):
+    with browsing(make_workspace(tmp_path, 20)) as client:
+        usual = client.get("/results/decision", headers={"hx-request": "true"}).text
+        odd = client.get(
+            "/results/decision?measure=none&against=%3Cb%3E&doc=../../etc&length=9", headers={"hx-request": "true"}
+        )
+    assert odd.text == usual
+
+
+def test_each_column_of_the_heat_map_leads_to_its_query(tmp_path: Path):
+    with browsing(make_workspace(tmp_path, 20)) as client:
+        page = client.get("/results/decision").text
+        heat = page[page.index('class="heatmap"') :]
+        links = re.findall(r'<a href="([^"]+)" tabindex="-1">', heat)
+        assert len(set(links)) == 20
+        assert {client.get(link.replace("&amp;", "&")).status_code for link in links} == {200}
+
+
+def test_few_queries_are_said_to_be_few(tmp_path: Path):
+    with browsing(make_workspace(tmp_path, 4)) as client:
+        assert "are too few to say who is better" in client.get("/results/decision").text
+
+
+def test_no_text_of_a_hostile_folder_is_markup(tmp_path: Path):
+    with browsing(make_workspace(tmp_path, 20, hostile=True)) as client:
+        page = client.get("/results/decision").text
+    assert not re.search(MARKUP, page) and "\x1b" not in page
+
+
+def test_the_front_of_a_screening_is_shown(tmp_path: Path):
+    workspace = make_workspace(tmp_path, 20)
+    write_json(workspace.screen, made_up_screen().dump())
+    with browsing(workspace) as client:
+        page = client.get("/results/decision").text
+    assert page.count('class="scatter"') == 2 and "The screening before" in page

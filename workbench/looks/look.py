@@ -1,0 +1,169 @@
+"""The agents on one measure and some queries: each one's mean, and the baseline less each other.
+
+The means and the differences are those of `compare`: clustered by source section, every pair of agents corrected
+together by Holm, so that on all queries they are the report's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ragassay.arrays import Floats, Ints, Truths
+from ragassay.evaluate.ratings.standing import FEWEST_QUERIES
+from ragassay.evaluate.results import Comparison
+from ragassay.evaluate.statistics.clustered import NO_SPREAD, interval
+from ragassay.evaluate.statistics.gaps import ValueTable
+from ragassay.evaluate.statistics.paired_comparison import compare_table
+from ragassay.evaluate.statistics.resamples import rounded
+from ragassay.records import Figure
+
+from ..index.read import Index, Measure
+from .slices import Slice
+from .test_set import TestSet, test_set
+
+NAMED = 200
+"""Queries that a count of won or lost ones leads to, those that differ most."""
+
+
+@dataclass(frozen=True)
+class Against:
+    """The baseline less `agent`. verdict: of the baseline, in the report's words; "" where these queries are too few.
+
+    won, level, lost: how many queries, by the baseline; won_at, lost_at: places of the `NAMED` that differ most.
+    """
+
+    agent: str
+    difference: Figure
+    verdict: str
+    sentence: str
+    won: int
+    level: int
+    lost: int
+    won_at: tuple[int, ...]
+    lost_at: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Look:
+    """n: queries of the slice; n_sections: of how many sections they are. means: agent to figure, best first.
+
+    places: the slice's, in the test set's order. few: whether they are too few to be sure of anything.
+    """
+
+    measure: Measure
+    baseline: str
+    n: int
+    n_sections: int
+    places: tuple[int, ...]
+    means: dict[str, Figure]
+    against: tuple[Against, ...]
+
+    @property
+    def few(self) -> bool:
+        """As for the report's leader."""
+        return min(self.n, self.n_sections) < FEWEST_QUERIES
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is looked at. order: the agents, best first. matters: measure to the smallest difference that matters."""
+
+    measure: str
+    baseline: str
+    slice: Slice
+    order: tuple[str, ...]
+    seed: int
+    matters: float | None = None
+
+
+@lru_cache(maxsize=64)
+def look(index: Index, wanted: Wanted) -> Look:
+    """Raises KeyError for a measure or a baseline that there is not."""
+    queries = test_set(index)
+    measure = next((one for one in index.measures if one.name == wanted.measure), None)
+    if measure is None:
+        raise KeyError(wanted.measure)
+    mask = wanted.slice.mask(index, queries)
+    rows = _rows(index, queries, mask, wanted)
+    clusters = queries.clusters.where(mask[queries.by_id])
+    width = measure.high - measure.low
+    pairs = compare_table(measure.name, rows.table, clusters, width, wanted.seed, wanted.matters, beside=False)
+    means = {
+        agent: _mean(rows.table.known[at], rows.table.owed[at], rows, queries, (measure.low, measure.high))
+        for at, agent in enumerate(rows.table.agents)
+    }
+    n_sections = len(np.unique(clusters.numbers))
+    few = min(len(rows.at), n_sections) < FEWEST_QUERIES
+    against = [
+        _against(wanted.baseline, other, pairs, rows, measure.lower_is_better, silent=few or bool(wanted.slice.cause))
+        for other in rows.table.agents
+        if other != wanted.baseline
+    ]
+    places = tuple(np.flatnonzero(mask).tolist())
+    return Look(measure, wanted.baseline, len(places), n_sections, places, means, tuple(against))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The values of the slice, by id; at: the place of each."""
+
+    table: ValueTable
+    at: Ints
+    chosen: Truths
+
+
+def _rows(index: Index, queries: TestSet, mask: Truths, wanted: Wanted) -> _Rows:
+    columns, owed = index.column(wanted.measure), index.owed(wanted.measure)
+    agents = tuple(agent for agent in wanted.order if agent in columns)
+    if wanted.baseline not in agents:
+        raise KeyError(wanted.baseline)
+    chosen = mask[queries.by_id]
+    at = queries.by_id[chosen]
+    ids = [queries.ids[place] for place in at]
+    known = np.array([columns[agent][at] for agent in agents])
+    return _Rows(ValueTable(agents, ids, known, np.array([owed[agent][at] for agent in agents])), at, chosen)
+
+
+def _mean(values: Floats, owed: Truths, rows: _Rows, queries: TestSet, limits: tuple[float, float]) -> Figure:
+    """As `Resamples.figure` makes it."""
+    known = ~np.isnan(values)
+    n, n_failed = int(known.sum()), int((owed & ~known).sum())
+    if not n:
+        return Figure(value=None, n=0, n_failed=n_failed)
+    clusters = queries.clusters.where(rows.chosen)
+    found = interval(np.where(known, values, 0.0), known.astype(np.float64), clusters, limits)
+    return rounded(found[0], n, n_failed, *found[1:])
+
+
+def _against(
+    baseline: str, other: str, pairs: Sequence[Comparison], rows: _Rows, lower_is_better: bool, *, silent: bool
+) -> Against:
+    """silent: whether these queries may not decide, so that no verdict is given."""
+    row = next(one for one in pairs if {one.agent_a, one.agent_b} == {baseline, other})
+    turned = row.agent_a == other
+    verdict = _turned(row.verdict, turned != lower_is_better)
+    values: Mapping[str, Floats] = dict(zip(rows.table.agents, rows.table.known, strict=True))
+    gaps = (values[baseline] - values[other]) * (-1 if lower_is_better else 1)
+    ahead, behind = gaps > NO_SPREAD, gaps < -NO_SPREAD
+    order = np.argsort(gaps, kind="stable")
+    lost_at = [int(rows.at[i]) for i in order if behind[i]][:NAMED]
+    won_at = [int(rows.at[i]) for i in order[::-1] if ahead[i]][:NAMED]
+    level = int((~np.isnan(gaps)).sum() - ahead.sum() - behind.sum())
+    said = "" if silent else row.sentence
+    counts = (int(ahead.sum()), level, int(behind.sum()))
+    shown = _negative(row.difference) if turned else row.difference
+    return Against(other, shown, "" if silent else verdict, said, *counts, tuple(won_at), tuple(lost_at))
+
+
+def _turned(verdict: str, turned: bool) -> str:
+    return {"better": "worse", "worse": "better"}.get(verdict, verdict) if turned else verdict
+
+
+def _negative(figure: Figure) -> Figure:
+    """Of the difference the other way round."""
+    value, low, high = (None if end is None else -end for end in (figure.value, figure.ci_low, figure.ci_high))
+    return figure.model_copy(update={"value": value, "ci_low": high, "ci_high": low})
