@@ -13,8 +13,8 @@ import numpy as np
 
 from ragassay.arrays import Floats
 
-from .. import places
 from ..index.read import FACETS, Asked, Index, Measure, Sort
+from ..places import read
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def places(index: Index, listing: Listing) -> tuple[int, ...]:
     asked = Asked(listing.words, listing.facets, "place" if by_value else listing.sort, listing.failed)
     found = np.array(index.places(asked), dtype=np.int64)
     if listing.places:
-        found = found[np.isin(found, places.read(listing.places))]
+        found = found[np.isin(found, read(listing.places))]
     measure = measure_of(index, listing)
     if measure is None or not len(found):
         return tuple(found.tolist())
