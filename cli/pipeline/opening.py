@@ -154,15 +154,17 @@ def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experime
 
 
 @contextmanager
-def locked(workspace: Workspace) -> Iterator[None]:
+def locked(workspace: Workspace, *, wait: bool = False) -> Iterator[None]:
     """Hold the results folder, so that two runs do not write into it at once. Raises InputError where one does.
+
+    wait: until the other is done, instead of raising.
 
     Where it is elsewhere it is held there, too, and what has changed is written back at the end, however it ends.
     """
     workspace.results.mkdir(parents=True, exist_ok=True)
     with (workspace.results / ".lock").open("w") as stream:
         try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(stream, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except OSError:
             shown = workspace.shown(workspace.results).removesuffix("/.")
             raise InputError("another run is writing here", file=shown, remedy="wait for it") from None
