@@ -24,6 +24,8 @@ from ragassay.progress import NoProgress, Outcome
 from ragassay.records import Assessment
 from ragassay.text import plain
 
+from .session import Spent
+
 NO_MODEL = "file:none"
 """Stands for the judge where none is named, for evaluators that ask none."""
 
@@ -67,29 +69,6 @@ class Asking:
         known = made.experiment.evaluate.settings | {name: table for name, table in options.items() if table}
         evaluate = made.experiment.evaluate.model_copy(update={"settings": known})
         return Workspace(made.corpus, made.results, made.experiment.model_copy(update={"evaluate": evaluate}))
-
-
-@dataclass(frozen=True)
-class Spent:
-    """What was asked of models: replies at hand, new ones, those that failed, and US dollars for the new ones.
-
-    priced: whether every price was known; where not, `usd` is what is known of it.
-    """
-
-    cached: int = 0
-    new: int = 0
-    failed: int = 0
-    usd: float = 0.0
-    priced: bool = True
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(
-            self.cached + other.cached,
-            self.new + other.new,
-            self.failed + other.failed,
-            self.usd + other.usd,
-            self.priced and other.priced,
-        )
 
 
 class _Counting(NoProgress):

@@ -95,7 +95,8 @@ def case_of(row: Mapping[str, Any], number: int, caller: str) -> QueryCase:
     metadata = {name: row[name] for name in ("expected_response", "expected_docs", "conditions") if name in row}
     if "expected_docs" in row:
         metadata["expected_docs"] = [
-            _text(one, "expected_docs", number, caller) for one in _many(row["expected_docs"], "expected_docs", number, caller)
+            _text(one, "expected_docs", number, caller)
+            for one in _many(row["expected_docs"], "expected_docs", number, caller)
         ]
     query = Query(id=str(number), text=texts.get("query") or _UNSAID, metadata=metadata)
     passages = _passages(row.get("contexts", ()), number, caller)
