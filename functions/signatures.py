@@ -37,7 +37,7 @@ _COMMON: dict[str, _Typed] = {
     "max_cost": ("float | None", None),
     "config": ("str | Path | None", None),
 }
-_HEAD = '''"""Every judge as a function, with its keywords. Made by `python -m benchmarks.tables.judge_stubs`; not by hand."""
+_HEAD = '''"""Every judge as a function. Made by `python -m benchmarks.tables.judge_stubs`, and not by hand."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Every judge as a function, with its keywords. Made by `python -m benchmarks.tables.judge_stubs`; not by hand."""
+"""Every judge as a function. Made by `python -m benchmarks.tables.judge_stubs`, and not by hand."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
