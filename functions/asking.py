@@ -15,7 +15,7 @@ from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli.on_files.evaluators import files_workspace
 from ragassay.cli.pipeline.opening import locked
 from ragassay.errors import InputError, RepliesMissing
-from ragassay.evaluate.judging.catalog import experiment_evaluators
+from ragassay.evaluate.judging.catalog import BUILT_IN, experiment_evaluators
 from ragassay.evaluate.judging.engine.cases import QueryCase
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
@@ -100,7 +100,8 @@ def ask(
     named, and what a caller raises (BudgetSpent, RepliesMissing).
     """
     unnamed = workspace.experiment.evaluating_model == NO_MODEL
-    if asking := [one.name for one in evaluators if unnamed and one.asks == "judge"]:
+    ours = [one for one in evaluators if one.name in BUILT_IN]
+    if asking := [one.name for one in ours if unnamed and one.asks == "judge"]:
         raise _no_model(asking[0], caller)
     for evaluator in evaluators:
         if any(not evaluator.lacks(case.query) for case in cases):

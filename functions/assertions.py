@@ -58,12 +58,17 @@ def assert_judged(
     asking = Asking(model or (None if config else session.model), base_url, mode, work, max_cost, config)
     texts = {"query": query, "answer": answer, "contexts": contexts, "expected_response": expected_response}
     row = {**texts, "expected_docs": expected_docs, "conditions": conditions}
-    evaluators, records, spent = _judged(row, judges, settings or {}, asking)
+    given = _row(row, judges)
+    workspace = asking.workspace(judges, settings or {})
+    evaluators = evaluators_in(workspace, _CALLER)
+    limits = _limits(evaluators, at_least, thresholds or {})
+    records, spent = ask(workspace, evaluators, [case_of(given, 1, _CALLER)], _CALLER)
+    if not records:
+        raise InputError("there is nothing to judge", file=_CALLER, remedy="give at least one context")
     session.assertions += 1
     session.judgments += len(records)
     session.failed += sum(one.error is not None for one in records)
     session.spent += spent
-    limits = _limits(evaluators, at_least, thresholds or {})
     if failed := [one for one in records if one.error is not None]:
         raise NotJudged("; ".join(f"{one.criterion} could not be judged: {plain(str(one.error))}" for one in failed))
     if bad := [said for one in records if (said := limits[one.criterion].said(one))]:
@@ -98,24 +103,18 @@ def _folder(given: str | Path | RunResults) -> Path:
     return given.folder if isinstance(given, RunResults) else Path(given)
 
 
-def _judged(
-    row: Mapping[str, Any], judges: Sequence[str], settings: Mapping[str, Mapping[str, Any]], asking: Asking
-) -> tuple[list[Evaluator], list[Assessment], Any]:
+def _row(given: Mapping[str, Any], judges: Sequence[str]) -> Mapping[str, Any]:
+    """The one row that is asserted on. Raises InputError where a judge lacks something in it."""
     if isinstance(judges, str) or not judges:
         raise InputError("judges is not a list of names", file=_CALLER, remedy='such as ["groundedness"]')
-    given = rows_of(row, None, _CALLER)
-    if not given.one:
+    rows = rows_of(given, None, _CALLER)
+    if not rows.one:
         raise InputError("more than one row is given", file=_CALLER, remedy="assert each answer by itself")
     for kind in map(check_one, judges):
-        check_columns(given, kind, _CALLER)
-        if said := missing_of(given.rows[0], kind):
+        check_columns(rows, kind, _CALLER)
+        if said := missing_of(rows.rows[0], kind):
             raise InputError(said, file=_CALLER, remedy=f"{kind.name} needs it")
-    workspace = asking.workspace(judges, settings)
-    evaluators = evaluators_in(workspace, _CALLER)
-    records, spent = ask(workspace, evaluators, [case_of(given.rows[0], 1, _CALLER)], _CALLER)
-    if not records:
-        raise InputError("there is nothing to judge", file=_CALLER, remedy="give at least one context")
-    return evaluators, records, spent
+    return rows.rows[0]
 
 
 class _Limit:

@@ -39,12 +39,12 @@ class Session:
     spent: Spent = field(default_factory=Spent)
 
     def line(self) -> str:
-        """`3 assertions, 4 judgments (1 failed); 2 new replies, 1 failed, 2 at hand; $0.01`."""
+        """`3 assertions, 4 judgments (1 failed); replies: 2 new, 1 failed, 2 at hand; $0.0100`."""
         spent = self.spent
         judgments = f"{self.judgments} judgments" + (f" ({self.failed} failed)" if self.failed else "")
         bad = f", {spent.failed} failed" if spent.failed else ""
         cost = f"${spent.usd:.4f}" if spent.priced else f"${spent.usd:.4f} and what has no known price"
-        replies = f"{spent.new} new replies{bad}, {spent.cached} at hand"
+        replies = f"replies: {spent.new} new{bad}, {spent.cached} at hand"
         return f"{self.assertions} assertions, {judgments}; {replies}; {cost}"
 
 
