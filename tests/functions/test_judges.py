@@ -1,4 +1,4 @@
-"""`ragassay.judges`: one row, columns or rows in, records out; what is missing is said; equal requests are paid once."""
+"""`ragassay.judges`: one row, columns or rows in, records out; what is missing is said."""
 
 from __future__ import annotations
 
@@ -118,11 +118,11 @@ def test_a_class_of_the_users_own(tmp_path):
     [
         (
             lambda: judges.correctness(query="q", answer="a"),
-            "judges.correctness: expected_response is missing; it reads",
+            "judges.correctness: expected_response is missing; it",
         ),
         (
             lambda: judges.groundedness(answer="a", contexts=["c"]),
-            "groundedness asks a model and none is named; give mod",
+            "groundedness asks a model and none is named; give",
         ),
         (lambda: judges.pii_leakage(answer="a", ignor=["email"]), "judges.pii_leakage: ignor: .*did you mean 'ignore'"),
         (lambda: judges.pii_leakage(answer=3), "judges.pii_leakage: answer is int; give a list"),
@@ -150,7 +150,7 @@ def test_every_judge_has_a_name_a_sentence_and_a_signature():
         assert function.__name__ == name and kind.source in function.__doc__ and "Reads" in function.__doc__
         assert {*kind.options_type.model_fields, "query", "rows", "model", "work", "max_cost"} <= set(taken)
     with pytest.raises(AttributeError, match="did you mean 'groundedness'"):
-        judges.groundednes
+        _ = judges.groundednes
 
 
 def test_no_option_has_the_name_of_a_column():

@@ -46,7 +46,7 @@ def test_without_a_score_each_judge_has_its_own_threshold():
 
 def test_of_what_little_is_good_the_rest_counts():
     assert_judged(judges=["pii_leakage"], answer="Nothing here", at_least=0.9)
-    with pytest.raises(AssertionError, match="score 0, below 0.9 .*, of which little is good"):
+    with pytest.raises(AssertionError, match=r"score 0, below 0\.9 .*, of which little is good"):
         assert_judged(judges=["pii_leakage"], answer=MAIL, at_least=0.9)
 
 
@@ -54,12 +54,14 @@ def test_a_threshold_of_ones_own_goes_before_the_score():
     assert_judged(judges=["pii_leakage"], answer=MAIL, at_least=0.9, thresholds={"pii_leakage": 1})
 
 
-def test_every_context_is_held_to_it():
-    assert_judged(judges=["document_recall"], contexts=[{"text": "a", "doc": "m.pdf"}], expected_docs=["m.pdf"])
-    with pytest.raises(AssertionError, match=r"document_recall is 0.5, below 0.75"):
-        assert_judged(
-            judges=["document_recall"], contexts=[{"text": "a", "doc": "m.pdf"}], expected_docs=["m.pdf", "n"]
-        )
+def test_every_context_is_held_to_it(bench, model):
+    bench.server.script = lambda number, body: reply(
+        f'{{"reason": "r", "label": "{"no" if "sei" in str(body) else "yes"}"}}'
+    )
+    row = {"query": "What waits?", "contexts": ["_delay_ms() waits.", "sei() enables interrupts."]}
+    with pytest.raises(AssertionError) as raised:
+        assert_judged(judges=["chunk_relevance"], **row, **model)
+    assert str(raised.value) == "chunk_relevance of context-2 is 0, below 0.5: r"
 
 
 @pytest.mark.parametrize("wrong", [lambda: reply("I refuse"), lambda: status(400)])
