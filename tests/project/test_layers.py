@@ -126,7 +126,8 @@ def test_imports_inside_a_folder_are_relative(path: Path):
 
 
 def test_no_module_is_in_a_circle():
-    known = {module_of(path): {name for name in imports(path) if name in NAMES} for path in MODULES + BENCHMARKS}
+    inside = NAMES - {"ragassay"}  # the package is there before any of its modules, and loads none of them
+    known = {module_of(path): {name for name in imports(path) if name in inside} for path in MODULES + BENCHMARKS}
     while free := [name for name, needed in known.items() if not (needed & known.keys()) - {name}]:
         for name in free:
             del known[name]
