@@ -4,7 +4,7 @@ import subprocess
 import sys
 import zipfile
 
-FOLDERS = ("synth", "retrieval", "evaluate", "workbench", "cli", "corpora/avr-libc")
+FOLDERS = ("synth", "retrieval", "evaluate", "workbench", "cli", "functions", "corpora/avr-libc")
 listed = subprocess.run(["git", "ls-files", "ragassay", *FOLDERS], check=True, capture_output=True, text=True)
 tracked = {line if line.startswith("ragassay/") else f"ragassay/{line}" for line in listed.stdout.splitlines()}
 wanted = tracked - {f"ragassay/{folder}" for folder in FOLDERS}

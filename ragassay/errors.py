@@ -7,7 +7,8 @@ RagassayError
 ├── ProviderError       what a model's provider did: worth a retry or not
 ├── RepliesMissing      a `file:` model's replies have not come yet    exit status 3
 ├── BudgetSpent         the next call would pass the cost limit        exit status 4
-└── NothingCame         models were asked and nothing came of it       exit status 6
+├── NothingCame         models were asked and nothing came of it       exit status 6
+└── NotJudged           an answer that was to be asserted on could not be judged
 
 A stage that is done but left something out is no error; it ends with status LEFT_OUT.
 """
@@ -108,3 +109,7 @@ class NothingCame(RagassayError):
     """Models were asked and there is nothing to go on with: every call failed, or no question is left."""
 
     exit_status = 6
+
+
+class NotJudged(RagassayError):
+    """An answer that was to be asserted on could not be judged: neither good enough nor not."""

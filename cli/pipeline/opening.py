@@ -155,14 +155,16 @@ def _overridden(experiment: Experiment, options: argparse.Namespace) -> Experime
 
 
 @contextmanager
-def locked(workspace: Workspace) -> Iterator[None]:
+def locked(workspace: Workspace, *, wait: bool = False) -> Iterator[None]:
     """Hold the results folder, so that two runs do not write into it at once. Raises InputError where one does.
+
+    wait: until the other is done, instead of raising.
 
     Where it is elsewhere it is held there, too, and what has changed is written back at the end, however it ends.
     """
     workspace.results.mkdir(parents=True, exist_ok=True)
     with (workspace.results / ".lock").open("w") as stream:
-        if not _taken(stream):
+        if not _taken(stream, wait):
             shown = workspace.shown(workspace.results).removesuffix("/.")
             raise InputError("another run is writing here", file=shown, remedy="wait for it")
         _not_for_children(stream)
@@ -173,8 +175,11 @@ def locked(workspace: Workspace) -> Iterator[None]:
             yield
 
 
-def _taken(lock: TextIO) -> bool:
+def _taken(lock: TextIO, wait: bool = False) -> bool:
     """Take the lock; it is tried again for a moment, since one who only looks whether a run holds it has it as well."""
+    if wait:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return True
     for _ in range(3):
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

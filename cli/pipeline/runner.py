@@ -29,6 +29,13 @@ if TYPE_CHECKING:
 
 def run_all(options: argparse.Namespace) -> int:
     """Bring every stage up to date, print the ranked table, and return the gravest exit status."""
+    workspace, exit_status = bring_all(options)
+    _say_results(workspace)
+    return exit_status
+
+
+def bring_all(options: argparse.Namespace) -> tuple[Workspace, int]:
+    """Bring every stage up to date; the workspace and the gravest exit status. Prints to stderr only."""
     workspace = open_workspace(options)
     refuse(file_obstacles(workspace))
     with locked(workspace):
@@ -43,8 +50,7 @@ def run_all(options: argparse.Namespace) -> int:
             manifests.append(runner.bring_up_to_date(stage))
             if stage.name == "questions":
                 check_others(workspace)
-    _say_results(workspace)
-    return max(manifest.exit_status for manifest in manifests)
+    return workspace, max(manifest.exit_status for manifest in manifests)
 
 
 def check_k(workspace: Workspace) -> None:

@@ -40,6 +40,22 @@ def markdown(gate: Gate) -> str:
     return "\n".join(lines) + "\n"
 
 
+def sentence(gate: Gate) -> str:
+    """The verdict and what it means, then a line for each comparison that is not as good, the worse first."""
+    bad = sorted((row for row in gate.rows if row.verdict != "not worse"), key=_place)
+    lines = [f"{_HEADINGS[gate.verdict]}. {_meaning(gate)}", *(_line(row) for row in bad)]
+    return "\n".join(lines)
+
+
+def _line(row: Gated) -> str:
+    """`ours, accuracy: 1.412 to 1.102, change −0.310 [−0.402, −0.218], tolerated −0.100, n = 24: worse`."""
+    said = [f"{name} {value}" for name, value in (("change", _change(row)), ("tolerated", _end(row.max_drop)))]
+    values = " to ".join(MISSING if value is None else f"{value:.3f}" for value in (row.baseline, row.new))
+    names = f"{one_line(row.agent)}, {one_line(measure_name(row.measure))}"
+    lacking = f", {row.drop.n_failed} lacking" if row.drop.n_failed else ""
+    return f"{names}: {values}, {', '.join(said)}, n = {row.drop.n}{lacking}: {row.verdict}"
+
+
 def _meaning(gate: Gate) -> str:
     counts = {verdict: sum(row.verdict == verdict for row in gate.rows) for verdict in _HEADINGS}
     said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
@@ -70,20 +86,27 @@ def _place(row: Gated) -> tuple[bool, int]:
 
 
 def _row(row: Gated) -> str:
-    change = MISSING
-    if row.unchanged:
-        change = "on no query"
-    elif row.drop.value is not None:
-        change = _signed(-row.drop.value)
-        if row.drop.ci_low is not None and row.drop.ci_high is not None:
-            change += f" [{_signed(-row.drop.ci_high)}, {_signed(-row.drop.ci_low)}]"
     values = [MISSING if value is None else f"{value:.3f}" for value in (row.baseline, row.new)]
     lacking = f", {row.drop.n_failed} lacking" if row.drop.n_failed else ""
-    cells = [escaped(row.agent), escaped(measure_name(row.measure)), *values, change]
-    cells += [MISSING if value is None else _signed(-value) for value in (row.max_drop, row.passes, row.shows)]
+    cells = [escaped(row.agent), escaped(measure_name(row.measure)), *values, _change(row)]
+    cells += [_end(value) for value in (row.max_drop, row.passes, row.shows)]
     cells.append(f"{row.drop.n}{lacking}")
     cells.append(f"**{row.verdict}**" if row.verdict == "worse" else row.verdict)
     return f"| {' | '.join(cells)} |"
+
+
+def _change(row: Gated) -> str:
+    if row.unchanged:
+        return "on no query"
+    if row.drop.value is None:
+        return MISSING
+    if row.drop.ci_low is None or row.drop.ci_high is None:
+        return _signed(-row.drop.value)
+    return f"{_signed(-row.drop.value)} [{_signed(-row.drop.ci_high)}, {_signed(-row.drop.ci_low)}]"
+
+
+def _end(drop: float | None) -> str:
+    return MISSING if drop is None else _signed(-drop)
 
 
 def _signed(value: float) -> str:

@@ -17,13 +17,18 @@ class Budget:
     def __init__(self, limit_usd: float | None, spent_usd: float, stage: str) -> None:
         self._limit_usd, self._spent_usd, self._stage = limit_usd, spent_usd, stage
         self._paid_usd, self._n_paid, self._under_way = 0.0, 0, 0
-        self._reserved_usd = 0.0
+        self._reserved_usd = self._settled_usd = 0.0
         self._lock = threading.Lock()
 
     @property
     def spent_usd(self) -> float:
         """What was spent so far, by earlier stages too."""
         return self._spent_usd
+
+    @property
+    def new_usd(self) -> float:
+        """What was spent here and now, without earlier stages and runs."""
+        return self._paid_usd + self._settled_usd
 
     def spend(self, cost_usd: float) -> None:
         """Count what an earlier run has paid for this stage."""
@@ -71,3 +76,4 @@ class Budget:
         with self._lock:
             self._reserved_usd -= reserved_usd
             self._spent_usd += cost_usd
+            self._settled_usd += cost_usd

@@ -74,6 +74,11 @@ class Caller:
         """US dollars spent so far, by earlier stages and this one, on replies that did not come with the corpus."""
         return self._desk.budget.spent_usd
 
+    @property
+    def new_usd(self) -> float:
+        """US dollars spent on replies that were not at hand; what has no known price is not counted."""
+        return self._desk.budget.new_usd
+
     def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
         """A reply to every request, in the order asked; equal requests are asked once.
 

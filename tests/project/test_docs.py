@@ -39,7 +39,7 @@ BENCHMARK_NAMES = {
 } - {"__main__"}
 """What stands behind `python -m benchmarks.`: `speed.elo`, `coverage`, …"""
 REPOSITORY = (
-    *("ragassay", "synth", "retrieval", "evaluate", "workbench", "cli"),
+    *("ragassay", "synth", "retrieval", "evaluate", "workbench", "cli", "functions"),
     *("tests", "benchmarks", "docs", "corpora", ".ci"),
 )
 NO_PATHS = ("corpora/mine", "retrieval/llm_judged/", "retrieval/ground_truth/")

@@ -11,14 +11,17 @@ from pathlib import Path
 import pytest
 from support.places import ROOT
 
-FOLDERS = ("ragassay", "synth", "retrieval", "evaluate", "workbench", "cli")
+FOLDERS = ("ragassay", "synth", "retrieval", "evaluate", "workbench", "cli", "functions")
 MODULES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
 BENCHMARKS = sorted((ROOT / "benchmarks").rglob("*.py"))
 HEAVY = {"torch", "sentence_transformers", "scipy", "pandas", "xllamacpp", "langchain_openai", "langchain_anthropic"}
 LARGEST_ROOM = 21
 
 STAGES = {"synth", "retrieval", "evaluate"}
-ABOVE = {"workbench", "cli"}
+ABOVE = {"workbench", "cli", "functions"}
+ABOVE_EACH_OTHER = {("cli", "workbench"), ("functions", "cli")}
+DOORS = {"__init__", "__main__", "judges", "testing"}
+"""Modules of `ragassay` that stand above all: what users start and import. They hold no code but the way in."""
 GROUND_FLOOR = (
     {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
     {"files", "trec", "cores"},
@@ -80,10 +83,11 @@ def place(module: str) -> tuple[str, str]:
 def may_import(importer: tuple[str, str], imported: tuple[str, str]) -> bool:
     """Whether the rules of the house allow it."""
     (folder, room), (other, wanted) = importer, imported
-    if importer == imported or (folder, room) == ("ragassay", "__main__"):
+    if importer == imported or (folder == "ragassay" and room in DOORS):
         return True
     if folder != other:
-        return other == "ragassay" or (folder in ABOVE and other in STAGES) or (folder, other) == ("cli", "workbench")
+        below = other == "ragassay" and wanted not in DOORS - {"__init__"}
+        return below or (folder in ABOVE and other in STAGES) or (folder, other) in ABOVE_EACH_OTHER
     if folder == "evaluate":
         return _in_evaluate(room, wanted)
     return folder != "ragassay" or wanted == "__init__" or _row(GROUND_FLOOR, wanted) <= _row(GROUND_FLOOR, room)
@@ -122,7 +126,8 @@ def test_imports_inside_a_folder_are_relative(path: Path):
 
 
 def test_no_module_is_in_a_circle():
-    known = {module_of(path): {name for name in imports(path) if name in NAMES} for path in MODULES + BENCHMARKS}
+    inside = NAMES - {"ragassay"}  # the package is there before any of its modules, and loads none of them
+    known = {module_of(path): {name for name in imports(path) if name in inside} for path in MODULES + BENCHMARKS}
     while free := [name for name, needed in known.items() if not (needed & known.keys()) - {name}]:
         for name in free:
             del known[name]
@@ -132,6 +137,12 @@ def test_no_module_is_in_a_circle():
 def test_no_room_is_a_hall():
     rooms = Counter(path.parent for path in MODULES + BENCHMARKS if path.name != "__init__.py")
     assert max(rooms.values()) <= LARGEST_ROOM, rooms.most_common(3)
+
+
+def test_the_doors_load_nothing_of_what_is_behind_them():
+    for name in DOORS - {"__main__"}:
+        there = {found.split(".")[0] for found in imports(ROOT / "ragassay" / f"{name}.py", only_at_import=True)}
+        assert there <= {"__future__", "typing"}, name
 
 
 def test_every_room_has_its_tests():

@@ -1,0 +1,19 @@
+"""Write ragassay/judges.pyi, the signatures of the judges' functions: `python -m benchmarks.tables.judge_stubs`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.functions.signatures import stubs
+
+FILE = Path(__file__).parents[2] / "ragassay" / "judges.pyi"
+
+
+def text() -> str:
+    """Of all judges of the catalog, in its order."""
+    return stubs(BUILT_IN.values())
+
+
+if __name__ == "__main__":
+    FILE.write_text(text(), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""From Python and from pytest: judges as functions, a whole run, its figures, and assertions about both."""

@@ -1,0 +1,163 @@
+"""Assertions for tests: an answer is good enough, and a run is not worse than a baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError, NotJudged
+from ragassay.evaluate.from_files.gate import gate
+from ragassay.evaluate.from_files.gate_summary import sentence
+from ragassay.evaluate.judging.engine.evaluator import Criterion, Evaluator
+from ragassay.evaluate.judging.engine.thresholds import check_thresholds, good_enough, threshold_of
+from ragassay.records import Assessment
+from ragassay.text import plain
+
+from .asking import Asking, Mode, ask, evaluators_in
+from .judges import check_one
+from .results import RunResults
+from .rows import case_of, check_columns, missing_of, rows_of
+from .session import current
+
+_CALLER = "assert_judged"
+
+
+def assert_judged(
+    *,
+    judges: Sequence[str],
+    query: str | None = None,
+    answer: str | None = None,
+    contexts: Sequence[str | Mapping[str, str]] | None = None,
+    expected_response: str | None = None,
+    expected_docs: Sequence[str] | None = None,
+    conditions: str | Mapping[str, str] | None = None,
+    at_least: float | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    settings: Mapping[str, Mapping[str, Any]] | None = None,
+    model: str | None = None,
+    base_url: str | None = None,
+    mode: Mode | None = None,
+    work: str | Path = ".ragassay",
+    max_cost: float | None = None,
+    config: str | Path | None = None,
+) -> list[Assessment]:
+    """Assert that every judge finds one answer good enough, and give what they said.
+
+    at_least: the score, from 0 (worst) to 1 (best), that every criterion must reach; of one of which little is good,
+    such as toxicity, 1 - score counts. thresholds: criterion, or judge, to the label from which it is good enough, in
+    place of that; what neither says has the threshold that `ragassay judges` lists. settings: judge to its options.
+    model: by default pytest's --ragassay-model. The other keywords are those of ragassay.judges.
+
+    Raises AssertionError with a line for each judgment that is not good enough; NotJudged where one failed, which is
+    neither; InputError where something is missing or cannot be used, and BudgetSpent at max_cost.
+    """
+    __tracebackhide__ = True
+    session = current()
+    asking = Asking(model or (None if config else session.model), base_url, mode, work, max_cost, config)
+    texts = {"query": query, "answer": answer, "contexts": contexts, "expected_response": expected_response}
+    row = {**texts, "expected_docs": expected_docs, "conditions": conditions}
+    given = _row(row, judges)
+    workspace = asking.workspace(judges, settings or {})
+    evaluators = evaluators_in(workspace, _CALLER)
+    limits = _limits(evaluators, at_least, thresholds or {})
+    records, spent = ask(workspace, evaluators, [case_of(given, 1, _CALLER)], _CALLER)
+    if not records:
+        raise InputError("there is nothing to judge", file=_CALLER, remedy="give at least one context")
+    session.assertions += 1
+    session.judgments += len(records)
+    session.failed += sum(one.error is not None for one in records)
+    session.spent += spent
+    if failed := [one for one in records if one.error is not None]:
+        raise NotJudged("; ".join(f"{one.criterion} could not be judged: {plain(str(one.error))}" for one in failed))
+    if bad := [said for one in records if (said := limits[one.criterion].said(one))]:
+        raise AssertionError("\n".join(bad))
+    return records
+
+
+def assert_not_worse(
+    results: str | Path | RunResults,
+    baseline: str | Path | RunResults,
+    *,
+    measures: Sequence[str] = (),
+    agents: Sequence[str] = (),
+    max_drop: float | None = None,
+    allow_undecided: bool = False,
+) -> None:
+    """Assert that a run is not worse than a baseline over the same queries, as `ragassay gate` decides it.
+
+    max_drop: what is tolerated, as a share of a measure's range; None: what an unchanged run would pass in four cases
+    of five. allow_undecided: whether a run passes of which these queries cannot tell; else it does not.
+
+    Raises AssertionError with the gate's sentence and the comparisons that are worse or undecided; InputError for what
+    cannot be compared.
+    """
+    __tracebackhide__ = True
+    found = gate(_folder(results), _folder(baseline), measures=measures, agents=agents, max_drop=max_drop)
+    if found.verdict == "worse" or (found.verdict == "undecided" and not allow_undecided):
+        raise AssertionError(sentence(found))
+
+
+def _folder(given: str | Path | RunResults) -> Path:
+    return given.folder if isinstance(given, RunResults) else Path(given)
+
+
+def _row(given: Mapping[str, Any], judges: Sequence[str]) -> Mapping[str, Any]:
+    """The one row that is asserted on. Raises InputError where a judge lacks something in it."""
+    if isinstance(judges, str) or not judges:
+        raise InputError("judges is not a list of names", file=_CALLER, remedy='such as ["groundedness"]')
+    rows = rows_of(given, None, _CALLER)
+    if not rows.one:
+        raise InputError("more than one row is given", file=_CALLER, remedy="assert each answer by itself")
+    for kind in map(check_one, judges):
+        check_columns(rows, kind, _CALLER)
+        if said := missing_of(rows.rows[0], kind):
+            raise InputError(said, file=_CALLER, remedy=f"{kind.name} needs it")
+    return rows.rows[0]
+
+
+class _Limit:
+    """From where one criterion is good enough: a label, or a score in its good direction."""
+
+    def __init__(self, criterion: Criterion, label: float | None, at_least: float | None) -> None:
+        self._criterion, self._label, self._at_least = criterion, label, at_least
+
+    def said(self, record: Assessment) -> str | None:
+        """Why the record is not good enough; None where it is."""
+        assert record.label is not None
+        why = f": {plain(record.reason)}" if record.reason else ""
+        of = "" if record.subject == "answer" else f" of {plain(record.subject)}"
+        lower = self._criterion.lower_is_better
+        if self._label is not None:
+            if good_enough(record.label, self._label, lower_is_better=lower):
+                return None
+            side = "above" if lower else "below"
+            return f"{record.criterion}{of} is {record.label:g}, {side} {self._label:g}{why}"
+        assert record.score is not None and self._at_least is not None
+        score = 1 - record.score if lower else record.score
+        if score >= self._at_least:
+            return None
+        scale = f"label {record.label:g} from {self._criterion.lowest:g} to {self._criterion.highest:g}"
+        turned = ", of which little is good" if lower else ""
+        return f"{record.criterion}{of} has the score {score:.3g}, below {self._at_least:g} ({scale}{turned}){why}"
+
+
+def _limits(
+    evaluators: Sequence[Evaluator], at_least: float | None, thresholds: Mapping[str, float]
+) -> dict[str, _Limit]:
+    """Criterion to its limit. Raises InputError where one has none."""
+    if at_least is not None and not 0 <= at_least <= 1:
+        raise InputError(f"at_least is {at_least:g}", file=_CALLER, remedy="it is a score, from 0 to 1")
+    check_thresholds(evaluators, thresholds, Path(_CALLER))
+    found = {}
+    for evaluator in evaluators:
+        for criterion in evaluator.criteria:
+            own = thresholds.get(criterion.name, thresholds.get(evaluator.name))
+            scored = at_least is not None and isfinite(criterion.highest)
+            label = own if own is not None or scored else threshold_of(evaluator, criterion)
+            if label is None and not scored:
+                remedy = f'give thresholds={{"{criterion.name}": …}}, a label'
+                raise InputError(f"{criterion.name} has no threshold of its own", file=_CALLER, remedy=remedy)
+            found[criterion.name] = _Limit(criterion, label, at_least)
+    return found

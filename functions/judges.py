@@ -1,0 +1,144 @@
+"""A judge as a function: keywords, columns or rows in, the records of `judgments.jsonl` out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.evaluate.judging.catalog import BUILT_IN, type_of
+from ragassay.evaluate.judging.engine.evaluator import Evaluator
+from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.records import Assessment
+from ragassay.text import did_you_mean, plain
+
+from .asking import Asking, Mode, ask, evaluators_in
+from .rows import SUBJECT, case_of, check_columns, columns_needed, missing_of, rows_of
+from .signatures import about, signature
+
+Judged = Assessment | dict[str, Assessment] | list[Assessment]
+"""What a row gives: a record; of a judge with several criteria one by each; of a judge of passages one for each."""
+
+
+class JudgeFunction:
+    """An evaluator of the catalog as a function; ragassay/judges.pyi has the signature of each.
+
+    The records are those of files: `label` on the judge's scale, `score` from 0 to 1, `reason`, and `error` where there
+    is no label. What a row lacks is a record with its error, so that records stand in the order of the rows.
+    """
+
+    def __init__(self, name: str, kind: type[Evaluator]) -> None:
+        self.__name__, self._name, self._kind = kind.name, name, kind
+        self.__doc__, self.__signature__ = description(kind), signature(kind)
+
+    def __repr__(self) -> str:
+        return f"<judge {self.__name__}>"
+
+    def __call__(
+        self,
+        *,
+        query: Any = None,
+        answer: Any = None,
+        contexts: Any = None,
+        expected_response: Any = None,
+        expected_docs: Any = None,
+        conditions: Any = None,
+        rows: Any = None,
+        model: str | None = None,
+        base_url: str | None = None,
+        mode: Mode | None = None,
+        work: str | Path = ".ragassay",
+        max_cost: float | None = None,
+        config: str | Path | None = None,
+        **options: Any,
+    ) -> Judged | list[Judged]:
+        """Judge one row (texts as keywords), or many: columns as keywords, or `rows`, dicts or a data frame.
+
+        options: those of `[evaluate.settings.NAME]`; one that the judge does not have is an error. The other keywords
+        are Asking's. Raises InputError for what cannot be used, BudgetSpent at max_cost, and RepliesMissing for a
+        `file:` model whose replies are not there yet.
+        """
+        caller = f"judges.{self.__name__}"
+        columns = (query, answer, contexts, expected_response, expected_docs, conditions)
+        names = ("query", "answer", "contexts", "expected_response", "expected_docs", "conditions")
+        given = rows_of(dict(zip(names, columns, strict=True)), rows, caller)
+        check_columns(given, self._kind, caller)
+        if model is not None and "model" in self._kind.options_type.model_fields:
+            options, model = {**options, "model": model}, None
+        asking = Asking(model, base_url, mode, work, max_cost, config)
+        made = self._judged(given.rows, asking, options, caller)
+        return made[0] if given.one else made
+
+    def _judged(
+        self, rows: Sequence[Mapping[str, Any]], asking: Asking, options: Mapping[str, Any], caller: str
+    ) -> list[Judged]:
+        workspace = asking.workspace([self._name], {self._kind.name: options})
+        (evaluator,) = evaluators = evaluators_in(workspace, caller)
+        lacking = {number: said for number, row in enumerate(rows, 1) if (said := missing_of(row, self._kind))}
+        cases = {number: case_of(row, number, caller) for number, row in enumerate(rows, 1) if number not in lacking}
+        found: dict[str, list[Assessment]] = {}
+        records, _ = ask(workspace, evaluators, list(cases.values()), caller)
+        for record in records:
+            found.setdefault(record.query_id, []).append(record)
+        for number, said in lacking.items():
+            found[str(number)] = [_lacking(evaluator, number, name, said) for name in _criteria(evaluator)]
+        return [_shaped(evaluator, found.get(str(number), [])) for number in range(1, len(rows) + 1)]
+
+
+def _criteria(evaluator: Evaluator) -> list[str]:
+    return [criterion.name for criterion in evaluator.criteria]
+
+
+def _lacking(evaluator: Evaluator, number: int, criterion: str, said: str) -> Assessment:
+    return Assessment(
+        query_id=str(number), subject=SUBJECT, judge=evaluator.judge, criterion=criterion, label=None, error=said
+    )
+
+
+def _shaped(evaluator: Evaluator, records: list[Assessment]) -> Judged:
+    if evaluator.unit == "passage":
+        return records
+    return {one.criterion: one for one in records} if len(evaluator.criteria) > 1 else records[0]
+
+
+def description(kind: type[Evaluator]) -> str:
+    """What it says, gives, reads and needs, and where it is from: the docstring of its function."""
+    made = kind(Setup("openai:none"))
+    names = ", ".join(criterion.name for criterion in made.criteria)
+    lines = [about(kind), ""]
+    lines += [f"Gives {names}."] if len(made.criteria) > 1 else []
+    lines += [f"Reads {', '.join(columns_needed(kind))}. Asks {_ASKS[kind.asks]}."]
+    lines += [f"Source: {kind.source}."] if kind.source else []
+    return "\n".join(lines)
+
+
+_ASKS = {"judge": "the model", "model": "a model of its own", "nothing": "no model"}
+
+
+def judge_names() -> list[str]:
+    """The names of all functions, in the catalog's order."""
+    return list(BUILT_IN)
+
+
+def named(name: str) -> JudgeFunction:
+    """The function of a judge: of one of ours by its name, of a class of your own by `module:Class`.
+
+    Raises InputError for a name that there is not.
+    """
+    return JudgeFunction(name, type_of(name, Path(), Path("judges")))
+
+
+def judge_function(name: str) -> JudgeFunction:
+    """Of one of ours, for `ragassay.judges`' attributes. Raises AttributeError."""
+    if name not in BUILT_IN:
+        remedy = did_you_mean(name, BUILT_IN) or "`dir(ragassay.judges)` lists them"
+        raise AttributeError(f"there is no judge named '{plain(name)}'; {remedy.strip()}")
+    return JudgeFunction(name, BUILT_IN[name])
+
+
+def check_one(name: str) -> type[Evaluator]:
+    """The class of a judge that is asserted on. Raises InputError."""
+    if "," in name:
+        raise InputError(f"'{plain(name)}' is no judge's name", remedy="give each name by itself")
+    return type_of(name, Path(), Path("judges"))
