@@ -20,6 +20,7 @@ from ragassay.trec import read_qrels
 from ..inputs.sections import source_clusters
 from ..inputs.sources import writer
 from ..screening.screen import screened_by
+from .by_section import by_section
 from .coverage import Corpus
 from .families import Measured
 from .people import Basis
@@ -95,7 +96,8 @@ def _check(workspace: Workspace) -> QuestionsCheck | None:
 
 
 def _measured(workspace: Workspace, queries: list[Query], evidence: Mapping[str, Evidence]) -> dict[Basis, Measured]:
-    """By the evidence, and by the passages that the judge found to answer, where it was asked."""
+    """By the evidence, by the passages that the judge found to answer, where it was asked, and by source section beside
+    the first of these that people's questions have."""
     if not workspace.screening_runs.exists():
         return {}
     runs = read_records(workspace.screening_runs, VariantRun)
@@ -108,6 +110,9 @@ def _measured(workspace: Workspace, queries: list[Query], evidence: Mapping[str,
         held = [query for query in queries if query.id in pieces]
         if held and runs:
             found[basis] = Measured.of(screened_by(workspace, runs, held, pieces))
+    for beside in found.values():
+        if by_source := by_section(workspace, runs, queries, beside):
+            return found | {"section": by_source}
     return found
 
 
