@@ -46,5 +46,5 @@ def _variance(values: Floats) -> float:
     """The summed variance of the elements of the covariance of values (systems, queries)."""
     n = values.shape[1]
     centred = values - values.mean(axis=1, keepdims=True)
-    products = float(((centred**2).sum(axis=0) ** 2).sum()) - float(((centred @ centred.T) ** 2).sum()) / n
-    return products * n / (n - 1) ** 3
+    squares = float(((centred**2).sum(axis=0) ** 2).sum())
+    return (squares - float(((centred @ centred.T) ** 2).sum()) / n) * n / float((n - 1) ** 3)
