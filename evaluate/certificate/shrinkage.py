@@ -47,4 +47,5 @@ def _variance(values: Floats) -> float:
     n = values.shape[1]
     centred = values - values.mean(axis=1, keepdims=True)
     squares = float(((centred**2).sum(axis=0) ** 2).sum())
-    return (squares - float(((centred @ centred.T) ** 2).sum()) / n) * n / float((n - 1) ** 3)
+    of_means = float(((centred @ centred.T) ** 2).sum()) / n
+    return float((squares - of_means) * n / (n - 1) ** 3)
