@@ -286,11 +286,18 @@ def _report() -> Stage:
     return Stage(
         "report",
         needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
-        uses=lambda w: [w.rewrites, w.unreadable, w.lists, *_screened(w), *synth.chosen_check(w), *report_templates()],
+        uses=_beside_the_report,
         settings=report_settings,
         makes=lambda w: [w.report],
         run=run,
     )
+
+
+def _beside_the_report(workspace: Workspace) -> list[Path]:
+    said = [workspace.validity] if workspace.validity.exists() else []
+    checked = synth.chosen_check(workspace)
+    there = [workspace.rewrites, workspace.unreadable, workspace.lists, *_screened(workspace), *checked, *said]
+    return [*there, *report_templates()]
 
 
 def _screened(workspace: Workspace) -> list[Path]:

@@ -1,9 +1,8 @@
 """The directions in which systems differ from query to query, and what real and written queries say along each.
 
 Axes are the principal components of the covariance, over real queries, of the systems' values less their common mean.
-A few real queries tell it badly, so it is that of the real ones with that of the written ones, brought to the same
-total, as `PSEUDO_QUERIES` more (the posterior mean under an inverse Wishart prior). In units of an axis's standard
-deviation a mean of n real queries has the variance 1 / n along every axis, independently of the others.
+A few real queries tell it badly, so it is drawn towards that of the written ones (`shrinkage`). In units of an axis's
+standard deviation a mean of n real queries has the variance 1 / n along every axis, independently of the others.
 """
 
 from __future__ import annotations
@@ -16,9 +15,7 @@ from ragassay.arrays import Floats, Truths
 
 from ..inputs.clusters import Clusters
 from ..statistics.orders import contrasts
-
-PSEUDO_QUERIES = 20
-"""Real queries that the covariance of the written ones stands for."""
+from .shrinkage import shrunk
 
 LEADING = 0.85
 """Axes are leading up to the one with which they hold this share of the variance."""
@@ -51,12 +48,8 @@ def axes_of(real: Floats, written: Floats, clusters: Clusters) -> Axes:
     """
     basis = contrasts(len(real))
     ours, theirs = basis @ real, basis @ written
-    spread, scale = _covariance(ours), _covariance(theirs)
-    total = float(np.trace(scale))
-    scale = scale * (float(np.trace(spread)) / total) if total > 0 else spread
-    n = real.shape[1]
-    pooled = ((n - 1) * spread + PSEUDO_QUERIES * scale) / (n - 1 + PSEUDO_QUERIES)
-    variance, vectors = np.linalg.eigh(pooled)
+    found = shrunk(ours, theirs)
+    variance, vectors = np.linalg.eigh(found.covariance)
     variance, vectors = variance[::-1], vectors[:, ::-1]
     kept = variance > max(_LEAST * float(variance[0]), 1e-15)
     variance, vectors = variance[kept], vectors[:, kept]
@@ -68,14 +61,9 @@ def axes_of(real: Floats, written: Floats, clusters: Clusters) -> Axes:
         written=turned @ theirs.mean(axis=1),
         written_variance=_clustered(turned @ theirs, clusters),
         leading=before < LEADING * variance.sum(),
-        n=n,
-        df=n - 1 + PSEUDO_QUERIES,
+        n=real.shape[1],
+        df=found.df,
     )
-
-
-def _covariance(values: Floats) -> Floats:
-    """(rows, rows), of values (rows, queries)."""
-    return np.atleast_2d(np.cov(values))
 
 
 def _clustered(values: Floats, clusters: Clusters) -> Floats:

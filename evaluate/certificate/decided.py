@@ -28,6 +28,9 @@ MOST_WRONG = 0.27
 MOST_REAL = 1000
 """More real queries than this are as good as never."""
 
+_ROUNDING = 1e-12
+"""Two systems whose values differ by less on every axis are the same."""
+
 
 @dataclass(frozen=True, eq=False)
 class Decided:
@@ -55,7 +58,7 @@ def decide(real: Floats, written: Floats, clusters: Clusters, *, level: float = 
     drawn = draw(axes, seed)
     first, second = pairs(len(real))
     gaps = drawn.means[:, first] - drawn.means[:, second]
-    same = np.abs(axes.loadings[:, first] - axes.loadings[:, second]).max(axis=0, initial=0.0) < 1e-12
+    same = np.abs(axes.loadings[:, first] - axes.loadings[:, second]).max(axis=0, initial=0.0) < _ROUNDING
     ahead = np.where(same, 0.5, (gaps > 0).mean(axis=0))
     p_wrong = np.minimum(ahead, 1 - ahead)
     chosen = within(p_wrong, level)
@@ -93,5 +96,5 @@ def _more(axes: Axes, drawn: Drawn, p_wrong: Floats, chosen: Truths) -> Floats:
     each = ((axes.loadings[:, first] - axes.loadings[:, second]) ** 2).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         wanted = each * (reach**2 / gaps.mean(axis=0) ** 2 - 1 / gaps.var(axis=0))
-    wanted = np.maximum(1.0, np.ceil(np.where(np.isfinite(wanted), wanted, np.inf)))
+    wanted = np.maximum(1.0, np.ceil(np.where(np.isfinite(wanted) & (each > _ROUNDING**2), wanted, np.inf)))
     return np.where(wanted > MOST_REAL, np.inf, wanted)

@@ -9,9 +9,9 @@ from ragassay.evidence.read import read_evidence
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_json
 from ragassay.records import Query
-from ragassay.screening import VariantRun
 
 from ..inputs.sources import by_source
+from ..screening.runs import read_runs
 from ..screening.screen import screened_by
 from .certify import Systems, certify
 from .decided import LEVEL
@@ -32,9 +32,10 @@ def certify_screening(workspace: Workspace, *, level: float = LEVEL, seed: int =
 
 
 def _systems(workspace: Workspace) -> Systems:
-    runs = read_records(workspace.screening_runs, VariantRun)
+    asked = read_records(workspace.queries, Query)
+    runs = read_runs(workspace, asked)
     evidence = read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
-    queries = [query for query in read_records(workspace.queries, Query) if query.id in evidence]
+    queries = [query for query in asked if query.id in evidence]
     screened, kinds = screened_by(workspace, runs, queries, evidence), by_source(queries)
     at = {query.id: place for place, query in enumerate(queries)}
     real, written = (np.array([at[query] for query in ids], dtype=np.intp) for ids in kinds)

@@ -7,10 +7,6 @@ axes together, those that lead and the others apart, since a writer's favour (fo
 leading ones. 1 / b is how many real queries the written set is worth at most; b up to 1 makes it worth one. Where real
 and written means disagree the written one is discounted, along that axis or along all (a robust meta-analytic prior:
 Schmidli et al., Biometrics 70(4), 2014; shrinking the differences: Stephens, Biostatistics 18(2), 2017). All by grids.
-
-Few real queries along few leading axes tell a and b badly, and where the written queries favour a family, priors even
-in the logarithm are too sure of what is left. So variances are multiplied by 1 + `WIDER` / (n x leading axes), chosen
-in simulation (`benchmarks/coverage/certificate.py`) so that the stated error holds there.
 """
 
 from __future__ import annotations
@@ -25,9 +21,6 @@ from .axes import Axes
 
 GAP_DF = 4.0
 DRAWS = 2000
-
-WIDER = 30
-"""Real queries along one leading axis at which the posterior's variance is doubled."""
 
 _A = np.geomspace(1 / 300, 1.0, 8)
 _B = np.geomspace(1 / 1000, 1.0, 16)
@@ -57,14 +50,7 @@ def draw(axes: Axes, seed: int, draws: int = DRAWS) -> Drawn:
         if len(group):
             theta[:, group], weight[:, group] = _drawn(axes, group, generator, draws)
     worth = weight[:, axes.leading].mean(axis=1) if axes.leading.any() else np.zeros(draws)
-    return Drawn(_widened(theta, axes) @ axes.loadings, worth)
-
-
-def _widened(theta: Floats, axes: Axes) -> Floats:
-    """(draws, axes): further from their mean, the fewer real queries and leading axes the scales are learned from."""
-    centre = theta.mean(axis=0)
-    wider: Floats = centre + (theta - centre) * np.sqrt(1 + WIDER / (axes.n * max(1, int(axes.leading.sum()))))
-    return wider
+    return Drawn(theta @ axes.loadings, worth)
 
 
 def _drawn(axes: Axes, group: Ints, generator: np.random.Generator, draws: int) -> tuple[Floats, Floats]:

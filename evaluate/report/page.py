@@ -6,6 +6,7 @@ holds a browser to that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from ..results import Results
 from ..screening.records import ScreenResults
 from . import plots
 from .agreement import SHOWN, agreement_rows
+from .asked.question_kinds import kinds_line
+from .asked.validity import Line, read_validity
 from .audit import audit_rows, length_plots, pool_columns
 from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
@@ -27,7 +30,6 @@ from .environment import environment
 from .evidence import Evidence, query_views, read_evidence
 from .heat_map import heat_map
 from .judges import disagreement_rows, judge_rows, split_of
-from .question_kinds import kinds_line
 from .screening.screen_page import read_screen
 from .screening.shown import screening_shown
 from .shares import share_rows, tag_rows
@@ -60,7 +62,8 @@ def report(workspace: Workspace) -> StageOutcome:
     evidence = read_evidence(workspace, results.agents)
     screened = workspace.experiment.retriever and workspace.screen.exists()
     screening = read_screen(workspace.screen) if screened else None
-    write_text(workspace.report, render(results, evidence, workspace.experiment.retrieval.k, screening))
+    page = render(results, evidence, workspace.experiment.retrieval.k, screening, read_validity(workspace))
+    write_text(workspace.report, page)
     return StageOutcome(n_records=len(evidence.queries))
 
 
@@ -75,7 +78,13 @@ def read_results(path: Path) -> Results:
         raise InputError(first_problem(error), file=path, remedy=remedy) from None
 
 
-def render(results: Results, evidence: Evidence, k: int, screening: ScreenResults | None = None) -> str:
+def render(
+    results: Results,
+    evidence: Evidence,
+    k: int,
+    screening: ScreenResults | None = None,
+    validity: Sequence[Line] = (),
+) -> str:
     """The page. The same records give the same bytes; `k` passages stand for an answer that names none."""
     templates = environment()
     names = sorted(results.agents)
@@ -104,6 +113,7 @@ def render(results: Results, evidence: Evidence, k: int, screening: ScreenResult
             "share_rows": share_rows(results),
             "tag_rows": tag_rows(results),
             "screening": screening_shown(screening) if screening else None,
+            "validity": validity,
         }
     )
     return templates.get_template("report.html.j2").render(context)

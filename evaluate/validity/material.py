@@ -14,12 +14,13 @@ from ragassay.evidence.spans import Evidence, Span, merged, place_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem, read_json, read_records
 from ragassay.records import Page, Passage, Query, QuestionsCheck, Section
-from ragassay.screening import VariantRun
 from ragassay.trec import read_qrels
 
 from ..inputs.sections import source_clusters
 from ..inputs.sources import writer
+from ..screening.runs import read_runs
 from ..screening.screen import screened_by
+from .by_section import by_section
 from .coverage import Corpus
 from .families import Measured
 from .people import Basis
@@ -95,19 +96,20 @@ def _check(workspace: Workspace) -> QuestionsCheck | None:
 
 
 def _measured(workspace: Workspace, queries: list[Query], evidence: Mapping[str, Evidence]) -> dict[Basis, Measured]:
-    """By the evidence, and by the passages that the judge found to answer, where it was asked."""
+    """By the evidence, by the passages that the judge found to answer, where it was asked, and by source section beside
+    the first of these that people's questions have."""
     if not workspace.screening_runs.exists():
         return {}
-    runs = read_records(workspace.screening_runs, VariantRun)
-    if other := [run for run in runs if run.n != len(queries)]:
-        problem = f"{other[0].variant} was run on {other[0].n:,} queries, and there are {len(queries):,} now"
-        raise InputError(problem, file=workspace.screening_runs, remedy="run `ragassay screen` again")
+    runs = read_runs(workspace, queries)
     bases: dict[Basis, Mapping[str, Evidence]] = {"evidence": evidence, "judge": _by_judge(workspace)}
     found: dict[Basis, Measured] = {}
     for basis, pieces in bases.items():
         held = [query for query in queries if query.id in pieces]
         if held and runs:
             found[basis] = Measured.of(screened_by(workspace, runs, held, pieces))
+    for beside in found.values():
+        if by_source := by_section(workspace, runs, queries, beside):
+            return found | {"section": by_source}
     return found
 
 

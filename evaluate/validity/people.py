@@ -33,7 +33,7 @@ WORTH_RESAMPLES, WORTH_SPLITS, WORTH_VARIANTS = 40, 300, 30
 """Of more variants, so many drawn at random say what the set is worth: pairs grow with the square."""
 WRONG_WAY = 0.05
 """A share of contradicted pairs that is warned of."""
-Basis = Literal["evidence", "judge"]
+Basis = Literal["evidence", "judge", "section"]
 
 
 def people(questions: Sequence[Question], measured: Mapping[Basis, Measured], seed: int) -> People:
@@ -57,7 +57,11 @@ def people(questions: Sequence[Question], measured: Mapping[Basis, Measured], se
     )
 
 
-_NAMED: Mapping[Basis, str] = {"evidence": "the evidence", "judge": "the judge's labels"}
+_NAMED: Mapping[Basis, str] = {
+    "evidence": "the evidence",
+    "judge": "the judge's labels",
+    "section": "the section that a written question came from",
+}
 
 
 def _side(measured: Measured, questions: Sequence[Question], of_people: bool) -> Scores:

@@ -8,18 +8,8 @@ from pydantic import Field
 
 from ragassay.records import Figure, QuestionsCheck, Record
 
+from ..results.validity import Part as Part
 from .worth import Worth
-
-
-class Part(Record):
-    """What one question to the set found. said: sentences; warnings: those that speak against the set.
-
-    abstained: why nothing, or not all of it, can be said; None where nothing is left open.
-    """
-
-    said: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    abstained: str | None = None
 
 
 class QuestionOverlap(Record):
@@ -181,7 +171,8 @@ class Authors(Part):
 
 
 class OrdersBeside(Record):
-    """What the written questions say beside people's. basis: what an answer was held against, `evidence` or `judge`.
+    """What the written questions say beside people's. basis: what an answer was held against, `evidence`, `judge`, or
+    `section`: written questions against their source section, people's against their evidence, or else by the judge.
 
     figures: `tau_b`, `rho`, `loss` of the chosen (in quality), `place` of the chosen in people's order, `decided`: the
     share of the pairs that people's questions decide which the written ones decide too, and `contradicted`: of those,
@@ -189,7 +180,7 @@ class OrdersBeside(Record):
     loss; over `n_worth_variants` of the variants.
     """
 
-    basis: Literal["evidence", "judge"]
+    basis: Literal["evidence", "judge", "section"]
     n_real: int
     n_real_failed: int
     n_written: int
@@ -214,7 +205,8 @@ class People(Part):
 class Validity(Record):
     """The whole. n_experts: questions that people asked, of `questions.txt` and among the queries, each text once.
 
-    quality: the measure that variants are held by. warnings: of all parts.
+    quality: the measure that variants are held by. warnings: of all parts. queries: SHA-256 of the `queries.jsonl` that
+    it is of, by which the report tells whether it still is.
     """
 
     corpus: str
@@ -230,3 +222,4 @@ class Validity(Record):
     difficulty: Difficulty
     authors: Authors
     people: People
+    queries: str | None = None

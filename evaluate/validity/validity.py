@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragassay.digests import digest_file
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json, write_text
 
@@ -55,5 +56,6 @@ def validity(workspace: Workspace, material: Material, experts: Sequence[str], r
         n_variants=len(measured.names) if measured else 0,
         quality=measured.quality if measured else None,
         warnings=tuple(warning for part in parts.values() for warning in part.warnings),
+        queries=digest_file(workspace.queries),
         **parts,
     )

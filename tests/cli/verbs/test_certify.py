@@ -132,3 +132,14 @@ def test_without_a_screening_and_with_a_level_out_of_range(tmp_path: Path, capsy
     workspace.screening_runs.unlink()
     assert certify(workspace) == 2
     assert "ragassay screen" in capsys.readouterr().err
+
+
+def test_queries_asked_since_the_screening_are_no_zeros(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """No variant has ranked them, so the certificate waits for the screening."""
+    workspace = screened(tmp_path)
+    with workspace.queries.open("a") as stream:
+        stream.write(json.dumps(query("q99", 3)) + "\n")
+    assert certify(workspace) == 2
+    told = capsys.readouterr().err
+    assert "words was run on 52 queries, and there are 53 now" in told and "run `ragassay screen` again" in told
+    assert not workspace.certificate.exists()

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ragassay.arrays import Floats
 from ragassay.evaluate.certificate.axes import axes_of
 from ragassay.evaluate.certificate.decided import LEVEL, MOST_WRONG, decide, within
+from ragassay.evaluate.certificate.shrinkage import shrunk
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
 from ragassay.evaluate.statistics.orders import pairs
 
@@ -84,13 +85,12 @@ def test_the_order_of_systems_and_queries_does_not_matter():
 
 
 def test_the_axes_hold_the_whole_covariance():
-    """Loadings' cross product is the covariance: with written queries in the same units, the pooled one by hand."""
+    """Loadings' cross product is the covariance of the systems' values less their common mean."""
     real, written = values(21, 10), values(120, 11)
     axes = axes_of(real, written, SECTIONS)
-    centred = [side - side.mean(axis=0) for side in (real, written)]
-    ours, theirs = (np.cov(side) for side in centred)
-    pooled = (20 * ours + 20 * theirs * np.trace(ours) / np.trace(theirs)) / 40
-    np.testing.assert_allclose(axes.loadings.T @ axes.loadings, pooled, atol=1e-9)
+    expected = shrunk(real - real.mean(axis=0), written - written.mean(axis=0))
+    np.testing.assert_allclose(axes.loadings.T @ axes.loadings, expected.covariance, atol=1e-9)
+    assert axes.df == expected.df
 
 
 @settings(max_examples=50, deadline=None)

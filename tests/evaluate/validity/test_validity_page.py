@@ -142,9 +142,10 @@ def test_a_variant_that_fails_on_a_query_leaves_it_out_and_says_so(tmp_path: Pat
     runs[0] |= {"n_failed": 2, "errors": {"w00": "timeout", "r00": "timeout"}}
     write_lines(results / "screening.jsonl", runs)
     found = looked_at(corpus, results)
-    (beside,) = found["people"]["beside"]
-    assert (beside["n_real"], beside["n_real_failed"]) == (29, 1)
-    assert (beside["n_written"], beside["n_written_failed"]) == (79, 1)
+    for beside in found["people"]["beside"]:
+        assert (beside["n_real"], beside["n_real_failed"]) == (29, 1)
+        assert (beside["n_written"], beside["n_written_failed"]) == (79, 1)
+    assert [beside["basis"] for beside in found["people"]["beside"]] == ["evidence", "section"]
     assert found["difficulty"]["figures"]["all_pass"]["n_failed"] == 1
 
 
@@ -154,7 +155,7 @@ def test_the_judge_s_labels_are_a_second_basis(tmp_path: Path):
     at = {row["metadata"]["start"]: row["_id"] for row in records(results / "corpus.jsonl")}
     lines = [f"{q['_id']} 0 {at[q['metadata']['evidence'][0]['start']]} 2\n" for q in queries]
     (results / "qrels.trec").write_text("".join(lines))
-    evidence, judge = looked_at(corpus, results)["people"]["beside"]
+    evidence, judge, _ = looked_at(corpus, results)["people"]["beside"]
     assert judge["basis"] == "judge" and judge["figures"] == evidence["figures"]
 
 
@@ -170,3 +171,24 @@ def test_the_page_escapes_what_it_shows_and_loads_nothing(tmp_path: Path):
     assert "shared evidence" not in page and "share of a question’s content words that its evidence has" in page
     looked_at(corpus, results)
     assert (results / "validity.html").read_text() == page
+
+
+def test_written_questions_are_held_against_their_section_and_people_s_against_what_they_have(tmp_path: Path):
+    """A passage beside the evidence, in its section, is none of the evidence and all of the section."""
+    corpus, results = make_validity_corpus(tmp_path)
+    evidence, section = looked_at(corpus, results)["people"]["beside"]
+    assert section["basis"] == "section" and section["figures"] == evidence["figures"]  # one passage, right or far off
+    assert (section["n_written"], section["n_real"], section["n_real_failed"]) == (80, 30, 0)
+    neighbour = {f"p{at:02}": f"p{at ^ 1:02}" for at in range(80)}
+    for ranking in (results / "screening").glob("knn-*.trec"):
+        rows = [line.split() for line in ranking.read_text().splitlines()]
+        moved = [[*row[:2], neighbour[row[2]] if row[0][0] == "w" else row[2], *row[3:]] for row in rows]
+        ranking.write_text("".join(" ".join(row) + "\n" for row in moved))
+    evidence, still = looked_at(corpus, results)["people"]["beside"]
+    assert still["figures"] == section["figures"] and evidence["figures"]["tau_b"] != section["figures"]["tau_b"]
+
+
+def test_without_sections_that_basis_is_left_out(tmp_path: Path):
+    corpus, results = make_validity_corpus(tmp_path)
+    (results / "sections.jsonl").unlink()
+    assert [one["basis"] for one in looked_at(corpus, results)["people"]["beside"]] == ["evidence"]
