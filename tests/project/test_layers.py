@@ -22,7 +22,7 @@ ABOVE = {"workbench", "cli"}
 GROUND_FLOOR = (
     {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
     {"files", "trec", "cores"},
-    {"prompts", "experiment", "evidence"},
+    {"prompts", "experiment", "evidence", "layouts"},
     {"models", "screening"},
     {"calls"},
 )
