@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..text import did_you_mean, listed, plain
-from . import mlflow_traces, openinference
+from . import langsmith, mlflow_traces, openinference
 from .agent_evaluation import AGENT_EVALUATION
 from .deepeval import DEEPEVAL
 from .layout import FIELDS, Given, Layout
@@ -22,7 +22,7 @@ from .trec_rag import TREC_RAG
 DECLARED = (AGENT_EVALUATION, DEEPEVAL, TREC_RAG, RAGAS, OURS, RAGELO)
 """The layouts of columns, in the order in which a file is held against them."""
 
-TRACES = (openinference, mlflow_traces)
+TRACES = (openinference, mlflow_traces, langsmith)
 NAMES = (*(layout.name for layout in DECLARED), *(traces.NAME for traces in TRACES))
 REMEDY = "it needs answer and qid (or query), or the columns of one of: " + "; ".join(
     [*(layout.title for layout in DECLARED if layout is not RAGELO), *(traces.TITLE for traces in TRACES)]

@@ -61,7 +61,7 @@ def _spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             outputs=_at(attributes, "output", "value"),
             documents=_at(attributes, "retrieval", "documents"),
             error=str(message or "the trace failed") if failed else None,
-            seconds=_seconds(span.get("start_time"), span.get("end_time")),
+            seconds=seconds_between(span.get("start_time"), span.get("end_time")),
             usage={
                 "input_tokens": _at(attributes, "llm", "token_count", "prompt"),
                 "output_tokens": _at(attributes, "llm", "token_count", "completion"),
@@ -103,9 +103,10 @@ def _at(value: Any, *names: str) -> Any:
     return value
 
 
-def _seconds(start: Any, end: Any) -> float | None:
+def seconds_between(start: Any, end: Any) -> float | None:
+    """Between two times in ISO 8601; None where one is missing or they are the wrong way round."""
     try:
-        taken = (datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).total_seconds()
+        taken = (datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).totalseconds_between()
     except (ValueError, TypeError):
         return None
     return taken if taken >= 0 else None
