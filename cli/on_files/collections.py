@@ -9,7 +9,13 @@ from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.evaluate.from_files.collections import beir, huggingface, mlflow_run, ragas, ragelo, trec
-from ragassay.evaluate.from_files.collections.collection import Collection, read_folder, whole_folder, write_folder
+from ragassay.evaluate.from_files.collections.collection import (
+    Collection,
+    new_folder,
+    read_folder,
+    whole_folder,
+    write_folder,
+)
 from ragassay.evaluate.from_files.collections.gathered import read_answer_files
 from ragassay.text import plain
 
@@ -34,11 +40,12 @@ def export_folder(options: argparse.Namespace) -> int:
     """Write the folder, and say what it holds and what it cannot."""
     results = Path(str(options.corpus))
     collection = read_folder(results)
-    with whole_folder(options.out) as folder:
-        if options.to == "mlflow":
+    if options.to == "mlflow":
+        with new_folder(options.out) as folder:
             said = mlflow_run.write(collection, results, folder)
-        else:
-            writers = {"beir": beir.write, "trec": trec.write, "ragas": ragas.write, "hf": huggingface.write}
+    else:
+        writers = {"beir": beir.write, "trec": trec.write, "ragas": ragas.write, "hf": huggingface.write}
+        with whole_folder(options.out) as folder:
             said = writers[options.to](collection, folder)
     print(f"{plain(str(options.out))}: {_counted(collection)}")
     _say(said)

@@ -106,7 +106,7 @@ def _at(value: Any, *names: str) -> Any:
 def seconds_between(start: Any, end: Any) -> float | None:
     """Between two times in ISO 8601; None where one is missing or they are the wrong way round."""
     try:
-        taken = (datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).totalseconds_between()
+        taken = (datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).total_seconds()
     except (ValueError, TypeError):
         return None
     return taken if taken >= 0 else None

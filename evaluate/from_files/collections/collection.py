@@ -89,10 +89,26 @@ def write_folder(collection: Collection, out: Path) -> None:
 
 
 @contextmanager
-def whole_folder(out: Path) -> Iterator[Path]:
-    """A folder beside `out`, moved there when all is written and removed otherwise. Raises InputError."""
+def new_folder(out: Path) -> Iterator[Path]:
+    """`out` itself, removed where what is written to it fails; for what keeps its own place in its files."""
+    check_new(out)
+    try:
+        yield out
+    except BaseException:
+        shutil.rmtree(out, ignore_errors=True)
+        raise
+
+
+def check_new(out: Path) -> None:
+    """Raises InputError where there is something at `out`."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError("is there already", file=out, remedy="name a new folder with --out")
+
+
+@contextmanager
+def whole_folder(out: Path) -> Iterator[Path]:
+    """A folder beside `out`, moved there when all is written and removed otherwise. Raises InputError."""
+    check_new(out)
     beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     beside.mkdir(parents=True)
     try:

@@ -11,11 +11,12 @@ from typing import Any
 
 from ragassay.errors import InputError, MissingExtra
 from ragassay.files import read_json
+from ragassay.text import plain
 
 from .collection import Collection
 
 PARTS = ("value", "n", "n_failed", "ci_low", "ci_high")
-"""Of a figure: its value is the metric, the others stand beside it under their names."""
+"""What a figure has; each is a metric of its own."""
 
 _NOT_IN_A_NAME = re.compile(r"[^\w\-. /]+", re.ASCII)
 _WHOLE = ("results.json", "report.html", "validity.html")
@@ -24,7 +25,7 @@ _WHOLE = ("results.json", "report.html", "validity.html")
 def metrics(figures: Any) -> tuple[dict[str, float], list[str]]:
     """(name to number, names of figures without a value) of everything in results.json that is a figure.
 
-    Names are the path to it, divided by slashes, with underscores for what MLflow takes in no name; a second figure
+    Names are the path to it and one of PARTS, divided by slashes, with underscores for what MLflow takes in no name; a second figure
     that this makes one of the same name has a number behind it. A value that is missing is no metric.
     """
     made: dict[str, float] = {}
@@ -39,7 +40,7 @@ def metrics(figures: Any) -> tuple[dict[str, float], list[str]]:
         for part in PARTS:
             value = figure.get(part)
             if isinstance(value, int | float) and math.isfinite(value):
-                made[name if part == "value" else f"{name}/{part}"] = float(value)
+                made[f"{name}/{part}"] = float(value)
     return made, missing
 
 
@@ -53,22 +54,32 @@ def write(collection: Collection, results: Path, folder: Path) -> list[str]:
         raise InputError("has no results.json", file=results, remedy=remedy)
     found, missing = metrics(read_json(results / "results.json"))
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     try:
         from mlflow import MlflowClient
         from mlflow.entities import Metric, Param
+        from mlflow.exceptions import MlflowException
     except ImportError:
         raise MissingExtra("an export to MLflow", "mlflow") from None
-    client = MlflowClient(tracking_uri=folder.resolve().as_uri())
+    try:
+        _log(MlflowClient(tracking_uri=folder.resolve().as_uri()), found, Metric, Param, collection, results)
+    except MlflowException as error:
+        raise InputError(f"MLflow does not take it ({plain(str(error))})", file=results) from None
+    return [f"figures without a value are no metrics: {len(missing)} left out"] if missing else []
+
+
+def _log(
+    client: Any, found: Mapping[str, float], metric: Any, param: Any, collection: Collection, results: Path
+) -> None:
     experiment = client.create_experiment(results.resolve().name or "ragassay")
     run = client.create_run(experiment, tags={"mlflow.source.name": "ragassay"}).info.run_id
-    rows = [Metric(name, value, 0, 0) for name, value in found.items()]
+    rows = [metric(name, value, 0, 0) for name, value in found.items()]
     for start in range(0, len(rows), 500):
         client.log_batch(run, metrics=rows[start : start + 500])
     params = {f"n_{name}": str(n) for name, n in collection.counts().items()}
-    client.log_batch(run, params=[Param(name, value) for name, value in params.items()])
+    client.log_batch(run, params=[param(name, value) for name, value in params.items()])
     _artifacts(client, run, collection, results)
     client.set_terminated(run)
-    return [f"figures without a value are no metrics: {len(missing)} left out"] if missing else []
 
 
 def _artifacts(client: Any, run: str, collection: Collection, results: Path) -> None:

@@ -34,7 +34,8 @@ COLUMNS = {
     "games": ("qid", "query_id", "agent_a", "agent_b", "answer", "winner"),
 }
 REMEDY = (
-    "RAGElo's are queries (qid, query), documents (did, document, qid, agent), answers (qid, agent, answer) and games"
+    "RAGElo's are queries (qid, query), documents (did, document, qid, agent), answers (qid, agent, answer) and games "
+    "(qid, agent_a, agent_b, answer)"
 )
 
 

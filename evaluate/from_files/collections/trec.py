@@ -18,7 +18,6 @@ from ragassay.trec import Qrels, Rankings, read_qrels, read_run, write_qrels, wr
 from ...texts.sentences import cited, sentences, without_citations
 from .collection import Collection, agent_name, check_trec_ids
 from .gathered import Gathering, read_answer_files
-from .ragelo import in_folders
 
 REMEDY = (
     "TREC's are topics or lines of id, tab and text; qrels (4 columns); runs (6 columns); documents (<DOC>); "
@@ -31,7 +30,9 @@ def read(sources: Sequence[Path]) -> Collection:
     """The collection of the files, or of those in folders and their folders. Raises InputError."""
     found: dict[str, list[Path]] = {"answers": [], "topics": [], "documents": [], "run": [], "qrels": []}
     folders = [path for one in sources if one.is_dir() for path in sorted(one.iterdir()) if path.is_dir()]
-    for path in in_folders([*sources, *folders], _SUFFIXES):
+    files = [one for one in sources if one.is_file()]
+    inside = [path for one in (*sources, *folders) if one.is_dir() for path in sorted(one.iterdir())]
+    for path in [*files, *(path for path in inside if path.is_file() and path.suffix.lower() in _SUFFIXES)]:
         found[_kind(path)].append(path)
     gathering = Gathering()
     for path in found["topics"]:
@@ -57,16 +58,20 @@ def write(collection: Collection, folder: Path) -> list[str]:
         check_trec_ids(collection.qrels, folder / "qrels.trec")
         write_qrels(folder / "qrels.trec", collection.qrels)
     for agent, ranking in collection.rankings.items():
+        if not ranking:
+            continue
         check_trec_ids(ranking, folder / f"{agent}.trec")
         write_run(folder / "runs" / f"{agent}.trec", ranking, agent)
     failed = 0
     for agent, answers in collection.answers.items():
         whole = [answer for answer in answers.values() if answer.answer is not None]
         failed += len(answers) - len(whole)
+        if not whole:
+            continue
         rows = [rag_row(answer, collection) for answer in whole]
         write_text(folder / "answers" / f"{agent}.jsonl", "".join(map(json_line, rows)))
     lacking = [what for what in ("passages", "games") if collection.counts()[what]]
-    said = [f"TREC's files cannot hold the texts of {listed(lacking)}: left out"] if lacking else []
+    said = [f"TREC's files cannot hold {listed(lacking)}: left out"] if lacking else []
     said += ["what queries carry besides their text, and white space in it: left out"] if collection.queries else []
     said += [f"answers that failed have no place in them: {failed} left out"] if failed else []
     return said
