@@ -25,8 +25,8 @@ _WHOLE = ("results.json", "report.html", "validity.html")
 def metrics(figures: Any) -> tuple[dict[str, float], list[str]]:
     """(name to number, names of figures without a value) of everything in results.json that is a figure.
 
-    Names are the path to it and one of PARTS, divided by slashes, with underscores for what MLflow takes in no name; a second figure
-    that this makes one of the same name has a number behind it. A value that is missing is no metric.
+    Names are the path to it and one of PARTS, divided by slashes, with underscores for what MLflow takes in no name; a
+    second figure that this makes one of the same name has a number behind it. A value that is missing is no metric.
     """
     made: dict[str, float] = {}
     missing: list[str] = []

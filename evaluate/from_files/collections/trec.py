@@ -89,7 +89,7 @@ def rag_row(answer: Answer, collection: Collection) -> dict[str, Any]:
     return {
         "run_id": answer.agent,
         "topic_id": answer.query_id,
-        "topic": query.text if query else "",
+        "topic": _one_line(query.text) if query else "",
         "references": references,
         "response_length": len(text.split()),
         "answer": made,
