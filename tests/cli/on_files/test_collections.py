@@ -1,4 +1,4 @@
-"""`ragassay import` and `ragassay export --to` on RAGElo's published example in small, and answers that bring passages."""
+"""`ragassay import` and `ragassay export --to` on RAGElo's layout in small, and answers that bring their passages."""
 
 from __future__ import annotations
 
@@ -82,14 +82,18 @@ def test_phoenix_s_spans_are_imported(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_passages_written_out_are_judged_without_a_file_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    """ROUGE-L of an answer that is the reference is 1, and the passage of the sample is the case's."""
-    rows = [
-        {"user_input": "How?", "response": "By sei", "retrieved_contexts": ["Call sei"], "reference": "By sei", "x": 1}
-    ]
-    path, out = write_lines(tmp_path / "bot.jsonl", rows), tmp_path / "out.jsonl"
-    options = ["--with", "no_answer_phrases,rouge" if False else "token_f1", "--model", "file:none", "--out", str(out)]
-    status = main(["judge", "--answers", str(path), *options])
-    error = capsys.readouterr().err
-    assert status == 0, error
-    assert "read as ragas; not used: x" in error
-    assert [(row["subject"], row["label"]) for row in records(out)] == [("bot", 1.0)]
+    """Of two documents that are expected the passages that the row brings are of one: a recall of a half."""
+    row = {
+        "request": "How?",
+        "response": "By sei().",
+        "retrieved_context": [{"doc_uri": "a.pdf", "content": "Call sei()."}],
+        "expected_retrieved_context": [{"doc_uri": "a.pdf"}, {"doc_uri": "b.pdf"}],
+        "guidelines": ["be kind"],
+    }
+    path, out = write_lines(tmp_path / "bot.jsonl", [row]), tmp_path / "out.jsonl"
+    options = ["--with", "document_recall", "--model", "file:none", "--out", str(out)]
+    assert main(["judge", "--answers", str(path), *options]) == 0
+    assert "bot.jsonl: read as agent-evaluation; not used: guidelines" in capsys.readouterr().err
+    assert [(row["subject"], row["label"]) for row in records(out)] == [("bot", 0.5)]
+    assert main(["judge", "--answers", str(path), *options, "--format", "ragas"]) == 2
+    assert "as ragas it needs Ragas'" in capsys.readouterr().err
