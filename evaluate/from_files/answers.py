@@ -99,7 +99,7 @@ def _rows(file: GivenAnswers, asked: Mapping[str, Query] | None) -> list[Row]:
     for one in file.answers:
         value = dict(one.fields)
         id, text = value.get("query_id"), value.get("query")
-        if isinstance(text, str) and (id is None or (one.foreign_ids and id not in (asked or {id: None}))):
+        if isinstance(text, str) and (id is None or (one.foreign_ids and asked is not None and id not in asked)):
             value["query_id"] = by_text.get(text.strip(), id)
         if value.get("contexts") and not value.get("passages"):
             value["passages"] = [context_id(context) for context in value["contexts"]]

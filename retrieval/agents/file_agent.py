@@ -70,8 +70,8 @@ class _Found:
 
     def _id(self, context: Mapping[str, Any]) -> str | None:
         id = context.get("id")
-        if id in self.passages and _words(self.passages[id].text) == _words(context["text"]):
-            return str(id)
+        if isinstance(id, str) and id in self.passages and _words(self.passages[id].text) == _words(context["text"]):
+            return id
         return self._by_text.get(_words(context["text"]))
 
 
