@@ -30,6 +30,7 @@ from .verbs import (
     completion,
     demo,
     export,
+    import_,
     judges,
     label_sheet,
     model,
@@ -92,7 +93,7 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ragassay {version}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb")
-    for module in (*EXPERIMENT, *ON_FILES, export, archive):
+    for module in (*EXPERIMENT, *ON_FILES, import_, export, archive):
         module.add(verbs)
     completion.add(verbs, parser)
     return parser

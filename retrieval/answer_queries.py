@@ -69,7 +69,7 @@ def _file_agents(
     answers, notices = {}, list[str]()
     for agent in workspace.experiment.own_agents():
         if agent.kind == "file":
-            answers[agent.name], said = read_answers(agent, workspace, queries, passages.keys())
+            answers[agent.name], said = read_answers(agent, workspace, queries, passages)
             notices += said
     return answers, notices
 

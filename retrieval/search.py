@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from ragassay.errors import InputError
 from ragassay.files import read_records
+from ragassay.layouts.topics import Field, read_queries_file
+from ragassay.layouts.trec_documents import TrecCollection, is_trec_collection
 from ragassay.models.compiled import Backend
 from ragassay.records import Passage, Query
 from ragassay.text import plain
 from ragassay.trec import stream_run
 
-from .layouts.topics import Field, read_queries_file
-from .layouts.trec_documents import TrecCollection, is_trec_collection
 from .opensearch.engine import Engine, open_rankers
 from .rankers.bm25 import Bm25, LuceneBm25, RankBm25
 from .rankers.corpus_file import CorpusFile

@@ -37,10 +37,11 @@ def judge_files(options: argparse.Namespace) -> int:
     """Write --out and what else is asked for, and print the figures of each criterion, or JSON."""
     workspace = files_workspace(options)
     evaluators = experiment_evaluators(workspace)
-    if options.passages is None and (of_passages := [one.name for one in evaluators if one.unit == "passage"]):
-        raise InputError("--passages is missing", remedy=f"{plain(of_passages[0])} judges passages: give their texts")
     most = options.max_rows if options.max_rows is not None else workspace.experiment.evaluate.max_rows
-    cases = read_cases(options.answers, options.passages, options.queries, most)
+    given = read_cases(options.answers, options.passages, options.queries, most, options.format)
+    cases, of_passages = given.cases, [one.name for one in evaluators if one.unit == "passage"]
+    if of_passages and options.passages is None and not given.with_texts:
+        raise InputError("--passages is missing", remedy=f"{plain(of_passages[0])} judges passages: give their texts")
     kept: list[KeptReplies] | None = [] if options.kept_replies else None
     for evaluator in evaluators:
         if any(not evaluator.lacks(case.query) for case in cases):
@@ -55,7 +56,7 @@ def judge_files(options: argparse.Namespace) -> int:
         verdicts = found.verdicts()
         _write(options, rows, verdicts, kept)
     limit = [f"only the first {len(found.answers)} answers are judged (--max-rows)"] if most is not None else []
-    for notice in [*limit, *passed_over(evaluators, cases), *failures(by_criterion(rows))]:
+    for notice in [*given.notices, *limit, *passed_over(evaluators, cases), *failures(by_criterion(rows))]:
         print(f"note: {plain(notice)}", file=sys.stderr)
     if options.json:
         print_json(_as_json(found, verdicts))

@@ -1,4 +1,4 @@
-"""`ragassay export`: what evaluators gave, in the column names of other tools."""
+"""`ragassay export`: a run in the columns or the files of other tools."""
 
 from __future__ import annotations
 
@@ -11,18 +11,26 @@ from ragassay.errors import InputError
 
 from ..options import Verbs, add_corpus, add_verb, path_of
 
+TO = ("beir", "trec", "ragas", "hf", "mlflow")
+
 
 def add(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "export", "write what evaluators gave as CSV, in another tool's columns", run)
+    verb = add_verb(verbs, "export", "write a run in another tool's columns or files", run)
+    verb.description = (
+        "Write what evaluators gave in CORPUS's run as CSV (--format), or a results folder, named where CORPUS stands, "
+        "as another tool's files (--to)."
+    )
     add_corpus(verb)
-    verb.add_argument("--format", choices=["agent-evaluation", "open-rag-eval"], required=True, help="whose columns")
+    whose = verb.add_mutually_exclusive_group(required=True)
+    whose.add_argument("--format", choices=["agent-evaluation", "open-rag-eval"], help="whose columns")
+    whose.add_argument("--to", choices=TO, help="whose files; --out is then the folder to make")
     verb.add_argument(
         "--out",
         type=path_of,
         required=True,
-        metavar="CSV",
-        help="the file to write; what a spreadsheet would take for a formula gets an apostrophe before it",
+        metavar="FILE",
+        help="the file to write; in CSV, what a spreadsheet would take for a formula gets an apostrophe before it",
     )
     verb.add_argument(
         "--metrics",
@@ -33,12 +41,18 @@ def add(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write a CSV file, and with --metrics a JSON file of the run's figures."""
+    """Write a CSV file, and with --metrics a JSON file of the run's figures; or a folder."""
     from ragassay.evaluate.from_files import export_agent_evaluation, export_open_rag_eval
     from ragassay.files import write_json, write_text
 
     from ..pipeline.opening import open_workspace
 
+    if options.to:
+        if given := "--metrics" if options.metrics else "--results" if options.results else None:
+            raise InputError(f"{given} does not go with --to", remedy="leave it out")
+        from ..on_files.collections import export_folder
+
+        return export_folder(options)
     ours = options.format == "agent-evaluation"
     if options.metrics and not ours:
         raise InputError(f"--metrics does not go with --format {options.format}", remedy="leave it out")

@@ -12,6 +12,7 @@ _ON_FILES = ("answers", "out", "with_")
 _ALSO_ON_FILES = (
     "passages",
     "queries",
+    "format",
     "config",
     "base_url",
     "mode",
@@ -33,8 +34,13 @@ def add(verbs: Verbs) -> None:
     verb.description = "Stage: have the judge grade passages, answers and pairs; or run evaluators on files of yours."
     files = verb.add_argument_group("on files instead of CORPUS")
     files.add_argument(
-        "--answers", action="append", type=path_of, metavar="JSONL", help="answers, an agent a file; may be repeated"
+        "--answers",
+        action="append",
+        type=path_of,
+        metavar="FILE",
+        help="answers, an agent a file, in JSON Lines, JSON or CSV of ours or another tool's; may be repeated",
     )
+    files.add_argument("--format", metavar="NAME", help="whose columns those are (default: told by them)")
     files.add_argument("--passages", type=path_of, metavar="JSONL", help="what the answers' passages name (BEIR)")
     files.add_argument("--queries", type=path_of, metavar="JSONL", help="BEIR; or give `query` in the answers' lines")
     files.add_argument("--with", dest="with_", metavar="NAME,NAME", help="evaluators: see `ragassay judges`")

@@ -10,9 +10,10 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.files import read_json, read_text, write_text
+from ragassay.layouts.rows import LISTS, table_rows
 from ragassay.text import plain, safe_cell
 
-from .test_set import LISTS, Item, read_test_set, table_rows
+from .test_set import Item, read_test_set
 
 VERDICTS = ("accept", "reject")
 _NEEDED = ("id", "row", "verdict")

@@ -25,7 +25,7 @@ DOORS = {"__init__", "__main__", "judges", "testing"}
 GROUND_FLOOR = (
     {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
     {"files", "trec", "cores"},
-    {"prompts", "experiment", "evidence", "question_edits"},
+    {"prompts", "experiment", "evidence", "layouts", "question_edits"},
     {"models", "screening"},
     {"calls"},
 )

@@ -140,6 +140,18 @@ def test_ragelos_csv_by_the_text_of_the_query(tmp_path: Path) -> None:
     assert [answer.answer for answer in read_records(workspace.answers("ours"), Answer)] == ["a", None, "c"]
 
 
+def test_passages_written_out_are_found_in_the_corpus_and_what_is_not_used_is_named(tmp_path: Path) -> None:
+    workspace, _ = from_file(tmp_path, "ours.jsonl", lines({"query_id": "q_1", "answer": "x"}))
+    known = read_records(workspace.passages, Passage)[1]
+    contexts = [known.text, "in no corpus"]
+    row = {"user_input": QUERIES["q_2"], "response": "It.", "retrieved_contexts": contexts, "persona_name": "x"}
+    workspace, outcome = from_file(tmp_path, "ours.jsonl", lines(row))
+    assert read_run(workspace.rankings("ours")) == {"q_2": [(known.id, 1.0)]}
+    said = " ".join(outcome.notices)
+    assert "read as ragas; not used: persona_name" in said
+    assert "passages written out that are not in corpus.jsonl are left out: 1" in said
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [

@@ -100,7 +100,7 @@ def test_a_table_with_semicolons_and_a_blank_question(tmp_path: Path):
         ),
         ("a.json", '[{"id": 1, "input": "A?"}, {"id": 1, "input": "B?"}]', "item 2: the id '1' is also that of item 1"),
         ("a.jsonl", '{"user_input": [{"content": "hi", "type": "human"}]}\n', ":1: 'user_input' is not a text"),
-        ("a.csv", "question,answer\na,b,c\n", ":2: has 3 cells, the header 2"),
+        ("a.csv", "question,answer\na,b,c\n", ":2: has 3 cells, the header has 2"),
         ("a.json", "[1]", "item 1 is not a JSON object"),
         ("a.json", "[{", "is not JSON"),
         ("a.jsonl", '{"text": "A?", "evidence": [{"doc": "a.pdf"}]}\n', "evidence 1: has 'doc'"),

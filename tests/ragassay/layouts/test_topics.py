@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.retrieval.layouts.topics import read_queries_file
-from ragassay.retrieval.layouts.trec_documents import TrecCollection
+from ragassay.layouts.topics import read_queries_file
+from ragassay.layouts.trec_documents import TrecCollection
 from ragassay.retrieval.search import search_files
 from ragassay.trec import read_run
 

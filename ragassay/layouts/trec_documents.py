@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 
-from ragassay.errors import InputError
-from ragassay.records import Passage
+from ..errors import InputError
+from ..records import Passage
 
 LAYOUTS = "a corpus is JSON Lines with _id and text (BEIR), or a TREC collection (<DOC> <DOCNO> … </DOC>)"
 

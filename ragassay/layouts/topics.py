@@ -8,10 +8,10 @@ from html import unescape
 from pathlib import Path
 from typing import Literal
 
-from ragassay.errors import InputError
-from ragassay.files import read_records, read_text
-from ragassay.records import Query
-from ragassay.text import plain
+from ..errors import InputError
+from ..files import read_records, read_text
+from ..records import Query
+from ..text import plain
 
 Field = Literal["title", "desc", "narr"]
 """Of a TREC topic: the few words, the sentence, and what is relevant."""

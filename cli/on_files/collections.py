@@ -1,0 +1,67 @@
+"""What `ragassay import` and `ragassay export --to` do: collections of other tools in and out."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragassay.errors import InputError
+from ragassay.evaluate.from_files.collections import beir, huggingface, mlflow_run, ragas, ragelo, trec
+from ragassay.evaluate.from_files.collections.collection import (
+    Collection,
+    new_folder,
+    read_folder,
+    whole_folder,
+    write_folder,
+)
+from ragassay.evaluate.from_files.collections.gathered import read_answer_files
+from ragassay.text import plain
+
+SHEETS = {"ragas": "ragas", "csv": None, "langsmith": "langsmith", "phoenix": "openinference"}
+"""What `--from` takes that is files of answers to the layout these have; None: told by the columns."""
+SUFFIXES = (".jsonl", ".json", ".csv", ".tsv")
+
+
+def import_files(options: argparse.Namespace) -> int:
+    """Write the folder, and say what is in it and what was left out."""
+    for source in options.sources:
+        if not source.exists():
+            raise InputError("there is no such file", file=source)
+    collection = _read(options.from_, options.sources)
+    write_folder(collection, options.out)
+    print(f"{plain(str(options.out))}: {_counted(collection)}")
+    _say(collection.notes)
+    return 0
+
+
+def export_folder(options: argparse.Namespace) -> int:
+    """Write the folder, and say what it holds and what it cannot."""
+    results = Path(str(options.corpus))
+    collection = read_folder(results)
+    if options.to == "mlflow":
+        with new_folder(options.out) as folder:
+            said = mlflow_run.write(collection, results, folder)
+    else:
+        writers = {"beir": beir.write, "trec": trec.write, "ragas": ragas.write, "hf": huggingface.write}
+        with whole_folder(options.out) as folder:
+            said = writers[options.to](collection, folder)
+    print(f"{plain(str(options.out))}: {_counted(collection)}")
+    _say(said)
+    return 0
+
+
+def _read(kind: str, sources: Sequence[Path]) -> Collection:
+    if kind in SHEETS:
+        return read_answer_files(ragelo.in_folders(sources, SUFFIXES), SHEETS[kind])
+    return {"ragelo": ragelo.read, "trec": trec.read, "beir": beir.read}[kind](sources)
+
+
+def _counted(collection: Collection) -> str:
+    return ", ".join(f"{n} {what}" for what, n in collection.counts().items() if n) or "nothing"
+
+
+def _say(notes: Sequence[str]) -> None:
+    for note in notes:
+        print(f"note: {plain(note)}", file=sys.stderr)

@@ -1,0 +1,24 @@
+"""`ragassay import`: what another tool wrote, as a folder that the other verbs take."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..options import Verbs, add_verb, path_of
+
+FROM = ("ragelo", "trec", "beir", "ragas", "csv", "langsmith", "phoenix")
+
+
+def add(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "import", "make a folder that the other verbs take of what another tool wrote", run)
+    verb.add_argument("sources", type=path_of, nargs="+", metavar="SOURCE", help="files, or folders of them")
+    verb.add_argument("--from", dest="from_", choices=FROM, required=True, help="whose they are")
+    verb.add_argument("--out", type=path_of, required=True, metavar="DIR", help="the folder to make")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Write the folder; what is not used is said."""
+    from ..on_files.collections import import_files
+
+    return import_files(options)

@@ -1,0 +1,81 @@
+"""A layout of answers: the columns that another tool writes, and which of our fields each becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..text import plain
+from .rows import Row
+
+FIELDS = frozenset(
+    (
+        *("query_id", "query", "agent", "answer", "passages", "queries", "usage", "latency_s", "error"),
+        *("contexts", "reference_contexts", "expected_response", "expected_facts", "expected_docs"),
+        *("conditions", "json_schema", "expected_files"),
+    )
+)
+"""What a column can become. contexts, reference_contexts: `cells.Context`, what was retrieved and what is right."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: which field it becomes, and how its value is read (raises ValueError with what is wrong)."""
+
+    field: str
+    read: Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Given:
+    """One answer in a file: where it stands, our `FIELDS`, and whether its query_id is another tool's own."""
+
+    row: Row
+    fields: Mapping[str, Any]
+    foreign_ids: bool = False
+
+    @property
+    def line(self) -> int:
+        """Where it is said to stand: the line, or the number in a JSON list."""
+        return self.row.line or self.row.number
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`columns` in the order in which they are looked for: of those for one field the first that holds something.
+
+    needs: sets of columns; a file that has all of one set is of this layout. foreign_ids: whether a query's id is the
+    tool's own, so that queries are told by their texts first. strict: whether a row must have an answer or an error;
+    elsewhere one that has neither is a failure.
+    """
+
+    name: str
+    title: str
+    needs: Sequence[frozenset[str]]
+    columns: Mapping[str, Column]
+    foreign_ids: bool = False
+    strict: bool = False
+
+    def fits(self, there: Iterable[str]) -> bool:
+        """Whether a file with these columns is of this layout."""
+        known = set(there)
+        return any(need <= known for need in self.needs)
+
+    def given(self, row: Row, path: Path) -> Given:
+        """The row in our fields. Raises InputError that names the line and the column."""
+        fields: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            value = row.fields.get(name)
+            if value is None or column.field in fields or (value == "" and column.field not in {"answer", "query"}):
+                continue
+            try:
+                fields[column.field] = column.read(value)
+            except ValueError as error:
+                problem = f"{row.place}'{plain(name)}' {error}"
+                raise InputError(problem, file=path, line=row.line) from None
+        if not self.strict and not {"answer", "error"} & fields.keys():
+            fields["error"] = "no answer is given"
+        return Given(row, fields, self.foreign_ids)

@@ -1,0 +1,262 @@
+"""Answers of other tools: each layout's documented example, what is not used, and files that are none of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.json_lines import write_lines
+
+from ragassay.errors import InputError
+from ragassay.layouts.answers import NAMES, read_given
+
+AGENT_EVALUATION = {
+    "request_id": "r1",
+    "request": {"messages": [{"role": "user", "content": "What is Spark?"}]},
+    "response": {"choices": [{"message": {"role": "assistant", "content": "An engine."}}]},
+    "retrieved_context": [{"doc_uri": "doc1.txt", "content": "Spark is an engine."}],
+    "expected_facts": ["It is an engine.", "It is by Apache."],
+    "guidelines": ["in English"],
+}
+MLFLOW = {
+    "info": {"trace_id": "tr-1", "state": "OK"},
+    "data": {
+        "spans": [
+            {
+                "span_id": "a",
+                "parent_span_id": None,
+                "start_time_unix_nano": 1_000_000_000,
+                "end_time_unix_nano": 1_500_000_000,
+                "status": {"code": "STATUS_CODE_OK", "message": ""},
+                "attributes": {
+                    "mlflow.spanType": '"UNKNOWN"',
+                    "mlflow.spanInputs": '{"question": "How?"}',
+                    "mlflow.spanOutputs": '"By sei()."',
+                },
+            },
+            {
+                "span_id": "b",
+                "parent_span_id": "a",
+                "attributes": {
+                    "mlflow.spanType": '"RETRIEVER"',
+                    "mlflow.spanOutputs": json.dumps(
+                        [{"page_content": "Call sei().", "metadata": {"doc_uri": "a.pdf"}, "id": "p1"}]
+                    ),
+                },
+            },
+            {
+                "span_id": "c",
+                "parent_span_id": "a",
+                "attributes": {
+                    "mlflow.spanType": '"CHAT_MODEL"',
+                    "mlflow.chat.tokenUsage": '{"input_tokens": 7, "output_tokens": 3, "total_tokens": 10}',
+                },
+            },
+        ]
+    },
+}
+"""As `Trace.to_json` of mlflow 3.17 writes it, shortened."""
+
+
+def phoenix(kind: str, id: str, parent: str | None, **attributes: Any) -> dict[str, Any]:
+    return {
+        "name": kind.lower(),
+        "span_kind": kind,
+        "parent_id": parent,
+        "context": {"trace_id": "t1", "span_id": id},
+        "start_time": "2026-01-01T00:00:00+00:00",
+        "end_time": "2026-01-01T00:00:02+00:00",
+        "status_code": "OK",
+        "attributes": attributes,
+    }
+
+
+SPANS = [
+    phoenix("CHAIN", "1", None, **{"input.value": '{"query": "How?"}', "output.value": "By sei()."}),
+    phoenix(
+        "RETRIEVER",
+        "2",
+        "1",
+        **{
+            "retrieval.documents.0.document.content": "Call sei().",
+            "retrieval.documents.0.document.id": "p1",
+            "retrieval.documents.1.document.content": "Call cli().",
+        },
+    ),
+    phoenix("LLM", "3", "1", llm={"token_count": {"prompt": 7, "completion": 3}}),
+]
+RUNS = [
+    {
+        "id": "1",
+        "trace_id": "1",
+        "run_type": "chain",
+        "inputs": {"question": "How?"},
+        "outputs": {"output": "By sei()."},
+    },
+    {
+        "id": "2",
+        "trace_id": "1",
+        "parent_run_id": "1",
+        "run_type": "retriever",
+        "inputs": {"query": "How?"},
+        "outputs": {"documents": [{"page_content": "Call sei().", "metadata": {"source": "a.pdf"}}]},
+    },
+]
+RAG24 = {
+    "run_id": "ours",
+    "topic_id": "2024-1",
+    "topic": "How?",
+    "references": ["d1", "d2"],
+    "response_length": 4,
+    "answer": [{"text": "By sei().", "citations": [1, 0]}, {"text": "Or not", "citations": []}],
+}
+RAGAS = {"user_input": "How?", "response": "By sei().", "retrieved_contexts": ["Call sei()."], "reference": "sei()"}
+DEEPEVAL = {
+    "input": "How?",
+    "actual_output": "So.",
+    "retrieval_context": ["x"],
+    "expected_output": "y",
+    "context": ["z"],
+}
+
+
+@pytest.mark.parametrize(
+    ("rows", "layout", "fields"),
+    [
+        (
+            [AGENT_EVALUATION],
+            "agent-evaluation",
+            {
+                "query_id": "r1",
+                "query": "What is Spark?",
+                "answer": "An engine.",
+                "contexts": [{"text": "Spark is an engine.", "doc": "doc1.txt"}],
+                "expected_facts": ["It is an engine.", "It is by Apache."],
+            },
+        ),
+        (
+            [RAGAS],
+            "ragas",
+            {
+                "query": "How?",
+                "answer": "By sei().",
+                "contexts": [{"text": "Call sei()."}],
+                "expected_response": "sei()",
+            },
+        ),
+        (
+            [DEEPEVAL],
+            "deepeval",
+            {
+                "query": "How?",
+                "answer": "So.",
+                "contexts": [{"text": "x"}],
+                "expected_response": "y",
+                "reference_contexts": [{"text": "z"}],
+            },
+        ),
+        (
+            [RAG24],
+            "trec-rag",
+            {
+                "query_id": "2024-1",
+                "query": "How?",
+                "agent": "ours",
+                "passages": ["d1", "d2"],
+                "answer": "By sei() [2][1]. Or not",
+            },
+        ),
+        (
+            [MLFLOW],
+            "mlflow",
+            {
+                "query": "How?",
+                "answer": "By sei().",
+                "contexts": [{"text": "Call sei().", "id": "p1", "doc": "a.pdf"}],
+                "latency_s": 0.5,
+                "usage": {"input_tokens": 7, "output_tokens": 3},
+            },
+        ),
+        (
+            SPANS,
+            "openinference",
+            {
+                "query": "How?",
+                "answer": "By sei().",
+                "contexts": [{"text": "Call sei().", "id": "p1"}, {"text": "Call cli()."}],
+                "latency_s": 2.0,
+                "usage": {"input_tokens": 7, "output_tokens": 3},
+            },
+        ),
+        (
+            RUNS,
+            "langsmith",
+            {"query": "How?", "answer": "By sei().", "contexts": [{"text": "Call sei().", "doc": "a.pdf"}]},
+        ),
+        ([{"qid": "1", "agent": "a", "answer": "So."}], "ragelo", {"query_id": "1", "agent": "a", "answer": "So."}),
+        (
+            [{"query": "How?", "answer": "So.", "contexts": ["x", {"id": "p", "text": "y"}]}],
+            "ragassay",
+            {"query": "How?", "answer": "So.", "contexts": [{"text": "x"}, {"id": "p", "text": "y"}]},
+        ),
+    ],
+)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_each_layout_is_told_by_its_columns(tmp_path: Path, rows, layout, fields, name):
+    path = write_lines(tmp_path / name, rows) if name == "a.jsonl" else tmp_path / name
+    if name == "a.json":
+        path.write_text(json.dumps(rows))
+    found = read_given(path)
+    assert (found.layout, [dict(one.fields) for one in found.answers]) == (layout, [fields])
+    assert layout in NAMES and read_given(path, layout).answers == found.answers
+
+
+def test_what_is_not_used_is_named(tmp_path: Path):
+    path = write_lines(tmp_path / "a.jsonl", [AGENT_EVALUATION, {"request": "x", "response": "y", "\x1b[2J": 1}])
+    assert read_given(path).unused() == [f"{path}: read as agent-evaluation; not used: guidelines and \\x1b[2J"]
+    assert read_given(write_lines(path, [RAGAS])).unused() == []
+
+
+def test_lists_in_a_cell_are_read_as_json_or_as_python_writes_them(tmp_path: Path):
+    path = tmp_path / "a.csv"
+    path.write_text('user_input,response,retrieved_contexts\nq,a,"[""x"", ""y""]"\nr,b,"[\'x\', \'y\']"\n')
+    assert [one.fields["contexts"] for one in read_given(path).answers] == [[{"text": "x"}, {"text": "y"}]] * 2
+
+
+def test_a_trace_that_failed_and_a_row_without_an_answer_are_failures(tmp_path: Path):
+    failed = phoenix("CHAIN", "1", None, **{"input.value": "How?"}) | {"status_code": "ERROR", "status_message": "down"}
+    assert read_given(write_lines(tmp_path / "a.jsonl", [failed])).answers[0].fields["error"] == "down"
+    row = {"user_input": "How?", "response": None}
+    assert read_given(write_lines(tmp_path / "a.jsonl", [row])).answers[0].fields["error"] == "no answer is given"
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([{"a": 1}], r"a\.jsonl:1: has the columns a; it needs answer and qid \(or query\), or .*user_input, response"),
+        ([RAGAS, RAGAS | {"response": 3.5}], r"a\.jsonl:2: 'response' is not a text"),
+        ([RAGAS | {"retrieved_contexts": [1]}], r":1: 'retrieved_contexts' is not a list of passages"),
+        ([RAG24 | {"answer": [{"text": "x", "citations": [-1]}]}], r":1: 'answer' has citations that are no places"),
+        ([AGENT_EVALUATION | {"request": {"a": 1, "b": 2}}], r":1: 'request' holds no text, no messages"),
+        (
+            [SPANS[0], SPANS[0] | {"context": {"trace_id": "t1", "span_id": "9"}}],
+            r":1: the trace has 2 spans without a",
+        ),
+        ([MLFLOW | {"data": {}}], r":1: the trace has no spans"),
+        ([{"run_type": "chain", "inputs": {}}], r":1: the run has no id"),
+        ([], r"a\.jsonl: holds no answer"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_line_and_column(tmp_path: Path, rows, said):
+    with pytest.raises(InputError, match=said):
+        read_given(write_lines(tmp_path / "a.jsonl", rows))
+
+
+def test_a_layout_that_is_named_must_be_there_and_fit(tmp_path: Path):
+    path = write_lines(tmp_path / "a.jsonl", [RAGAS])
+    with pytest.raises(InputError, match="'raggas' is no layout; did you mean 'ragas'"):
+        read_given(path, "raggas")
+    with pytest.raises(InputError, match=r"as deepeval it needs DeepEval's"):
+        read_given(path, "deepeval")
