@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
@@ -24,9 +25,11 @@ from .audit import audit_rows, length_plots, pool_columns
 from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .environment import environment
-from .evidence import Evidence, query_views, read_evidence
 from .judges import disagreement_rows, judge_rows, split_of
-from .question_kinds import kinds_line
+from .queries.evidence import Evidence, read_evidence
+from .queries.question_kinds import kinds_line
+from .queries.room import size
+from .queries.section import evidence_sections
 from .screening.screen_page import read_screen
 from .screening.shown import screening_shown
 from .sources import caution, kinds, orders_shown
@@ -47,6 +50,12 @@ from .tables import (
 )
 from .verdict_matrix import verdict_matrices
 from .wording import beside_the_verdict, confidence, measure_help, measure_name
+
+
+MOST_BYTES = 2_900_000
+"""How long the page may be, so that it can be mailed and opens at once; its figures always have room."""
+_QUERIES, _PASSAGES = Markup("<!--queries-->"), Markup("<!--passages-->")
+"""Where the evidence comes; no text on the page can be one of these, since all are escaped."""
 
 
 def report(workspace: Workspace) -> StageOutcome:
@@ -94,13 +103,17 @@ def render(results: Results, evidence: Evidence, k: int, screening: ScreenResult
             "listed": bool(evidence.lists),
             "looks": evidence.looks,
             "by_kind": kinds_line(evidence.queries, evidence.kinds_asked),
-            "queries": query_views(evidence, results.agents, k),
-            "n_queries_shown": len(evidence.queries),
+            "queries": _QUERIES,
+            "passages": _PASSAGES,
             "kinds": kinds(results),
             "screening": screening_shown(screening) if screening else None,
         }
     )
-    return templates.get_template("report.html.j2").render(context)
+    templates.globals["r"] = results
+    figures = templates.get_template("report.html.j2").render(context)
+    room = MOST_BYTES - size(figures)
+    queries, passages = evidence_sections(templates, evidence, results.agents, criteria(results), k, room)
+    return figures.replace(_QUERIES, queries).replace(_PASSAGES, passages)
 
 
 def notices(results: Results, evidence: Evidence) -> list[str]:

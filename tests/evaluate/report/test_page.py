@@ -15,9 +15,9 @@ from support.made_up_results.workspace import make_workspace
 from support.places import ROOT
 
 from ragassay.errors import InputError
-from ragassay.evaluate.report.evidence import read_evidence
+from ragassay.evaluate.report.queries.evidence import read_evidence
 from ragassay.evaluate.report.page import read_results, render, report
-from ragassay.evaluate.report.question_kinds import kinds_line
+from ragassay.evaluate.report.queries.question_kinds import kinds_line
 from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, read_records, write_json, write_records

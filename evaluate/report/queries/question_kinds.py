@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ragassay.records import Query
 from ragassay.text import one_line
 
-from ..inputs.sources import writer
+from ...inputs.sources import writer
 
 
 def kinds_line(queries: Sequence[Query], asked: Mapping[str, float]) -> str:
