@@ -49,7 +49,7 @@ from .tables import (
     usage_total,
 )
 from .verdict_matrix import verdict_matrices
-from .wording import beside_the_verdict, confidence, measure_help, measure_name
+from .wording import beside_the_verdict, confidence, likely_but_open, measure_help, measure_name
 
 
 MOST_BYTES = 2_900_000
@@ -138,6 +138,7 @@ def _overview(results: Results) -> dict[str, Any]:
         "open_pairs": foremost(results, open_pairs),
         "n_open_pairs": len(open_pairs),
         "beside": beside_the_verdict(results.verdict),
+        "joined": likely_but_open(results.verdict),
         "to_decide": to_decide(results, open_pairs),
         "judge_brief": judge_in_brief(None if results.panel else results.audit),
         "corrected_verdicts": corrected_verdicts(results),
@@ -145,8 +146,8 @@ def _overview(results: Results) -> dict[str, Any]:
         "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), *place(item[0]))),
         "total": usage_total(results.usage),
         "rating_plots": [
-            ("Bradley–Terry strength", results.bradley_terry, plots.scale(strengths), results.bradley_terry_note or ""),
-            ("Elo rating", results.elo, plots.scale(elo), ""),
+            ("Bradley–Terry strength", results.bradley_terry, plots.scale(strengths, 3), results.bradley_terry_note or ""),
+            ("Elo rating", results.elo, plots.scale(elo, 3), ""),
         ],
     }
 
