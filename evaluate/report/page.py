@@ -51,7 +51,6 @@ from .tables import (
 from .verdict_matrix import verdict_matrices
 from .wording import beside_the_verdict, confidence, likely_but_open, measure_help, measure_name
 
-
 MOST_BYTES = 2_900_000
 """How long the page may be, so that it can be mailed and opens at once; its figures always have room."""
 _QUERIES, _PASSAGES = Markup("<!--queries-->"), Markup("<!--passages-->")
@@ -146,7 +145,12 @@ def _overview(results: Results) -> dict[str, Any]:
         "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), *place(item[0]))),
         "total": usage_total(results.usage),
         "rating_plots": [
-            ("Bradley–Terry strength", results.bradley_terry, plots.scale(strengths, 3), results.bradley_terry_note or ""),
+            (
+                "Bradley–Terry strength",
+                results.bradley_terry,
+                plots.scale(strengths, 3),
+                results.bradley_terry_note or "",
+            ),
             ("Elo rating", results.elo, plots.scale(elo, 3), ""),
         ],
     }

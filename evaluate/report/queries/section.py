@@ -39,7 +39,9 @@ def evidence_sections(
 ) -> tuple[Markup, Markup]:
     """The section of queries and that of passages, at most about `room` bytes long; what has no room is named there."""
     views = query_views(evidence, agents, k)
-    listed = {pid: Listed(n, pid, one, place(one.metadata)) for n, (pid, one) in enumerate(evidence.passages.items(), 1)}
+    listed = {
+        pid: Listed(n, pid, one, place(one.metadata)) for n, (pid, one) in enumerate(evidence.passages.items(), 1)
+    }
     one_passage = templates.get_template("passage.html.j2")
     texts = {pid: Markup(one_passage.render(p=one)) for pid, one in listed.items()}  # noqa: S704
     shape = partial(_rendered, templates, agents, criteria, listed)

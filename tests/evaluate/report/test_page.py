@@ -15,8 +15,8 @@ from support.made_up_results.workspace import make_workspace
 from support.places import ROOT
 
 from ragassay.errors import InputError
-from ragassay.evaluate.report.queries.evidence import read_evidence
 from ragassay.evaluate.report.page import read_results, render, report
+from ragassay.evaluate.report.queries.evidence import read_evidence
 from ragassay.evaluate.report.queries.question_kinds import kinds_line
 from ragassay.evaluate.report.telling import telling_criterion
 from ragassay.evaluate.results import Results
@@ -107,7 +107,7 @@ def test_a_run_without_trouble_has_no_notices(tmp_path: Path) -> None:
     report(made)
     page = Page(made.report.read_text(encoding="utf-8"))
     assert "notices" not in page.ids and "Before you read on" not in page.text
-    assert " failed" not in page.text.split("Every query\n")[1].split("What these figures mean")[0].replace("F failed", "")
+    assert " failed" not in page.text.split("Every query\n")[2].split("Usage and cost")[0].replace("F failed", "")
 
 
 def test_how_sure_it_is_stands_beside_the_verdict(page: Page, results: Results) -> None:

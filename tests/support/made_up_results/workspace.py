@@ -32,7 +32,6 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record, Usage
 
-
 PASSAGE_WORDS, ANSWER_WORDS, REASON_WORDS = 150, 120, 60
 """How long texts are where they are to be as long as real ones."""
 

@@ -55,7 +55,9 @@ def test_200_queries_and_six_agents_stay_below_3_mb_with_every_label_and_game(tm
     pooled = re.findall(r'<li><b>P\d+</b> <b class="lb l[012]">', part)
     assert len(pooled) == len(read_records(made.relevance, Judgment))
     text = Page(html).text
-    said = re.search(r"Texts of answers and passages: of the first (\d+).*Reasons of the judge: of the first (\d+)", text)
+    said = re.search(
+        r"Texts of answers and passages: of the first (\d+).*Reasons of the judge: of the first (\d+)", text
+    )
     assert said and int(said[1]) == html.count("<h3>Answers</h3>") > int(said[2]) > 0
     for name in ("relevance.jsonl", "pointwise.jsonl", "games.jsonl", "answers/", "corpus.jsonl"):
         assert name in said.string[said.start() : said.end() + 300]
