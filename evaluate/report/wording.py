@@ -76,7 +76,8 @@ def likely_but_open(verdict: Choice) -> str:
         return ""
     return (
         f"Likely is not yet sure: {one_line(verdict.best)} is the best with a probability of "
-        f"{number(chance, 'share')}, but to be chosen it must be told from each other agent by the games won, at 5%, and it is not."
+        f"{number(chance, 'share')}, "
+        "but to be chosen it must be told from each other agent by the games won, at 5%, and it is not."
     )
 
 

@@ -107,7 +107,9 @@ def test_a_run_without_trouble_has_no_notices(tmp_path: Path) -> None:
     report(made)
     page = Page(made.report.read_text(encoding="utf-8"))
     assert "notices" not in page.ids and "Before you read on" not in page.text
-    assert " failed" not in page.text.split("Every query\n")[2].split("Usage and cost")[0].replace("F failed", "")
+    assert " failed" not in page.text.split("Every query\n")[2].split("Where the questions come from\n")[0].replace(
+        "F failed", ""
+    )
 
 
 def test_how_sure_it_is_stands_beside_the_verdict(page: Page, results: Results) -> None:
