@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from ragassay.text import one_line
 
 from ..inputs.labels import HIGHEST
-from .evidence import Evidence
+from .queries.evidence import Evidence
 
 SHADES = 5
 _ROOM = 0.08

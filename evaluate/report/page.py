@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
@@ -27,9 +28,11 @@ from .audit import audit_rows, length_plots, pool_columns
 from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .environment import environment
-from .evidence import Evidence, query_views, read_evidence
 from .heat_map import heat_map
 from .judges import disagreement_rows, judge_rows, split_of
+from .queries.evidence import Evidence, read_evidence
+from .queries.room import size
+from .queries.section import evidence_sections
 from .screening.screen_page import read_screen
 from .screening.shown import screening_shown
 from .shares import share_rows, tag_rows
@@ -50,7 +53,12 @@ from .tables import (
     usage_total,
 )
 from .verdict_matrix import verdict_matrices
-from .wording import beside_the_verdict, confidence, measure_help, measure_name, share_of
+from .wording import beside_the_verdict, confidence, likely_but_open, measure_help, measure_name, share_of
+
+MOST_BYTES = 2_900_000
+"""How long the page may be, so that it can be mailed and opens at once; its figures always have room."""
+_QUERIES, _PASSAGES = Markup("<!--queries-->"), Markup("<!--passages-->")
+"""Where the evidence comes; no text on the page can be one of these, since all are escaped."""
 
 
 def report(workspace: Workspace) -> StageOutcome:
@@ -106,8 +114,8 @@ def render(
             "listed": bool(evidence.lists),
             "looks": evidence.looks,
             "by_kind": kinds_line(evidence.queries, evidence.kinds_asked),
-            "queries": query_views(evidence, results.agents, k),
-            "n_queries_shown": len(evidence.queries),
+            "queries": _QUERIES,
+            "passages": _PASSAGES,
             "kinds": kinds(results),
             "heat": heat_map(evidence, results.agents),
             "share_rows": share_rows(results),
@@ -116,7 +124,11 @@ def render(
             "validity": validity,
         }
     )
-    return templates.get_template("report.html.j2").render(context)
+    templates.globals["r"] = results
+    figures = templates.get_template("report.html.j2").render(context)
+    room = MOST_BYTES - size(figures)
+    queries, passages = evidence_sections(templates, evidence, results.agents, criteria(results), k, room)
+    return figures.replace(_QUERIES, queries).replace(_PASSAGES, passages)
 
 
 def notices(results: Results, evidence: Evidence) -> list[str]:
@@ -141,6 +153,7 @@ def _overview(results: Results) -> dict[str, Any]:
         "open_pairs": foremost(results, open_pairs),
         "n_open_pairs": len(open_pairs),
         "beside": beside_the_verdict(results.verdict),
+        "joined": likely_but_open(results.verdict),
         "to_decide": to_decide(results, open_pairs),
         "judge_brief": judge_in_brief(None if results.panel else results.audit),
         "corrected_verdicts": corrected_verdicts(results),
@@ -148,8 +161,13 @@ def _overview(results: Results) -> dict[str, Any]:
         "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), *place(item[0]))),
         "total": usage_total(results.usage),
         "rating_plots": [
-            ("Bradley–Terry strength", results.bradley_terry, plots.scale(strengths), results.bradley_terry_note or ""),
-            ("Elo rating", results.elo, plots.scale(elo), ""),
+            (
+                "Bradley–Terry strength",
+                results.bradley_terry,
+                plots.scale(strengths, 3),
+                results.bradley_terry_note or "",
+            ),
+            ("Elo rating", results.elo, plots.scale(elo, 3), ""),
         ],
     }
 

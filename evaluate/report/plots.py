@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import cycle
 from math import ceil, floor, log10
 
 from markupsafe import Markup, escape
@@ -66,12 +65,13 @@ def whisker(figure: Figure | None, axis: Scale, colour: int, label: str, kind: K
 
 
 def axis_labels(axis: Scale, kind: Kind) -> Markup:
-    """The ticks' numbers, to stand under rows drawn on the same scale."""
+    """The ticks' numbers, to stand under rows drawn on the same scale; those in the middle (`mid`) may give way."""
     anchors = ["start", *["middle"] * (len(axis.ticks) - 2), "end"]
+    classes = ["end", *["mid"] * (len(axis.ticks) - 2), "end"]
     texts = [
         f'<text class="{css}" x="{_pc(axis.percent(tick))}" y="12" text-anchor="{anchor}">'
         f"{escape(number(tick, kind))}</text>"
-        for tick, anchor, css in zip(axis.ticks, anchors, cycle(("even", "odd")), strict=False)
+        for tick, anchor, css in zip(axis.ticks, anchors, classes, strict=True)
     ]
     return _svg("ticks", "axis", texts)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ragassay.records import Figure, LedgerRow, StageUsage
 
 from ..results import Figures, PairedTest, Results
+from .telling import telling_criterion
 from .wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure_help, measure_name, number, shown
 
 FAILED = "failed"
@@ -22,12 +24,25 @@ class Column:
     help: str
     cells: dict[str, Shown]
 
+    @property
+    def n(self) -> str:
+        """How many values each of the cells is taken over, where that is the same; else ''."""
+        given = {cell.n for cell in self.cells.values()}
+        return given.pop() if len(given) == 1 else ""
+
+    @property
+    def empty(self) -> str:
+        """Why no agent has a value, where that is the same for all and nothing failed; else ''."""
+        reasons = {cell.why for cell in self.cells.values()}
+        failed = any(cell.failed for cell in self.cells.values())
+        return reasons.pop() if len(reasons) == 1 and not failed else ""
+
 
 @dataclass(frozen=True)
 class Count:
-    """One stacked bar: (name, CSS class, count) for each label, and how many failed."""
+    """One stacked bar: (name, CSS class, count) for each label and for what failed; `agents` all have these."""
 
-    agent: str
+    agents: tuple[str, ...]
     parts: list[tuple[str, str, int]]
     mean: Shown
 
@@ -115,18 +130,27 @@ def columns(figures: Figures, agents: Sequence[str]) -> list[Column]:
 
 
 def ranking_columns(results: Results) -> list[Column]:
-    """The first table: ratings and win rate, then what of the other tables sums an agent up."""
+    """The first table: ratings and win rate, then of each other table the one figure that sums an agent up."""
     agents, note = results.agents, results.bradley_terry_note or ""
     table = [
         _named("Bradley–Terry", "rating", results.bradley_terry, agents, _RATING_HELP["bt"], note),
         _named("Elo", "rating", results.elo, agents, _RATING_HELP["elo"]),
         _named("Games won", "share", results.win_rate, agents, "share of its games an agent won; ties are not wins"),
     ]
-    return (
-        table
-        + columns(results.retrieval, agents)
-        + [_column("answered", {a: row.get("answered") for a, row in results.answers.items()}, agents)]
-    )
+    for figures, key in (
+        (results.pointwise, telling_criterion(results)),
+        (results.retrieval, _whole_list(results)),
+        (results.answers, "answered"),
+    ):
+        if key is not None:
+            table.append(_column(key, {agent: row.get(key) for agent, row in figures.items()}, agents))
+    return table
+
+
+def _whole_list(results: Results) -> str | None:
+    """The measure of retrieval that is of all that was found, or the first there is."""
+    keys = list(dict.fromkeys(key for agent in results.agents for key in results.retrieval.get(agent, {})))
+    return next((key for key in keys if key.startswith("nDCG")), next(iter(keys), None))
 
 
 def answer_columns(results: Results) -> list[Column]:
@@ -178,13 +202,17 @@ def _cells(
 
 
 def label_counts(results: Results, criterion: str) -> list[Count]:
-    """How often each agent's answers got each label of a criterion, and how many judgments failed."""
-    rows = []
+    """How often each agent's answers got each label of a criterion, and how many judgments failed.
+
+    Agents with the same counts and mean share a row.
+    """
+    rows: dict[tuple[Any, ...], tuple[str, ...]] = {}
     for agent in results.agents:
         figure = results.pointwise.get(agent, {}).get(criterion)
         counts = results.pointwise_labels.get(agent, {}).get(criterion, {})
-        rows.append(Count(agent, label_parts(counts, figure.n_failed if figure else 0), shown(figure, "mean")))
-    return rows
+        same = tuple(label_parts(counts, figure.n_failed if figure else 0)), shown(figure, "mean")
+        rows[same] = (*rows.get(same, ()), agent)
+    return [Count(agents, list(parts), mean) for (parts, mean), agents in rows.items()]
 
 
 def label_parts(counts: Mapping[str, int], n_failed: int) -> list[tuple[str, str, int]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ragassay.records import Figure
 
 from ..results import Comparison, Results
-from .wording import kind_of, measure_name, number, shown
+from .wording import Shown, kind_of, measure_name, number, shown
 
 SIGNS = {"better": "▲", "worse": "▼", "practically equal": "≈", "not distinguishable": "="}
 _OTHER = {"better": "worse", "worse": "better"}
@@ -15,12 +15,12 @@ _OTHER = {"better": "worse", "worse": "better"}
 
 @dataclass(frozen=True)
 class VerdictCell:
-    """One pair: `verdict` of the row agent; `title` says how surely, and what it would take."""
+    """One pair: `verdict` of the row agent, its difference with interval and n, and its p, corrected by Holm."""
 
     verdict: str
     sign: str
-    difference: str
-    title: str
+    difference: Shown
+    p: str
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,13 @@ class VerdictMatrix:
     n_pairs: int
     detectable: str
     lacking: tuple[str, ...]
+    said: tuple[str, ...]
+
+    @property
+    def n(self) -> str:
+        """How many queries each of the pairs is compared on, where that is the same; else ''."""
+        given = {cell.difference.n for row in self.rows for cell in row if cell}
+        return given.pop() if len(given) == 1 else ""
 
 
 def verdict_matrices(results: Results) -> list[VerdictMatrix]:
@@ -55,6 +62,7 @@ def _matrix(measure: str, rows: list[Comparison], order: tuple[str, ...]) -> Ver
         n_pairs=len(rows),
         detectable=f"{_number(min(least), measure)} to {_number(max(least), measure)}" if least else "",
         lacking=tuple(sorted({query for row in rows for query in (*row.lacking_a, *row.lacking_b)})),
+        said=tuple(row.sentence for row in rows),
     )
 
 
@@ -62,10 +70,8 @@ def _cell(row: Comparison, side: int) -> VerdictCell:
     verdict = row.verdict if side > 0 else _OTHER.get(row.verdict, row.verdict)
     figure = row.difference if side > 0 else _turned(row.difference)
     words = shown(figure, "share" if kind_of(row.measure) == "share" else "measure")
-    p = "not defined" if row.p_holm is None else "below 0.001" if row.p_holm < 0.001 else f"{row.p_holm:.3f}"
-    interval = f" {words.interval}" if words.interval else ""
-    title = f"{words.value}{interval} {words.n}; p {p} (Holm). {row.sentence}"
-    return VerdictCell(verdict, SIGNS[verdict], words.value, title)
+    p = "not defined" if row.p_holm is None else "< 0.001" if row.p_holm < 0.001 else f"{row.p_holm:.3f}"
+    return VerdictCell(verdict, SIGNS[verdict], words, p)
 
 
 def _turned(figure: Figure) -> Figure:

@@ -69,6 +69,18 @@ def beside_the_verdict(verdict: Choice) -> str:
     return " ".join(said)
 
 
+def likely_but_open(verdict: Choice) -> str:
+    """How the leader may be the likeliest best and no choice yet; '' where there is a choice, or nothing leads."""
+    chance = verdict.p_best.get(verdict.best or "")
+    if verdict.sure or verdict.best is None or chance is None:
+        return ""
+    return (
+        f"Likely is not yet sure: {one_line(verdict.best)} is the best with a probability of "
+        f"{number(chance, 'share')}, "
+        "but to be chosen it must be told from each other agent by the games won, at 5%, and it is not."
+    )
+
+
 def interval(figure: Figure, kind: Kind) -> str:
     """`[0.35, 0.47]`, without units, or '' where the figure has none."""
     if figure.value is None or figure.ci_low is None or figure.ci_high is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from ragassay.evaluate.report.evidence import place
+from ragassay.evaluate.report.queries.evidence import place
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ragassay.errors import InputError
-from ragassay.evaluate.report.evidence import place as place_named
+from ragassay.evaluate.report.queries.evidence import place as place_named
 
 from ..asked import bench_of, index_of
 from ..bench import Bench

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from itertools import zip_longest
 
 VOID = {"meta", "br", "hr", "img", "link", "input", "base", "source", "col", "area", "embed", "wbr"}
 Attributes = list[tuple[str, str | None]]
@@ -11,11 +12,16 @@ Attributes = list[tuple[str, str | None]]
 
 @dataclass
 class Row:
-    """A table row: the section it is in, its cells' texts, and the titles inside them."""
+    """A table row: the section it is in, its cells' texts, and those of the headings above them."""
 
     section: str
+    heads: list[str]
     cells: list[str] = field(default_factory=list)
-    titles: list[str] = field(default_factory=list)
+
+    @property
+    def said(self) -> list[str]:
+        """Each cell's text with that of its heading, where n stands when it is the same for a whole column."""
+        return [f"{cell} {head}" for cell, head in zip_longest(self.cells, self.heads, fillvalue="")]
 
 
 class Page(HTMLParser):
@@ -28,6 +34,7 @@ class Page(HTMLParser):
         self.ids: list[str] = []
         self._open: list[tuple[str, str]] = []
         self._parts: list[str] = []
+        self._heads: list[str] = []
         self.feed(html)
         self.close()
         assert not self._open, f"never closed: {self._open}"
@@ -41,12 +48,12 @@ class Page(HTMLParser):
             self.ids.append(str(given["id"]))
         if tag not in VOID:
             self._open.append((tag, str(given.get("id") or "")))
+        if tag == "table":
+            self._heads = []
         if tag == "tr":
-            self.rows.append(Row(self._section()))
+            self.rows.append(Row(self._section(), [] if self._inside("thead") else self._heads))
         if tag in {"td", "th"}:
             self.rows[-1].cells.append("")
-        if self.rows and given.get("title") and self._inside("tr"):
-            self.rows[-1].titles.append(str(given["title"]))
 
     def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
         self.tags.append((tag, dict(attrs)))
@@ -54,6 +61,8 @@ class Page(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         assert self._open and self._open[-1][0] == tag, f"</{tag}> closes {self._open[-1:]}"
         self._open.pop()
+        if tag == "thead":
+            self._heads = self.rows[-1].cells
 
     def handle_data(self, data: str) -> None:
         if self._inside("style"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 AGENTS = ("hybrid-rag-fusion", "bm25-rag-fusion", "hybrid-rag", "bm25-rag", "knn-rag-fusion", "knn-rag")
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
 WRITERS = ("openai:gpt-4o", "anthropic:claude-sonnet-4-5")
@@ -40,6 +42,7 @@ ANSWER = (
     "3. Where the flash is larger than 64 KB, use the _far variants [3].\n\n"
     "The passages do not say what this costs in cycles."
 )
+VOCABULARY = tuple(dict.fromkeys(re.findall(r"[A-Za-z0-9_.()/<>]+", f"{PASSAGE} {ANSWER} {' '.join(QUESTIONS)}")))
 REASONS = (
     "It names the macro and the header, and both are in the passages.",
     "It answers the question, but leaves out devices with more than 64 KB of flash.",

@@ -23,6 +23,7 @@ from support.made_up_results.texts import (
     REASONS,
     REWRITES,
     STRENGTH,
+    VOCABULARY,
     WRITERS,
 )
 from support.results_folder import answer, experiment, game, judgment, results_folder
@@ -31,18 +32,29 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Record, Usage
 
+PASSAGE_WORDS, ANSWER_WORDS, REASON_WORDS = 150, 120, 60
+"""How long texts are where they are to be as long as real ones."""
 
-def make_workspace(root: Path, n_queries: int = 12, *, hostile: bool = True, failures: bool = True) -> Workspace:
-    """Write `root/corpus` and `root/results` and return where they are."""
+
+def make_workspace(
+    root: Path, n_queries: int = 12, *, hostile: bool = True, failures: bool = True, long: bool = False
+) -> Workspace:
+    """Write `root/corpus` and `root/results` and return where they are.
+
+    long: texts as long as real ones, no two of them alike, and four passages a query instead of 60 in all.
+    """
     rng = random.Random(f"report:{n_queries}")
     quota = {WRITERS[0]: 8, WRITERS[1]: 6}
     judge, questions = {"model": JUDGE, "criteria": CRITERIA}, {"source": "synthetic", "quota": quota}
     settings = experiment(WRITERS[0], judge=judge, questions=questions)
-    queries, passages = _queries(n_queries, hostile), _passages(60, hostile)
-    rankings = {a: {q.id: _ranking(i, rng) for i, q in enumerate(queries)} for a in AGENTS}
+    n_passages = 4 * n_queries if long else 60
+    queries, passages = _queries(n_queries, hostile), _passages(n_passages, hostile)
+    rankings = {a: {q.id: _ranking(i, n_passages, rng) for i, q in enumerate(queries)} for a in AGENTS}
     answers = {a: [_answer(a, i, q, rankings[a][q.id], failures) for i, q in enumerate(queries)] for a in AGENTS}
     relevance = _relevance(queries, rankings, failures, hostile, rng)
     pointwise, games = _pointwise(queries, failures, hostile, rng), _games(queries, failures, hostile, rng)
+    if long:
+        _lengthen(random.Random("long"), passages, *answers.values(), relevance, pointwise, games)
     workspace = results_folder(
         root,
         settings,
@@ -59,6 +71,20 @@ def make_workspace(root: Path, n_queries: int = 12, *, hostile: bool = True, fai
     results = make_results(queries, answers, relevance, pointwise, games, failures, hostile)
     write_json(workspace.figures, results.dump())
     return workspace
+
+
+def _lengthen(rng: random.Random, passages: list[Passage], *rows: list[Answer] | list[Judgment] | list[Game]) -> None:
+    """Gives every text its own words, as many as real ones have; what failed stays as it is."""
+
+    def words(n: int) -> str:
+        return " ".join(rng.choices(VOCABULARY, k=n)).capitalize() + "."
+
+    passages[:] = [one.model_copy(update={"text": words(PASSAGE_WORDS)}) for one in passages]
+    for records in rows:
+        for at, row in enumerate(records):
+            name, n = ("answer", ANSWER_WORDS) if isinstance(row, Answer) else ("reason", REASON_WORDS)
+            if getattr(row, name) is not None:
+                records[at] = row.model_copy(update={name: words(n)})  # type: ignore[call-overload]
 
 
 class _Rewrite(Record):
@@ -105,8 +131,8 @@ def _passages(n: int, hostile: bool) -> list[Passage]:
     return rows
 
 
-def _ranking(query: int, rng: random.Random) -> list[str]:
-    near = [f"p{(query * 4 + j) % 60}" for j in range(9)]
+def _ranking(query: int, n_passages: int, rng: random.Random) -> list[str]:
+    near = [f"p{(query * 4 + j) % n_passages}" for j in range(9)]
     rng.shuffle(near)
     return near[:8]
 

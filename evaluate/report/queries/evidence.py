@@ -15,11 +15,15 @@ from ragassay.files import first_problem, read_json, read_objects, read_records
 from ragassay.records import Answer, Game, Judgment, Passage, Query, QuestionsCheck, RankedList, Record
 from ragassay.trec import Rankings, read_run
 
-from ..inputs.sources import writer
-from ..ratings.verdicts import Verdict, verdicts
+from ...inputs.sources import writer
+from ...ratings.verdicts import Verdict, verdicts
 
 R = TypeVar("R", bound=Record)
 Row = TypeVar("Row", Game, RankedList)
+
+
+REFUSAL = "refusal"
+"""Said of an answer by yes or no, and no grade of it."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,13 @@ class GameView:
 
 @dataclass(frozen=True)
 class QueryView:
-    """Everything about one query; `n_failed` counts its answers, judgments and game orders that failed."""
+    """Everything about one query; `n_failed` counts its answers, judgments and game orders that failed.
 
+    number: from 1 in the order of the test set. spread: how far the mean labels of two answers lie apart at most, 0
+    where fewer have any. n_flipped: games whose winner changes with the order.
+    """
+
+    number: int
     query: Query
     source: str
     writer: str
@@ -85,6 +94,8 @@ class QueryView:
     passages: list[PassageView]
     games: list[GameView]
     n_failed: int
+    spread: float
+    n_flipped: int
     lists: list[RankedList] = field(default_factory=list)
 
 
@@ -113,13 +124,12 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
     )
 
 
-def query_views(evidence: Evidence, agents: Sequence[str], k: int) -> Iterable[QueryView]:
+def query_views(evidence: Evidence, agents: Sequence[str], k: int) -> list[QueryView]:
     """Each query of the test set in its order; `k` passages of a ranking stand for an answer that names none."""
-    for query in evidence.queries:
-        yield _query_view(evidence, query, agents, k)
+    return [_query_view(evidence, number, query, agents, k) for number, query in enumerate(evidence.queries, 1)]
 
 
-def _query_view(evidence: Evidence, query: Query, agents: Sequence[str], k: int) -> QueryView:
+def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[str], k: int) -> QueryView:
     given = {agent: _passages_of(evidence, agent, query.id, k) for agent in agents}
     passages = _passage_views(evidence, query.id, given)
     by_id = {view.id: view for view in passages}
@@ -137,6 +147,7 @@ def _query_view(evidence: Evidence, query: Query, agents: Sequence[str], k: int)
     errors += [j.error for view in passages for j in view.judgments]
     errors += [row.error for game in games for row in game.rows]
     return QueryView(
+        number=number,
         query=query,
         source=place(query.metadata),
         writer=writer(query) or "",
@@ -146,8 +157,16 @@ def _query_view(evidence: Evidence, query: Query, agents: Sequence[str], k: int)
         passages=passages,
         games=games,
         n_failed=sum(error is not None for error in errors),
+        spread=_spread(answers),
+        n_flipped=sum(verdict.flipped is True for game in games for verdict in game.verdicts),
         lists=evidence.lists.get(query.id, []),
     )
+
+
+def _spread(answers: Sequence[AnswerView]) -> float:
+    given = [[j.label for j in view.judgments if j.label is not None and j.criterion != REFUSAL] for view in answers]
+    means = [sum(labels) / len(labels) for labels in given if labels]
+    return round(max(means) - min(means), 9) if means else 0.0
 
 
 def _passages_of(evidence: Evidence, agent: str, query_id: str, k: int) -> list[str]:

@@ -1,0 +1,86 @@
+"""What the page has room for: never more than the room, and never more of a query than of one that matters more."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
+from support.made_up_results.page import Page
+from support.made_up_results.texts import AGENTS, CRITERIA
+from support.made_up_results.workspace import make_workspace
+
+from ragassay.evaluate.report.page import report
+from ragassay.evaluate.report.queries.evidence import GameView
+from ragassay.evaluate.report.queries.games import game_tables
+from ragassay.evaluate.report.queries.room import Detail, fit
+from ragassay.files import read_records
+from ragassay.records import Game, Judgment
+
+LENGTHS = st.lists(st.tuples(*[st.integers(0, 50)] * 3, st.integers(0, 3)), max_size=12)
+
+
+@given(LENGTHS, st.integers(0, 900), st.randoms())
+def test_what_is_shown_fits_and_goes_by_the_order(lengths, room, rng):
+    order = rng.sample(range(len(lengths)), len(lengths))
+    sizes = {key: 7 * key for key in range(4)}
+
+    def render(i, detail):
+        needs = frozenset({lengths[i][3]}) if detail >= Detail.TEXTS else frozenset()
+        return Markup("x" * sum(lengths[i][:detail])), needs
+
+    details, shown = fit(len(lengths), order, render, sizes, room)
+    shared = {lengths[i][3] for i, detail in enumerate(details) if (detail or 0) >= Detail.TEXTS}
+    assert sum(map(len, shown)) + sum(sizes[key] for key in shared) <= room
+    reached = [details[i] or 0 for i in order]
+    assert reached == sorted(reached, reverse=True)
+    assert [len(text) for text in shown] == [sum(one[: d or 0]) for one, d in zip(lengths, details, strict=True)]
+    if room >= 10_000:
+        assert set(details) <= {Detail.REASONS}
+
+
+def test_200_queries_and_six_agents_stay_below_3_mb_with_every_label_and_game(tmp_path: Path):
+    made = make_workspace(tmp_path, 200, hostile=False, failures=False, long=True)
+    report(made)
+    html = made.report.read_text(encoding="utf-8")
+    assert 2_700_000 < len(html.encode()) < 3_000_000
+    assert html.count('<details class="q"') == 200
+    part = html[html.index('<section id="queries">') : html.index('<section id="usage">')]
+    labelled = len(re.findall(r'<td class="l[012]">', part))
+    assert labelled == 200 * len(AGENTS) * len(CRITERIA) == len(read_records(made.pointwise, Judgment))
+    letters = "".join(re.findall(r'<td class="[WLTF]">([WLTF]+)</td>', part))
+    assert len(letters) == len(read_records(made.games, Game))
+    pooled = re.findall(r'<li><b>P\d+</b> <b class="lb l[012]">', part)
+    assert len(pooled) == len(read_records(made.relevance, Judgment))
+    text = Page(html).text
+    said = re.search(
+        r"Texts of answers and passages: of the first (\d+).*Reasons of the judge: of the first (\d+)", text
+    )
+    assert said and int(said[1]) == html.count("<h3>Answers</h3>") > int(said[2]) > 0
+    for name in ("relevance.jsonl", "pointwise.jsonl", "games.jsonl", "answers/", "corpus.jsonl"):
+        assert name in said.string[said.start() : said.end() + 300]
+
+
+def game(a: str, b: str, first: str, winner: str | None, **more: object) -> Game:
+    error = "no reply" if winner is None else None
+    return Game.model_validate(
+        {"query_id": "q", "agent_a": a, "agent_b": b, "first": first, "winner": winner, "error": error, "judge": "j"}
+        | more
+    )
+
+
+def test_a_game_is_a_letter_an_order_as_the_row_s_agent_sees_it(tmp_path: Path):
+    from ragassay.evaluate.ratings.verdicts import verdicts
+
+    played = {
+        ("y", "x"): [game("x", "y", "a", "b"), game("x", "y", "b", "b")],
+        ("y", "z"): [game("y", "z", "b", "b"), game("y", "z", "a", "a")],
+        ("x", "z"): [game("x", "z", "a", "tie"), game("x", "z", "b", None)],
+    }
+    views = [GameView(pair, verdicts(rows), rows) for pair, rows in played.items()]
+    (table,) = game_tables(views, ["y", "x", "z"])
+    assert table.columns == ("x", "z")
+    cells = {name: [(met.letters, met.verdict) if met else None for met in row] for name, row in table.rows}
+    assert cells == {"y": [("WW", "W"), ("WL", "T")], "x": [None, ("TF", "F")]}
