@@ -41,10 +41,10 @@ def stages() -> tuple[Stage, ...]:
     return (_ingest(), _questions(), _screen(), _retrieve(), _answer(), _judge(), _evaluate(), _compare(), _report())
 
 
-def _pdfs(workspace: Workspace) -> list[Path]:
-    from ragassay.synth.documents.doc_ids import find_documents
+def _documents(workspace: Workspace) -> list[Path]:
+    from ragassay.synth.documents.doc_ids import document_files
 
-    return [workspace.corpus / doc for doc in find_documents(workspace.corpus, workspace.results)]
+    return [workspace.corpus / doc for doc in document_files(workspace)]
 
 
 def _ingest() -> Stage:
@@ -62,10 +62,10 @@ def _ingest() -> Stage:
     return Stage(
         "ingest",
         needs=lambda w: [],
-        uses=lambda w: [*_pdfs(w), *synth.own_cuts(w)],
+        uses=lambda w: [*_documents(w), *synth.own_cuts(w)],
         settings=synth.ingest_settings,
         makes=lambda w: [
-            *(w.pages, w.sections, w.passages, w.unreadable),
+            *(w.pages, w.sections, w.passages, w.unreadable, w.suspicious_pages),
             *([w.readers] if w.experiment.ingest.reader == "auto" else []),
         ],
         run=run,
@@ -284,7 +284,7 @@ def _report() -> Stage:
     return Stage(
         "report",
         needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
-        uses=lambda w: [w.rewrites, w.unreadable, w.lists, *_screened(w), *synth.chosen_check(w), *report_templates()],
+        uses=lambda w: [w.rewrites, w.unreadable, w.suspicious_pages, w.lists, *_screened(w), *synth.chosen_check(w), *report_templates()],
         settings=report_settings,
         makes=lambda w: [w.report],
         run=run,
