@@ -112,9 +112,7 @@ def _check_room(workspace: Workspace, folder: Path) -> None:
     size = sum((workspace.corpus / document).stat().st_size for document in documents)
     wanted, free = max(_LEAST_ROOM, _SHARE_OF_DOCUMENTS * size), shutil.disk_usage(folder).free
     if free < wanted:
-        problem = (
-            f"{free / 1e6:,.0f} MB are free there, and the documents' text takes about {wanted / 1e6:,.0f} MB"
-        )
+        problem = f"{free / 1e6:,.0f} MB are free there, and the documents' text takes about {wanted / 1e6:,.0f} MB"
         raise InputError(problem, file=workspace.results, remedy="make room, or name another folder with --results")
 
 

@@ -284,7 +284,15 @@ def _report() -> Stage:
     return Stage(
         "report",
         needs=lambda w: [w.figures, w.queries, w.passages, w.relevance, w.pointwise, w.games, *_answers(w)],
-        uses=lambda w: [w.rewrites, w.unreadable, w.suspicious_pages, w.lists, *_screened(w), *synth.chosen_check(w), *report_templates()],
+        uses=lambda w: [
+            w.rewrites,
+            w.unreadable,
+            w.suspicious_pages,
+            w.lists,
+            *_screened(w),
+            *synth.chosen_check(w),
+            *report_templates(),
+        ],
         settings=report_settings,
         makes=lambda w: [w.report],
         run=run,

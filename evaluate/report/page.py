@@ -103,6 +103,7 @@ def render(results: Results, evidence: Evidence, k: int, screening: ScreenResult
             "heat": heat_map(evidence, results.agents),
             "share_rows": share_rows(results),
             "tag_rows": tag_rows(results),
+            "suspicious": evidence.suspicious,
             "screening": screening_shown(screening) if screening else None,
         }
     )

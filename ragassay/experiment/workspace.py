@@ -63,7 +63,7 @@ class Workspace:
 
     @property
     def suspicious_pages(self) -> Path:
-        """One line a page whose text looks wrong: `doc, page, reasons[], excerpt`."""
+        """One line a page whose text looks wrong: `doc, page, n_pages, reasons[], excerpt`."""
         return self.results / "suspicious-pages.jsonl"
 
     @property

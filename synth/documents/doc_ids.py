@@ -37,7 +37,7 @@ def document_files(workspace: Workspace) -> list[str]:
         return [READY]
     passed_over = _named_by(workspace) if SETTINGS_TOO & set(settings.kinds) else ()
     names = find_documents(workspace.corpus, workspace.results, settings.kinds, passed_over)
-    check_packages({kind_of(name) or PDF for name in names}, workspace.corpus)
+    check_packages({kind_of(name) or PDF for name in names})
     document_ids(names)
     return names
 

@@ -27,10 +27,11 @@ _RUIN = re.compile(r"(?<=[^\W\d_])-\n|(?<=[^\W\d_]{2})- (?=[a-zà-öø-ÿ]{2,})(
 
 
 class SuspiciousPage(Record):
-    """A line of `suspicious-pages.jsonl`: what looks wrong on a page, and how the page begins."""
+    """A line of `suspicious-pages.jsonl`: what looks wrong on a page of a document of `n_pages`, and how it begins."""
 
     doc: str
     page: int
+    n_pages: int
     reasons: tuple[str, ...]
     excerpt: str
 
@@ -46,7 +47,9 @@ def suspicious_pages(pages: Sequence[Page]) -> Iterator[SuspiciousPage]:
     for page in pages:
         if reasons := tuple(_reasons(page.text, alone=n_pages[page.doc] == 1)):
             excerpt = " ".join(page.text.split())[:EXCERPT]
-            yield SuspiciousPage(doc=page.doc, page=page.page, reasons=reasons, excerpt=excerpt)
+            yield SuspiciousPage(
+                doc=page.doc, page=page.page, n_pages=n_pages[page.doc], reasons=reasons, excerpt=excerpt
+            )
 
 
 def _reasons(text: str, *, alone: bool) -> Iterator[str]:

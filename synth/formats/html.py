@@ -46,7 +46,7 @@ def _text_or_bytes(data: bytes) -> str | bytes:
 
 def _clean(soup: Any) -> None:
     """Without what is not read, and with the words of pictures in their places."""
-    from bs4 import PreformattedString
+    from bs4.element import PreformattedString
 
     for tag in soup(LEFT_OUT):
         tag.extract()

@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
 
-from ragassay.errors import InputError
+from ragassay.errors import MissingExtra
 
 PDF = "pdf"
 
@@ -32,12 +32,11 @@ def kind_of(name: str) -> str | None:
     return SUFFIXES.get(Path(name).suffix.lower())
 
 
-def check_packages(kinds: Iterable[str], file: Path | None = None) -> None:
-    """Raises InputError, which names the extra, where a package that some of the kinds need is not installed."""
+def check_packages(kinds: Iterable[str]) -> None:
+    """Raises MissingExtra where a package that some of the kinds need is not installed."""
     lacking = sorted(kind for kind in set(kinds) if any(map(_missing, _NEEDS.get(kind, ()))))
     if lacking:
-        problem = f"documents of the kind {' and '.join(lacking)} need packages that are not installed"
-        raise InputError(problem, file=file, remedy='pip install "ragassay[documents]"')
+        raise MissingExtra(f"reading {' and '.join(lacking)}", "documents")
 
 
 def _missing(module: str) -> bool:
