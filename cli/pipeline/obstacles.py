@@ -37,7 +37,9 @@ def asking_obstacles(workspace: Workspace, stages: Sequence[str], *, run_code: b
     Where every reply is at hand none of it is needed. No model is called and no key sent; the user's own code is only
     read, unless it may `run_code`.
     """
-    checks: list[Callable[[], None]] = [partial(_check_model, workspace, one) for one in _models(workspace, stages)]
+    checks: list[Callable[[], None]] = [
+        partial(_check_model, workspace, one) for one in models_called(workspace, stages)
+    ]
     checks += [partial(_check_server, workspace, models) for models in _by_address(workspace, stages)]
     if "screen" in stages:
         checks += _variant_checks(workspace, run_code)
@@ -116,7 +118,7 @@ def _check_room(workspace: Workspace, folder: Path) -> None:
         raise InputError(problem, file=workspace.results, remedy="make room, or name another folder with --results")
 
 
-def _models(workspace: Workspace, stages: Sequence[str]) -> list[str]:
+def models_called(workspace: Workspace, stages: Sequence[str]) -> list[str]:
     """The models that the stages would call, sorted."""
     experiment = workspace.experiment
     asked = {
@@ -144,7 +146,7 @@ def _by_address(workspace: Workspace, stages: Sequence[str]) -> list[list[str]]:
     from ragassay.models.endpoint import base_url_of
 
     places: dict[str, list[str]] = {}
-    for model in _models(workspace, stages):
+    for model in models_called(workspace, stages):
         if address := base_url_of(model, workspace.experiment.settings_of(model)):
             places.setdefault(address, []).append(model)
     return list(places.values())
