@@ -46,7 +46,7 @@ EXTRAS = {
 }
 """The modules that show whether an extra is installed."""
 
-PROGRAMS = {"ocrmypdf": "recognises the text of scanned PDFs", "chromium": "is for this project's own browser tests"}
+PROGRAMS = {"ocrmypdf": "recognises the text of scanned PDFs"}
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 LEAST_FREE = 1_000_000_000
 """Bytes; with less, a run may well fill the disk."""

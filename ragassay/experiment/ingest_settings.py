@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from .table import Table
-
-CALLABLE = r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$"
-"""`module:name`"""
 
 
 class IngestSettings(Table):
@@ -19,7 +17,7 @@ class IngestSettings(Table):
 
     reader: Literal["auto", "pdfium", "pypdf"] = "auto"
     kinds: tuple[Literal["pdf", "markdown", "text", "html", "docx", "passages"], ...] = Field(("pdf",), min_length=1)
-    loader: str | None = Field(None, pattern=CALLABLE)
+    loader: str | None = None
     ocr: bool = False
     section_tokens: int = Field(2000, ge=50)
     section_pages: int = Field(10, ge=1)
@@ -27,11 +25,13 @@ class IngestSettings(Table):
     passage_overlap_words: int = Field(40, ge=0)
 
     @model_validator(mode="after")
-    def _overlap_below_length(self) -> IngestSettings:
+    def _go_together(self) -> IngestSettings:
         if self.passage_overlap_words >= self.passage_words:
             raise ValueError("passage_overlap_words must be smaller than passage_words")
         if "passages" in self.kinds and len(set(self.kinds)) > 1:
             raise ValueError('kinds has "passages" alone, or kinds of documents')
+        if self.loader is not None and not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", self.loader):
+            raise ValueError('loader is written as "module:name"')
         if self.loader and self.kinds != ("pdf",):
             raise ValueError("loader gives the documents, kinds does not go with it")
         return self
