@@ -1,4 +1,4 @@
-"""The corpus of a check, from whatever DIR is: results, BEIR's corpus.jsonl, or a folder of documents, which are read."""
+"""The corpus of a check, from whatever DIR is: results, BEIR's corpus.jsonl, or a folder of documents to be read."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _kinds(place: Path) -> set[str]:
 
 
 def _experiment(place: Path) -> Experiment:
-    """The folder's own, without further chunkings; else one that has nothing but defaults, for PDFs or what is there."""
+    """The folder's own, without further chunkings; else nothing but defaults, for PDFs or what else is there."""
     if not (place / "experiment.toml").exists():
         ingested = {"kinds": [PDF] if PDF in (kinds := _kinds(place)) else sorted(kinds)}
         return Experiment.model_validate(
