@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -98,9 +99,9 @@ _ON_RECORD = " (needed only for replies that are not on record)"
 
 def _asked(workspace: Workspace, stages: Sequence[str], recorded: bool) -> Iterator[Check]:
     for model in models_called(workspace, stages):
-        yield _tried(f"model {model}", lambda model=model: _model(workspace, model), recorded)
+        yield _tried(f"model {model}", partial(_model, workspace, model), recorded)
     if workspace.experiment.retrieval.engine == "opensearch":
-        yield _tried("opensearch", lambda: _opensearch(workspace), recorded)
+        yield _tried("opensearch", partial(_opensearch, workspace), recorded)
 
 
 def _tried(what: str, look: Callable[[], str], recorded: bool) -> Check:

@@ -27,6 +27,5 @@ def check_plugins(server: Server, experiment: Experiment) -> str:
 
 
 def _wanted(experiment: Experiment) -> set[str]:
-    dense = set(experiment.retrieval.retrievers) & {"knn", "hybrid"}
-    dense |= {one.kind for one in experiment.retriever} & {"knn", "hybrid"}
-    return ({KNN} if dense else set()) | ({NEURAL} if experiment.opensearch.hybrid == "server" else set())
+    kinds: set[str] = {*experiment.retrieval.retrievers, *(one.kind for one in experiment.retriever)}
+    return ({KNN} if kinds & {"knn", "hybrid"} else set()) | ({NEURAL} if experiment.opensearch.hybrid == "server" else set())
