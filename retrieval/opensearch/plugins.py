@@ -28,4 +28,5 @@ def check_plugins(server: Server, experiment: Experiment) -> str:
 
 def _wanted(experiment: Experiment) -> set[str]:
     kinds: set[str] = {*experiment.retrieval.retrievers, *(one.kind for one in experiment.retriever)}
-    return ({KNN} if kinds & {"knn", "hybrid"} else set()) | ({NEURAL} if experiment.opensearch.hybrid == "server" else set())
+    neural = experiment.opensearch.hybrid == "server"
+    return ({KNN} if kinds & {"knn", "hybrid"} else set()) | ({NEURAL} if neural else set())
