@@ -29,6 +29,7 @@ from .verbs import (
     certify,
     completion,
     demo,
+    doctor,
     export,
     import_,
     judges,
@@ -43,7 +44,7 @@ from .verbs import (
     validity,
 )
 
-EXPERIMENT = (demo, new, run, plan, stage, validity, certify, judges, replies, label_sheet, serve, model)
+EXPERIMENT = (demo, new, run, plan, stage, validity, certify, judges, replies, label_sheet, serve, model, doctor)
 ON_FILES = (
     check,
     perturb,

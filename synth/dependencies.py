@@ -16,7 +16,8 @@ from .questions.write import DEFAULT_PROMPT, GOLDEN_PROMPT
 
 def ingest_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape pages, sections and passages; a semantic chunking without an embedding has [retrieval]'s."""
-    values = tables(experiment, "ingest") | {"corpus.exclude_pages": experiment.corpus.exclude_pages}
+    values = tables(experiment) | {f"ingest.{key}": value for key, value in experiment.ingest.shaping().items()}
+    values["corpus.exclude_pages"] = experiment.corpus.exclude_pages
     if chunkings := experiment.chunkings:
         values["chunking"] = [one.model_dump(mode="json", exclude_none=True) for one in chunkings]
         if any(one.by == "semantic" and one.embedding is None for one in chunkings):
@@ -32,8 +33,9 @@ def embeds_to_cut(experiment: Experiment) -> bool:
 
 
 def own_cuts(workspace: Workspace) -> list[Path]:
-    """The modules in the corpus folder that chunkings name."""
-    return own_modules(workspace, *(one.callable for one in workspace.experiment.chunkings if one.callable))
+    """The modules in the corpus folder that chunkings and the loader name."""
+    named = [one.callable for one in workspace.experiment.chunkings] + [workspace.experiment.ingest.loader]
+    return own_modules(workspace, *filter(None, named))
 
 
 def questions_settings(experiment: Experiment) -> dict[str, Any]:

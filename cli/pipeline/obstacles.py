@@ -13,7 +13,7 @@ from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.retrieval.rewriting.rewritings import rewritings_for
 
-_SHARE_OF_PDFS = 2.0
+_SHARE_OF_DOCUMENTS = 2.0
 _LEAST_ROOM = 20_000_000
 """What ingest writes is the text three times over: 1.3 times the PDF of avr-libc's manual; in bytes."""
 
@@ -37,7 +37,9 @@ def asking_obstacles(workspace: Workspace, stages: Sequence[str], *, run_code: b
     Where every reply is at hand none of it is needed. No model is called and no key sent; the user's own code is only
     read, unless it may `run_code`.
     """
-    checks: list[Callable[[], None]] = [partial(_check_model, workspace, one) for one in _models(workspace, stages)]
+    checks: list[Callable[[], None]] = [
+        partial(_check_model, workspace, one) for one in models_called(workspace, stages)
+    ]
     checks += [partial(_check_server, workspace, models) for models in _by_address(workspace, stages)]
     if "screen" in stages:
         checks += _variant_checks(workspace, run_code)
@@ -62,9 +64,12 @@ def _found(checks: Sequence[Callable[[], None]]) -> list[InputError]:
 
 
 def _check_documents(workspace: Workspace) -> None:
-    from ragassay.synth.documents.doc_ids import document_ids, find_documents
+    from ragassay.synth.documents.doc_ids import document_files
+    from ragassay.synth.pdf.ocr import check_ocr
 
-    document_ids(find_documents(workspace.corpus, workspace.results))
+    document_files(workspace)
+    if workspace.experiment.ingest.ocr:
+        check_ocr(workspace.corpus / "experiment.toml")
 
 
 def _check_questions(workspace: Workspace) -> None:
@@ -100,20 +105,20 @@ def _check_results(workspace: Workspace) -> None:
 
 
 def _check_room(workspace: Workspace, folder: Path) -> None:
-    from ragassay.synth.documents.doc_ids import find_documents
+    from ragassay.synth.documents.doc_ids import document_files
 
     try:
-        pdfs = find_documents(workspace.corpus, workspace.results)
+        documents = document_files(workspace)
     except InputError:  # said by another check
         return
-    size = sum((workspace.corpus / pdf).stat().st_size for pdf in pdfs)
-    wanted, free = max(_LEAST_ROOM, _SHARE_OF_PDFS * size), shutil.disk_usage(folder).free
+    size = sum((workspace.corpus / document).stat().st_size for document in documents)
+    wanted, free = max(_LEAST_ROOM, _SHARE_OF_DOCUMENTS * size), shutil.disk_usage(folder).free
     if free < wanted:
-        problem = f"{free / 1e6:,.0f} MB are free there, and the text of the PDFs takes about {wanted / 1e6:,.0f} MB"
+        problem = f"{free / 1e6:,.0f} MB are free there, and the documents' text takes about {wanted / 1e6:,.0f} MB"
         raise InputError(problem, file=workspace.results, remedy="make room, or name another folder with --results")
 
 
-def _models(workspace: Workspace, stages: Sequence[str]) -> list[str]:
+def models_called(workspace: Workspace, stages: Sequence[str]) -> list[str]:
     """The models that the stages would call, sorted."""
     experiment = workspace.experiment
     asked = {
@@ -141,7 +146,7 @@ def _by_address(workspace: Workspace, stages: Sequence[str]) -> list[list[str]]:
     from ragassay.models.endpoint import base_url_of
 
     places: dict[str, list[str]] = {}
-    for model in _models(workspace, stages):
+    for model in models_called(workspace, stages):
         if address := base_url_of(model, workspace.experiment.settings_of(model)):
             places.setdefault(address, []).append(model)
     return list(places.values())

@@ -43,10 +43,10 @@ def stages() -> tuple[Stage, ...]:
     return (_ingest(), _questions(), _screen(), _retrieve(), _answer(), _judge(), _evaluate(), _compare(), _report())
 
 
-def _pdfs(workspace: Workspace) -> list[Path]:
-    from ragassay.synth.documents.doc_ids import find_documents
+def _documents(workspace: Workspace) -> list[Path]:
+    from ragassay.synth.documents.doc_ids import document_files
 
-    return [workspace.corpus / doc for doc in find_documents(workspace.corpus, workspace.results)]
+    return [workspace.corpus / doc for doc in document_files(workspace)]
 
 
 def _ingest() -> Stage:
@@ -64,10 +64,10 @@ def _ingest() -> Stage:
     return Stage(
         "ingest",
         needs=lambda w: [],
-        uses=lambda w: [*_pdfs(w), *synth.own_cuts(w)],
+        uses=lambda w: [*_documents(w), *synth.own_cuts(w)],
         settings=synth.ingest_settings,
         makes=lambda w: [
-            *(w.pages, w.sections, w.passages, w.unreadable),
+            *(w.pages, w.sections, w.passages, w.unreadable, w.suspicious_pages, w.suspicious_pages),
             *([w.readers] if w.experiment.ingest.reader == "auto" else []),
         ],
         run=run,
@@ -296,7 +296,15 @@ def _report() -> Stage:
 def _beside_the_report(workspace: Workspace) -> list[Path]:
     said = [workspace.validity] if workspace.validity.exists() else []
     checked = synth.chosen_check(workspace)
-    there = [workspace.rewrites, workspace.unreadable, workspace.lists, *_screened(workspace), *checked, *said]
+    there = [
+        workspace.rewrites,
+        workspace.unreadable,
+        workspace.suspicious_pages,
+        workspace.lists,
+        *_screened(workspace),
+        *checked,
+        *said,
+    ]
     return [*there, *report_templates()]
 
 

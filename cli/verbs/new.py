@@ -1,4 +1,4 @@
-"""`ragassay new CORPUS a.pdf …`: a corpus folder with a commented experiment.toml for the models in reach or named."""
+"""`ragassay new CORPUS a.pdf b.md …`: a corpus folder with a commented experiment.toml for models in reach or named."""
 
 from __future__ import annotations
 
@@ -23,12 +23,20 @@ _QUESTIONS = """\
 # questions. A role may stand before the question, divided by a tab:  account manager<TAB>What does … cost?
 """
 
+_OURS = {"experiment.toml", "questions.txt"}
+
 
 def add(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "new", "make a corpus folder from PDFs, with a commented experiment.toml", run)
+    verb = add_verb(verbs, "new", "make a corpus folder from documents, with a commented experiment.toml", run)
     verb.add_argument("corpus", type=path_of, metavar="CORPUS", help="the folder to make, such as corpora/mine")
-    verb.add_argument("pdfs", type=path_of, nargs="*", metavar="PDF", help="documents to copy into it")
+    verb.add_argument(
+        "documents",
+        type=path_of,
+        nargs="*",
+        metavar="DOCUMENT",
+        help="to copy into it: PDF, .md, .txt, .html, .docx",
+    )
     verb.add_argument("--model", metavar="MODEL", help="use this model (provider:name) for everything")
     verb.add_argument(
         "--base-url", metavar="URL", help="the address of the models' server, such as http://127.0.0.1:8000/v1"
@@ -36,7 +44,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Make the folder; status 2, and nothing made, where it exists, a PDF cannot be copied or no model is in reach."""
+    """Make the folder; status 2, and nothing made, where it exists, a document is none or no model is in reach."""
     from ragassay.files import write_text
 
     from .models_in_reach import choose_models
@@ -44,15 +52,16 @@ def run(options: argparse.Namespace) -> int:
     corpus: Path = options.corpus
     if corpus.exists() and any(corpus.iterdir() if corpus.is_dir() else [corpus]):
         raise InputError("is there already", file=corpus, remedy="name a new folder")
-    _check_pdfs(options.pdfs)
+    _check_documents(options.documents)
     chosen = choose_models(options.model, options.base_url)
-    text, why_not_all = _experiment(chosen)
+    text, why_not_all = _experiment(chosen, _kinds(options.documents))
     corpus.mkdir(parents=True, exist_ok=True)
-    for pdf in options.pdfs:
-        shutil.copyfile(pdf, corpus / _name(pdf))
+    for document in options.documents:
+        shutil.copyfile(document, corpus / _name(document))
     write_text(corpus / "experiment.toml", text)
     write_text(corpus / "questions.txt", _QUESTIONS)
-    print(f"{plain(str(corpus))}: {len(options.pdfs)} PDFs, experiment.toml, questions.txt")
+    what = "documents" if set(_kinds(options.documents)) - {"pdf"} else "PDFs"
+    print(f"{plain(str(corpus))}: {len(options.documents)} {what}, experiment.toml, questions.txt")
     print(plain(f"models: {', '.join(sorted({*chosen.writers, chosen.answer, chosen.judge}))} ({chosen.remark})"))
     if why_not_all:
         print(plain(f"retrievers: bm25 alone, as {why_not_all}"))
@@ -63,24 +72,37 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check_pdfs(pdfs: list[Path]) -> None:
+def _check_documents(documents: list[Path]) -> None:
+    from ragassay.synth.formats.kinds import check_packages, kind_of
+
     names: dict[str, Path] = {}
-    for pdf in pdfs:
-        if not pdf.is_file():
-            raise InputError("there is no such file", file=pdf)
-        if pdf.read_bytes()[:1024].find(b"%PDF-") < 0:
-            raise InputError("is not a PDF", file=pdf)
-        if (other := names.setdefault(_name(pdf).casefold(), pdf)) is not pdf:
-            raise InputError(f"has the same name as {other}", file=pdf, remedy="rename one of them")
+    for document in documents:
+        if not document.is_file():
+            raise InputError("there is no such file", file=document)
+        if kind_of(document.name) in {None, "pdf"} and document.read_bytes()[:1024].find(b"%PDF-") < 0:
+            raise InputError("is not a PDF", file=document, remedy="others end in .md, .txt, .html or .docx")
+        if (name := _name(document)) in _OURS:
+            raise InputError(f"the corpus folder has its own {name}", file=document, remedy="rename it")
+        if (other := names.setdefault(name.casefold(), document)) is not document:
+            raise InputError(f"has the same name as {other}", file=document, remedy="rename one of them")
+    check_packages(_kinds(documents))
 
 
-def _name(pdf: Path) -> str:
+def _kinds(documents: list[Path]) -> list[str]:
+    from ragassay.synth.formats.kinds import kind_of
+
+    return sorted({kind_of(document.name) or "pdf" for document in documents}) or ["pdf"]
+
+
+def _name(document: Path) -> str:
     """The name in the corpus folder, where hidden files and other suffixes are passed over."""
-    name = pdf.name.lstrip(".") or "document"
-    return name if name.lower().endswith(".pdf") else f"{name}.pdf"
+    from ragassay.synth.formats.kinds import kind_of
+
+    name = document.name.lstrip(".") or "document"
+    return name if kind_of(name) else f"{name}.pdf"
 
 
-def _experiment(chosen: Chosen) -> tuple[str, str | None]:
+def _experiment(chosen: Chosen, kinds: list[str]) -> tuple[str, str | None]:
     """The text of experiment.toml, and why not every retriever is in it."""
     from ragassay.experiment.settings import RetrievalSettings
 
@@ -92,6 +114,7 @@ def _experiment(chosen: Chosen) -> tuple[str, str | None]:
     template = Template(Path(__file__).with_name("experiment.toml.txt").read_text(encoding="utf-8"))
     text = template.substitute(
         remark=plain(chosen.remark),
+        kinds=json.dumps(kinds),
         quota=quota,
         retrievers=json.dumps(retrievers),
         embedding=_toml(embedding),

@@ -120,6 +120,7 @@ def render(
             "heat": heat_map(evidence, results.agents),
             "share_rows": share_rows(results),
             "tag_rows": tag_rows(results),
+            "suspicious": evidence.suspicious,
             "screening": screening_shown(screening) if screening else None,
             "validity": validity,
         }

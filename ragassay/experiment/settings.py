@@ -14,6 +14,7 @@ from ..records import Id
 from .addresses import is_server, tells
 from .agents import TableAgent, make_agents
 from .grids import Grids
+from .ingest_settings import IngestSettings
 from .judge_settings import JudgeSettings
 from .model_settings import ModelSettings
 from .own_code import is_own
@@ -32,20 +33,6 @@ class CorpusSettings(Table):
     language: str = "en"
     note: str = ""
     exclude_pages: dict[str, str] = Field({})
-
-
-class IngestSettings(Table):
-    reader: Literal["auto", "pdfium", "pypdf"] = "auto"
-    section_tokens: int = Field(2000, ge=50)
-    section_pages: int = Field(10, ge=1)
-    passage_words: int = Field(200, ge=10)
-    passage_overlap_words: int = Field(40, ge=0)
-
-    @model_validator(mode="after")
-    def _overlap_below_length(self) -> IngestSettings:
-        if self.passage_overlap_words >= self.passage_words:
-            raise ValueError("passage_overlap_words must be smaller than passage_words")
-        return self
 
 
 class RetrievalSettings(Table):

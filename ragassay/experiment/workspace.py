@@ -62,6 +62,16 @@ class Workspace:
         return self.results / "readers.jsonl"
 
     @property
+    def suspicious_pages(self) -> Path:
+        """One line a page whose text looks wrong: `doc, page, n_pages, reasons[], excerpt`."""
+        return self.results / "suspicious-pages.jsonl"
+
+    @property
+    def recognised(self) -> Path:
+        """Copies of scanned PDFs with their text recognised, where [ingest] asks for that."""
+        return self.results / "recognised"
+
+    @property
     def pool(self) -> Path:
         return self.results / "pool.jsonl"
 

@@ -1,4 +1,4 @@
-"""The corpus of a check, from whatever DIR is: results, BEIR's corpus.jsonl, or a folder of PDFs, which are read."""
+"""The corpus of a check, from whatever DIR is: results, BEIR's corpus.jsonl, or a folder of documents to be read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
+from ..formats.kinds import PDF, kind_of
 from ..ingest import ingest
 from .corpus_text import CorpusText, open_corpus
 
@@ -26,7 +27,7 @@ def read_corpus(
     Raises InputError.
     """
     made = any((place / name).exists() for name in ("pages.jsonl", "corpus.jsonl"))
-    if made or not place.is_dir() or not any(path.suffix.lower() == ".pdf" for path in place.rglob("*")):
+    if made or not place.is_dir() or not _kinds(place):
         return open_corpus(place, language or _language(place)), ()
     with TemporaryDirectory(prefix="ragassay-check-") as folder:
         workspace = Workspace(place, Path(folder), _experiment(place))
@@ -37,10 +38,18 @@ def read_corpus(
     ), outcome.notices
 
 
+def _kinds(place: Path) -> set[str]:
+    """Of the documents in the folder."""
+    return {kind for path in place.rglob("*") if (kind := kind_of(path.name))}
+
+
 def _experiment(place: Path) -> Experiment:
-    """The folder's own, without further chunkings; else one that has nothing but defaults."""
+    """The folder's own, without further chunkings; else nothing but defaults, for PDFs or what else is there."""
     if not (place / "experiment.toml").exists():
-        return Experiment.model_validate({"questions": {"source": "own"}, "answer": NO_MODEL, "judge": NO_MODEL})
+        ingested = {"kinds": [PDF] if PDF in (kinds := _kinds(place)) else sorted(kinds)}
+        return Experiment.model_validate(
+            {"ingest": ingested, "questions": {"source": "own"}, "answer": NO_MODEL, "judge": NO_MODEL}
+        )
     return load_experiment(place / "experiment.toml").model_copy(update={"chunking": ()})
 
 

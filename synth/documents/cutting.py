@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ragassay.cores import Cores, Here
-from ragassay.experiment.settings import IngestSettings
+from ragassay.experiment.ingest_settings import IngestSettings
 from ragassay.experiment.variant_settings import Chunking
 from ragassay.records import Page, Passage, Section
 
@@ -30,23 +30,30 @@ REASONS_SAID, PAGES_SAID = 3, 10
 
 NO_TEXT = "has no text on its pages; if they are scans, add text with OCR first (ocrmypdf in.pdf out.pdf)"
 
+NOTHING_IN_IT = "has no text"
+
 WORTH_PROCESSES = 4_000_000
 """Characters in all from which processes on this machine are worth the second that they take to start."""
 
 
 @dataclass(frozen=True)
 class Raw:
-    """A document as it was read: its probe and its pages; `identifier` is what ids of its pieces begin with."""
+    """A document as it was read: its probe and its pages; `identifier` is what ids of its pieces begin with.
+
+    `printed`: its pages are those of paper, with heads, feet and contents. `is_pdf`: it is a PDF.
+    """
 
     doc: str
     identifier: str
     probe: Probe
     pages: tuple[PageText, ...]
+    printed: bool = True
+    is_pdf: bool = True
 
 
 @dataclass(frozen=True)
 class Document:
-    """What became of one PDF: its pieces, none where it cannot be used; `error` where it, or a page, was not read.
+    """What became of one document: its pieces, none where it cannot be used; `error` where it, or a page, was not read.
 
     `unreadable` are the numbers of the pages that were not read, where the document was. `chunked` are the passages of
     each [[chunking]] by its name.
@@ -61,6 +68,7 @@ class Document:
     unreadable: tuple[int, ...] = ()
     outline: tuple[OutlineEntry, ...] = ()
     chunked: Mapping[str, tuple[Passage, ...]] = field(default_factory=dict)
+    identifier: str = ""
 
 
 def cut_documents(
@@ -78,11 +86,11 @@ def cut_document(settings: IngestSettings, chunkings: Sequence[Chunking], raw: R
     if raw.probe.error:
         return Document(raw.doc, error=raw.probe.error)
     readable = {page.page: page.text or "" for page in raw.pages if page.error is None}
-    text = clean_document(raw.doc, readable, raw.probe.outline)
+    text = clean_document(raw.doc, readable, raw.probe.outline, printed=raw.printed)
     failed = _failed_pages(raw.pages)
     unreadable = tuple(page.page for page in raw.pages if page.error is not None)
     if not text.text.strip():
-        return Document(raw.doc, error=failed or NO_TEXT, unreadable=unreadable)
+        return Document(raw.doc, error=failed or (NO_TEXT if raw.is_pdf else NOTHING_IN_IT), unreadable=unreadable)
     sections = make_sections(text, raw.identifier, settings.section_tokens, settings.section_pages)
     everywhere = [chunking for chunking in chunkings if chunking.by not in HERE_ALONE]
     return Document(
@@ -91,29 +99,32 @@ def cut_document(settings: IngestSettings, chunkings: Sequence[Chunking], raw: R
         tuple(sections),
         tuple(make_passages(text, raw.identifier, settings.passage_words, settings.passage_overlap_words)),
         error=f"{failed}; its other pages are used" if failed else None,
-        hint=_hint(text, raw.pages, settings.reader),
+        hint=_hint(text, raw.pages, settings.reader) if raw.is_pdf else None,
         unreadable=unreadable,
         outline=text.outline,
         chunked=chunk(text, raw.identifier, sections, everywhere),
+        identifier=raw.identifier,
     )
 
 
-def chunk_further(
-    document: Document, identifier: str, chunkings: Sequence[Chunking], means: Means | None = None
-) -> Document:
+def chunk_further(document: Document, chunkings: Sequence[Chunking], means: Means | None = None) -> Document:
     """The document with the passages of further chunkings. Raises InputError where the user's own code fails."""
     text = DocumentText(document.doc, tuple((page.page, page.text) for page in document.pages), document.outline)
-    more = chunk(text, identifier, document.sections, chunkings, means)
+    more = chunk(text, document.identifier, document.sections, chunkings, means)
     return replace(document, chunked={**document.chunked, **more})
 
 
-def clean_document(doc: str, pages: Mapping[int, str], outline: Sequence[OutlineEntry] = ()) -> DocumentText:
+def clean_document(
+    doc: str, pages: Mapping[int, str], outline: Sequence[OutlineEntry] = (), *, printed: bool = True
+) -> DocumentText:
     """The text of a document from its raw pages (number to text): characters, furniture, contents, broken words.
 
-    A document that is nothing but contents keeps them.
+    A document that is nothing but contents keeps them. Pages that are not printed have neither furniture nor contents.
     """
     numbers = sorted(pages)
     characters = [clean_characters(pages[number]) for number in numbers]
+    if not printed:
+        return DocumentText(doc, tuple(zip(numbers, join_broken_words(characters), strict=True)), tuple(outline))
     stripped = strip_furniture(numbers, characters)
     texts = strip_contents(numbers, stripped.pages, set(stripped.distances))
     if not any(texts):

@@ -79,12 +79,15 @@ class DocumentText:
         Entries that point to pages left out are left out too.
         """
         indexes = {number: index for index, (number, _) in enumerate(self.pages)}
-        found = []
+        found, taken = [], dict[tuple[int, str], int]()
         for order, entry in enumerate(self.outline):
             index, title = indexes.get(entry.page), " ".join(clean_characters(entry.title).split())
             if index is not None and title:
-                within = heading_line(self.pages[index][1], title)
-                found.append((self._starts[index] + (within or 0), order, entry.level, title))
+                behind = taken.get((index, title), -1)
+                within = heading_line(self.pages[index][1], title, behind)
+                taken[index, title] = behind if within is None else within
+                within = max(behind, 0) if within is None else within
+                found.append((self._starts[index] + within, order, entry.level, title))
         return tuple(Heading(start, level, title) for start, _, level, title in sorted(found))
 
     @cached_property
@@ -102,11 +105,13 @@ class DocumentText:
         return f"{above.title} > {nearest.title}" if above else nearest.title
 
 
-def heading_line(page: str, title: str) -> int | None:
-    """Where on the page the line (or up to three lines) stands that is the title, a number before it aside."""
+def heading_line(page: str, title: str, behind: int = -1) -> int | None:
+    """Where on the page, behind an offset, the line (or up to three lines) is the title, a number before it aside."""
     wanted = _squashed(title)
     lines = list(re.finditer(r"[^\n]+", page))
     for index, line in enumerate(lines):
+        if line.start() <= behind:
+            continue
         for count in range(1, MOST_LINES_OF_A_HEADING + 1):
             together = _squashed(page[line.start() : lines[min(index + count, len(lines)) - 1].end()])
             if wanted and together.endswith(wanted) and _NUMBERING.fullmatch(together[: -len(wanted)]):

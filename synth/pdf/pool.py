@@ -1,4 +1,4 @@
-"""Reading PDFs over all cores, or over a cluster, in processes that may die without taking anything else along.
+"""Reading documents over all cores, or over a cluster, in processes that may die without taking anything else along.
 
 A process that crashes, is killed or exceeds its time is replaced; the pages it was at are asked for again, one by one,
 so that only a page that brings processes down by itself is lost, and that page is recorded with its error.
@@ -20,10 +20,11 @@ from typing import TypeVar
 from ragassay.cores import Cores
 from ragassay.cores import usable_cores as usable_cores
 
-from .process import Limits, Pages, PageText, PdfProcess, Probe
+from .process import Limits, Pages, PageText, PdfProcess, Probe, Whole
 from .readers import ReaderName
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 PAGES_PER_CHUNK = 12
 SECONDS_TO_OPEN = 60.0
@@ -91,7 +92,13 @@ class PdfPool:
                 progress(done, total)
         return [sorted(texts, key=lambda text: text.page) for texts in results]
 
-    def _each(self, work: Callable[[Pages], R], items: Sequence[Pages]) -> Iterator[tuple[int, R]]:
+    def convert(self, documents: Sequence[tuple[Path, str]]) -> list[Whole]:
+        """Each document that is no PDF, by its path and kind, in their order."""
+        work = partial(_convert, self._lend(), SECONDS_TO_OPEN)
+        items = [(str(path), kind) for path, kind in documents]
+        return [whole for _, whole in sorted(self._each(work, items), key=lambda pair: pair[0])]
+
+    def _each(self, work: Callable[[T], R], items: Sequence[T]) -> Iterator[tuple[int, R]]:
         return self.cores.each(work, items, here="threads", n_jobs=self.n_workers)
 
     def _lend(self) -> Lend:
@@ -124,6 +131,11 @@ def _probe(lend: Lend, limits: Limits, document: Pages) -> Probe:
 def _read(lend: Lend, limits: Limits, pages: Pages) -> list[PageText]:
     with lend() as process:
         return process.read(pages, limits)
+
+
+def _convert(lend: Lend, timeout_s: float, document: tuple[str, str]) -> Whole:
+    with lend() as process:
+        return process.convert(*document, timeout_s)
 
 
 def _limits() -> Limits:

@@ -1,4 +1,4 @@
-"""One process that reads PDFs for us, which may crash, hang or be killed without taking anything else along."""
+"""One process that reads documents for us, which may crash, hang or be killed without taking anything else along."""
 
 from __future__ import annotations
 
@@ -59,6 +59,15 @@ class Pages:
     last: int = 1
 
 
+@dataclass(frozen=True)
+class Whole:
+    """A document that is converted as a whole; `printed` where its pages are those of paper, with heads and feet."""
+
+    probe: Probe
+    pages: tuple[PageText, ...] = ()
+    printed: bool = False
+
+
 class PdfProcess:
     """One process, started at the first request and again after it died. After `kill` it dies for good.
 
@@ -95,6 +104,18 @@ class PdfProcess:
         if "error" in answer:
             return [PageText(page, error=answer["error"]) for page in pages]
         return [PageText(page, **text) for page, text in zip(pages, answer["texts"], strict=True)]
+
+    def convert(self, path: str, kind: str, timeout_s: float) -> Whole:
+        """All pages of a document that is no PDF, or why it cannot be converted."""
+        try:
+            answer = self.ask({"path": path, "convert": kind}, timeout_s)
+        except WorkerDied as error:
+            return Whole(Probe(error=f"could not be converted from {kind} ({error})"))
+        if "error" in answer:
+            return Whole(Probe(error=answer["error"]))
+        probe = Probe(len(answer["pages"]), tuple(OutlineEntry(*entry) for entry in answer["outline"]))
+        pages = tuple(PageText(number, text) for number, text in enumerate(answer["pages"], 1))
+        return Whole(probe, pages, answer["printed"])
 
     def kill(self) -> None:
         """End the process at once, and for good; a thread that waits for its answer sees it end."""

@@ -1,7 +1,8 @@
-"""The worker process that reads PDFs: run as a module, it answers one JSON request a line with one JSON line.
+"""The worker process that reads documents: run as a module, it answers one JSON request a line with one JSON line.
 
     {"path": …, "reader": …}                          →  {"pages": n, "outline": [[page, level, title], …]}
     {"path": …, "reader": …, "first": 1, "last": 9}   →  {"texts": [{"text": …, "downwards": …} or {"error": …}, …]}
+    {"path": …, "convert": "html"}                    →  {"pages": [text, …], "outline": …, "printed": …}
     a document that cannot be opened                  →  {"error": …}
 
 The document opened last stays open, since the next request is most often about it too.
@@ -15,6 +16,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any, cast
 
+from ..formats.convert import convert
+from ..formats.paging import UnreadableDocument
 from .readers import OpenPdf, ReaderName, UnreadablePdf, open_pdf
 
 
@@ -34,6 +37,8 @@ class _Documents:
         self._pdf: OpenPdf | None = None
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        if "convert" in request:
+            return _converted(request["path"], request["convert"])
         try:
             pdf = self._open(request["path"], request["reader"])
         except UnreadablePdf as error:
@@ -47,6 +52,13 @@ class _Documents:
             self._pdf = None
             self._pdf, self._key = open_pdf(path, cast(ReaderName, reader)), (path, reader)
         return self._pdf
+
+
+def _converted(path: str, kind: str) -> dict[str, Any]:
+    try:
+        return convert(path, kind)._asdict()
+    except UnreadableDocument as error:
+        return {"error": str(error)}
 
 
 def _text_or_error(pdf: OpenPdf, page: int) -> dict[str, str | bool]:

@@ -21,6 +21,28 @@ from ...ratings.verdicts import Verdict, verdicts
 R = TypeVar("R", bound=Record)
 Row = TypeVar("Row", Game, RankedList)
 
+WORST = 3
+"""How many of a document's pages that look wrong are shown."""
+
+
+@dataclass(frozen=True)
+class SuspiciousPage:
+    """A page whose text looks wrong, why, and how it begins."""
+
+    page: int
+    reasons: list[str]
+    excerpt: str
+
+
+@dataclass(frozen=True)
+class SuspiciousDocument:
+    """A document of which `n` of `n_pages` pages look wrong, and of those the ones with most reasons."""
+
+    doc: str
+    n: int
+    n_pages: int
+    worst: list[SuspiciousPage]
+
 
 REFUSAL = "refusal"
 """Said of an answer by yes or no, and no grade of it."""
@@ -42,6 +64,7 @@ class Evidence:
     lists: dict[str, list[RankedList]] = field(default_factory=dict)
     looks: str | None = None
     kinds_asked: Mapping[str, float] = field(default_factory=dict)
+    suspicious: Sequence[SuspiciousDocument] = ()
 
 
 @dataclass(frozen=True)
@@ -121,6 +144,7 @@ def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
         lists=_by_query(_records(workspace.lists, RankedList)),
         looks=_looks(workspace.questions_check),
         kinds_asked=questions.kinds if questions.from_needs else {},
+        suspicious=_suspicious(workspace.suspicious_pages),
     )
 
 
@@ -222,6 +246,19 @@ def _by_query(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def _records(path: Path, kind: type[R]) -> list[R]:
     return read_records(path, kind) if path.is_file() else []
+
+
+def _suspicious(path: Path) -> list[SuspiciousDocument]:
+    """The documents with pages that look wrong, those with the largest share first."""
+    pages: dict[tuple[str, int], list[SuspiciousPage]] = {}
+    for row in _objects(path):
+        page = SuspiciousPage(int(row["page"]), [str(reason) for reason in row["reasons"]], str(row["excerpt"]))
+        pages.setdefault((str(row["doc"]), int(row["n_pages"])), []).append(page)
+    found = [
+        SuspiciousDocument(doc, len(rows), n, sorted(rows, key=lambda row: (-len(row.reasons), row.page))[:WORST])
+        for (doc, n), rows in pages.items()
+    ]
+    return sorted(found, key=lambda one: -one.n / one.n_pages)
 
 
 def _looks(path: Path) -> str | None:

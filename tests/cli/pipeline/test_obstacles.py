@@ -131,7 +131,7 @@ def test_a_full_disk_is_said_before_the_documents_are_read(
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
     assert main(["run", "mine"]) == 2
     said = capsys.readouterr().err
-    assert "results/mine: 1 MB are free there, and the text of the PDFs takes about 20 MB; make room" in said
+    assert "results/mine: 1 MB are free there, and the documents' text takes about 20 MB; make room" in said
 
 
 def test_a_run_whose_replies_are_all_there_needs_none_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.json_lines import records
 from support.loopback.server import ScriptedServer
 from support.pdf_maker import make_pdf
 from support.small_corpus import answer_everything, page
@@ -79,3 +80,14 @@ def test_a_served_models_name_cannot_add_to_the_experiment(monkeypatch: pytest.M
     assert main(["new", "mine", "a.pdf", "--base-url", NOBODY]) == 0
     experiment = load_experiment(Path("mine/experiment.toml"))
     assert experiment.model_names() == {"openai:b"} and experiment.run.retries == 5
+
+
+def test_documents_of_every_kind_are_taken_and_named(capsys: pytest.CaptureFixture[str]):
+    Path("b.md").write_text("# Pumps\n\nThe pump is started by the green button.\n", encoding="utf-8")
+    Path("questions.txt").write_text("x", encoding="utf-8")
+    assert main(["new", "mine", "a.pdf", "questions.txt", "--model", "file:m"]) == 2
+    assert "the corpus folder has its own questions.txt" in capsys.readouterr().err
+    assert main(["new", "mine", "a.pdf", "b.md", "--model", "file:m"]) == 0
+    assert load_experiment(Path("mine/experiment.toml")).ingest.kinds == ("markdown", "pdf")
+    assert main(["ingest", "mine"]) == 0
+    assert {row["doc"] for row in records(Path("results/mine/pages.jsonl"))} == {"a.pdf", "b.md"}

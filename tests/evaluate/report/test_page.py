@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -325,3 +326,18 @@ def test_no_figures_yet_or_of_another_layout_is_one_sentence(tmp_path: Path) -> 
     made.figures.unlink()
     with pytest.raises(InputError, match=r"no figures yet; run `ragassay compare`"):
         report(made)
+
+
+def test_pages_that_look_wrong_are_shown_with_their_share_and_only_where_there_are_some(tmp_path: Path):
+    workspace = make_workspace(tmp_path, 2, hostile=False, failures=False)
+    report(workspace)
+    assert "Pages to look at" not in workspace.report.read_text(encoding="utf-8")
+    row = {"doc": "a.pdf", "n_pages": 8, "reasons": ["2 words"], "excerpt": "Page <script>x</script>"}
+    lines = [row | {"page": page, "reasons": row["reasons"] * (1 + (page == 5))} for page in (2, 3, 4, 5)]
+    workspace.suspicious_pages.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    report(workspace)
+    html = workspace.report.read_text(encoding="utf-8")
+    shown = html[html.index('<section id="suspicious">') :]
+    shown = shown[: shown.index("</section>")]
+    assert "4 of 8" in shown and "50%" in shown and "<script>" not in shown
+    assert [page for page in range(9) if f'<td class="fig">{page}</td>' in shown] == [2, 3, 5]
