@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from support.made_up_results.texts import HOSTILE
@@ -23,7 +23,7 @@ from support.small_corpus import page as words_of_page
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
-from ragassay.records import Passage
+from ragassay.records import Passage, Query
 from ragassay.synth.ingest import ingest
 from ragassay.workbench.index.build import build
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 CHROMIUM = Path("/usr/bin/chromium")
 HOSTILE_NAME = '"><img src=x onerror=alert(4)>.pdf'
+N_HOSTILE = 12
 EXPERIMENT = """[questions]
 source = "own"
 [answer]
@@ -43,8 +44,8 @@ criteria = ["relevance", "accuracy", "completeness", "precision"]
 
 
 def make_served(root: Path) -> Workspace:
-    """Hostile results whose passages from p12 on stand in a small PDF with a hostile name; their index is built."""
-    workspace = make_workspace(root)
+    """Hostile results whose passages stand in a small PDF with a hostile name; their index is built."""
+    workspace = make_workspace(root, 12)
     (workspace.corpus / "experiment.toml").write_text(EXPERIMENT, encoding="utf-8")
     hostile = "\n".join(text for text in HOSTILE[:2])
     make_pdf(workspace.corpus / HOSTILE_NAME, [f"{words_of_page(n)}\n{hostile}" for n in range(1, 5)])
@@ -52,10 +53,14 @@ def make_served(root: Path) -> Workspace:
     ingest(read)
     placed = list(read_records(read.passages, Passage))
     made = list(read_records(workspace.passages, Passage))
-    for number in range(12, len(made)):
+    for number, passage in enumerate(made):
         found = placed[number % len(placed)]
-        made[number] = made[number].model_copy(update={"text": found.text, "metadata": found.metadata})
+        said = {} if number < N_HOSTILE else {"text": found.text}
+        made[number] = passage.model_copy(update={"metadata": found.metadata} | said)
     write_records(workspace.passages, made)
+    where = {"doc": HOSTILE_NAME, "first_page": 1, "last_page": 2}
+    asked = list(read_records(workspace.queries, Query))
+    write_records(workspace.queries, [q.model_copy(update={"metadata": q.metadata | where}) for q in asked])
     workspace.pages.write_bytes(read.pages.read_bytes())
     build(workspace, workspace.workbench / "index.sqlite")
     return workspace
@@ -125,9 +130,9 @@ class Watched:
     def _own(self, url: str) -> bool:
         return url.startswith((self.url + "/", "data:"))
 
-    def go(self, path: str) -> None:
+    def go(self, path: str, until: Literal["load", "networkidle"] = "networkidle") -> None:
         """Open an address of the server, and wait until nothing is under way."""
-        answer = self.page.goto(self.url + path, wait_until="networkidle")
+        answer = self.page.goto(self.url + path, wait_until=until)
         assert answer is not None and answer.ok, path
 
 
