@@ -2,9 +2,9 @@
 
     python -m benchmarks.speed.workbench [QUERIES]       default: 10000
 
-The results are written through the record models: five passages and two labels an answer, fifteen games a query on every
-tenth, each in both orders; `compare` makes results.json. `ragassay serve` is started on them; "index" is from its start
-until the first page is there. Each view is asked for as a browser asks (gzip, one connection); the first time of each
+The results are written through the record models: five passages and two labels an answer, fifteen games on every
+tenth query, each in both orders; `compare` makes results.json. `ragassay serve` is started on them; "index" is from its start
+until the file is there. Each view is asked for as a browser asks (gzip, one connection); the first time of each
 counts too, the worst of all stands beside the median.
 """
 
@@ -41,7 +41,10 @@ model = "file:writer"
 model = "file:judge"
 criteria = ["accuracy", "completeness"]
 """
-WORDS = "register timer interrupt flash memory section linker watchdog fuse compiler port buffer stack heap".split()
+WORDS = (
+    *("register", "timer", "interrupt", "flash", "memory", "section", "linker"),
+    *("watchdog", "fuse", "compiler", "port", "buffer", "stack", "heap"),
+)
 
 
 def text(rng: random.Random, n: int) -> str:
@@ -72,8 +75,12 @@ def made_up(root: Path, n_queries: int) -> Workspace:
     write_qrels(workspace.qrels, qrels)
     for agent in agents:
         shown = {name: rng.sample(list(labels), 5) for name, labels in qrels.items()}
-        write_run(workspace.rankings(agent), {q: [(p, -float(n)) for n, p in enumerate(r)] for q, r in shown.items()}, agent)
-        rows = (Answer(query_id=q, agent=agent, answer=text(rng, 60) + " [1]", passages=tuple(r)) for q, r in shown.items())
+        write_run(
+            workspace.rankings(agent), {q: [(p, -float(n)) for n, p in enumerate(r)] for q, r in shown.items()}, agent
+        )
+        rows = (
+            Answer(query_id=q, agent=agent, answer=text(rng, 60) + " [1]", passages=tuple(r)) for q, r in shown.items()
+        )
         write_records(workspace.answers(agent), list(rows))
     criteria = workspace.experiment.judge.criteria
     write_records(workspace.pointwise, [judged(rng, q.id, a, c) for q in queries for a in agents for c in criteria])

@@ -134,5 +134,3 @@ class Watched:
         """Open an address of the server, and wait until nothing is under way."""
         answer = self.page.goto(self.url + path, wait_until=until)
         assert answer is not None and answer.ok, path
-
-

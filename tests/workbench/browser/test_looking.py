@@ -91,7 +91,9 @@ def test_nothing_of_a_hostile_corpus_runs_on_any_page(tab: Watched):
         page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true })")
         harm = "[onerror], [onload], [onclick], iframe, object, embed, a[href^='javascript:'], script:not([src])"
         assert page.locator(harm).count() == 0, address
-        links = page.locator("a[href]").evaluate_all("all => all.map((one) => new URL(one.getAttribute('href'), location).href)")
+        links = page.locator("a[href]").evaluate_all(
+            "all => all.map((one) => new URL(one.getAttribute('href'), location).href)"
+        )
         assert all(link.startswith(tab.url) for link in links), address
         todo += one_of_a_kind(links, seen | set(todo))
     page.wait_for_load_state("networkidle")
