@@ -1,5 +1,6 @@
 # make demo            the whole job on the shipped corpus, from a recorded run: no key, no network but the registry
 # make test            the tests
+# make serve           its results in a browser; the demo first where there are none
 # make run CORPUS=…    the whole job on your own folder
 # Every verb of `ragassay` is a stage or a tool; which stages are stale is decided in cli/pipeline/stages.py, not here.
 
@@ -12,11 +13,15 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 FLAGS := $(if $(MODEL),--model $(MODEL)) $(if $(MAX_COST),--max-cost $(MAX_COST))
 STAGES := ingest questions screen retrieve answer judge evaluate compare report
 
-.PHONY: demo run test check setup bench coverage plan clean $(STAGES)
+.PHONY: demo serve run test check setup bench coverage plan clean $(STAGES)
 
 # FRESH=1 MODEL=openai:gpt-4o ignores the recorded replies and asks the model named, into a results folder of its own.
 demo: $(if $(FRESH),$(VENV)/local,$(VENV)/base)
 	$(RAGASSAY) demo $(if $(FRESH),--ignore-recorded --results results/avr-libc-fresh) $(FLAGS)
+
+serve: $(VENV)/base
+	test -f results/$(notdir $(CORPUS))/results.json || $(RAGASSAY) demo
+	$(RAGASSAY) serve $(CORPUS) $(if $(PORT),--port $(PORT))
 
 run: $(VENV)/local
 	$(RAGASSAY) run $(CORPUS) $(FLAGS)

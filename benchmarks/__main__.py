@@ -47,6 +47,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.command"),
         Benchmark("speed.compare"),
         Benchmark("speed.agree"),
+        Benchmark("speed.workbench"),
         Benchmark("speed.screening", (MANUALS[0], *_pdfs_of(data))),
         Benchmark("speed.embedding", (*beir, "512"), lacks),
         Benchmark("speed.soak"),

@@ -14,12 +14,15 @@
     if (away) event.preventDefault();
     else away = true;
   });
-  document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.target.closest("#item, .saying, .undo")) away = false;
+  // A button that htmx does not know yet would leave the page, and its label would be lost.
+  document.addEventListener("submit", (event) => {
+    if (event.target.closest("#item")) event.preventDefault();
+  });
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.detail.target.id === "item") away = false;
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target.id !== "item") return;
-    away = false;
     const heading = document.getElementById("question");
     if (heading) heading.focus({ preventScroll: true });
     window.scrollTo(0, 0);
