@@ -3,8 +3,8 @@
     python -m benchmarks.speed.workbench [QUERIES]       default: 10000
 
 The results are written through the record models: five passages and two labels an answer, fifteen games on every
-tenth query, each in both orders; `compare` makes results.json. `ragassay serve` is started on them; "index" is from its start
-until the file is there. Each view is asked for as a browser asks (gzip, one connection); the first time of each
+tenth query, each in both orders; `compare` makes results.json. `ragassay serve` is started on them; "index" is from its
+start until the file is there. Each view is asked for as a browser asks (gzip, one connection); the first time of each
 counts too, the worst of all stands beside the median.
 """
 
