@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ragassay.text import plain
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from ragassay.evaluate.validity.questions import Reading
     from ragassay.evaluate.validity.records import Validity
     from ragassay.experiment.workspace import Workspace
+    from ragassay.records import Figure
+    from ragassay.synth.choosing.best_passage import Passages
 
 
 def add(verbs: Verbs) -> None:
@@ -20,6 +23,7 @@ def add(verbs: Verbs) -> None:
     help_text = "say how far the test set can be trusted: leak, realism, coverage, difficulty, authors, people"
     verb = add_verb(verbs, "validity", help_text, run)
     add_corpus(verb)
+    verb.add_argument("--no-embeddings", action="store_true", help="tell questions apart by how they look alone")
     add_json(verb)
 
 
@@ -34,7 +38,8 @@ def run(options: argparse.Namespace) -> int:
     workspace = open_workspace(options)
     with locked(workspace):
         experts = read_expert_questions(workspace.expert_questions, needed=False)
-        found = write_validity(workspace, [question.text for question in experts], _reading(workspace))
+        reading = _reading(workspace, embeds=not options.no_embeddings)
+        found = write_validity(workspace, [question.text for question in experts], reading)
     if options.json:
         print_json(found.dump())
     else:
@@ -42,8 +47,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _reading(workspace: Workspace) -> Reading:
-    """Words and stems as questions are compared by, and BM25 over the passages of [ingest]."""
+def _reading(workspace: Workspace, *, embeds: bool) -> Reading:
+    """Words and stems as questions are compared by, BM25 over the passages of [ingest], and the two-sample test."""
     from ragassay.evaluate.validity.questions import Reading
     from ragassay.experiment.corpus import read_passages
     from ragassay.synth.choosing.best_passage import Passages
@@ -51,7 +56,34 @@ def _reading(workspace: Workspace) -> Reading:
 
     language = workspace.experiment.corpus.language
     texts = [passage.text for passage in read_passages(workspace.passages)] if workspace.passages.exists() else []
-    return Reading(words_of, lambda text: shape_of(text, language).content, Passages(texts, language).best)
+    passages = Passages(texts, language)
+    apart = _apart(workspace, passages) if embeds else None
+    return Reading(words_of, lambda text: shape_of(text, language).content, passages.best, apart)
+
+
+def _apart(workspace: Workspace, passages: Passages) -> Callable[[Sequence[str], Sequence[str]], Figure | None] | None:
+    """The test by looks and meaning; None where the experiment's embedding is not on this machine."""
+    from ragassay.errors import InputError
+    from ragassay.models.encoders import check_encoder, load_encoder, prompt_for
+    from ragassay.synth.choosing.by_meaning import told_apart_by_meaning
+    from ragassay.synth.choosing.features import features_of
+
+    experiment = workspace.experiment
+    name, language = experiment.retrieval.embedding, experiment.corpus.language
+    try:
+        check_encoder(name, "the two-sample test")
+    except InputError:
+        return None
+
+    def embed(given: Sequence[str]) -> Any:
+        model: Any = load_encoder(name)
+        return model.encode(list(given), prompt=prompt_for(name, model.prompts, "query"), show_progress_bar=False)
+
+    def apart(people: Sequence[str], ours: Sequence[str]) -> Figure | None:
+        seed = experiment.questions.seed
+        return told_apart_by_meaning(people, ours, lambda text: features_of(text, passages, language), embed, seed=seed)
+
+    return apart
 
 
 def _print(found: Validity, workspace: Workspace) -> None:

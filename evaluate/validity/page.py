@@ -38,6 +38,7 @@ LABELS = {
     "opening": "share that begin with the same three words",
     "real_opening": "the same share of people’s questions",
     "difference_opening": "the difference",
+    "auc_with_meaning": "AUC by looks and embeddings, 0.5 is ideal",
     "copies": "share that nearly repeat one of people’s",
     "documents": "documents asked about, of all",
     "sections": "sections asked about, of all",

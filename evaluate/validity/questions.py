@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from ragassay.records import Figure
 from ragassay.text import same_words
 
 
@@ -13,11 +14,14 @@ class Reading(NamedTuple):
 
     words: in order, in small letters; a script without spaces in single characters. content: the stems of those that
     carry content. best: the text of the passage that BM25 finds first for a question, "" where none shares a word.
+    apart: the area under the curve of a classifier that tells people's questions from written ones by looks and
+    meaning; None where there is no embedding model at hand.
     """
 
     words: Callable[[str], Sequence[str]]
     content: Callable[[str], frozenset[str]]
     best: Callable[[str], str]
+    apart: Callable[[Sequence[str], Sequence[str]], Figure | None] | None = None
 
 
 class Question(NamedTuple):

@@ -38,6 +38,8 @@ def realism(
         copied = {copy.id for copy in copies}
         clusters = clusters_of_rows([q.cluster for q in ours])
         (figures["copies"],) = mean_figures(np.array([[float(q.id in copied) for q in ours]]), clusters)
+    if people and reading.apart and (area := reading.apart(people, [q.text for q in ours])):
+        figures["auc_with_meaning"] = area
     found = Realism(check=check, opening=opening, figures=figures, copies=copies)
     return found.model_copy(
         update={
@@ -100,6 +102,9 @@ def _said(found: Realism) -> Iterator[str]:
         f"{shown(found.figures['opening'])} of the written questions begin with the words that most begin with, "
         f"“{plain(found.opening or '')}”{beside}."
     )
+    if "auc_with_meaning" in found.figures:
+        area = shown(found.figures["auc_with_meaning"])
+        yield f"With what they mean (embeddings) beside how they look they are told apart with an AUC of {area}."
     if "copies" in found.figures:
         yield f"{shown(found.figures['copies'])} of the written questions nearly repeat one of people's."
 
@@ -108,6 +113,9 @@ def _warnings(found: Realism) -> Iterator[str]:
     figures: Mapping[str, Figure] = found.figures
     if found.check and above(found.check.auc, 0.5) and found.check.auc:
         yield f"Written questions can be told from people's by how they look: AUC {shown(found.check.auc)}."
+    if above(figures.get("auc_with_meaning"), 0.5) and not (found.check and above(found.check.auc, 0.5)):
+        area = shown(figures["auc_with_meaning"])
+        yield f"Written questions can be told from people's by looks and meaning: AUC {area}."
     mine, gap = figures["opening"], figures.get("difference_opening")
     enough = mine.n >= FEWEST and mine.value is not None
     alike = gap.value is not None and gap.value >= NOTABLE and above(gap) if gap else (mine.value or 0) >= ALIKE

@@ -74,7 +74,8 @@ class NearCopy(Record):
 
 class Realism(Part):
     """check: `questions-check.json`. figures: `opening`, `real_opening`: share of the questions that begin with the
-    three words that most begin with; `difference_opening`; `copies`: share that are nearly one of people's."""
+    three words that most begin with; `difference_opening`; `copies`: share that are nearly one of people's;
+    `auc_with_meaning`: the classifier's area by looks and embeddings, where an embedding model was at hand."""
 
     check: QuestionsCheck | None = None
     opening: str | None = None

@@ -52,8 +52,12 @@ def told_apart(experts: Sequence[Features], written: Sequence[Features], *, seed
     """
     if min(len(experts), len(written)) < FEWEST:
         return None
-    points = np.array([*experts, *written], float)
-    positive = np.arange(len(points)) >= len(experts)
+    return area_told_apart(np.array([*experts, *written], float), len(experts), seed=seed)
+
+
+def area_told_apart(points: Array, n_experts: int, *, seed: int) -> Figure:
+    """`told_apart` of a row of figures a question, those of the experts first; at least 10 of each."""
+    positive = np.arange(len(points)) >= n_experts
     rng, once = np.random.default_rng(seed), np.ones(len(points))
     value = _area(points, positive, once, rng, REPEATS)
     found = [_resampled(points, positive, rng) for _ in range(RESAMPLES)]
