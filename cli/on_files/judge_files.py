@@ -20,7 +20,7 @@ from ragassay.evaluate.inputs.perturbed import perturbed_from
 from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
-from ragassay.evaluate.judging.engine.rounds import assess
+from ragassay.evaluate.judging.engine.rounds import assess, units
 from ragassay.evaluate.judging.notices import by_criterion, failures, passed_over
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.files import write_records
@@ -44,7 +44,7 @@ def judge_files(options: argparse.Namespace) -> int:
         raise InputError("--passages is missing", remedy=f"{plain(of_passages[0])} judges passages: give their texts")
     kept: list[KeptReplies] | None = [] if options.kept_replies else None
     for evaluator in evaluators:
-        if any(not evaluator.lacks(case.query) for case in cases):
+        if units(evaluator, cases):
             evaluator.check_at_hand()
     with locked(workspace):
         caller = Caller(workspace, "judge", ReplyCache(workspace.replies), StderrProgress())

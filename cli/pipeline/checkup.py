@@ -44,6 +44,8 @@ EXTRAS = {
     "dask": ("dask", "distributed"),
     "ray": ("ray",),
     "remote": ("fsspec", "s3fs"),
+    "pandas": ("pandas",),
+    "mlflow": ("mlflow",),
 }
 """The modules that show whether an extra is installed."""
 

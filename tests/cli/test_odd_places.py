@@ -138,13 +138,12 @@ def test_a_folder_that_may_not_be_read_is_not_passed_over(
     assert "more: cannot be used (Permission denied)" in capsys.readouterr().err
 
 
-def test_a_file_that_may_not_be_read_has_no_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_that_may_not_be_read_has_no_digest(tmp_path: Path):
     def forbidden(path: Path) -> str:
         raise PermissionError(13, "Permission denied", str(path))
 
     write_text(tmp_path / "a.pdf", "x")
-    monkeypatch.setattr(manifest, "digest_file", forbidden)
-    assert manifest.digests([tmp_path / "a.pdf"], tmp_path) == {"a.pdf": None}
+    assert manifest.digests([tmp_path / "a.pdf"], tmp_path, forbidden) == {"a.pdf": None}
 
 
 def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path):

@@ -69,7 +69,7 @@ def test_what_reads_games_reads_those_of_lists(
     assert figures["flip_rate"]["n"] == 4 * 6 and figures["first_shown_wins"]["n"] > 0
     assert {row["key"] for row in figures["audit"]["findings"]} >= {"flip_rate", "first_favoured", "repeat_consistency"}
     page = (results / "report.html").read_text()
-    assert page.count("<h4>Ranked together</h4>") == 4 and "in balanced orders" in page
+    assert page.count("<h3>Ranked together</h3>") == 4 and "in balanced orders" in page
     assert "Each pair is judged in both orders" not in page
 
     capsys.readouterr()

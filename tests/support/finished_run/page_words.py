@@ -45,8 +45,11 @@ def _number(value: float, digits: int) -> str:
     return f"−{text}" if value < 0 and float(text.replace(",", "")) else text
 
 
-def _says(cell: str, figure: Figure, digits: int, times: int = 1, sign: str = "") -> None:
-    assert " ".join(cell.split()) == words(figure, digits, times, sign)
+def _says(cell: str, figure: Figure, digits: int, times: int = 1, sign: str = "", *, said: str = "") -> None:
+    """said: the heading, or what stands by the table, where n may be said once for all that it is the same for."""
+    told, wanted, n = " ".join(cell.split()), words(figure, digits, times, sign), f"n {figure['n']:,}"
+    once = n in " ".join(said.split()) and not figure["n_failed"]
+    assert told == wanted or (once and told == wanted.replace(f" {n}", "", 1)), (told, wanted)
 
 
 def _row(page: Page, section: str, agent: str, wanted: int = 0) -> Row:
@@ -54,15 +57,22 @@ def _row(page: Page, section: str, agent: str, wanted: int = 0) -> Row:
 
 
 def _ranking(page: Page, results: dict[str, Any], agent: str) -> None:
-    cells = _row(page, "ranking", agent).cells[1:]
-    measures = list(results["retrieval"][agent].values())
-    _says(cells[0], results["bradley_terry"][agent], 0)
-    _says(cells[1], results["elo"][agent], 0)
-    _says(cells[2], results["win_rate"][agent], 1, 100, "%")
-    _says(cells[-1], results["answers"][agent]["answered"], 1, 100, "%")
-    for row in (cells[3:-1], _row(page, "retrieval", agent).cells[1:]):
-        for cell, figure in zip(row, measures, strict=True):
-            _says(cell, figure, 3)
+    row = _row(page, "ranking", agent)
+    cells, heads = row.cells[1:], row.heads[1:]
+    ratings = ("bradley_terry", 0, 1, ""), ("elo", 0, 1, ""), ("win_rate", 1, 100, "%")
+    for cell, head, (name, digits, times, sign) in zip(cells[:3], heads[:3], ratings, strict=True):
+        _says(cell, results[name][agent], digits, times, sign, said=head)
+    _says(cells[-1], results["answers"][agent]["answered"], 1, 100, "%", said=heads[-1])
+    for cell, head in zip(cells[3:-1], heads[3:-1], strict=True):
+        name = head.split(" n ")[0].strip()
+        graded = results["pointwise"][agent].get(name.lower().replace(" ", "_"))
+        names = {"MRR@": "RR(rel=2)@", "nDCG@": "nDCG@"}
+        ranked = next((row for key, row in results["retrieval"][agent].items() if _named(key, name, names)), None)
+        assert graded or ranked, name
+        _says(cell, graded or ranked, 2 if graded else 3, said=head)
+    row = _row(page, "retrieval", agent)
+    for cell, head, figure in zip(row.cells[1:], row.heads[1:], results["retrieval"][agent].values(), strict=True):
+        _says(cell, figure, 3, said=head)
     low, high = results["rating_detail"]["ranks"].get(agent, ("", ""))
     assert _row(page, "ratings", agent).cells[-1].strip() == (f"{low}" if low == high else f"{low}–{high}") or low == ""
     for number, kind in enumerate(("bradley_terry", "elo")):
@@ -70,26 +80,36 @@ def _ranking(page: Page, results: dict[str, Any], agent: str) -> None:
         assert words(results[kind][agent], 0).startswith(shown) and shown
 
 
+def _named(key: str, name: str, begins: dict[str, str]) -> bool:
+    """Whether a heading such as `MRR@5 very` is that of a measure's key."""
+    cut = [(long, name.removeprefix(short).split()[0]) for short, long in begins.items() if name.startswith(short)]
+    return any(key == f"{long}{k}" for long, k in cut)
+
+
 def _answers(page: Page, results: dict[str, Any], agent: str) -> None:
     plots = [str(given["aria-label"]) for tag, given in page.tags if tag == "svg"]
     graded = results["pointwise"][agent]
     for number, (criterion, figure) in enumerate(graded.items()):
-        _says(_row(page, "answers", agent, number).cells[-1], figure, 2)
+        _says(_row(page, "answers", agent, number).cells[-1], figure, 2, said=page.text)
         counts = results["pointwise_labels"][agent][criterion] | {"failed": figure["n_failed"]}
         assert f"{agent}: " + ", ".join(f"{label} {count:,}" for label, count in counts.items()) in plots
-    cells = _row(page, "answers", agent, len(graded)).cells[1:]
+    row = _row(page, "answers", agent, len(graded))
+    shown = dict(
+        zip((head.split()[0] for head in row.heads[1:]), zip(row.cells[1:], row.heads[1:], strict=True), strict=True)
+    )
     taken = results["answers"][agent]
-    _says(cells[0], taken["answered"], 1, 100, "%")
-    _says(cells[1], taken["latency_s"], 1, 1, " s")
-    tokens = taken["output_tokens"]["value"]
-    if tokens is None or tokens == int(tokens) or tokens >= 100:
-        _says(cells[2], taken["output_tokens"], 0)
-    else:
-        assert cells[2].split()[0] == _number(tokens, 2)
-    _says(cells[3], taken["cost_usd"], 4)
-    assert len(cells) == 4 + bool(results["refusals"])
+    kinds = {
+        "Answered": ("answered", 1, 100, "%"),
+        "Seconds": ("latency_s", 1, 1, " s"),
+        "Cost": ("cost_usd", 4, 1, ""),
+    }
+    for head, (name, digits, times, sign) in kinds.items():
+        if head in shown:
+            _says(shown[head][0], taken[name], digits, times, sign, said=shown[head][1] + page.text)
+        else:
+            assert all(row[name]["value"] is None for row in results["answers"].values()), name
     if results["refusals"]:
-        _says(cells[4], results["refusals"][agent], 1, 100, "%")
+        _says(shown["Refusals"][0], results["refusals"][agent], 1, 100, "%", said=shown["Refusals"][1] + page.text)
 
 
 def _games(page: Page, results: dict[str, Any], agent: str) -> None:

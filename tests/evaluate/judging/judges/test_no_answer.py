@@ -37,7 +37,8 @@ def test_an_agent_that_failed_has_strictly_not_answered_and_is_else_counted_as_f
     assert (strict.label, strict.reason, strict.error) == (0, "the agent gave no answer: timed out", None)
     assert len(bench.server.requests) == 1
     printed = [line.split("│") for line in capsys.readouterr().out.splitlines() if "query_answered" in line]
-    shown = {cells[1].strip(): [cells[3].strip(), cells[5].strip(), cells[6].strip()] for cells in printed}
+    means = [cells for cells in printed if len(cells) == 8]
+    shown = {cells[1].strip(): [cells[3].strip(), cells[5].strip(), cells[6].strip()] for cells in means}
     assert shown == {"query_answered": ["1.000", "1", "1"], "query_answered_strict": ["0.500", "2", "0"]}
 
 
