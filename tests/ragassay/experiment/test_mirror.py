@@ -72,7 +72,7 @@ def test_only_what_changed_is_written_and_nothing_is_there_in_part(elsewhere: Pa
 
     monkeypatch.setattr(LocalFileSystem, "put_file", keep)
     assert ingest(elsewhere) == 0
-    assert written[-1] == ".ingest.json.part" and len(written) == len(set(written)) == 6
+    assert written[-1] == ".ingest.json.part" and len(written) == len(set(written)) == 7
     before = contents(elsewhere / "results")
     assert ingest(elsewhere) == 0
     assert len(written) == 6 and contents(elsewhere / "results") == before

@@ -48,6 +48,9 @@ def _number(value: float, digits: int) -> str:
 def _says(cell: str, figure: Figure, digits: int, times: int = 1, sign: str = "", *, said: str = "") -> None:
     """said: the heading, or what stands by the table, where n may be said once for all that it is the same for."""
     told, wanted, n = " ".join(cell.split()), words(figure, digits, times, sign), f"n {figure['n']:,}"
+    if figure["value"] is None and told != wanted:
+        assert told.startswith(DASH) and f"{figure['n_failed']:,} failed" in told, (told, wanted)
+        return
     once = n in " ".join(said.split()) and not figure["n_failed"]
     assert told == wanted or (once and told == wanted.replace(f" {n}", "", 1)), (told, wanted)
 
@@ -94,13 +97,13 @@ def _answers(page: Page, results: dict[str, Any], agent: str) -> None:
         counts = results["pointwise_labels"][agent][criterion] | {"failed": figure["n_failed"]}
         assert f"{agent}: " + ", ".join(f"{label} {count:,}" for label, count in counts.items()) in plots
     row = _row(page, "answers", agent, len(graded))
-    shown = dict(
-        zip((head.split()[0] for head in row.heads[1:]), zip(row.cells[1:], row.heads[1:], strict=True), strict=True)
-    )
+    shown = {
+        head.split()[0].capitalize(): (cell, head) for cell, head in zip(row.cells[1:], row.heads[1:], strict=True)
+    }
     taken = results["answers"][agent]
     kinds = {
         "Answered": ("answered", 1, 100, "%"),
-        "Seconds": ("latency_s", 1, 1, " s"),
+        "Latency": ("latency_s", 1, 1, " s"),
         "Cost": ("cost_usd", 4, 1, ""),
     }
     for head, (name, digits, times, sign) in kinds.items():

@@ -151,7 +151,6 @@ def test_figures_become_metrics_and_a_missing_value_none():
 
 
 def test_a_run_of_mlflow_holds_metrics_tables_and_the_report(tmp_path: Path):
-    pytest.importorskip("mlflow")
     from mlflow import MlflowClient
 
     results, store = tmp_path / "mine", tmp_path / "store"
