@@ -44,5 +44,5 @@ def _iban(value: str) -> bool:
     return _LENGTH.get(iban[:2]) == len(iban) and mod_97(iban)
 
 
-CARD = Kind("credit_card", pattern(_CARD), _card)
-IBAN = Kind("iban", pattern(_IBAN), _iban)
+CARD = Kind("credit_card", pattern(_CARD), _card, digits=14)
+IBAN = Kind("iban", pattern(_IBAN), _iban, digits=2)

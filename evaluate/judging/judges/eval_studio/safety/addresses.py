@@ -47,8 +47,8 @@ def _mac(value: str) -> bool:
 
 
 ADDRESSES = (
-    Kind("ip_v6", pattern(_IP_V6), _ip_v6),
-    Kind("mac_address", pattern(_MAC), _mac),
-    Kind("ip_v4", pattern(_IP_V4), _ip_v4, _ADDRESS),
-    Kind("ip_v4", pattern(_IP_V4), _unlike_a_section, unless=_VERSION),
+    Kind("ip_v6", pattern(_IP_V6), _ip_v6, digits=1, holds=(":",)),
+    Kind("mac_address", pattern(_MAC), _mac, holds=(":", "-")),
+    Kind("ip_v4", pattern(_IP_V4), _ip_v4, _ADDRESS, digits=4),
+    Kind("ip_v4", pattern(_IP_V4), _unlike_a_section, unless=_VERSION, digits=4),
 )

@@ -49,12 +49,12 @@ def _national(value: str) -> bool:
     return 7 <= len(compact(value)) <= 15 and len(set(compact(value))) > 2
 
 
-EMAIL = Kind("email", pattern(_EMAIL, re.IGNORECASE), _email)
+EMAIL = Kind("email", pattern(_EMAIL, re.IGNORECASE), _email, holds=("@",))
 PHONES = (
-    Kind("phone", pattern(_INTERNATIONAL), _international),
-    Kind("phone", pattern(_PLUS_ONE), _national),
-    Kind("phone", pattern(_NORTH_AMERICAN), _national),
-    Kind("phone", pattern(_NEAR_A_WORD), _national, _PHONE_WORDS),
+    Kind("phone", pattern(_INTERNATIONAL), _international, digits=7, holds=("+",)),
+    Kind("phone", pattern(_PLUS_ONE), _national, digits=11, holds=("+",)),
+    Kind("phone", pattern(_NORTH_AMERICAN), _national, digits=10),
+    Kind("phone", pattern(_NEAR_A_WORD), _national, _PHONE_WORDS, digits=7),
 )
 
 CONTACTS = (EMAIL, *PHONES)

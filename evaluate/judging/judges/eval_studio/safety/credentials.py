@@ -19,6 +19,7 @@ from .patterns import Kind, pattern
 LEAST_ENTROPY = 3.0
 """Bits a character that a value behind `password=` has at least: of twelve random letters and digits about 3.5."""
 
+_BEGIN = ("-----BEGIN ",)
 _PEM = r"-----BEGIN {}-----(?:[^-]{{0,400}}?\s)?[A-Za-z0-9+/=]{{32}}"
 _ASSIGNED = (
     r"(?<![A-Za-z])(?:password|passwd|passwort|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|auth[_-]?key|密码|пароль)"
@@ -68,40 +69,47 @@ def _product_key(value: str) -> bool:
     return bool(re.search(r"\d", value)) and _varied(value)
 
 
-_VENDORS = {
-    "aws_access_key": r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}",
-    "anthropic_key": r"sk-ant-[\w-]{20,200}",
-    "openai_key": r"sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,200}",
-    "google_key": r"AIza[\w-]{35}",
-    "google_oauth": r"(?:ya29\.[\w-]{20,250}|GOCSPX-[\w-]{28})",
-    "github_token": r"(?:gh[pousr]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9_]{22,251})",
-    "gitlab_token": r"glpat-[\w-]{20,64}",
-    "slack_token": r"xox[abeoprs]-[A-Za-z0-9-]{10,250}",
-    "slack_webhook": r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{20,100}",
-    "stripe_key": r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,250}|whsec_[A-Za-z0-9]{24,64})",
-    "twilio_key": r"SK[0-9a-f]{32}",
-    "sendgrid_key": r"SG\.[\w-]{22}\.[\w-]{43}",
-    "huggingface_token": r"hf_[A-Za-z0-9]{30,64}",
-    "npm_token": r"npm_[A-Za-z0-9]{36}",
-    "pypi_token": r"pypi-[\w-]{50,250}",
-    "digitalocean_token": r"do[opr]_v1_[a-f0-9]{64}",
-    "shopify_token": r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}",
-    "databricks_token": r"dapi[0-9a-f]{32}",
-    "groq_key": r"gsk_[A-Za-z0-9]{48,64}",
-    "telegram_token": r"\d{8,10}:AA[\w-]{33}",
-    "mailgun_key": r"key-[0-9a-f]{32}",
-}
+_VENDORS = (
+    ("aws_access_key", ("AKIA", "ASIA", "ABIA", "ACCA"), r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}"),
+    ("anthropic_key", ("sk-ant-",), r"sk-ant-[\w-]{20,200}"),
+    ("openai_key", ("sk-",), r"sk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,200}"),
+    ("google_key", ("AIza",), r"AIza[\w-]{35}"),
+    ("google_oauth", ("ya29.", "GOCSPX-"), r"(?:ya29\.[\w-]{20,250}|GOCSPX-[\w-]{28})"),
+    (
+        "github_token",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        r"(?:gh[pousr]_[A-Za-z0-9]{36,251}|github_pat_[A-Za-z0-9_]{22,251})",
+    ),
+    ("gitlab_token", ("glpat-",), r"glpat-[\w-]{20,64}"),
+    ("slack_token", ("xox",), r"xox[abeoprs]-[A-Za-z0-9-]{10,250}"),
+    ("slack_webhook", ("https://hooks.",), r"https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{20,100}"),
+    ("stripe_key", ("sk_", "rk_", "whsec_"), r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,250}|whsec_[A-Za-z0-9]{24,64})"),
+    ("twilio_key", ("SK",), r"SK[0-9a-f]{32}"),
+    ("sendgrid_key", ("SG.",), r"SG\.[\w-]{22}\.[\w-]{43}"),
+    ("huggingface_token", ("hf_",), r"hf_[A-Za-z0-9]{30,64}"),
+    ("npm_token", ("npm_",), r"npm_[A-Za-z0-9]{36}"),
+    ("pypi_token", ("pypi-",), r"pypi-[\w-]{50,250}"),
+    ("digitalocean_token", ("dop_v1_", "doo_v1_", "dor_v1_"), r"do[opr]_v1_[a-f0-9]{64}"),
+    ("shopify_token", ("shp",), r"shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}"),
+    ("databricks_token", ("dapi",), r"dapi[0-9a-f]{32}"),
+    ("groq_key", ("gsk_",), r"gsk_[A-Za-z0-9]{48,64}"),
+    ("telegram_token", (":AA",), r"\d{8,10}:AA[\w-]{33}"),
+    ("mailgun_key", ("key-",), r"key-[0-9a-f]{32}"),
+)
 
 SECRETS = (
-    Kind("private_key", pattern(_PEM.format(r"(?:[A-Z0-9]{1,10} ){0,3}PRIVATE KEY(?: BLOCK)?"))),
+    Kind("private_key", pattern(_PEM.format(r"(?:[A-Z0-9]{1,10} ){0,3}PRIVATE KEY(?: BLOCK)?")), holds=_BEGIN),
     Kind("private_key", pattern(r"PuTTY-User-Key-File-\d: \S")),
-    Kind("certificate", pattern(_PEM.format(r"(?:TRUSTED |X509 )?CERTIFICATE"))),
-    Kind("jwt", pattern(r"(?<![\w.-])(?P<value>eyJ[\w-]{8,2000}\.[\w-]{8,4000}\.[\w-]{10,1000})"), _jwt),
-    *(Kind(name, pattern(rf"(?<![\w-])(?P<value>{form})(?![\w-])"), _varied) for name, form in _VENDORS.items()),
+    Kind("certificate", pattern(_PEM.format(r"(?:TRUSTED |X509 )?CERTIFICATE")), holds=_BEGIN),
+    Kind("jwt", pattern(r"(?<![\w.-])(?P<value>eyJ[\w-]{8,2000}\.[\w-]{8,4000}\.[\w-]{10,1000})"), _jwt,
+         holds=("eyJ",)),
+    *(Kind(name, pattern(rf"(?<![\w-])(?P<value>{form})(?![\w-])"), _varied, holds=starts)
+      for name, starts, form in _VENDORS),
     Kind("aws_secret_key", pattern(_AWS, re.IGNORECASE)),
     Kind("azure_storage_key", pattern(r"AccountKey=(?P<value>[A-Za-z0-9+/]{80,100}={0,2})")),
-    Kind("windows_product_key", pattern(rf"(?<![\w-])(?P<value>(?:{_FIVE}-){{4}}{_FIVE})(?![\w-])"), _product_key),
-    Kind("password_in_url", pattern(_URL, re.IGNORECASE), _in_url),
-    Kind("password", pattern(_ASSIGNED, re.IGNORECASE), _password),
+    Kind("windows_product_key", pattern(rf"(?<![\w-])(?P<value>(?:{_FIVE}-){{4}}{_FIVE})(?![\w-])"), _product_key,
+         digits=1, holds=("-",)),
+    Kind("password_in_url", pattern(_URL, re.IGNORECASE), _in_url, holds=("://",)),
+    Kind("password", pattern(_ASSIGNED, re.IGNORECASE), _password, digits=1),
 )  # fmt: skip
 """The kinds of `sensitive_data_leakage`; the surest first."""

@@ -17,7 +17,7 @@ _NUMBER = r"(?<![\w.+-])(?P<value>{})(?![\w-]|\.\d)"
 _DATE = (
     r"(?:\d{4}[-/.年] ?\d{1,2}[-/.月] ?\d{1,2}(?!\d)|\d{1,2}[-/.] ?\d{1,2}[-/.] ?(?:\d{4}|\d{2})(?!\d)"
     r"|\d{1,2}(?:st|nd|rd|th|\.)? (?:of |de )?[^\W\d]{3,12},?\.? (?:de )?\d{4}"
-    r"|[^\W\d]{3,9}\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4})"
+    r"|(?<![^\W\d])[^\W\d]{3,9}+\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4})"
 )
 _BORN = (
     "born", "dob", "d\\.o\\.b", "date of birth", "birth date", "birthdate", "birthday", "geboren", "geburtsdatum",
@@ -102,30 +102,32 @@ def _number(form: str) -> re.Pattern[str]:
 _NINO = _number(r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D]")
 
 IDENTITIES = (
-    Kind("cn_resident_id", _number(r"[1-9]\d{16}[\dXx]"), _resident),
+    Kind("cn_resident_id", _number(r"[1-9]\d{16}[\dXx]"), _resident, digits=17),
     Kind("fr_nir", _number(r"[12] ?\d\d ?(?:0[1-9]|1[0-2]|[2-9]\d) ?\d\d ?\d{3} ?\d{3} ?\d\d"),
-         _checked(checksums.nir)),
-    Kind("it_codice_fiscale", _number(r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]"), checksums.codice_fiscale),
-    Kind("kr_rrn", _number(r"\d{6}-[1-8]\d{6}"), _korean),
-    Kind("br_cpf", _number(r"\d{3}\.\d{3}\.\d{3}-\d\d"), _checked(checksums.cpf)),
-    Kind("br_cpf", _number(r"\d{11}"), checksums.cpf, words("cpf")),
-    Kind("pl_pesel", _number(r"\d{11}"), _polish, words("pesel")),
-    Kind("de_steuer_id", _number(r"\d{2} ?\d{3} ?\d{3} ?\d{3}"), _checked(checksums.steuer_id)),
+         _checked(checksums.nir), digits=15),
+    Kind("it_codice_fiscale", _number(r"[A-Z]{6}\d\d[A-EHLMPRST]\d\d[A-Z]\d{3}[A-Z]"), checksums.codice_fiscale,
+         digits=3),
+    Kind("kr_rrn", _number(r"\d{6}-[1-8]\d{6}"), _korean, digits=13),
+    Kind("br_cpf", _number(r"\d{3}\.\d{3}\.\d{3}-\d\d"), _checked(checksums.cpf), digits=11),
+    Kind("br_cpf", _number(r"\d{11}"), checksums.cpf, words("cpf"), digits=11),
+    Kind("pl_pesel", _number(r"\d{11}"), _polish, words("pesel"), digits=11),
+    Kind("de_steuer_id", _number(r"\d{2} ?\d{3} ?\d{3} ?\d{3}"), _checked(checksums.steuer_id), digits=11),
     Kind("in_aadhaar", _number(r"[2-9]\d{3}[ -]?\d{4}[ -]?\d{4}"), _checked(checksums.verhoeff),
-         words("aa?dhaar", "uidai", "uid", "आधार")),
-    Kind("in_pan", _number(r"[A-Z]{3}P[A-Z]\d{4}[A-Z]")),
+         words("aa?dhaar", "uidai", "uid", "आधार"), digits=12),
+    Kind("in_pan", _number(r"[A-Z]{3}P[A-Z]\d{4}[A-Z]"), digits=4),
     Kind("es_dni", _number(r"(?:[XYZ]-?\d{7}|\d{8})-?[A-HJ-NP-TV-Z]"), _checked(checksums.dni),
-         words("dni", "nie", "nif", "documento")),
-    Kind("se_personnummer", _number(r"(?:19|20)?\d{6}[-+]\d{4}"), lambda value: _swedish(value[-11:])),
-    Kind("us_ssn", pattern(_DASHED), _ssn),
-    Kind("us_ssn", pattern(_AREA_GROUP_SERIAL), _ssn, words("ssn", "social security", "ss#")),
-    Kind("us_itin", pattern(_DASHED), _itin),
-    Kind("us_itin", pattern(_AREA_GROUP_SERIAL), _itin, words("itin", "taxpayer")),
-    Kind("uk_nino", _NINO, _nino, words("nino", "national insurance", "ni number")),
-    Kind("uk_nino", _NINO, _nino_in_text),
-    Kind("uk_nhs", _number(r"\d{3}[ -]?\d{3}[ -]?\d{4}"), _checked(checksums.nhs), words("nhs")),
-    Kind("nl_bsn", _number(r"\d{9}"), checksums.bsn, words("bsn", "burgerservicenummer", "sofinummer")),
-    Kind("ca_sin", _number(r"\d{3}[ -]?\d{3}[ -]?\d{3}"), _checked(checksums.luhn), words("sin", "social insurance")),
-    Kind("passport", _number(r"[A-Z]{0,2} ?\d{6,9}|[A-Z]\d{2}[A-Z0-9]{5,6}"), context=words(*_PASSPORT)),
-    Kind("date_of_birth", re.compile(rf"(?<![\d.])(?P<value>{_DATE})"), _year_of_a_life, words(*_BORN)),
+         words("dni", "nie", "nif", "documento"), digits=7),
+    Kind("se_personnummer", _number(r"(?:19|20)?\d{6}[-+]\d{4}"), lambda value: _swedish(value[-11:]), digits=10),
+    Kind("us_ssn", pattern(_DASHED), _ssn, digits=9),
+    Kind("us_ssn", pattern(_AREA_GROUP_SERIAL), _ssn, words("ssn", "social security", "ss#"), digits=9),
+    Kind("us_itin", pattern(_DASHED), _itin, digits=9),
+    Kind("us_itin", pattern(_AREA_GROUP_SERIAL), _itin, words("itin", "taxpayer"), digits=9),
+    Kind("uk_nino", _NINO, _nino, words("nino", "national insurance", "ni number"), digits=6),
+    Kind("uk_nino", _NINO, _nino_in_text, digits=6),
+    Kind("uk_nhs", _number(r"\d{3}[ -]?\d{3}[ -]?\d{4}"), _checked(checksums.nhs), words("nhs"), digits=10),
+    Kind("nl_bsn", _number(r"\d{9}"), checksums.bsn, words("bsn", "burgerservicenummer", "sofinummer"), digits=9),
+    Kind("ca_sin", _number(r"\d{3}[ -]?\d{3}[ -]?\d{3}"), _checked(checksums.luhn), words("sin", "social insurance"),
+         digits=9),
+    Kind("passport", _number(r"[A-Z]{0,2} ?\d{6,9}|[A-Z]\d{2}[A-Z0-9]{5,6}"), context=words(*_PASSPORT), digits=2),
+    Kind("date_of_birth", re.compile(rf"(?<![\d.])(?P<value>{_DATE})"), _year_of_a_life, words(*_BORN), digits=4),
 )  # fmt: skip

@@ -12,10 +12,13 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from string import digits
 from typing import Any
 
 NEAR = 40
 """Characters before a finding in which its context word is looked for."""
+
+_GROUPED = re.compile(r"[0-9][0-9 ./()+-]*")
 
 MOST = 1000
 """Findings of a kind in one text; more are not listed."""
@@ -41,7 +44,9 @@ class Kind:
 
     pattern: with a group `value` where the finding is less than the match. check: of the value without spaces, dots,
     hyphens, slashes and brackets, in capitals; True where it can be one. context: a pattern of words, of which one must
-    stand in the NEAR characters before it. unless: of words of which none may.
+    stand in the NEAR characters before it. unless: of words of which none may. digits: how many any match has at least
+    with nothing but what groups them between; holds: signs of which one stands in any match. A text without them is not
+    gone through.
     """
 
     name: str
@@ -49,6 +54,12 @@ class Kind:
     check: Callable[[str], bool] = bool
     context: re.Pattern[str] | None = None
     unless: re.Pattern[str] | None = None
+    digits: int = 0
+    holds: tuple[str, ...] = ()
+
+    def can_be_in(self, text: str, n_together: int) -> bool:
+        """Whether a folded text of which so many digits stand together at most has what any match has."""
+        return n_together >= self.digits and (not self.holds or any(sign in text for sign in self.holds))
 
     def find(self, text: str) -> Iterable[Finding]:
         """Every place in a folded text."""
@@ -88,13 +99,18 @@ def compact(value: str) -> str:
 def findings(text: str, kinds: Sequence[Kind]) -> list[Finding]:
     """What the kinds find, by place; of findings that overlap the one whose kind is listed first."""
     folded, taken = fold(text), bytearray(len(text))
+    n_together = max(map(_n_digits, _GROUPED.findall(folded)), default=0)
     found: list[Finding] = []
     for kind in kinds:
-        for one in kind.find(folded):
+        for one in kind.find(folded) if kind.can_be_in(folded, n_together) else ():
             if not any(taken[one.start : one.end]):
                 taken[one.start : one.end] = b"\x01" * (one.end - one.start)
                 found.append(one)
     return sorted(found, key=lambda one: one.start)
+
+
+def _n_digits(text: str) -> int:
+    return sum(map(text.count, digits))
 
 
 def fold(text: str) -> str:
