@@ -2,10 +2,10 @@
 
     python -m benchmarks.judges.without_a_model [N]
 
-N (10,000) answers of 120 words on average in Latin, Cyrillic, Arabic and Chinese letters, seeded, with five passages
-each, an expected response and a condition. The command runs with all of them at once, in a process of its own, whose
-clock, CPU and peak of memory are told; then once for each, less the time of a run of `document_recall` alone (reading,
-writing), which owes nothing here.
+N (10,000) answers of 120 words on average in Latin, Cyrillic, Arabic and Chinese letters, one word in 25 a number,
+seeded, with five passages each, an expected response and a condition. The command runs with all of them at once, in a
+process of its own, whose clock, CPU and peak of memory are told; then once for each, less the time of a run of
+`document_recall` alone (reading, writing), which owes nothing here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.machine import machine
 from ragassay.evaluate.judging.catalog import BUILT_IN
 
-ANSWERS, WORDS, PASSAGES, SECONDS = 10_000, 120, 5, 60.0
+ANSWERS, WORDS, PASSAGES, SECONDS, NUMBERS = 10_000, 120, 5, 60.0, 0.04
 SCRIPTS = (
     "abcdefghijklmnoprstuvwy",
     "абвгдежзиклмнопрстуфхц",
@@ -44,7 +44,7 @@ def write(folder: Path, n: int) -> None:
     for number in range(n):
         mine = words[number % 4]
         truth = {"expected_response": _text(generator, mine, 20), "conditions": f'"{mine[0]}" OR NOT regexp{{(a+)+$}}'}
-        queries.append({"_id": f"q{number}", "text": "Which?", "metadata": truth})
+        queries.append({"_id": f"q{number}", "text": _text(generator, mine, 15), "metadata": truth})
         text = _text(generator, mine, max(1, int(generator.gauss(WORDS, WORDS / 3))))
         shown = [f"p{place}" for place in generator.sample(range(1000), PASSAGES)]
         answers.append({"query_id": f"q{number}", "agent": "made-up", "answer": text, "passages": shown})
@@ -53,8 +53,14 @@ def write(folder: Path, n: int) -> None:
 
 
 def _text(generator: random.Random, words: list[str], n: int) -> str:
-    picked = generator.choices(words, k=n)
+    picked = [word if generator.random() > NUMBERS else _number(generator) for word in generator.choices(words, k=n)]
     return " ".join(f"{word.capitalize()}." if place % 12 == 11 else word for place, word in enumerate(picked))
+
+
+def _number(generator: random.Random) -> str:
+    """As manuals have them: a figure, a section, an address in memory, a version, an identifier of eight digits."""
+    forms = (str(generator.randint(0, 999)), "23.5.2", f"0x{generator.getrandbits(16):04X}", "2.13.0")
+    return generator.choice((*forms, f"{generator.randint(10**7, 10**8 - 1)}"))
 
 
 def _lines(path: Path, rows: Iterable[Mapping[str, object]]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any
 
 from ragassay.errors import MissingExtra
@@ -24,6 +25,12 @@ class Words:
     def tokenize(self, text: str) -> list[str]:
         """The words of a text."""
         return _WORD.findall(text.lower())
+
+
+def check_at_hand() -> None:
+    """Raises MissingExtra where rouge-score is not installed. Loads nothing: with it come NLTK and scikit-learn."""
+    if find_spec("rouge_score") is None:
+        raise MissingExtra("ROUGE needs rouge_score, which", "local")
 
 
 def rouge(one: str, other: str) -> dict[str, float | None]:

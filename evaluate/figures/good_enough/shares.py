@@ -72,9 +72,7 @@ def shares_by_agent(
 
     answers: by query id and agent. A label of passages is the mean of an answer's own, as in its mean.
     """
-    by_criterion: dict[str, list[Assessment]] = defaultdict(list)
-    for row in rows:
-        by_criterion[row.criterion].append(row)
+    by_criterion = _by_criterion(rows)
     made: dict[str, dict[str, AgentShares]] = defaultdict(dict)
     for evaluator in evaluators:
         for criterion in evaluator.criteria:
@@ -95,15 +93,23 @@ def values_by_agent(
     evaluators: Sequence[Evaluator], rows: Sequence[Assessment], answers: Mapping[tuple[str, str], Answer]
 ) -> dict[str, dict[str, Values]]:
     """Agent to criterion to label by query, of files; of passages the mean of an answer's own."""
+    by_criterion = _by_criterion(rows)
     made: dict[str, dict[str, Values]] = defaultdict(lambda: defaultdict(dict))
     for evaluator in evaluators:
         for criterion in evaluator.criteria:
-            mine = [row for row in rows if row.criterion == criterion.name]
+            mine = by_criterion[criterion.name]
             of_passages = evaluator.unit == "passage"
             labels = _means(mine, answers) if of_passages else {(row.query_id, row.subject): row.label for row in mine}
             for (query, agent), label in labels.items():
                 made[agent][criterion.name][query] = label
     return {agent: dict(named) for agent, named in made.items()}
+
+
+def _by_criterion(rows: Sequence[Assessment]) -> dict[str, list[Assessment]]:
+    found: dict[str, list[Assessment]] = defaultdict(list)
+    for row in rows:
+        found[row.criterion].append(row)
+    return found
 
 
 def by_threshold(shares: Mapping[str, Mapping[str, AgentShares]], draws: Resamples) -> ByThreshold:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, cast
 
 from ragassay.calls.caller import Caller
@@ -35,11 +36,14 @@ class _Task(Generic[Row]):
 
     judge: Judge[Row]
     case: Any
-    owed: Sequence[Row]
     steps: StepsTo[Row] | None = None
     asked: Sequence[Request] = ()
     rows: Sequence[Row] = ()
     replies: list[Reply] = field(default_factory=list)
+
+    @cached_property
+    def owed(self) -> Sequence[Row]:
+        return self.judge.owed(self.case)
 
 
 def judged(
@@ -52,7 +56,7 @@ def judged(
     Judges that prepare come last. Raises what the caller raises (RepliesMissing, BudgetSpent) and InputError where a
     prompt cannot be filled.
     """
-    made = [[_Task(judge, case, judge.owed(case)) for case in cases] for judge, cases in given]
+    made = [[_Task(judge, case) for case in cases] for judge, cases in given]
     _play_apart([tasks for tasks in made if tasks and _asks_nothing(tasks[0].judge)])
     prepares = [type(judge).prepare is not Judge.prepare for judge, _ in given]
     _play(
@@ -154,7 +158,7 @@ def _play_apart(by_judge: Sequence[Sequence[_Task[Row]]]) -> None:
 
 def _rows_of(given: tuple[Sequence[Judge[Row]], Sequence[Any]]) -> list[list[Sequence[Row]]]:
     """What each of the judges says of each of the cases; nothing of a case where it asks after all."""
-    made = [[_Task(judge, case, judge.owed(case)) for case in given[1]] for judge in given[0]]
+    made = [[_Task(judge, case) for case in given[1]] for judge in given[0]]
     for tasks in made:
         for task in tasks:
             _advance(task, None)

@@ -11,6 +11,7 @@ is held against the words alone: any text is some text's ROT13.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -93,7 +94,7 @@ class EncodingGuardrail(Evaluator):
         if not wanted:
             remedy = 'give words or words_file, or leave "words" out of checks'
             raise InputError("encoding_guardrail has no words to look for", remedy=remedy)
-        return re.compile("|".join(map(_whole, wanted)))
+        return re.compile("|".join(_whole(*ends, same) for ends, same in _by_ends(wanted).items()))
 
     def _of_file(self) -> list[str]:
         name = self.options.words_file
@@ -128,10 +129,18 @@ class EncodingGuardrail(Evaluator):
         return [Finding("word", match.start(), match.end(), match[0]) for match in matches]
 
 
-def _whole(word: str) -> str:
-    """The word by itself; one that begins or ends with no Latin letter, as in Chinese, anywhere."""
-    before = r"(?<![^\W_])" if word[0].isascii() else ""
-    return before + re.escape(word) + (r"(?![^\W_])" if word[-1].isascii() else "")
+def _by_ends(words: Sequence[str]) -> dict[tuple[bool, bool], list[str]]:
+    """The words by whether their first and their last sign are ASCII."""
+    found: dict[tuple[bool, bool], list[str]] = defaultdict(list)
+    for word in words:
+        found[word[0].isascii(), word[-1].isascii()].append(word)
+    return found
+
+
+def _whole(first: bool, last: bool, words: Sequence[str]) -> str:
+    """One of the words by itself; where they begin or end with no Latin letter, as in Chinese, anywhere."""
+    any_of = "|".join(map(re.escape, words))
+    return (r"(?<![^\W_])" if first else "") + f"(?:{any_of})" + (r"(?![^\W_])" if last else "")
 
 
 def _inside(inner: Decoded, outer: Decoded) -> Decoded:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ragassay.records import Assessment
 
-from .....texts.rouge import ROUGES, Words, rouge
+from .....texts.rouge import ROUGES, Words, check_at_hand, rouge
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, Evaluator
 from ....engine.parts import records
@@ -44,7 +44,7 @@ class Rouge(Evaluator):
 
     def check_at_hand(self) -> None:
         """Raises MissingExtra."""
-        rouge("", "")
+        check_at_hand()
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """A record of each; an error where the answer has no word, or neither text a pair of words."""
