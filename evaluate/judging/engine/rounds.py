@@ -84,8 +84,11 @@ def assess(
     that raises.
     """
     made = judged([(evaluator, units(evaluator, cases)) for evaluator in evaluators], caller, kept)
-    owed = [row for evaluator in evaluators for case in cases for row in _owed(evaluator, case)]
-    return complete(owed, [row for rows in made for row in rows])
+    by_evaluator = (
+        complete([row for case in cases for row in _owed(evaluator, case)], rows)
+        for evaluator, rows in zip(evaluators, made, strict=True)
+    )
+    return [row for rows in by_evaluator for row in rows]
 
 
 def units(evaluator: Evaluator, cases: Iterable[QueryCase]) -> list[Case]:
