@@ -1,8 +1,9 @@
-"""The README's table of the recorded demo, from the figures that `make demo` leaves.
+"""What the recorded demo came to, from the figures that `make demo` leaves: a table, and the orders by kind of question.
 
     python -m benchmarks.tables.demo [RESULTS_JSON]
 
-Prints it, puts it into README.md, and keeps it in benchmarks/results/tables/demo.md.
+Prints them, puts the first into README.md and the other into docs/question-worth.md, and keeps both in
+benchmarks/results/tables/demo.md.
 """
 
 from __future__ import annotations
@@ -111,7 +112,7 @@ def main(path: Path) -> None:
     kinds = both_kinds(results)
     print(table, kinds, sep="\n\n")
     fill("demo-table", table, ROOT / "README.md")
-    fill("demo-kinds", kinds, ROOT / "README.md")
+    fill("demo-kinds", kinds, ROOT / "docs" / "question-worth.md")
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     command = "make demo && .venv/bin/python -m benchmarks.tables.demo"
     head = f"# tables.demo\n\n`{command}`\n\nThe recorded run of corpora/avr-libc."
