@@ -1,4 +1,4 @@
-"""What the recorded demo came to, from the figures that `make demo` leaves: a table, and the orders by kind of question.
+"""What the recorded demo came to, from the figures that `make demo` leaves: a table, and orders by kind of question.
 
     python -m benchmarks.tables.demo [RESULTS_JSON]
 
