@@ -61,7 +61,9 @@ class WrittenProgress:
 
     def start(self, what: str, total: int) -> None:
         self._told.start(what, total)
-        self._what, self._counts = what, Counts(total, self._clock)
+        spent_usd, self._what = self._counts.spent_usd, what
+        self._counts = Counts(total, self._clock)
+        self._counts.spent_usd = spent_usd
         self._write()
 
     def advance(self, outcome: Outcome, spent_usd: float | None, error: str | None = None) -> None:

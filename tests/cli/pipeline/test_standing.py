@@ -41,6 +41,7 @@ def test_the_file_is_written_at_most_once_a_second_and_at_the_end(tmp_path: Path
     assert (one.done, one.failed, one.cached, one.spent_usd) == (5, 1, 1, pytest.approx(0.6))
     assert one.left_s == pytest.approx(3 * 2.4 / 6)
     told.start("judge: file:n", 1)
+    assert Standing.model_validate(read_json(path)).spent_usd == pytest.approx(0.6)  # of the run, not of this step
     told.advance("failed", None, "it hung")
     told.stop()
     assert Standing.model_validate(read_json(path)).errors == (("it hung", 2),)
