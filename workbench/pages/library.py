@@ -57,12 +57,12 @@ class Library:
 
     def picture(self, workspace: Workspace, doc: str, page: int) -> Picture | None:
         """A page (from 1) as it looks; None where there is no such PDF."""
-        path = self.pdf(workspace, doc)
+        path = self.pdf(workspace, doc) if workspace.results.is_dir() else None
         return None if path is None else self._pictures.picture(path, page, workspace.workbench / "pages")
 
     def ahead(self, workspace: Workspace, doc: str, pages: Sequence[int]) -> None:
         """Have these pages drawn meanwhile, where there is such a PDF; never waits."""
-        if (path := self.pdf(workspace, doc)) is not None:
+        if workspace.results.is_dir() and (path := self.pdf(workspace, doc)) is not None:
             self._pictures.ahead(path, pages, workspace.workbench / "pages")
 
     def changed(self, workspace: Workspace, doc: str) -> bool:

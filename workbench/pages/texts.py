@@ -118,7 +118,7 @@ class Texts:
         if stamp == self._stamp:
             return
         self._kept.clear()
-        self._lines, self._numbers, self._stamp, at = {}, {}, stamp, 0
+        self._lines, self._numbers, self._stamp, at = {}, {}, None, 0
         if stamp is None:
             return
         with self._path.open("rb") as stream:
@@ -128,6 +128,7 @@ class Texts:
                     self._lines.setdefault(doc, []).append((at, number))
                     self._numbers.setdefault(doc, set()).add(page)
                 at += len(line)
+        self._stamp = stamp
 
     def _place_of(self, line: bytes, number: int) -> tuple[str, int]:
         try:
