@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from markupsafe import Markup, escape
+from pydantic_core import from_json
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects
@@ -165,7 +166,16 @@ def _rejected(row: dict[str, Any]) -> Question:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    return [value for _, value in read_objects(path)] if path.exists() else []
+    """The objects of a file, read by the quick reader; by the other, which says what is wrong, where that fails."""
+    if not path.exists():
+        return []
+    try:
+        found = [from_json(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+        if all(isinstance(one, dict) for one in found):
+            return found
+    except (ValueError, OSError):
+        pass
+    return [value for _, value in read_objects(path)]
 
 
 def _seen(path: Path) -> object:

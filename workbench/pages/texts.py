@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
@@ -11,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from ragassay.errors import InputError
 from ragassay.files import first_problem
@@ -132,7 +132,7 @@ class Texts:
 
     def _place_of(self, line: bytes, number: int) -> tuple[str, int]:
         try:
-            found = json.loads(line)
+            found = from_json(line)
             return str(found["doc"]), int(found["page"])
         except (ValueError, KeyError, TypeError):
             remedy = "run `ragassay ingest` again"
