@@ -77,8 +77,8 @@ class _Counting(NoProgress):
     def __init__(self) -> None:
         self.outcomes: Counter[Outcome] = Counter()
 
-    def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
-        del spent_usd
+    def advance(self, outcome: Outcome, spent_usd: float | None, error: str | None = None) -> None:
+        del spent_usd, error
         self.outcomes[outcome] += 1
 
 

@@ -15,7 +15,9 @@ class Progress(Protocol):
 
     def start(self, what: str, total: int) -> None: ...
 
-    def advance(self, outcome: Outcome, spent_usd: float | None) -> None: ...
+    def advance(self, outcome: Outcome, spent_usd: float | None, error: str | None = None) -> None:
+        """One more. error: what is wrong with one that failed, in a sentence; untrusted text."""
+        ...
 
     def show(self) -> None:
         """Say where it stands, though nothing has changed."""
@@ -34,8 +36,8 @@ class NoProgress:
     def start(self, what: str, total: int) -> None:
         del what, total
 
-    def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
-        del outcome, spent_usd
+    def advance(self, outcome: Outcome, spent_usd: float | None, error: str | None = None) -> None:
+        del outcome, spent_usd, error
 
     def show(self) -> None:
         return
@@ -128,7 +130,8 @@ class StderrProgress:
     def start(self, what: str, total: int) -> None:
         self._what, self._counts, self._said_at = what, Counts(total), time.monotonic()
 
-    def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
+    def advance(self, outcome: Outcome, spent_usd: float | None, error: str | None = None) -> None:
+        del error
         self._counts.advance(outcome, spent_usd)
         if time.monotonic() - self._said_at >= self._every_s:
             self._said_at = time.monotonic()

@@ -1,16 +1,18 @@
 """`question-edits.jsonl` in the corpus folder: what people decided about questions, a line a decision.
 
 Lines are only added; the last line of a question counts. The questions stage goes by them (`synth.questions.edits`),
-and the workbench writes them.
+and the workbench writes them. A question that the rules rejected has no id of its own; `id_of_rejected` gives it one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
+from .digests import digest_json
 from .errors import InputError
 from .files import append_line, first_problem, read_objects
 from .records import Record
@@ -20,6 +22,8 @@ Action = Literal["accept", "edit", "reject"]
 
 class Edit(Record):
     """A person's decision about the question `id`: it stays as it was written, has another text, or leaves the set.
+
+    One that the rules rejected is taken into the set by "accept" and, with another text, by "edit".
 
     text: an edited one's, else None. was: the text that was decided about. at: when, ISO 8601.
     """
@@ -45,6 +49,18 @@ def read_edits(path: Path) -> dict[str, Edit]:
             raise InputError("edits a question and has no text", file=path, line=line, remedy="give it a text")
         edits[one.id] = one
     return edits
+
+
+def id_of_rejected(text: str, metadata: Mapping[str, Any]) -> str:
+    """What a question of `rejected.jsonl` is called in decisions about it, and in the set once it was taken in.
+
+    Its own id, if a person rejected it; else `r-` and the first ten digits of the SHA-256 of its text, model and
+    section, so that it is the same in every run.
+    """
+    own = metadata.get("id")
+    if isinstance(own, str) and own:
+        return own
+    return f"r-{digest_json([text, metadata.get('model'), metadata.get('section')])[:10]}"
 
 
 def add_edit(path: Path, one: Edit) -> None:

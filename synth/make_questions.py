@@ -31,12 +31,16 @@ from .questions.write import DEFAULT_PROMPT, write_from_passages
 
 @dataclass(frozen=True)
 class _Made:
-    """What came of asking the models. check, notices: of the choice, where there was one."""
+    """What came of asking the models. taken: what a person took in of the rejected, which stands behind the sampled.
+
+    check, notices: of the choice, where there was one.
+    """
 
     written: Written
     sifted: Sifted
     sampled: Sequence[Query]
     rows: Sequence[LedgerRow]
+    taken: Sequence[Query] = ()
     check: QuestionsCheck | None = None
     notices: Sequence[str] = ()
 
@@ -61,11 +65,12 @@ def make_questions(workspace: Workspace, caller: Caller, embed: Embed | None = N
         made = _make(workspace, caller, embed, experts, sections, own, edits)
         notices = _notices(workspace, made, experts, sections)
     own = edits.without_rejected(own)
-    queries = edits.edited([*own, *made.sampled])
+    queries = edits.edited([*own, *made.sampled, *made.taken])
     _write(workspace, made, queries, edits)
     if not queries:
         raise NothingCame(_nothing(made))
-    short = _shortage(workspace.experiment, made, len(queries), len(own)) if source != "own" else None
+    n_drawn = len(queries) - len(made.taken)
+    short = _shortage(workspace.experiment, made, n_drawn, len(own)) if source != "own" else None
     return StageOutcome(
         notices=(*([short] if short else []), *notices, *said, *edits.notices(queries, made.sifted.kept)),
         exit_status=1 if short else 0,
@@ -111,9 +116,14 @@ def _make(
         language=workspace.experiment.corpus.language,
         seed=settings.seed,
     )
-    sifted = edits.sifted(sifted)
+    sifted, taken = edits.taken_in(edits.sifted(sifted))
     sampled = sample_queries(sifted.kept, settings.quota, settings.seed)
-    return _Made(written, sifted, sampled, ledger(written.delivered, sifted.kept, sifted.rejected, sampled))
+    return _Made(written, sifted, sampled, _rows(written, sifted, sampled, taken), taken)
+
+
+def _rows(written: Written, sifted: Sifted, sampled: Sequence[Query], taken: Sequence[Query]) -> list[LedgerRow]:
+    """The ledger, in which what was taken in counts as kept and sampled."""
+    return ledger(written.delivered, [*sifted.kept, *taken], sifted.rejected, [*sampled, *taken])
 
 
 def _chosen(
@@ -135,10 +145,10 @@ def _chosen(
         seed=workspace.experiment.questions.seed,
         meanings=meanings,
     )
-    sifted = edits.sifted(sifted)
+    sifted, taken = edits.taken_in(edits.sifted(sifted))
     choice = choose_by_looks(workspace, sifted.kept, experts)
-    rows = ledger(written.delivered, sifted.kept, sifted.rejected, choice.queries)
-    return _Made(written, sifted, choice.queries, rows, choice.check, (*notices, *choice.notices))
+    rows = _rows(written, sifted, choice.queries, taken)
+    return _Made(written, sifted, choice.queries, rows, taken, choice.check, (*notices, *choice.notices))
 
 
 def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | None, list[str]]:
@@ -153,7 +163,7 @@ def _meanings(embed: Embed | None, texts: Sequence[str]) -> tuple[Meanings | Non
 
 
 def _write(workspace: Workspace, made: _Made, queries: Sequence[Query], edits: Edits) -> None:
-    write_records(workspace.pool, edits.edited(made.sifted.kept))
+    write_records(workspace.pool, edits.edited([*made.sifted.kept, *made.taken]))
     write_records(workspace.rejected, made.sifted.rejected)
     write_records(workspace.ledger, made.rows)
     write_records(workspace.queries, queries)
@@ -191,7 +201,7 @@ def _notices(
     settings = workspace.experiment.questions
     notices = [*(_failed(calls) for calls in made.written.calls if calls.errors), *made.written.notices]
     docs = {section.doc for section in sections}
-    asked_about = {query.metadata["doc"] for query in made.sampled}
+    asked_about = {query.metadata["doc"] for query in (*made.sampled, *made.taken)}
     if silent := sorted(docs - asked_about):
         named = ", ".join(map(plain, silent[:3])) + (", …" if len(silent) > 3 else "")
         written = "written query" if settings.source == "both" else "query"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
@@ -16,6 +18,7 @@ from starlette.staticfiles import StaticFiles
 
 from ragassay.errors import InputError
 from ragassay.evaluate.report import TEMPLATES
+from ragassay.text import one_line
 
 from .aside import Aside
 from .bench import Bench
@@ -43,7 +46,7 @@ def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | No
         ),
     ]
     guard = [Middleware(Guard, access=access), Middleware(GZipMiddleware, minimum_size=2000)]
-    handlers = {HTTPException: _not_there, InputError: _unusable}
+    handlers = {HTTPException: _not_there, InputError: _unusable, sqlite3.Error: _damaged, OSError: _unreadable}
     app = Starlette(routes=routes, middleware=guard, exception_handlers=handlers, lifespan=_lifespan)
     app.state.benches, app.state.access, app.state.keeper = dict(benches), access, Keeper()
     app.state.library = Library()
@@ -78,6 +81,22 @@ async def _not_there(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     said = "There is no such page." if status == 404 else str(getattr(error, "detail", error))
     return render(request, "said.html.j2", status=status, said=said)
+
+
+async def _damaged(request: Request, error: Exception) -> Response:
+    """An index that cannot be read is thrown away, so that the next request has it made again."""
+    bench = request.app.state.benches.get(request.path_params.get("bench", ""))
+    if bench is not None and not isinstance(error, sqlite3.ProgrammingError):
+        await run_in_threadpool(request.app.state.keeper.throw_away, bench)
+    said = "The index could not be read and is made again. Reload the page in a moment."
+    return render(request, "said.html.j2", status=503, said=said)
+
+
+async def _unreadable(request: Request, error: Exception) -> Response:
+    """A file that is gone, or that may not be read, between two looks at it."""
+    assert isinstance(error, OSError)
+    said = f"{error.filename or 'A file'} cannot be read: {error.strerror or error}. Reload the page."
+    return render(request, "said.html.j2", status=500, said=one_line(said))
 
 
 async def _unusable(request: Request, error: Exception) -> Response:

@@ -16,7 +16,8 @@ class StageState:
 
     why: of one that would run, the reason. n_records, n_failed, notices and usage: its manifest's, of a stage that has
     one. At work: of the running one, what is being done; counts `n_done` (`n_cached` of them from the cache) and
-    `n_lost` failed of `n_total`; spent_usd, None while nothing was.
+    `n_lost` failed of `n_total`; spent_usd, None while nothing was; errors: what was wrong with those that failed since
+    it began, each sentence (untrusted text) with how many. broken_off: the run was killed in it, and these are of then.
     """
 
     name: str
@@ -33,6 +34,8 @@ class StageState:
     n_total: int = 0
     left_s: float | None = None
     spent_usd: float | None = None
+    errors: tuple[tuple[str, int], ...] = ()
+    broken_off: bool = False
 
 
 StatesOf = Callable[[Workspace], tuple[StageState, ...]]

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from markupsafe import Markup, escape
+from pydantic_core import from_json
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects
-from ragassay.question_edits import Edit, read_edits
+from ragassay.question_edits import Edit, id_of_rejected, read_edits
 
 Which = Literal["set", "pool", "rejected", "decided"]
 WHICH: tuple[Which, ...] = ("set", "pool", "rejected", "decided")
@@ -26,7 +27,7 @@ AT_MOST = 12
 class Question:
     """A question of the set, the pool, the rejected, or decided about by people.
 
-    id: of a rejected one, its own or ''. reason: why it was rejected.
+    reason: why it was rejected; '' of one that was not.
     """
 
     id: str
@@ -40,6 +41,22 @@ class Question:
             return "written by a model" if self.metadata.get("model") else "the user's own"
         found = self.metadata.get(facet)
         return found if isinstance(found, str) else ""
+
+    @property
+    def lacks(self) -> str:
+        """What it would lack in the set, of one that the rules rejected: a sentence, or ''."""
+        if not self.reason or self.metadata.get("evidence"):
+            return ""
+        if not isinstance(self.metadata.get("section"), str):
+            return (
+                "It names neither evidence nor section: it counts as a section of its own, and no page is shown of it."
+            )
+        if self.metadata.get("kind") is None or self.metadata.get("kind") == "unanswerable":
+            return ""
+        return (
+            "It has no evidence in the documents, unlike the others: figures that are told by the evidence "
+            "leave it out."
+        )
 
     @property
     def pages(self) -> tuple[str, int, int] | None:
@@ -145,11 +162,20 @@ def with_decided(found: TestSet, edits: Mapping[str, Edit]) -> TestSet:
 
 def _rejected(row: dict[str, Any]) -> Question:
     metadata = row.get("metadata") or {}
-    return Question(str(metadata.get("id") or ""), row["text"], metadata, row["reason"])
+    return Question(id_of_rejected(row["text"], metadata), row["text"], metadata, row["reason"])
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    return [value for _, value in read_objects(path)] if path.exists() else []
+    """The objects of a file, read by the quick reader; by the other, which says what is wrong, where that fails."""
+    if not path.exists():
+        return []
+    try:
+        found = [from_json(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+        if all(isinstance(one, dict) for one in found):
+            return found
+    except (ValueError, OSError):
+        pass
+    return [value for _, value in read_objects(path)]
 
 
 def _seen(path: Path) -> object:

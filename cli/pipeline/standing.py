@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,15 +21,22 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, write_json
 from ragassay.progress import Counts, Outcome, Progress, StderrProgress
 from ragassay.records import Record
+from ragassay.text import one_line
 
 EVERY_S = 1.0
+MOST_ERRORS = 6
+"""Different sentences on what failed that the file holds, the most frequent first."""
+KEPT_ERRORS = 1000
+"""Different ones that are counted; those that come later are not."""
+LONGEST = 300
+"""Characters of a sentence that the file holds."""
 
 
 class Standing(Record):
     """`progress.json`. what: in words what the stage is at. done, cached, failed: of total, so far.
 
     spent_usd: since the run began, None while no price is known. left_s: seconds at the pace so far, None while that is
-    unknown.
+    unknown. errors: what was wrong with those that failed since the stage began, each sentence with how many.
     """
 
     stage: str
@@ -39,6 +47,7 @@ class Standing(Record):
     failed: int = 0
     spent_usd: float | None = None
     left_s: float | None = None
+    errors: tuple[tuple[str, int], ...] = ()
 
 
 class WrittenProgress:
@@ -48,15 +57,20 @@ class WrittenProgress:
         self._path, self._stage, self._told, self._clock = path, stage, told, clock
         self._what, self._counts, self._written = "", Counts(0, clock), float("-inf")
         self._lock = threading.Lock()
+        self._errors: Counter[str] = Counter()
 
     def start(self, what: str, total: int) -> None:
         self._told.start(what, total)
-        self._what, self._counts = what, Counts(total, self._clock)
+        spent_usd, self._what = self._counts.spent_usd, what
+        self._counts = Counts(total, self._clock)
+        self._counts.spent_usd = spent_usd
         self._write()
 
-    def advance(self, outcome: Outcome, spent_usd: float | None) -> None:
-        self._told.advance(outcome, spent_usd)
+    def advance(self, outcome: Outcome, spent_usd: float | None, error: str | None = None) -> None:
+        self._told.advance(outcome, spent_usd, error)
         self._counts.advance(outcome, spent_usd)
+        if error is not None:
+            self._lost(one_line(error)[:LONGEST])
         if self._clock() - self._written >= EVERY_S:
             self._write()
 
@@ -69,6 +83,11 @@ class WrittenProgress:
     def stop(self) -> None:
         self._told.stop()
         self._write()
+
+    def _lost(self, error: str) -> None:
+        with self._lock:
+            if error in self._errors or len(self._errors) < KEPT_ERRORS:
+                self._errors[error] += 1
 
     def _write(self) -> None:
         self._written, counts = self._clock(), self._counts
@@ -83,6 +102,7 @@ class WrittenProgress:
             **counts.counts,
             spent_usd=counts.spent_usd,
             left_s=counts.left_s(),
+            errors=tuple(sorted(self._errors.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ERRORS]),
         )
 
 
@@ -103,11 +123,23 @@ def standing_at(workspace: Workspace, stage: str) -> Iterator[None]:
 
 def read_standing(workspace: Workspace) -> Standing | None:
     """How far the stage is that runs now; None where none does, or the file cannot be read."""
+    one = _read(workspace)
+    return one if one is not None and _is_held(workspace.results / ".lock") else None
+
+
+def read_broken_off(workspace: Workspace) -> Standing | None:
+    """How far the stage was whose run was killed; None where none was, or a run is under way again."""
+    one = _read(workspace)
+    if one is None or _is_held(workspace.results / ".lock"):
+        return None
+    return one if workspace.progress.exists() else None  # it may have ended in between, as it should
+
+
+def _read(workspace: Workspace) -> Standing | None:
     try:
-        one = Standing.model_validate(read_json(workspace.progress)) if workspace.progress.exists() else None
+        return Standing.model_validate(read_json(workspace.progress)) if workspace.progress.exists() else None
     except (InputError, ValidationError):
         return None
-    return one if one is not None and _is_held(workspace.results / ".lock") else None
 
 
 def _is_held(lock: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,20 +15,27 @@ from ragassay.workbench.run_state import StageState
 from .manifest import Manifest, digests, read_manifest, why_run
 from .opening import with_finalists
 from .stages import Stage, stages_of
-from .standing import Standing, read_standing
+from .standing import Standing, read_broken_off, read_standing
 
 
 def states_of(workspace: Workspace) -> tuple[StageState, ...]:
     """One a stage, in their order. Files whose size and time are as they were are not read again."""
     with suppress(InputError):
         workspace = with_finalists(workspace)
-    now = read_standing(workspace)
-    return tuple(_state(stage, workspace, now) for stage in stages_of(workspace.experiment))
+    now, then = read_standing(workspace), read_broken_off(workspace)
+    return tuple(_state(stage, workspace, now, then) for stage in stages_of(workspace.experiment))
 
 
-def _state(stage: Stage, workspace: Workspace, now: Standing | None) -> StageState:
+def _state(stage: Stage, workspace: Workspace, now: Standing | None, then: Standing | None) -> StageState:
     if now is not None and now.stage == stage.name:
-        return _running(now)
+        return _at_work(StageState(stage.name, "running"), now)
+    found = _at_rest(stage, workspace)
+    if then is not None and then.stage == stage.name and found.state != "done":
+        return replace(_at_work(found, then), broken_off=True, left_s=None)
+    return found
+
+
+def _at_rest(stage: Stage, workspace: Workspace) -> StageState:
     known = read_manifest(workspace.manifests / f"{stage.name}.json")
     if known is None:
         return StageState(stage.name, "missing", "not run yet")
@@ -43,10 +51,9 @@ def _state(stage: Stage, workspace: Workspace, now: Standing | None) -> StageSta
     )
 
 
-def _running(now: Standing) -> StageState:
-    return StageState(
-        now.stage,
-        "running",
+def _at_work(state: StageState, now: Standing) -> StageState:
+    return replace(
+        state,
         what=now.what,
         n_done=now.done + now.cached,
         n_cached=now.cached,
@@ -54,6 +61,7 @@ def _running(now: Standing) -> StageState:
         n_total=now.total,
         left_s=now.left_s,
         spent_usd=now.spent_usd,
+        errors=now.errors,
     )
 
 

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import append_line, first_problem
+from ragassay.files import append_line, first_problem, naming
 from ragassay.records import Record
 
 from ..inputs.labels import GAME, Key, Label, game_subject, read_labels, write_labels
@@ -46,7 +46,7 @@ def read_items(path: Path) -> tuple[Drawn, ...]:
     The frame also has everything that was not drawn, many times as much, which is passed over unread.
     """
     rows = []
-    with path.open(encoding="utf-8") as stream:
+    with naming(path), path.open(encoding="utf-8", errors="replace") as stream:
         for number, line in enumerate(stream, 1):
             if line.strip() and '"drawn": false' not in line:
                 rows.append(_row(line, path, number, Drawn))
@@ -60,7 +60,9 @@ def read_said(path: Path) -> list[Said]:
     """
     if not path.exists():
         return []
-    whole = path.read_bytes().rpartition(b"\n")[0].decode("utf-8", "replace")
+    with naming(path):
+        read = path.read_bytes()
+    whole = read.rpartition(b"\n")[0].decode("utf-8", "replace")
     return [_row(line, path, number, Said) for number, line in enumerate(whole.split("\n"), 1) if line.strip()]
 
 

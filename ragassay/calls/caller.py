@@ -172,7 +172,8 @@ class Caller:
     def _count(self, jobs: Iterable[Job]) -> None:
         """Replies at hand; what an earlier run paid for them counts towards the limit, once."""
         for job in jobs:
-            self._desk.progress.advance("cached" if job.done.error is None else "failed", None)
+            error = job.done.error
+            self._desk.progress.advance("cached" if error is None else "failed", None, error)
             if not job.paid and not job.recorded:
                 self._desk.budget.spend(job.done.usage.cost_usd or 0.0)
             job.paid = True

@@ -28,4 +28,5 @@ class Desk:
 
     def finish(self, job: Job) -> None:
         """Count a job that has been asked for."""
-        self.progress.advance("done" if job.done.error is None else "failed", self.budget.spent_usd)
+        error = job.done.error
+        self.progress.advance("done" if error is None else "failed", self.budget.spent_usd, error)

@@ -124,7 +124,8 @@ class ServerCalls:
         finally:
             known = [cost for cost in costs if cost is not None]
             desk.budget.end(sum(known) if known else None)
-        desk.progress.advance("failed" if isinstance(got, Failed) else "done", desk.budget.spent_usd)
+        lost = got.error if isinstance(got, Failed) else None
+        desk.progress.advance("done" if lost is None else "failed", desk.budget.spent_usd, lost)
         return call, got
 
     def _ask(self, call: ServerCall[T], costs: list[float | None]) -> T | Failed:

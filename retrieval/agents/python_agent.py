@@ -105,7 +105,7 @@ def _as_they_come(futures: set[Future[Answer]], progress: Progress) -> Iterator[
         if not done:
             progress.show()
         for answer in (future.result() for future in done):
-            progress.advance("done" if answer.error is None else "failed", None)
+            progress.advance("done" if answer.error is None else "failed", None, answer.error)
             yield answer
 
 

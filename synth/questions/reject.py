@@ -107,10 +107,8 @@ def fault_of(text: str, *, statement: bool = False) -> str | None:
 
     statement: whether it may be without the form of a question, as some people's are.
     """
-    if not text:
-        return "empty"
-    if any(unicodedata.category(char) in {"Cc", "Cs", "Co"} or char in _DIRECTIONS for char in text):
-        return "control characters or broken text"
+    if fault := fault_in_writing(text):
+        return fault
     if len(text) > LONGEST:
         return f"too long: more than {LONGEST} characters"
     if machine_words(text):
@@ -123,6 +121,15 @@ def fault_of(text: str, *, statement: bool = False) -> str | None:
         return "not a question"
     if words := leans_on(text):
         return f"cannot stand alone: “{words}”"
+    return None
+
+
+def fault_in_writing(text: str) -> str | None:
+    """Why a text cannot be a query whoever wants it; None where it can."""
+    if not text:
+        return "empty"
+    if any(unicodedata.category(char) in {"Cc", "Cs", "Co"} or char in _DIRECTIONS for char in text):
+        return "control characters or broken text"
     return None
 
 

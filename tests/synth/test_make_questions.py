@@ -16,9 +16,10 @@ from support.results_folder import experiment, results_folder
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import InputError, RagassayError, RepliesMissing
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply
+from ragassay.question_edits import id_of_rejected
 from ragassay.records import LedgerRow, Query, Rejected, Section
 from ragassay.synth.dependencies import decided_by_people
 from ragassay.synth.make_questions import make_questions
@@ -356,6 +357,46 @@ def test_an_edited_one_has_its_text_keeps_id_and_evidence_and_moves_no_other(tmp
     assert one.metadata == {**queries[2].metadata, "edited_from": queries[2].text}
     assert one in pool
     assert [q for i, q in enumerate(after) if i != 2] == [q for i, q in enumerate(queries) if i != 2]
+
+
+def repeated(tmp_path: Path) -> Workspace:
+    """Each of two models asks the same of both sections: of two such questions one is rejected."""
+    workspace = make_workspace(tmp_path, {"a.pdf": 2}, {A: 1, B: 1}, per_section=1, sections=2)
+    make_questions(workspace, Scripted(lambda model, n: wrote(f"How do I set the {TOPICS[model == B]}?")))
+    return workspace
+
+
+def again(workspace: Workspace) -> StageOutcome:
+    return make_questions(workspace, Scripted(lambda model, n: wrote(f"How do I set the {TOPICS[model == B]}?")))
+
+
+def test_what_the_rules_rejected_and_a_person_accepts_joins_the_set_and_moves_no_other(tmp_path: Path) -> None:
+    workspace = repeated(tmp_path)
+    pool, rejected, queries, _ = files(workspace)
+    assert len(rejected) == 2
+    ids = [id_of_rejected(one.text, one.metadata) for one in rejected]
+    edits = [{"id": ids[0], "action": "accept"}, {"id": ids[1], "action": "edit", "text": "What of the clock?"}]
+    write_lines(workspace.question_edits, edits)
+    outcome = again(workspace)
+    pool_now, rejected_now, after, _ = files(workspace)
+    assert (after[:2], rejected_now, pool_now[:-2]) == (queries, [], pool)
+    assert pool_now[-2:] == after[2:]
+    assert [(one.id, one.text) for one in after[2:]] == [(ids[0], rejected[0].text), (ids[1], "What of the clock?")]
+    assert after[2].metadata == {**rejected[0].metadata, "rejected_for": rejected[0].reason}
+    assert "2 questions that the rules had rejected are in the test set by hand, beyond the quotas" in outcome.notices
+    check_ledger(workspace)
+
+
+def test_taking_the_acceptance_back_leaves_the_set_as_it_was_and_unknown_ones_are_said(tmp_path: Path) -> None:
+    workspace = repeated(tmp_path)
+    before = files(workspace)
+    (one, _) = before[1]
+    id = id_of_rejected(one.text, one.metadata)
+    write_lines(workspace.question_edits, [{"id": id, "action": "accept"}, {"id": id, "action": "reject"}])
+    assert not [one for one in again(workspace).notices if "question-edits" in one or "rejected" in one]
+    assert files(workspace) == before
+    write_lines(workspace.question_edits, [{"id": "r-0000000000", "action": "accept"}])
+    assert "takes in 1 question that is not there (r-0000000000)" in again(workspace).notices[-1]
 
 
 def test_the_last_line_counts_and_the_file_counts_only_where_it_is(tmp_path: Path) -> None:

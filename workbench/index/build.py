@@ -63,6 +63,8 @@ def stamp_of(workspace: Workspace) -> str:
 
 def build(workspace: Workspace, out: Path, told: Told = lambda _: None) -> None:
     """Write the index to `out`, whole or not at all. Raises InputError with file and line."""
+    if not workspace.results.is_dir():
+        raise InputError("there is no such results folder any more", file=workspace.results, remedy="put it back")
     stamp = stamp_of(workspace)
     out.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=out.parent, prefix=".index-")

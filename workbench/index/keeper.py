@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import signal
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
@@ -89,6 +90,14 @@ class Keeper:
         with self._lock:
             return self._look(bench).error
 
+    def throw_away(self, bench: Bench) -> None:
+        """Do without an index that cannot be read; it is made again."""
+        with self._lock:
+            kept = self._kept.setdefault(bench.name, _Kept())
+            kept.index, kept.stamp = None, ""
+            with suppress(OSError):
+                (bench.workspace.workbench / "index.sqlite").unlink()
+
     def close(self) -> None:
         """End what is being made."""
         with self._lock:
@@ -119,6 +128,4 @@ class Keeper:
             return
         kept.error, kept.making = kept.making.error(), None
         if kept.error is None:
-            if kept.index is not None:
-                kept.index.close()
-            kept.index = Index(path)
+            kept.index = Index(path)  # the one before is not closed: requests that have it go on with it

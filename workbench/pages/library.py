@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 from ragassay.digests import digest_file
@@ -30,9 +31,21 @@ class Library:
 
     def document(self, workspace: Workspace, doc: str) -> DocumentPages | None:
         """The text as it was read; None for a document of which there is none. Raises InputError."""
+        return self._of(workspace).document(doc)
+
+    def has_page(self, workspace: Workspace, doc: object, page: object) -> bool:
+        """Whether there is something to show of a page (from 1): its text, or its picture between pages with text."""
+        if not isinstance(doc, str) or not isinstance(page, int):
+            return False
+        try:
+            numbers = self._of(workspace).numbers(doc)
+        except InputError:
+            return False
+        return page in numbers or (1 <= page <= max(numbers, default=0) and self.pdf(workspace, doc) is not None)
+
+    def _of(self, workspace: Workspace) -> Texts:
         with self._lock:
-            texts = self._texts.setdefault(workspace.pages, Texts(workspace.pages))
-        return texts.document(doc)
+            return self._texts.setdefault(workspace.pages, Texts(workspace.pages))
 
     def pdf(self, workspace: Workspace, doc: str) -> Path | None:
         """The file of that name in the corpus folder, where it is a PDF."""
@@ -44,8 +57,13 @@ class Library:
 
     def picture(self, workspace: Workspace, doc: str, page: int) -> Picture | None:
         """A page (from 1) as it looks; None where there is no such PDF."""
-        path = self.pdf(workspace, doc)
+        path = self.pdf(workspace, doc) if workspace.results.is_dir() else None
         return None if path is None else self._pictures.picture(path, page, workspace.workbench / "pages")
+
+    def ahead(self, workspace: Workspace, doc: str, pages: Sequence[int]) -> None:
+        """Have these pages drawn meanwhile, where there is such a PDF; never waits."""
+        if workspace.results.is_dir() and (path := self.pdf(workspace, doc)) is not None:
+            self._pictures.ahead(path, pages, workspace.workbench / "pages")
 
     def changed(self, workspace: Workspace, doc: str) -> bool:
         """Whether the file is another than the one that was read; False where that is not known."""

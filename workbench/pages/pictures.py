@@ -7,6 +7,8 @@ import json
 import os
 import tempfile
 import threading
+import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,9 +22,13 @@ from .place import Alignment
 SECONDS = 20.0
 """A page may take to be drawn."""
 
+AHEAD_SECONDS = 5.0
+"""A page that nobody has asked for yet may take, and whoever asks for another may have to wait."""
+
 MOST_BYTES = 200_000_000
 """What the pictures of one results folder may take on the disk."""
 
+PAUSE_S = 0.02
 _LAYOUT = 1
 
 
@@ -45,36 +51,70 @@ class Picture:
 
 
 class Pictures:
-    """One process for all documents, started when first needed."""
+    """One process for all documents, started when first needed, and a thread that has pages drawn ahead."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock, self._ahead_lock = threading.Lock(), threading.Lock()
         self._process: PdfProcess | None = None
         self._failed: dict[str, str] = {}
+        self._wanted: list[tuple[Path, int, Path]] = []
+        self._ahead: threading.Thread | None = None
+        self._closed = False
 
     def picture(self, document: Path, page: int, kept: Path) -> Picture:
         """The page (from 1) of the PDF, drawn or from the folder `kept`."""
+        return self._picture(document, page, kept, SECONDS)
+
+    def ahead(self, document: Path, pages: Sequence[int], kept: Path) -> None:
+        """Have these pages drawn meanwhile; never waits. What was wanted before and is not drawn yet is forgotten."""
+        with self._ahead_lock:
+            self._wanted = [(document, page, kept) for page in pages]
+            if self._wanted and self._ahead is None and not self._closed:
+                self._ahead = threading.Thread(target=self._draw_ahead, name="draws pages ahead", daemon=True)
+                self._ahead.start()
+
+    def close(self) -> None:
+        """End the process, and the thread."""
+        self._closed = True
+        if self._process is not None:
+            self._process.kill()
+        with self._lock:
+            if self._process is not None:
+                self._process.stop()
+
+    def _draw_ahead(self) -> None:
+        while True:
+            with self._ahead_lock:
+                if not self._wanted or self._closed:
+                    self._ahead = None
+                    return
+                wanted = self._wanted.pop(0)
+            with suppress(OSError):
+                self._picture(*wanted, AHEAD_SECONDS)
+            time.sleep(PAUSE_S)  # whoever waits for a page goes first
+
+    def _picture(self, document: Path, page: int, kept: Path, seconds: float) -> Picture:
         try:
             stat = document.stat()
         except OSError as error:
             return Picture("", error=error.strerror or "the file cannot be read")
         key = digest_json([_LAYOUT, os.fsencode(document).hex(), stat.st_size, stat.st_mtime_ns, page])
+        if found := _read(key, kept):
+            return found
         with self._lock:
-            return _read(key, kept) or self._drawn(key, document, page, kept)
+            return _read(key, kept) or self._drawn(key, {"path": os.fspath(document), "page": page}, kept, seconds)
 
-    def close(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.stop()
-
-    def _drawn(self, key: str, document: Path, page: int, kept: Path) -> Picture:
+    def _drawn(self, key: str, asked: dict[str, str | int], kept: Path, seconds: float) -> Picture:
         if key in self._failed:
             return Picture(key, error=self._failed[key])
+        if self._closed:
+            return Picture(key, error="the server ends")
         self._process = self._process or PdfProcess(worker.__name__)
         try:
-            answer = self._process.ask({"path": os.fspath(document), "page": page}, SECONDS)
+            answer = self._process.ask(asked, seconds)
         except WorkerDied as error:
+            if seconds < SECONDS:  # it is tried again when somebody asks for it
+                return Picture(key, error=str(error))
             answer = {"error": str(error)}
         if "error" in answer:
             self._failed[key] = answer["error"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
@@ -11,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from ragassay.errors import InputError
 from ragassay.files import first_problem
@@ -87,6 +87,7 @@ class Texts:
         self._path, self._lock = path, threading.Lock()
         self._stamp: Stamp | None = None
         self._lines: dict[str, list[tuple[int, int]]] = {}
+        self._numbers: dict[str, set[int]] = {}
         self._kept: OrderedDict[str, DocumentPages] = OrderedDict()
 
     def document(self, doc: str) -> DocumentPages | None:
@@ -102,6 +103,12 @@ class Texts:
                 self._kept.popitem(last=False)
             return self._kept[doc]
 
+    def numbers(self, doc: str) -> set[int]:
+        """The numbers of the document's pages, without reading them; none without any. Raises InputError."""
+        with self._lock:
+            self._look()
+            return self._numbers.get(doc, set())
+
     def _look(self) -> None:
         """Find which lines are of which document, unless it is known."""
         stamp = None
@@ -111,18 +118,22 @@ class Texts:
         if stamp == self._stamp:
             return
         self._kept.clear()
-        self._lines, self._stamp, at = {}, stamp, 0
+        self._lines, self._numbers, self._stamp, at = {}, {}, None, 0
         if stamp is None:
             return
         with self._path.open("rb") as stream:
             for number, line in enumerate(stream, 1):
                 if line.strip():
-                    self._lines.setdefault(self._doc_of(line, number), []).append((at, number))
+                    doc, page = self._place_of(line, number)
+                    self._lines.setdefault(doc, []).append((at, number))
+                    self._numbers.setdefault(doc, set()).add(page)
                 at += len(line)
+        self._stamp = stamp
 
-    def _doc_of(self, line: bytes, number: int) -> str:
+    def _place_of(self, line: bytes, number: int) -> tuple[str, int]:
         try:
-            return str(json.loads(line)["doc"])
+            found = from_json(line)
+            return str(found["doc"]), int(found["page"])
         except (ValueError, KeyError, TypeError):
             remedy = "run `ragassay ingest` again"
             raise InputError("this is no page", file=self._path, line=number, remedy=remedy) from None

@@ -77,6 +77,7 @@ def show(request: Request) -> Response:
     context: dict[str, Any] = {"doc": doc, "number": number, "sheets": sheets, "passage": passage, "query": query}
     context |= {"labels": _labels(index, passage, query), "lost": passage is not None and not _has_passage(stretches)}
     context |= {"changed": library.changed(bench.workspace, doc), "pages": document.numbers, "last": there[-1]}
+    library.ahead(bench.workspace, doc, _neighbours(document, there))
     context |= {"away": _away(document, stretches, there), "asked": _asked(request)}
     return render(request, "page.html.j2", bench, **context)
 
@@ -133,6 +134,11 @@ def _numbers(number: int, document: DocumentPages, stretches: Sequence[Stretch])
         if one.kind == "passage" and number in pages:
             numbers += [page for page in pages if page > number]
     return sorted(set(numbers))[:AT_ONCE]
+
+
+def _neighbours(document: DocumentPages, shown: Sequence[int]) -> list[int]:
+    """The pages that one turns to next: the one after what is shown, and the one before."""
+    return [page for page in (shown[-1] + 1, shown[0] - 1) if page in document.numbers]
 
 
 def _away(document: DocumentPages, stretches: Sequence[Stretch], shown: Sequence[int]) -> dict[str, list[int]]:

@@ -8,6 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ragassay.digests import digest_json
 from ragassay.records import OWN_SYSTEM
 
 from ..asked import bench_of
@@ -26,7 +27,7 @@ _ERRORS = (
 
 
 def show(request: Request) -> Response:
-    """The page; while a stage runs htmx asks for the part again every two seconds."""
+    """The page; htmx asks for the part again, every 2 s while a stage runs, and gets 204 where it is as before."""
     bench, say = bench_of(request), request.app.state.states
     if say is None:
         return render(request, "said.html.j2", bench, said="Nothing here tells how far a run is.")
@@ -37,9 +38,13 @@ def show(request: Request) -> Response:
         "running": any(one.state == "running" for one in states),
         "spent": spent_usd(states),
         "unmeasured": sum(row.n_unmeasured for one in states for row in one.usage),
+        "broken": next((one for one in states if one.broken_off), None),
         "errors": _errors(index) if index is not None else (),
         "corpus": str(bench.workspace.corpus),
     }
+    given["seen"] = digest_json(repr(given))[:12]
+    if is_part(request) and request.query_params.get("seen") == given["seen"]:
+        return Response(status_code=204)
     return render(request, "progress_part.html.j2" if is_part(request) else "progress.html.j2", bench, **given)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -22,8 +22,11 @@ from ..pages.spans import documents_of, evidence_in
 from ..shown.answers import groups_of
 from ..shown.games import lists_of, pairs_of
 from ..shown.listed import listing_of, measure_of, places, values_of
-from ..shown.passages import ids_of, page_address, passages_of
+from ..shown.passages import PassageShown, ids_of, page_address, passages_of
 from ..shown.rows import marked, row_of
+
+DRAWN_AHEAD = 4
+"""Pages of the evidence and the first passages that are drawn while one reads the query's page."""
 
 AS_ASKED = frozenset({"evidence", "doc", "first_page", "last_page"})
 """Metadata that is shown in a way of its own."""
@@ -49,7 +52,10 @@ def show(request: Request) -> Response:
     (query,) = index.queries([place])
     answers, labels, games = index.answers(place), index.labels(place), index.games(place)
     known = index.passages(ids_of(answers, labels))
-    passages = passages_of(query, answers, labels, known, bench.name)
+    library: Library = request.app.state.library
+    passages = [_openable(library, bench, one) for one in passages_of(query, answers, labels, known, bench.name)]
+    evidence = _evidence(library, bench, query)
+    _draw_ahead(library, bench, query, passages)
     numbers = {passage.id: passage.number for passage in passages}
     listing = listing_of(request.query_params)
     measure = measure_of(index, listing)
@@ -63,8 +69,8 @@ def show(request: Request) -> Response:
         "row": row_of(query, (), "", measure, None if measure is None else values_of(index, measure.name)),
         "measure": measure,
         "metadata": _told(query["metadata"]),
-        "evidence": _evidence(request.app.state.library, bench, query),
-        "made_from": _made_from(bench, query),
+        "evidence": evidence,
+        "made_from": _made_from(library, bench, query),
         "question": marked(query["text"], listing.words),
         "colour": {agent: number % 12 for number, agent in enumerate(index.agents)},
         "listing": listing,
@@ -105,11 +111,29 @@ def _said(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _made_from(bench: Bench, query: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The pages that the question was made from: in words, and the address of the first."""
+def _draw_ahead(library: Library, bench: Bench, query: Mapping[str, Any], passages: Sequence[PassageShown]) -> None:
+    """Pages of the document that the query is about, which one may look at next."""
+    about = [query["metadata"], *(one.passage["metadata"] for one in passages if one.passage is not None and one.page)]
+    places = [(one.get("doc"), one.get("first_page")) for one in about]
+    there = [(doc, page) for doc, page in dict.fromkeys(places) if library.has_page(bench.workspace, doc, page)]
+    if there:
+        pages = [page for doc, page in there if doc == there[0][0]]
+        library.ahead(bench.workspace, there[0][0], pages[:DRAWN_AHEAD])
+
+
+def _openable(library: Library, bench: Bench, shown: PassageShown) -> PassageShown:
+    """Without the address of a page that there is neither a text nor a picture of."""
+    given = {} if shown.passage is None else shown.passage["metadata"]
+    there = shown.page is None or library.has_page(bench.workspace, given.get("doc"), given.get("first_page"))
+    return shown if there else replace(shown, page=None)
+
+
+def _made_from(library: Library, bench: Bench, query: Mapping[str, Any]) -> tuple[str, str | None]:
+    """The pages that the question was made from: in words, and the address of the first, where there is that page."""
     given = query["metadata"]
-    address = page_address(bench.name, given.get("doc"), given.get("first_page"), {"query": query["id"]})
-    return place_named(given), address
+    doc, page = given.get("doc"), given.get("first_page")
+    there = library.has_page(bench.workspace, doc, page)
+    return place_named(given), page_address(bench.name, doc, page, {"query": query["id"]}) if there else None
 
 
 def _evidence(library: Library, bench: Bench, query: Mapping[str, Any]) -> list[EvidenceShown]:

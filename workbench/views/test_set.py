@@ -77,12 +77,14 @@ def _decide(request: Request, form: dict[str, list[str]]) -> Response:
     id, action, given = ((form.get(name) or [""])[0] for name in ("id", "action", "text"))
     edits = read_decisions(bench.workspace)
     found = with_decided(read_test_set(bench.workspace), edits)
-    question = next((one for which in WHICH for one in found.of[which] if id and one.id == id), None)
+    question = next((one for which in WHICH for one in found.of[which] if one.id == id), None)
     if question is None or action not in {"accept", "edit", "reject"}:
         raise HTTPException(404)
     text, fault = " ".join(given.split()), None
     if action == "edit":
         fault = _fault(text)
+    elif action == "accept" and question.reason and _fault(" ".join(question.text.split())):
+        fault = "No query can have this text. Edit it, and it is taken in with the text you give it."
     if fault is None:
         one = Edit(id=id, action=cast(Action, action), text=text if action == "edit" else None, was=question.text)
         one = one.model_copy(update={"person": who, "at": _now()})
@@ -107,7 +109,7 @@ def _waits(found: TestSet, edits: dict[str, Edit]) -> int:
     """Decisions that the next run will honour: what is in the set or the pool and should not be so."""
     there = [*found.of["set"], *found.of["pool"]]
     return sum(_is_open(one, edits[one.id]) for one in there if one.id in edits) + sum(
-        edits[one.id].action == "accept" for one in found.of["rejected"] if one.id in edits
+        edits[one.id].action != "reject" for one in found.of["rejected"] if one.id in edits
     )
 
 

@@ -30,7 +30,7 @@ def test_the_file_is_written_at_most_once_a_second_and_at_the_end(tmp_path: Path
     seen = []
     for step in range(6):
         now[0] += 0.4
-        told.advance("failed" if step == 1 else "done", 0.1 * (step + 1))
+        told.advance("failed" if step == 1 else "done", 0.1 * (step + 1), "it\nhung" if step == 1 else None)
         one = Standing.model_validate(read_json(path))
         seen.append(one.done + one.failed)
     assert seen == [0, 0, 3, 3, 3, 6]  # at 0, 1.2 and 2.4 s
@@ -40,6 +40,11 @@ def test_the_file_is_written_at_most_once_a_second_and_at_the_end(tmp_path: Path
     assert (one.stage, one.what, one.total) == ("judge", "judge: file:m", 10)
     assert (one.done, one.failed, one.cached, one.spent_usd) == (5, 1, 1, pytest.approx(0.6))
     assert one.left_s == pytest.approx(3 * 2.4 / 6)
+    told.start("judge: file:n", 1)
+    assert Standing.model_validate(read_json(path)).spent_usd == pytest.approx(0.6)  # of the run, not of this step
+    told.advance("failed", None, "it hung")
+    told.stop()
+    assert Standing.model_validate(read_json(path)).errors == (("it hung", 2),)
 
 
 def test_a_stage_runs_only_while_its_run_holds_the_folder(workspace: Workspace) -> None:
@@ -52,6 +57,8 @@ def test_a_stage_runs_only_while_its_run_holds_the_folder(workspace: Workspace) 
     assert not workspace.progress.exists()
     workspace.progress.write_bytes(left)  # as a kill leaves it
     assert read_standing(workspace) is None
+    (broken,) = (state for state in states_of(workspace) if state.broken_off)
+    assert (broken.name, broken.state) == ("judge", "missing")
     with locked(workspace):
         assert not workspace.progress.exists()
 

@@ -27,6 +27,7 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import BudgetSpent, InputError, RepliesMissing
 from ragassay.models.requests import Batch, Request
+from ragassay.progress import NoProgress, Outcome
 from ragassay.prompts import Message
 
 
@@ -66,6 +67,22 @@ def test_a_structured_reply_comes_back_checked_and_measured(tmp_path: Path, prov
     assert got.usage.cost_usd == pytest.approx(0.12)
     assert got.latency_s is not None
     assert caller.usage()[0].calls == 1
+
+
+def test_progress_is_told_what_failed_when_it_is_asked_and_when_it_is_at_hand(tmp_path: Path):
+    class Told(NoProgress):
+        def advance(self, outcome: Outcome, spent_usd: float | None, error: str | None = None) -> None:
+            said.append((outcome, error))
+
+    said: list[tuple[str, str | None]] = []
+    with ScriptedServer("openai", [prose()]) as server:
+        models = {"openai:m": {"base_url": server.base_url}}
+        workspace = results_folder(tmp_path, experiment("openai:m", models=models))
+        for _ in range(2):
+            caller = Caller(workspace, "judge", ReplyCache(workspace.replies), Told())
+            [[got]] = caller.ask([Batch("x", "openai:m", (request("a"),))])
+    assert got.error
+    assert said == [("failed", got.error)] * 2
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])

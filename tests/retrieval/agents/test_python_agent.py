@@ -209,8 +209,8 @@ def test_the_progress_names_the_agent_and_counts(ask):
         def start(self, what, total):
             self.append((what, total))
 
-        def advance(self, outcome, spent_usd):
-            self.append(outcome)
+        def advance(self, outcome, spent_usd, error=None):
+            self.append(outcome if error is None else (outcome, error))
 
         def show(self):
             self.append("show")
@@ -220,7 +220,8 @@ def test_the_progress_names_the_agent_and_counts(ask):
 
     told = Told()
     ask(bad("return None"), at_once=1, progress=told)
-    assert told == [("answer: agent ours", 4), "done", "done", "failed", "done", "stop"]
+    none = "TypeError: a str, a dict or an Answer is expected, not NoneType"
+    assert told == [("answer: agent ours", 4), "done", "done", ("failed", none), "done", "stop"]
 
 
 def gone(pid: int, within_s: float = 20) -> bool:

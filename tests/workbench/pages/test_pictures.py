@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +39,20 @@ def test_the_oldest_pictures_make_room(tmp_path: Path, drawing: Pictures, monkey
     for page in (2, 3, 4):
         assert drawing.picture(path, page, kept).png
     assert len(list(kept.glob("*.png"))) <= 2 and not first.png.exists() and not first.png.with_suffix(".json").exists()
+
+
+def test_pages_are_drawn_ahead_without_waiting_and_none_after_the_end(tmp_path: Path, drawing: Pictures):
+    path, kept = make_pdf(tmp_path / "a.pdf", ["one", "two", "three"]), tmp_path / "kept"
+    drawing.ahead(path, [2, 9, 3], kept)
+    for _ in range(600):
+        if len(list(kept.glob("*.json"))) == 2:
+            break
+        time.sleep(0.1)
+    there = {one.name for one in kept.glob("*.png")}
+    assert {one.png.name for page in (2, 3) if (one := drawing.picture(path, page, kept)).png} == there
+    drawing.close()
+    drawing.ahead(path, [1], kept)
+    assert drawing.picture(path, 1, kept).error == "the server ends"
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path: Path, drawing: Pictures):

@@ -98,3 +98,18 @@ def test_only_documents_that_were_read_are_shown(workspace: Workspace):
         assert client.get("/results/page/deep/a%20b.pdf/99").status_code == 404
         for hostile in ("?passage=%00", "?start=-1&end=x", "?start=9&end=99999999999", "?query=../.."):
             assert client.get(f"/results/page/deep/a%20b.pdf/1{hostile}").status_code == 200
+
+
+def test_a_query_links_only_pages_there_are(workspace: Workspace):
+    def made_from(page: int) -> Query:
+        at = {"doc": "deep/a b.pdf", "first_page": page, "last_page": page}
+        return Query(_id=f"p{page}", text="What?", metadata=at)
+
+    elsewhere = Query(_id="other", text="What?", metadata={"doc": "gone.pdf", "first_page": 1, "last_page": 1})
+    write_records(workspace.queries, [made_from(2), made_from(9), elsewhere])
+    with browsing(workspace) as client:
+        for query, there in (("p2", True), ("p9", False), ("other", False)):
+            page = client.get(f"/results/queries/{query}").text
+            links = re.findall(r'href="(/results/page/[^"]+)"', page)
+            assert bool(links) == there and "Made from" in page
+            assert all(client.get(html.unescape(link)).status_code == 200 for link in links)

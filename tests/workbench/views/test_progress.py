@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from support.made_up_results.workspace import make_workspace
@@ -29,7 +30,17 @@ def usage(cost_usd: float | None) -> StageUsage:
 def test_what_is_done_what_runs_and_what_failed(tmp_path: Path) -> None:
     states = (
         StageState("answer", "done", n_records=72, n_failed=2, notices=("2 calls <i>failed</i>",), usage=(usage(0.4),)),
-        StageState("judge", "running", what="judge: m", n_done=20, n_lost=3, n_total=50, left_s=65.0, spent_usd=1.25),
+        StageState(
+            "judge",
+            "running",
+            what="judge: m",
+            n_done=20,
+            n_lost=3,
+            n_total=50,
+            left_s=65.0,
+            spent_usd=1.25,
+            errors=(("the server <b>hung up</b>", 3),),
+        ),
         StageState("compare", "missing", "not run yet"),
     )
     with browsing(make_workspace(tmp_path), states=lambda _: states) as client:
@@ -44,10 +55,29 @@ def test_what_is_done_what_runs_and_what_failed(tmp_path: Path) -> None:
     assert "<b>m</b>" not in page
     assert "<i>failed</i>" not in page
     assert AGAIN in part
+    assert "the server &lt;b&gt;hung up&lt;/b&gt; <small>3</small>" in page
     assert "<html" not in part
 
 
-def test_nothing_is_asked_for_again_when_nothing_runs_and_unknown_prices_are_said(tmp_path: Path) -> None:
+def test_what_is_as_before_is_not_sent_again(tmp_path: Path) -> None:
+    states = [StageState("judge", "running", n_done=20, n_total=50)]
+    with browsing(make_workspace(tmp_path), states=lambda _: tuple(states)) as client:
+        client.headers["hx-request"] = "true"
+        (address,) = re.findall(r'hx-get="([^"]+)"', client.get("/results/progress").text)
+        assert client.get(address).status_code == 204
+        states[0] = StageState("judge", "running", n_done=21, n_total=50)
+        assert "21 of 50" in client.get(address).text
+
+
+def test_a_run_that_was_killed_is_said_with_how_to_go_on(tmp_path: Path) -> None:
+    states = (StageState("judge", "missing", "not run yet", n_done=20, n_total=50, broken_off=True),)
+    with browsing(make_workspace(tmp_path), states=lambda _: states) as client:
+        page = client.get("/results/progress").text
+    assert "The last run was broken off in judge, at 20 of 50." in page
+    assert "ragassay run" in page
+
+
+def test_it_is_seldom_asked_for_again_when_nothing_runs_and_unknown_prices_are_said(tmp_path: Path) -> None:
     states = (StageState("answer", "done", n_records=1, n_failed=0, usage=(usage(0.4), usage(None))),)
     with browsing(make_workspace(tmp_path), states=lambda _: states) as client:
         page = client.get("/results/progress").text

@@ -13,7 +13,7 @@ from support.workbench import browsing
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
-from ragassay.question_edits import read_edits
+from ragassay.question_edits import id_of_rejected, read_edits
 from ragassay.records import Query, Rejected
 
 
@@ -78,3 +78,29 @@ def test_a_text_that_no_question_can_have_is_refused_with_a_sentence(
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
     assert not workspace.question_edits.exists()
+
+
+def test_one_that_the_rules_rejected_is_accepted_and_left_out_again(workspace: Workspace, client: TestClient) -> None:
+    about = {"model": WRITERS[0], "section": "s1", "kind": "fact"}
+    write_records(workspace.rejected, [Rejected(text="And what of the fuse?", metadata=about, reason="too short")])
+    id = id_of_rejected("And what of the fuse?", about)
+    page = client.get("/results/test-set?which=rejected").text
+    assert f'value="{id}"' in page
+    assert "It has no evidence in the documents" in page
+    assert client.post("/results/test-set/decide", data={"id": id, "action": "accept"}).status_code == 200
+    assert read_edits(workspace.question_edits)[id].was == "And what of the fuse?"
+    assert "1 decision waits" in client.get("/results/test-set").text
+    part = client.post("/results/test-set/decide", data={"id": id, "action": "reject"}).text
+    assert "takes it into the set" not in part
+    assert "decision waits" not in client.get("/results/test-set").text
+
+
+def test_a_rejected_text_that_no_query_can_have_is_taken_in_only_with_another(
+    workspace: Workspace, client: TestClient
+) -> None:
+    write_records(workspace.rejected, [Rejected(text="a\u202eb", metadata={}, reason="control characters")])
+    id = id_of_rejected("a\u202eb", {})
+    assert client.post("/results/test-set/decide", data={"id": id, "action": "accept"}).status_code == 422
+    assert not workspace.question_edits.exists()
+    given = {"id": id, "action": "edit", "text": "What is b?"}
+    assert client.post("/results/test-set/decide", data=given).status_code == 200
