@@ -212,6 +212,7 @@ class _Evaluators(TypedDict):
     evaluations: Figures
     evaluation_scales: dict[str, tuple[float, float | None]]
     evaluators: dict[str, str]
+    evaluator_families: dict[str, str]
     lower_is_better: tuple[str, ...]
     thresholds: dict[str, float]
     threshold_shares: ByThreshold
@@ -231,6 +232,7 @@ def _evaluators(basis: Basis) -> _Evaluators:
         "evaluations": means,
         "evaluation_scales": {name: (low, None if isinf(high) else high) for name, (low, high) in made.scales.items()},
         "evaluators": made.evaluators,
+        "evaluator_families": {one.name: one.family for one in made.judged.evaluators},
         "lower_is_better": tuple(name for name in made.scales if name in made.lower_is_better),
         "thresholds": made.thresholds,
         "threshold_shares": basis.in_order(by_threshold(made.shares, basis.draws)),

@@ -73,7 +73,15 @@ class RatingDetail(Record):
     intransitive: int
 
 
-_OF_EVALUATORS = ("lower_is_better", "thresholds", "threshold_shares", "evaluator_tags", "problems", "insights")
+_OF_EVALUATORS = (
+    "evaluator_families",
+    "lower_is_better",
+    "thresholds",
+    "threshold_shares",
+    "evaluator_tags",
+    "problems",
+    "insights",
+)
 
 
 class PassOrFail(Record):
@@ -99,7 +107,7 @@ class Results(Record):
     answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
     evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
     `evaluation_scales` (the ends, the upper null where there is none); of passages the mean label of an agent's, and P,
-    AP, RR by them.
+    AP, RR by them. evaluator_families: evaluator to its family.
     lower_is_better: those of them of which little is good. thresholds: criterion to the label from which it is good
     enough. threshold_shares: how many answers are, and what the others fail of. evaluator_tags: what of NIST AI RMF and
     SR 11-7 they bear on, each tag with its evaluators. problems, insights: in sentences.
@@ -131,6 +139,7 @@ class Results(Record):
     evaluations: Figures = Field(default_factory=dict)
     evaluation_scales: dict[str, tuple[float, float | None]] = Field(default_factory=dict)
     evaluators: dict[str, str] = Field(default_factory=dict)
+    evaluator_families: dict[str, str] = Field(default_factory=dict)
     lower_is_better: tuple[str, ...] = ()
     thresholds: dict[str, float] = Field(default_factory=dict)
     threshold_shares: ByThreshold = Field(default_factory=dict)
