@@ -93,7 +93,7 @@ def _match(agent: str, measure: str, values: _Both, scale: Scale, clusters: Clus
     before, after = (of_run[measure].get(agent) for of_run in values)
     if before is None or after is None:
         return None
-    sides = [_turned(before), _turned(after)] if scale.lower_is_better else [before, after]
+    sides = (_turned(before), _turned(after)) if scale.lower_is_better else (before, after)
     return Matched(agent, measure, before, after, pair_by_query(*sides, clusters), scale)
 
 

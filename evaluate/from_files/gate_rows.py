@@ -170,10 +170,13 @@ def _verdict(one: Matched, drop: Figure, p: float | None, tolerated: float) -> G
         abs(value - one.scale.worst) for query in one.pair.lacking_b if (value := one.before.get(query)) is not None
     ]
     high = 0.0 if one.unchanged else drop.ci_high
-    if drop.value is not None and high is not None:
+    if drop.value is None or high is None:
+        passes = False
+    else:
         # The worst that the failures of the new run can hide: the worst value on each.
-        if (drop.n * high + sum(lost)) / (drop.n + len(lost)) <= tolerated + 1e-9:
-            return "not worse"
+        passes = (drop.n * high + sum(lost)) / (drop.n + len(lost)) <= tolerated + 1e-9
+    if passes:
+        return "not worse"
     return "worse" if p is not None and p <= LEVEL / 2 else "undecided"
 
 

@@ -29,6 +29,7 @@ from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .environment import environment
 from .evaluators.boards import are_few, families
+from .evaluators.models_by_prompts import grids
 from .evaluators.told import MOST, told_first
 from .heat_map import heat_map
 from .judges import disagreement_rows, judge_rows, split_of
@@ -185,6 +186,7 @@ def _details(results: Results) -> dict[str, Any]:
         "families": families(results),
         "few": are_few(results),
         "told": told_first(results),
+        "grids": grids(results),
         "most_told": MOST,
         "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
         "corrected_tables": corrected_tables(results.corrected),

@@ -12,6 +12,7 @@ from .audit import Audit, AuditFinding, FailedReplies, LengthControl
 from .comparisons import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, NeededQueries, PairedTest, PairVerdict
 from .corrections import CorrectedFigure, Corrections, JudgeAgreement, SecondJudgeResults
 from .measures import WIN_RATE, Box, Boxes, Figures
+from .models_by_prompts import ModelByPrompt
 from .panel import AmongJudges, JudgeOfPanel, PanelOfJudges
 from .perturbed import Perturbed
 from .pool import AgentPool, Bounds, LeftOut
@@ -43,6 +44,7 @@ __all__ = [
     "JudgeOfPanel",
     "LeftOut",
     "LengthControl",
+    "ModelByPrompt",
     "NeededQueries",
     "OrdersCompared",
     "PairVerdict",
@@ -119,6 +121,7 @@ class Results(Record):
     second: likewise, where there is a second judge. sources: likewise, where some queries are written and some real.
     perturbed: likewise, where some were made of others: all other figures are then of the originals alone.
     classification: likewise, where answers are judged as classes: agent to accuracy, precision, recall and F1.
+    models_by_prompts: likewise, where agents answer by two models and two prompts at least.
     """
 
     format: int = 1
@@ -171,10 +174,11 @@ class Results(Record):
     sources: WrittenAndReal | None = None
     perturbed: Perturbed | None = None
     classification: Figures | None = None
+    models_by_prompts: tuple[ModelByPrompt, ...] = ()
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without what only a panel, a second judge, two kinds of queries or evaluators bring."""
+        """As of every record; without what only some runs bring: a panel, two kinds of queries, evaluators, …"""
         bringing = ("panel", "second", "sources", "perturbed", "classification")
         absent = {name for name in bringing if getattr(self, name) is None}
-        absent |= {name for name in _OF_EVALUATORS if not getattr(self, name)}
+        absent |= {name for name in (*_OF_EVALUATORS, "models_by_prompts") if not getattr(self, name)}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)

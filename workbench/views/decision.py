@@ -26,6 +26,7 @@ from ..index.read import Index
 from ..looks.front import front_pictures
 from ..looks.heat import ROW, heat_columns, heat_map
 from ..looks.look import NAMED, Look, Wanted, look
+from ..looks.models_by_prompts import crossed_look
 from ..looks.slices import Slice, choices, listing
 from ..looks.test_set import test_set
 from ..page import is_part, render
@@ -103,6 +104,7 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
         "ends": plots.scale(list(found.means.values())),
         "heat": heat_map(bench.name, agents, heat, found.measure, queries.ids) if found.places else None,
         "heat_row": ROW,
+        "crossed": crossed_look(index, results, found) if found.places else None,
         "n_columns": len(heat),
         "worst": [place for column in heat for place in column.places][:NAMED],
         "behind": wanted.slice.address(bench.name, found.places),
