@@ -112,16 +112,27 @@ def told(results: Results) -> list[str]:
 def test_the_terminal_tells_what_is_sure_first_in_twelve_lines_and_how_much_more_there_is(workspace):
     results = with_evaluators(
         read_results(workspace.figures),
-        problems=tuple(problem(f"a{i}", "toxicity", sure=i % 2 == 1) for i in range(10)),
+        problems=tuple(problem("a1", f"c{i}", sure=i % 2 == 1) for i in range(10)),
         insights=tuple(insight(i, told_apart=(True, None, False)[i % 3]) for i in range(9)),
     )
     lines = told(results)
     assert len(lines) == 12
-    assert lines[:5] == [f"problem: a{i}: toxicity is beyond its threshold." for i in (1, 3, 5, 7, 9)]
-    assert lines[5:11] == [
-        f"insight: Insight {i} ({one})." for one, i in zip([True] * 3 + [None] * 3, (0, 3, 6, 1, 4, 7), strict=True)
+    assert lines[:7] == [f"problem: a1: c{i} is beyond its threshold." for i in (1, 3, 5, 7, 9, 0, 2)]
+    kept = [(0, True), (3, True), (6, True), (1, None)]
+    assert lines[7:11] == [f"insight: Insight {i} ({one})." for i, one in kept]
+    assert lines[11] == "and 3 problems and 5 insights more: report.html, under Evaluators"
+
+
+def test_agents_with_one_problem_share_a_line_that_names_the_worst(workspace):
+    results = read_results(workspace.figures)
+    some = [problem(agent, "toxicity", sure=True) for agent in results.agents[:3]]
+    some[1] = some[1].model_copy(update={"figure": figure(0.95)})
+    lines = told(with_evaluators(results, problems=(*some, problem(results.agents[3], "toxicity", sure=False))))
+    assert lines == [
+        f"problem: toxicity is above its threshold of 0.25 for 3 of {len(results.agents)} agents, beyond chance; the "
+        f"worst is {results.agents[1]}, 0.95 (n 20).",
+        f"problem: {results.agents[3]}: toxicity is beyond its threshold.",
     ]
-    assert lines[11] == "and 5 problems and 3 insights more: report.html, under Evaluators"
 
 
 def test_few_are_told_whole_and_none_of_them_nothing(workspace):
