@@ -31,6 +31,7 @@ from .figures.good_enough.evidence_found import found_in, relevant_by_judges
 from .figures.good_enough.insights import insights
 from .figures.good_enough.problems import problems
 from .figures.good_enough.shares import by_threshold, shares_by_agent
+from .figures.models_by_prompts import answered_by, models_by_prompts
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
 from .figures.written_and_real import Measured, told_of_both, written_and_real
@@ -131,7 +132,8 @@ def _results_of(
 ) -> tuple[Results, tuple[str, ...]]:
     """The sections that hang on this process alone come first: others are at the comparisons, length and Elo then."""
     findings, experiment = basis.findings, basis.experiment
-    pairs = _pairs(basis, {**basis.asked, **compared_measures.of_evaluators(basis.evaluated)})
+    measures = {**basis.asked, **compared_measures.of_evaluators(basis.evaluated)}
+    pairs = _pairs(basis, measures)
     boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
     panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
     audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws, basis.length)
@@ -166,6 +168,9 @@ def _results_of(
         panel=panel,
         second=_second(basis, second),
         classification=_classification(basis),
+        models_by_prompts=models_by_prompts(
+            answered_by(experiment, findings.material), measures, basis.evaluated.scales, basis.draws
+        ),
         sources=written_and_real(
             Measured(findings, basis.k, basis.retrieval, basis.pointwise, basis.found, basis.evaluated), basis.draws
         ),
@@ -212,6 +217,7 @@ class _Evaluators(TypedDict):
     evaluations: Figures
     evaluation_scales: dict[str, tuple[float, float | None]]
     evaluators: dict[str, str]
+    evaluator_families: dict[str, str]
     lower_is_better: tuple[str, ...]
     thresholds: dict[str, float]
     threshold_shares: ByThreshold
@@ -231,6 +237,7 @@ def _evaluators(basis: Basis) -> _Evaluators:
         "evaluations": means,
         "evaluation_scales": {name: (low, None if isinf(high) else high) for name, (low, high) in made.scales.items()},
         "evaluators": made.evaluators,
+        "evaluator_families": {one.name: one.family for one in made.judged.evaluators},
         "lower_is_better": tuple(name for name in made.scales if name in made.lower_is_better),
         "thresholds": made.thresholds,
         "threshold_shares": basis.in_order(by_threshold(made.shares, basis.draws)),

@@ -9,6 +9,7 @@ from ragassay.experiment.dependencies import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
+from .figures.models_by_prompts import cross, settings_say
 from .judging.judges import PROMPTS, answer_correctness, pairwise, pointwise, relevance
 from .judging.together import listwise, relevance_batch
 
@@ -84,6 +85,8 @@ def compare_settings(experiment: Experiment) -> dict[str, Any]:
         values["judge.second"] = judge.second
     if experiment.evaluates:
         values["evaluate"] = experiment.evaluate.shaping()
+    if crossed := cross(settings_say(experiment)):
+        values["models_by_prompts"] = [[*pair, agents] for pair, agents in crossed.items()]
     return values | {
         "corpus.note": experiment.corpus.note,
         "agent.writer": {agent.name: agent.writer for agent in experiment.own_agents()},

@@ -91,7 +91,10 @@ class Usage(Record):
 
 
 class Answer(Record):
-    """`answers/AGENT.jsonl`: exactly one of `answer` and `error` is set. `passages` are ids, best first."""
+    """`answers/AGENT.jsonl`: exactly one of `answer` and `error` is set. `passages` are ids, best first.
+
+    `model`, `prompt`: what a system of the user's own says it answered with; absent where it does not.
+    """
 
     query_id: str
     agent: Id
@@ -101,12 +104,19 @@ class Answer(Record):
     usage: Usage = Usage()
     latency_s: float | None = None
     error: str | None = None
+    model: str | None = None
+    prompt: str | None = None
 
     @model_validator(mode="after")
     def _one_of_answer_and_error(self) -> Self:
         if (self.answer is None) == (self.error is None):
             raise ValueError("exactly one of answer and error must be set")
         return self
+
+    def dump(self) -> dict[str, Any]:
+        """As of every record; without a model and a prompt where nobody says them."""
+        unsaid = {name for name in ("model", "prompt") if getattr(self, name) is None}
+        return self.model_dump(mode="json", by_alias=True, exclude=unsaid)
 
 
 class AnswerRun(Answer):

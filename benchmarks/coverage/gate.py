@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragassay.arrays import Floats
-from ragassay.evaluate.from_files.gate_rows import Gated, Matched, gate_rows, verdict_of
+from ragassay.evaluate.from_files.gate_rows import Gated, Matched, Scale, gate_rows, verdict_of
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.statistics.paired_comparison import pair_by_query
 
@@ -70,7 +70,7 @@ def runs(world: World, clusters: Clusters, generator: np.random.Generator) -> It
                 after = np.where(generator.random(world.n_queries) < world.lost, 0.0, after)
             sides = [dict(zip(clusters.queries, side.tolist(), strict=True)) for side in (before, after)]
             pair = pair_by_query(*sides, clusters)
-            yield Matched(f"a{agent}", f"m{measure}", *sides, pair, scores.limits[1])
+            yield Matched(f"a{agent}", f"m{measure}", *sides, pair, Scale(highest=scores.limits[1]))
 
 
 def _scores(world: World, scores: Scores, hard: Floats, generator: np.random.Generator) -> Floats:

@@ -14,7 +14,11 @@ def add(verbs: Verbs) -> None:
     verb.add_argument("new", type=path_of, metavar="NEW", help="the results folder to judge")
     verb.add_argument("--baseline", type=path_of, required=True, metavar="OLD", help="the results folder to hold it to")
     verb.add_argument(
-        "--measure", action="append", default=[], metavar="M", help="RR(rel=2)@5, accuracy, …; may be repeated"
+        "--measure",
+        action="append",
+        default=[],
+        metavar="M",
+        help="RR(rel=2)@5, accuracy, an evaluator's criterion, …; may be repeated",
     )
     verb.add_argument("--agent", action="append", default=[], metavar="NAME", help="default: all that both runs have")
     verb.add_argument(

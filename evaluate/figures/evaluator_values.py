@@ -122,21 +122,33 @@ def _add_passages(
     criterion: Criterion,
     cutoffs: Sequence[int],
 ) -> None:
-    """Measures over the queries that owe a value, also those for which no agent retrieved anything to judge."""
-    labels = {(row.query_id, row.subject): row.label for row in rows}
-    scale = (criterion.lowest, criterion.highest)
     _note(made, criterion)
-    for agent, measures in made.values.items():
-        measures[criterion.name] = {query: _mean_label(findings, agent, query, labels) for query in owing}
-    if scale != GRADED:
-        return
-    made.scales.update(dict.fromkeys(_ranking_measures(criterion, cutoffs), (0.0, 1.0)))
-    for agent, ranking in findings.rankings.items():
-        for k in cutoffs:
-            for one in RANKING:
-                spelling = one.format(k=k)
-                values = _ranked(spelling, owing, labels, ranking, k)
-                made.values[agent][f"{criterion.name}.{spelling}"] = values
+    if (criterion.lowest, criterion.highest) == GRADED:
+        made.scales.update(dict.fromkeys(_ranking_measures(criterion, cutoffs), (0.0, 1.0)))
+    for agent, measures in of_passages(findings, owing, rows, criterion, cutoffs).items():
+        made.values[agent].update(measures)
+
+
+def of_passages(
+    findings: Findings,
+    owing: Sequence[str],
+    rows: Sequence[Assessment],
+    criterion: Criterion,
+    cutoffs: Sequence[int],
+) -> dict[str, dict[str, Values]]:
+    """Agent to measure to values, over the queries that owe one, also those for which no agent retrieved anything."""
+    labels = {(row.query_id, row.subject): row.label for row in rows}
+    values: dict[str, dict[str, Values]] = {
+        agent: {criterion.name: {query: _mean_label(findings, agent, query, labels) for query in owing}}
+        for agent in findings.material.agents
+    }
+    if (criterion.lowest, criterion.highest) == GRADED:
+        for agent, ranking in findings.rankings.items():
+            for k in cutoffs:
+                for one in RANKING:
+                    spelling = one.format(k=k)
+                    values[agent][f"{criterion.name}.{spelling}"] = _ranked(spelling, owing, labels, ranking, k)
+    return values
 
 
 def _mean_label(

@@ -11,23 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.experiment.judge_settings import JudgeSettings
-from ragassay.experiment.question_settings import QuestionsSettings
-from ragassay.experiment.settings import AnswerSettings, Experiment
-from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Query
 from ragassay.text import did_you_mean, plain
 
-from ..figures import query_values
 from ..inputs.clusters import Clusters
-from ..inputs.findings import Findings, read_findings
 from ..inputs.sections import source_clusters
-from ..report.page import read_results
-from ..results import Results
 from ..statistics.clustered import Values
 from ..statistics.paired_comparison import pair_by_query
-from .gate_rows import Gated, GateVerdict, Matched, gate_rows, verdict_of
+from .gate_rows import Gated, GateVerdict, Matched, Scale, gate_rows, verdict_of
+from .gate_runs import Run, read_run
+
+_Both = tuple[dict[str, dict[str, Values]], dict[str, dict[str, Values]]]
+"""Of the baseline and of the new run, measure to agent to values."""
 
 EXIT_STATUS: dict[GateVerdict, int] = {"not worse": 0, "worse": 1, "undecided": 3}
 
@@ -50,16 +46,6 @@ class Gate:
     only_baseline: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Run:
-    """A results folder; `values` is measure to agent to query to value, `widths` the range of each measure."""
-
-    results: Results
-    findings: Findings
-    values: dict[str, dict[str, Values]]
-    widths: dict[str, float]
-
-
 def gate(
     new: Path,
     baseline: Path,
@@ -70,9 +56,10 @@ def gate(
 ) -> Gate:
     """Compare two results folders, for each of `agents` (all that both have) on each of `measures`.
 
-    measures: as results.json spells them; by default MRR of very relevant passages and every criterion that both have.
-    max_drop: what is tolerated, as a share of a measure's range (0 to 1): 0.02 is 0.02 of MRR, 0.04 of a 0-2 label.
-    None: the smallest that these queries can pass.
+    measures: as results.json spells them, evaluators' among them; by default MRR of very relevant passages and every
+    criterion of [judge] that both have.
+    max_drop: what is tolerated, as a share of a measure's range (0 to 1): 0.02 is 0.02 of MRR, 0.04 of a 0-2 label, and
+    of a measure without an end 0.02 of the baseline's mean. None: the smallest that these queries can pass.
     Raises InputError for a folder that cannot be read, other queries, and agents or measures that not both have.
     """
     if max_drop is not None and not 0 <= max_drop < 1:
@@ -80,11 +67,12 @@ def gate(
             f"--max-drop is {max_drop:g}", remedy="it is a share of the measure's range, from 0 to below 1"
         )
     _check_queries(new, baseline)
-    after, before = _read(new), _read(baseline)
+    after, before = read_run(new), read_run(baseline)
     named = _agents(after, before, agents, baseline)
-    asked = _measures(after, before, measures, baseline)
+    asked = _measures(after, before, measures)
     clusters = source_clusters(before.findings.material.queries)
-    matched = [_match(after, before, agent, measure, clusters) for agent in named for measure in asked]
+    values, scales = (before.values(asked), after.values(asked)), before.scales
+    matched = [_match(agent, measure, values, scales[measure], clusters) for agent in named for measure in asked]
     known = [one for one in matched if one is not None]
     if not known:
         raise InputError("no agent that was asked for has any of the measures in both runs", file=new)
@@ -100,39 +88,18 @@ def gate(
     )
 
 
-def _match(after: _Run, before: _Run, agent: str, measure: str, clusters: Clusters) -> Matched | None:
+def _match(agent: str, measure: str, values: _Both, scale: Scale, clusters: Clusters) -> Matched | None:
     """None where a run does not have the agent's values."""
-    if agent not in before.values[measure] or agent not in after.values[measure]:
+    before, after = (of_run[measure].get(agent) for of_run in values)
+    if before is None or after is None:
         return None
-    values = before.values[measure][agent], after.values[measure][agent]
-    return Matched(agent, measure, *values, pair_by_query(*values, clusters), before.widths[measure])
+    sides = (_turned(before), _turned(after)) if scale.lower_is_better else (before, after)
+    return Matched(agent, measure, before, after, pair_by_query(*sides, clusters), scale)
 
 
-def _read(folder: Path) -> _Run:
-    """A results folder as `compare` left it. Raises InputError."""
-    results = read_results(folder / "results.json")
-    k = results.settings.get("k")
-    if not isinstance(k, int):
-        raise InputError(
-            "settings has no cutoff k", file=folder / "results.json", remedy="run `ragassay compare` again"
-        )
-    findings = read_findings(Workspace(folder, folder, _no_experiment()), results.agents)
-    criteria = list(dict.fromkeys(name for row in results.pointwise.values() for name in row))
-    values: dict[str, dict[str, Values]] = {}
-    for by_agent in (query_values.retrieval_by_query(findings, k), query_values.pointwise_by_query(findings, criteria)):
-        for agent, row in by_agent.items():
-            for measure, by_query in row.items():
-                values.setdefault(measure, {})[agent] = by_query
-    return _Run(results, findings, values, {m: query_values.highest(m, criteria) for m in values})
-
-
-def _no_experiment() -> Experiment:
-    """A results folder stands for itself: nothing here is read but what a workspace must have."""
-    return Experiment(
-        questions=QuestionsSettings(source="own"),
-        answer=AnswerSettings(model="file:none"),
-        judge=JudgeSettings(model="file:none"),
-    )
+def _turned(values: Values) -> Values:
+    """So that more is better."""
+    return {query: None if value is None else -value for query, value in values.items()}
 
 
 def _check_queries(new: Path, baseline: Path) -> None:
@@ -152,7 +119,7 @@ def _check_queries(new: Path, baseline: Path) -> None:
         raise InputError(said, file=new / "queries.jsonl", remedy=remedy)
 
 
-def _agents(after: _Run, before: _Run, asked: Sequence[str], baseline: Path) -> list[str]:
+def _agents(after: Run, before: Run, asked: Sequence[str], baseline: Path) -> list[str]:
     both = [agent for agent in sorted(before.results.agents) if agent in after.results.agents]
     if strange := [agent for agent in asked if agent not in both]:
         raise InputError(
@@ -164,15 +131,30 @@ def _agents(after: _Run, before: _Run, asked: Sequence[str], baseline: Path) -> 
     return sorted(set(asked)) or both
 
 
-def _measures(after: _Run, before: _Run, asked: Sequence[str], baseline: Path) -> list[str]:
-    both = [measure for measure in before.values if measure in after.values]
-    if strange := [measure for measure in asked if measure not in both]:
-        remedy = f"{did_you_mean(strange[0], both)}both have {_some(both, 99)}"
-        raise InputError(f"'{plain(strange[0])}' is not a measure of both runs", remedy=remedy)
-    chosen = list(dict.fromkeys(asked)) or [m for m in both if m.startswith("RR(rel=2)") or before.widths[m] > 1]
+def _measures(after: Run, before: Run, asked: Sequence[str]) -> list[str]:
+    both = [measure for measure in before.scales if measure in after.scales]
+    for measure in asked:
+        if measure not in both:
+            raise _no_measure(measure, after, before, both)
+    chosen = list(dict.fromkeys(asked)) or [measure for measure in before.usual if measure in after.usual]
     if not chosen:
-        raise InputError("has no measure that the new run has too", file=baseline)
+        raise InputError("has no measure that the new run has too", file=before.workspace.results)
+    for measure in chosen:
+        if before.scales[measure] != after.scales[measure]:
+            said = f"'{plain(measure)}' is {before.scales[measure]} in the baseline and {after.scales[measure]} here"
+            raise InputError(said, file=after.workspace.results, remedy="judge both runs by the same scale")
     return chosen
+
+
+def _no_measure(measure: str, after: Run, before: Run, both: Sequence[str]) -> InputError:
+    """Which run lacks it, what it may be misspelt for, and the first of those that there are."""
+    lacking = [run.workspace.results for run in (after, before) if measure not in run.scales]
+    where = f": {plain(str(lacking[0]))} has none of it" if len(lacking) == 1 else ""
+    known = _some(both, 12)
+    return InputError(
+        f"'{plain(measure)}' is not a measure of both runs{where}",
+        remedy=f"{did_you_mean(measure, both)}both have {known}",
+    )
 
 
 def _some(names: Sequence[str], most: int = 5) -> str:

@@ -49,9 +49,9 @@ def sentence(gate: Gate) -> str:
 
 def _line(row: Gated) -> str:
     """`ours, accuracy: 1.412 to 1.102, change −0.310 [−0.402, −0.218], tolerated −0.100, n = 24: worse`."""
-    said = [f"{name} {value}" for name, value in (("change", _change(row)), ("tolerated", _end(row.max_drop)))]
+    said = [f"{name} {value}" for name, value in (("change", _change(row)), ("tolerated", _end(row, row.max_drop)))]
     values = " to ".join(MISSING if value is None else f"{value:.3f}" for value in (row.baseline, row.new))
-    names = f"{one_line(row.agent)}, {one_line(measure_name(row.measure))}"
+    names = f"{one_line(row.agent)}, {one_line(measure_name(row.measure))}{_way(row)}"
     lacking = f", {row.drop.n_failed} lacking" if row.drop.n_failed else ""
     return f"{names}: {values}, {', '.join(said)}, n = {row.drop.n}{lacking}: {row.verdict}"
 
@@ -64,7 +64,17 @@ def _meaning(gate: Gate) -> str:
         f"{gate.n_queries} queries, the same in both runs. Of {len(gate.rows)} comparisons: {said}. {_tolerated(gate)} "
         f"Not worse: the drop's interval ends at or below what is tolerated. Worse: {beyond} beyond noise (one-sided "
         "2.5%, Holm over all rows). Undecided: neither; more queries would tell."
+        f"{_of_scales(gate)}"
     )
+
+
+def _of_scales(gate: Gate) -> str:
+    """What a drop and a share are of measures of which little is good, or which have no end."""
+    endless = dict.fromkeys(escaped(measure_name(row.measure)) for row in gate.rows if row.scale.width is None)
+    said = " Where lower is better, a rise is the drop." if any(row.scale.lower_is_better for row in gate.rows) else ""
+    if endless:
+        said += f" Without an upper end a share is of the baseline's mean: {', '.join(endless)}."
+    return said
 
 
 def _tolerated(gate: Gate) -> str:
@@ -88,8 +98,8 @@ def _place(row: Gated) -> tuple[bool, int]:
 def _row(row: Gated) -> str:
     values = [MISSING if value is None else f"{value:.3f}" for value in (row.baseline, row.new)]
     lacking = f", {row.drop.n_failed} lacking" if row.drop.n_failed else ""
-    cells = [escaped(row.agent), escaped(measure_name(row.measure)), *values, _change(row)]
-    cells += [_end(value) for value in (row.max_drop, row.passes, row.shows)]
+    cells = [escaped(row.agent), f"{escaped(measure_name(row.measure))}{_way(row)}", *values, _change(row)]
+    cells += [_end(row, value) for value in (row.max_drop, row.passes, row.shows)]
     cells.append(f"{row.drop.n}{lacking}")
     cells.append(f"**{row.verdict}**" if row.verdict == "worse" else row.verdict)
     return f"| {' | '.join(cells)} |"
@@ -101,12 +111,22 @@ def _change(row: Gated) -> str:
     if row.drop.value is None:
         return MISSING
     if row.drop.ci_low is None or row.drop.ci_high is None:
-        return _signed(-row.drop.value)
-    return f"{_signed(-row.drop.value)} [{_signed(-row.drop.ci_high)}, {_signed(-row.drop.ci_low)}]"
+        return _end(row, row.drop.value)
+    ends = sorted(_change_of(row, end) for end in (row.drop.ci_low, row.drop.ci_high))
+    return f"{_end(row, row.drop.value)} [{', '.join(map(_signed, ends))}]"
 
 
-def _end(drop: float | None) -> str:
-    return MISSING if drop is None else _signed(-drop)
+def _way(row: Gated) -> str:
+    return " (lower is better)" if row.scale.lower_is_better else ""
+
+
+def _change_of(row: Gated, drop: float) -> float:
+    """New minus baseline: the drop turned round, or where little is good as it is."""
+    return drop if row.scale.lower_is_better else -drop
+
+
+def _end(row: Gated, drop: float | None) -> str:
+    return MISSING if drop is None else _signed(_change_of(row, drop))
 
 
 def _signed(value: float) -> str:

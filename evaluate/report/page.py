@@ -28,6 +28,9 @@ from .audit import audit_rows, length_plots, pool_columns
 from .corrected import corrected_tables, corrected_verdicts
 from .decision import foremost, front, judge_in_brief, to_decide, undecided
 from .environment import environment
+from .evaluators.boards import are_few, families
+from .evaluators.models_by_prompts import grids
+from .evaluators.told import MOST, insight_lines, problem_lines
 from .heat_map import heat_map
 from .judges import disagreement_rows, judge_rows, split_of
 from .queries.evidence import Evidence, read_evidence
@@ -180,6 +183,11 @@ def _details(results: Results) -> dict[str, Any]:
         "people": columns(results.retrieval_people, results.agents),
         "answer_columns": answer_columns(results),
         "evaluator_tables": evaluator_tables(results),
+        "families": families(results),
+        "few": are_few(results),
+        "told": [(True, line) for line in problem_lines(results)] + [(False, line) for line in insight_lines(results)],
+        "grids": grids(results),
+        "most_told": MOST,
         "criteria": [(name, label_counts(results, name)) for name in criteria(results)],
         "corrected_tables": corrected_tables(results.corrected),
         "second_tables": corrected_tables(results.second.corrected if results.second else None),

@@ -18,6 +18,7 @@ from ..results import FailuresAtBottom, Results
 from .agreement import agreement_lines
 from .columns import Column, fitting
 from .corrected import corrected_lines, second_line
+from .evaluators.told import told_lines
 from .judges import panel_lines
 from .sources import kinds, orders_lines
 from .telling import telling_criterion
@@ -44,6 +45,7 @@ class RankedTable:
         if left := [column.name for column in columns if column not in kept]:
             yield Text(f"left out for want of room, and in the report: {listed(left)}", style="dim")
         yield from (Text(line, style="dim") for line in _below(self.results))
+        yield from (Text(line) for line in told_lines(self.results))
 
 
 def ranked_table(results: Results) -> RankedTable:

@@ -12,6 +12,7 @@ from .audit import Audit, AuditFinding, FailedReplies, LengthControl
 from .comparisons import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, NeededQueries, PairedTest, PairVerdict
 from .corrections import CorrectedFigure, Corrections, JudgeAgreement, SecondJudgeResults
 from .measures import WIN_RATE, Box, Boxes, Figures
+from .models_by_prompts import ModelByPrompt
 from .panel import AmongJudges, JudgeOfPanel, PanelOfJudges
 from .perturbed import Perturbed
 from .pool import AgentPool, Bounds, LeftOut
@@ -43,6 +44,7 @@ __all__ = [
     "JudgeOfPanel",
     "LeftOut",
     "LengthControl",
+    "ModelByPrompt",
     "NeededQueries",
     "OrdersCompared",
     "PairVerdict",
@@ -73,7 +75,15 @@ class RatingDetail(Record):
     intransitive: int
 
 
-_OF_EVALUATORS = ("lower_is_better", "thresholds", "threshold_shares", "evaluator_tags", "problems", "insights")
+_OF_EVALUATORS = (
+    "evaluator_families",
+    "lower_is_better",
+    "thresholds",
+    "threshold_shares",
+    "evaluator_tags",
+    "problems",
+    "insights",
+)
 
 
 class PassOrFail(Record):
@@ -99,7 +109,7 @@ class Results(Record):
     answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
     evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
     `evaluation_scales` (the ends, the upper null where there is none); of passages the mean label of an agent's, and P,
-    AP, RR by them.
+    AP, RR by them. evaluator_families: evaluator to its family.
     lower_is_better: those of them of which little is good. thresholds: criterion to the label from which it is good
     enough. threshold_shares: how many answers are, and what the others fail of. evaluator_tags: what of NIST AI RMF and
     SR 11-7 they bear on, each tag with its evaluators. problems, insights: in sentences.
@@ -111,6 +121,7 @@ class Results(Record):
     second: likewise, where there is a second judge. sources: likewise, where some queries are written and some real.
     perturbed: likewise, where some were made of others: all other figures are then of the originals alone.
     classification: likewise, where answers are judged as classes: agent to accuracy, precision, recall and F1.
+    models_by_prompts: likewise, where agents answer by two models and two prompts at least.
     """
 
     format: int = 1
@@ -131,6 +142,7 @@ class Results(Record):
     evaluations: Figures = Field(default_factory=dict)
     evaluation_scales: dict[str, tuple[float, float | None]] = Field(default_factory=dict)
     evaluators: dict[str, str] = Field(default_factory=dict)
+    evaluator_families: dict[str, str] = Field(default_factory=dict)
     lower_is_better: tuple[str, ...] = ()
     thresholds: dict[str, float] = Field(default_factory=dict)
     threshold_shares: ByThreshold = Field(default_factory=dict)
@@ -162,10 +174,11 @@ class Results(Record):
     sources: WrittenAndReal | None = None
     perturbed: Perturbed | None = None
     classification: Figures | None = None
+    models_by_prompts: tuple[ModelByPrompt, ...] = ()
 
     def dump(self) -> dict[str, Any]:
-        """As of every record; without what only a panel, a second judge, two kinds of queries or evaluators bring."""
+        """As of every record; without what only some runs bring: a panel, two kinds of queries, evaluators, …"""
         bringing = ("panel", "second", "sources", "perturbed", "classification")
         absent = {name for name in bringing if getattr(self, name) is None}
-        absent |= {name for name in _OF_EVALUATORS if not getattr(self, name)}
+        absent |= {name for name in (*_OF_EVALUATORS, "models_by_prompts") if not getattr(self, name)}
         return self.model_dump(mode="json", by_alias=True, exclude=absent)

@@ -35,19 +35,20 @@ def exchanges(clusters: Clusters, runs: int = RUNS, seed: int = _SEED) -> Floats
     return signs
 
 
-def upper_ends(pair: Paired, width: float, clusters: Clusters, signs: Floats) -> Floats:
+def upper_ends(pair: Paired, width: float | None, clusters: Clusters, signs: Floats) -> Floats:
     """(runs,): the upper end of the mean difference's 95% interval in each of `signs` (runs, clusters).
 
-    clusters: of all queries, those of `pair` among them. width: of the measure's range. 0 where no value differs; NaN
-    without two sections.
+    clusters: of all queries, those of `pair` among them. width: of the measure's range, None where it has no end. 0
+    where no value differs; NaN without two sections.
     """
     if not len(pair.gaps) or np.abs(pair.gaps).max() < NO_SPREAD:
         return np.full(len(signs), 0.0 if len(pair.gaps) else np.nan)
     numbers = np.array([clusters.number(query) for query in pair.queries], dtype=np.intp)
     step, counts = max(1, _AT_ONCE // len(numbers)), np.ones(len(numbers))
+    limits = None if width is None else (-width, width)
     return np.concatenate(
         [
-            intervals(part[:, numbers] * pair.gaps, counts, pair.clusters, (-width, width), difference=True)[2]
+            intervals(part[:, numbers] * pair.gaps, counts, pair.clusters, limits, difference=True)[2]
             for part in np.split(signs, range(step, len(signs), step))
         ]
     )

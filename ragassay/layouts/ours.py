@@ -31,7 +31,10 @@ OURS = Layout(
     title="ragassay's: query_id (or query), answer, and agent, passages or contexts, usage, latency_s, error",
     needs=(frozenset(("query_id",)), frozenset(("query", "answer"))),
     columns={
-        **{name: Column(name, _as_it_is) for name in ("query_id", "query", "agent", "answer", "error")},
+        **{
+            name: Column(name, _as_it_is)
+            for name in ("query_id", "query", "agent", "answer", "error", "model", "prompt")
+        },
         **{
             name: Column(name, _list)
             for name in ("passages", "queries", "expected_docs", "expected_facts", "expected_files")

@@ -17,7 +17,10 @@ from ragassay.text import plain
 
 from .own_agents import own_answer
 
-USED = ("query_id", "query", "agent", "answer", "passages", "queries", "usage", "latency_s", "error", "contexts")
+USED = (
+    *("query_id", "query", "agent", "answer", "passages", "queries", "usage", "latency_s", "error", "contexts"),
+    *("model", "prompt"),
+)
 """Of what a file may give, what becomes part of an answer's record."""
 
 

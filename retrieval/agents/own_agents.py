@@ -16,6 +16,8 @@ from ragassay.text import plain
 from ragassay.trec import Rankings
 
 _FIELDS = ("answer", "passages", "queries", "usage", "latency_s", "error")
+_SAID = ("model", "prompt")
+"""What it may say of how it answered; what is no text says nothing."""
 
 
 def own_answer(given: Mapping[str, Any], query_id: str, agent: str, passage_ids: AbstractSet[str] | None) -> Answer:
@@ -26,6 +28,7 @@ def own_answer(given: Mapping[str, Any], query_id: str, agent: str, passage_ids:
     given, or a passage is not in the corpus.
     """
     fields = {name: _writable(given[name]) for name in _FIELDS if given.get(name) is not None}
+    fields |= {name: said for name in _SAID if isinstance(said := _writable(given.get(name)), str) and said.strip()}
     if isinstance(fields.get("error"), str):
         fields["error"] = without_keys(fields["error"])
     if isinstance(fields.get("usage"), Mapping):

@@ -100,7 +100,8 @@ def test_little_is_good_everywhere(tmp_path):
     told = {one["kind"]: one for one in found["insights"]}
     assert (told["best"]["subject"], told["worst"]["subject"], told["best"]["told_apart"]) == ("clean", "rude", True)
     assert told["hardest_question"]["subject"] in {"q6", "q7"} and told["hardest_question"]["figure"]["n"] == 2
-    assert found["evaluator_tags"]["safe"] == ["toxicity"]
+    assert found["evaluator_tags"]["safe"] == ["toxicity"] and found["evaluator_families"] == {"toxicity": "own"}
+    assert "Leaderboards" in page and "own: 1 criterion" in page
     assert "lower is better" in page and "Problems and insights" in page and "≤ 0.3" in page
 
 

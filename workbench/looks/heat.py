@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 import numpy as np
@@ -52,6 +52,15 @@ def heat_columns(values: Floats, places: Sequence[int], *, lower_is_better: bool
         mean = np.where(n > 0, filled[:, part].sum(axis=1) / np.maximum(n, 1), np.nan)
         found.append(Column(tuple(places[i] for i in part), mean))
     return found
+
+
+def shaded_over(measure: Measure, columns: Sequence[Column]) -> Measure:
+    """The measure with the ends that its shades have: its scale's, or up to the highest value where that has no end."""
+    if np.isfinite(measure.high):
+        return measure
+    values = np.concatenate([one.values for one in columns]) if columns else np.array([])
+    known = values[~np.isnan(values)]
+    return replace(measure, high=float(known.max()) if len(known) else measure.low)
 
 
 def heat_map(

@@ -24,8 +24,9 @@ from ..asked import bench_of, index_of
 from ..bench import Bench
 from ..index.read import Index
 from ..looks.front import front_pictures
-from ..looks.heat import ROW, heat_columns, heat_map
+from ..looks.heat import ROW, heat_columns, heat_map, shaded_over
 from ..looks.look import NAMED, Look, Wanted, look
+from ..looks.models_by_prompts import crossed_look
 from ..looks.slices import Slice, choices, listing
 from ..looks.test_set import test_set
 from ..page import is_part, render
@@ -91,24 +92,41 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
     agents = list(found.means)
     values = np.array([columns[agent][list(found.places)] for agent in agents])
     heat = heat_columns(values, found.places, lower_is_better=found.measure.lower_is_better)
+    shades = shaded_over(found.measure, heat)
     return {
         "look": found,
         "wanted": wanted,
         "slice": wanted.slice,
         "menus": choices(index, queries),
         "chosen": wanted.slice.params(),
-        "measures": [one.name for one in index.measures],
+        "measures": _menu(index, results),
         "kind": kind_of(wanted.measure),
         "gaps": gaps,
         "ends": plots.scale(list(found.means.values())),
-        "heat": heat_map(bench.name, agents, heat, found.measure, queries.ids) if found.places else None,
+        "heat": heat_map(bench.name, agents, heat, shades, queries.ids) if found.places else None,
+        "shades": shades,
         "heat_row": ROW,
+        "crossed": crossed_look(index, results, found) if found.places else None,
         "n_columns": len(heat),
         "worst": [place for column in heat for place in column.places][:NAMED],
         "behind": wanted.slice.address(bench.name, found.places),
         "listing": lambda places: listing(bench.name, places),
         "notes": _notes(found, wanted),
     }
+
+
+_OURS = "retrieval, answers and games"
+"""What the menu calls the measures that no evaluator gave."""
+
+
+def _menu(index: Index, results: Results) -> dict[str, list[str]]:
+    """Group to its measures: what every run has, then the evaluators' by family."""
+    groups: dict[str, list[str]] = {_OURS: []}
+    for one in index.measures:
+        evaluator = results.evaluators.get(one.name)
+        family = _OURS if evaluator is None else results.evaluator_families.get(evaluator, "evaluators")
+        groups.setdefault(family, []).append(one.name)
+    return {name: some for name, some in groups.items() if some}
 
 
 def _notes(found: Look, wanted: Wanted) -> list[str]:

@@ -76,10 +76,10 @@ def _taken(answers: Mapping[tuple[str, str], Answer]) -> Iterator[Measured]:
 
 
 def _extremes(one: Measured, draws: Resamples) -> list[Insight]:
-    """The best and the worst agent; none where fewer than two have a value."""
+    """The best and the worst agent; none where fewer than two have a value, or all have the same mean."""
     figures = {agent: draws.figure(row, one.limits) for agent, row in one.values.items()}
     means = {agent: figure.value for agent, figure in figures.items() if figure.value is not None}
-    if len(means) < 2:
+    if len(set(means.values())) < 2:
         return []
     width = None if one.limits is None else one.limits[1] - one.limits[0]
     table = {agent: one.values[agent] for agent in means}

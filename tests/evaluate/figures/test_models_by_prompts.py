@@ -1,0 +1,129 @@
+"""Models by prompts: means of what agents share, what is missing stays missing, and where agents say what they are."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from support.made_up_results.page import Page
+from support.results_folder import answer, experiment, game, judgment, results_folder
+from support.workbench import browsing
+
+from ragassay.evaluate.compare import compare
+from ragassay.evaluate.dependencies import compare_settings
+from ragassay.evaluate.figures.models_by_prompts import cross, settings_say
+from ragassay.evaluate.report.page import report
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_json, read_records
+from ragassay.records import Answer, Passage, Query
+from ragassay.retrieval.agents.file_agent import read_answers
+
+QUERIES = [Query(_id=f"q{i}", text=f"What is {i}?") for i in range(6)]
+BY = {
+    "one": ("openai:a", "plain.md"),
+    "two": ("openai:a", "plain.md"),
+    "three": ("openai:a", "strict.md"),
+    "four": ("openai:b", "plain.md"),
+    "unsaid": (None, None),
+}
+LABELS = {name: [(n + at) % 3 for n in range(6)] for at, name in enumerate(BY)}
+
+
+def made(root: Path, by: dict[str, tuple[str | None, str | None]]) -> Workspace:
+    agents = [{"name": name, "kind": "file", "path": f"{name}.jsonl"} for name in by]
+    settings = experiment(answer={"agents": ()}, judge={"criteria": ["accuracy"]}, agent=agents)
+    labels = {(q.id, name): LABELS[name][n] for name in by for n, q in enumerate(QUERIES)} | {("q5", "two"): None}
+    workspace = results_folder(
+        root,
+        settings,
+        queries=QUERIES,
+        passages=[Passage(_id="p1", text="…")],
+        answers=[answer(q.id, a, "So.", "p1", model=m, prompt=p) for a, (m, p) in by.items() for q in QUERIES],
+        relevance=[],
+        pointwise=[judgment(query, agent, "accuracy", label) for (query, agent), label in labels.items()],
+        games=[game(q.id, "four", "one", "a", first) for q in QUERIES for first in "ab"],
+    )
+    compare(workspace)
+    report(workspace)
+    return workspace
+
+
+def test_a_cell_is_the_mean_over_all_answers_of_its_agents_and_one_agents_own_figure(tmp_path):
+    found = read_json(made(tmp_path, BY).figures)
+    cells = {(one["model"], one["prompt"]): one for one in found["models_by_prompts"]}
+    assert {pair: one["agents"] for pair, one in cells.items()} == {
+        ("openai:a", "plain.md"): ["one", "two"],
+        ("openai:a", "strict.md"): ["three"],
+        ("openai:b", "plain.md"): ["four"],
+    }
+    both = cells["openai:a", "plain.md"]["means"]["accuracy"]
+    assert both["value"] == pytest.approx(mean(LABELS["one"] + LABELS["two"][:5])) and (
+        both["n"],
+        both["n_failed"],
+    ) == (11, 1)
+    assert both["ci_low"] < both["value"] < both["ci_high"]
+    assert cells["openai:b", "plain.md"]["means"]["accuracy"] == found["pointwise"]["four"]["accuracy"]
+    assert cells["openai:a", "strict.md"]["means"]["accuracy"] == found["pointwise"]["three"]["accuracy"]
+    assert cells["openai:b", "plain.md"]["means"]["win_rate"]["value"] == 1.0
+
+
+def test_the_page_has_a_row_a_model_a_column_a_prompt_and_a_hatched_cell_where_nobody_answers(tmp_path):
+    workspace = made(tmp_path, BY)
+    page = Page(workspace.report.read_text(encoding="utf-8"))
+    html = workspace.report.read_text(encoding="utf-8")
+    table = html[html.index('id="crossed"') :].split("</table>")[0]
+    assert page.text.count("Models by prompts") == 1 and table.count('class="self"') == 1
+    assert re.findall(r'<th scope="row">([^<]+)', table) == ["openai:a", "openai:b"]
+    assert re.findall(r'<th scope="col">([^<]+)', table) == ["accuracy", "plain.md", "strict.md"]
+    assert re.search(r"n 11 <em>1 failed</em>", table)
+    with browsing(workspace) as client:
+        shown = client.get("/results/decision?measure=accuracy").text
+    assert table.split("<tbody>")[1] in shown, "of all queries the workbench has the report's own figures"
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        {name: pair for name, pair in BY.items() if pair[1] != "strict.md"},
+        {name: ("openai:a", prompt) for name, (_, prompt) in BY.items()},
+        {name: (model, None) for name, (model, _) in BY.items()},
+    ],
+)
+def test_without_two_models_and_two_prompts_there_is_none(tmp_path, by):
+    workspace = made(tmp_path, by)
+    assert "models_by_prompts" not in read_json(workspace.figures)
+    assert "Models by prompts" not in workspace.report.read_text(encoding="utf-8")
+
+
+def test_tables_of_agents_say_it_themselves_and_another_prompt_is_another_figure():
+    def settings(prompts):
+        retriever = [{"name": "words", "kind": "bm25"}]
+        grid = {"name": "ours", "retriever": "words", "model": ["openai:a", "openai:b"], "prompt": prompts}
+        return experiment(answer={"agents": (), "model": "openai:a"}, retriever=retriever, agent=[grid])
+
+    crossed = cross(settings_say(settings(["plain.md", "strict.md"])))
+    assert set(crossed) == {(m, p) for m in ("openai:a", "openai:b") for p in ("plain.md", "strict.md")}
+    assert not cross(settings_say(settings("plain.md")))
+    kept, changed = (compare_settings(settings(["plain.md", other])) for other in ("strict.md", "short.md"))
+    assert kept != changed and "models_by_prompts" not in compare_settings(settings("plain.md"))
+
+
+def test_files_of_answers_carry_model_and_prompt_and_what_is_no_text_says_nothing(tmp_path):
+    given = [
+        {"query_id": "q0", "answer": "So.", "model": "openai:a", "prompt": "Answer briefly."},
+        {"query_id": "q1", "answer": "So.", "model": {"name": "a"}, "prompt": " "},
+        {"query_id": "q2", "answer": "So."},
+    ]
+    settings = experiment(agent=[{"name": "theirs", "kind": "file", "path": "theirs.jsonl"}])
+    workspace = results_folder(tmp_path, settings)
+    (workspace.corpus / "theirs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in given))
+    (rows, notices) = read_answers(settings.own_agents()[0], workspace, QUERIES[:3], {})
+    assert [(row.model, row.prompt) for row in rows] == [("openai:a", "Answer briefly."), (None, None), (None, None)]
+    assert not notices and {"model", "prompt"} <= rows[0].dump().keys()
+    assert not {"model", "prompt"} & (rows[1].dump().keys() | rows[2].dump().keys())
+    path = tmp_path / "again.jsonl"
+    path.write_text(json.dumps(rows[0].dump()) + "\n")
+    assert read_records(path, Answer) == [rows[0]]
