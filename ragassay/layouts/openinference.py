@@ -14,9 +14,10 @@ from typing import Any
 from ..errors import InputError
 from .layout import Given
 from .rows import Row
-from .spans import Span, answers_of
+from .spans import Span, answers_of, our_id
 
-NAME, TITLE = "openinference", "OpenInference spans: context, span_kind, parent_id, attributes (Phoenix)"
+NAME, FIELD = "openinference", "answer"
+TITLE = "OpenInference spans: context, span_kind, parent_id, attributes (Phoenix)"
 COLUMNS = frozenset(
     (
         *("id", "name", "context", "span_kind", "parent_id", "start_time", "end_time", "status_code"),
@@ -60,6 +61,7 @@ def _spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             inputs=_at(attributes, "input", "value"),
             outputs=_at(attributes, "output", "value"),
             documents=_at(attributes, "retrieval", "documents"),
+            query_id=our_id(attributes.get("metadata")),
             error=str(message or "the trace failed") if failed else None,
             seconds=seconds_between(span.get("start_time"), span.get("end_time")),
             usage={

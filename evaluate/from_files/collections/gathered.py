@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,9 @@ class Gathering:
         self._by_text: dict[str, str] = {}
         self._renamed: dict[str, str] = {}
 
-    def query(self, id: str | None, text: str, path: Path, line: int | None, **metadata: Any) -> str:
+    def query(
+        self, id: str | None, text: str, path: Path, line: int | None, metadata: Mapping[str, Any] | None = None
+    ) -> str:
         """The query's id, which is made (q1, q2, …) where none is given. Raises InputError for one id of two texts."""
         if not text.strip():
             raise InputError("has an empty query", file=path, line=line)
@@ -45,6 +47,7 @@ class Gathering:
         known = self.queries.get(id)
         if known is not None and known.text != text:
             raise InputError(f"query '{plain(id)}' has another text than before", file=path, line=line)
+        metadata = metadata or {}
         told = {**(known.metadata if known else {}), **metadata}
         if known is not None and any(known.metadata.get(name, told[name]) != told[name] for name in metadata):
             raise InputError(f"query '{plain(id)}' is not expected what it was before", file=path, line=line)
@@ -70,7 +73,7 @@ class Gathering:
         if name != agent and (note := f"agent '{plain(agent)}' is called {name}") not in self.notes:
             self.notes.append(note)
         if isinstance(answer.get("answer"), str) and not answer["answer"].strip():
-            answer = {**answer, "answer": None, "error": "the answer is empty"}
+            answer = {**answer, "answer": None, "error": answer.get("error") or "the answer is empty"}
         try:
             record = Answer.model_validate({"answer": None, **answer, "agent": name})
         except ValidationError as error:
@@ -80,21 +83,39 @@ class Gathering:
             raise InputError(f"a second answer of {name} to '{plain(record.query_id)}'", file=path, line=line)
         self.answers[name][record.query_id] = record
 
+    def known_as(self, agent: str) -> str:
+        """What the agent is called here where it has answers, else its own name."""
+        return agent_name(agent) if agent_name(agent) in self.answers else agent
+
     def collection(self, **more: Any) -> Collection:
         """What was gathered."""
         made = Collection(self.queries, self.passages, self.qrels, self.answers, notes=tuple(self.notes))
         return made if not more else Collection(**{**vars(made), **more})
 
 
-def read_answer_files(paths: Sequence[Path], layout: str | None = None) -> Collection:
-    """The collection that files of answers make. Reference passages are labelled 1. Raises InputError."""
+def read_answer_files(paths: Sequence[Path], *layouts: str) -> Collection:
+    """The collection that files of answers make, of one of the layouts, or of any where none is named.
+
+    Reference passages are labelled 1. Raises InputError.
+    """
     gathering = Gathering()
     for path in paths:
-        file = read_given(path, layout)
+        file = _given(path, layouts)
         gathering.notes += file.unused()
         for row in file.answers:
             _take(gathering, row, file)
+        if file.answers and not file.answered:
+            gathering.notes.append(f"{plain(path.name)}: read as {file.layout}; queries without answers")
     return gathering.collection()
+
+
+def _given(path: Path, layouts: Sequence[str]) -> GivenAnswers:
+    if len(layouts) == 1:
+        return read_given(path, layouts[0])
+    file = read_given(path)
+    if layouts and file.layout not in layouts:
+        raise InputError(f"has the columns of {file.layout}, not of {' or '.join(layouts)}", file=path)
+    return file
 
 
 def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
@@ -107,17 +128,20 @@ def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
     expected = {name: fields[name] for name in EXPECTED if fields.get(name) is not None}
     if "expected_facts" in expected:
         expected.setdefault("expected_response", "\n".join(map(str, expected["expected_facts"])))
-    query = gathering.query(None if id is None else str(id), text, path, line, **expected)
+    query = gathering.query(
+        None if id is None else str(id), text, path, line, (fields.get("metadata") or {}) | expected
+    )
     for context in fields.get("reference_contexts") or ():
         gathering.qrels.setdefault(query, {})[_passage(gathering, context, path, line)] = 1
-    named = [_passage(gathering, one, path, line) for one in fields.get("contexts") or ()]
-    if "answer" not in fields and "error" not in fields:
+    given = fields.get("contexts") or ()
+    named = [_passage(gathering, one, path, line) for one in given]
+    if not file.answered or ("answer" not in fields and "error" not in fields):
         return
     answer = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
     used = fields.get("usage")
     if isinstance(used, dict):
         answer["usage"] = {name: used[name] for name in Usage.model_fields if used.get(name) is not None}
-    if named:
+    if named and not (fields.get("passages") and all(one.get("id") for one in given)):
         answer["passages"] = named
     gathering.answer(str(fields.get("agent") or file.agent), {**answer, "query_id": query}, path, line)
 
