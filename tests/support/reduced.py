@@ -8,6 +8,7 @@ from typing import Any
 
 from ragassay.digests import digest_bytes
 from ragassay.evaluate.from_files.collections.collection import Collection
+from ragassay.evaluate.from_files.collections.ragelo_experiment import by_query
 from ragassay.evaluate.from_files.collections.ragelo_tables import retrieved, swapped
 from ragassay.records import Answer, Passage, Query, Usage
 
@@ -151,6 +152,7 @@ WITHOUT: Mapping[str, Without] = {
     "scores of rankings": _as_ranked,
     "games": _empty("games", ()),
     "judges, probabilities and lists of games": _shown_first,
+    "places of games among those of other queries": lambda made: replace(made, games=tuple(by_query(made))),
     "repeated passages of answers": _answers(
         lambda one: one.model_copy(update={"passages": tuple(dict.fromkeys(one.passages))})
     ),

@@ -118,8 +118,9 @@ def grades(collection: Collection) -> int:
 
 
 def labels_without_text(collection: Collection) -> int:
-    """Labels of passages whose text is not at hand."""
-    return sum(id not in collection.passages for row in collection.qrels.values() for id in row)
+    """Labels of passages whose text is not at hand, or of queries that are not."""
+    rows = collection.qrels.items()
+    return sum(id not in collection.passages or query not in collection.queries for query, row in rows for id in row)
 
 
 def answers(collection: Collection) -> int:

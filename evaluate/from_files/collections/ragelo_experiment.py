@@ -8,7 +8,7 @@ field for stands in `metadata`, under `ragassay`, where RAGElo leaves it alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,29 @@ def _ranked_without_text(collection: Collection) -> int:
     return sum(id not in collection.passages for row in rows for id, _ in row)
 
 
+def by_query(collection: Collection) -> list[Game]:
+    """The games of known queries, query by query."""
+    place = {id: number for number, id in enumerate(collection.queries)}
+    return sorted((game for game in collection.games if game.query_id in place), key=lambda one: place[one.query_id])
+
+
+def _moved(collection: Collection) -> int:
+    known = [game for game in collection.games if game.query_id in collection.queries]
+    return sum(one is not other for one, other in zip(by_query(collection), known, strict=True))
+
+
+def _of_unknown(collection: Collection) -> int:
+    games = [game.query_id for game in collection.games]
+    rankings = [query for rows in collection.rankings.values() for query in rows]
+    return sum(query not in collection.queries for query in (*games, *rankings, *collection.qrels))
+
+
 LOSES: held.Losses = {
+    "places of games among those of other queries": _moved,
     "passages that nobody ranked or labelled": _strays,
     "ranked passages without their text": _ranked_without_text,
     "labels of passages without a text": held.labels_without_text,
+    "labels, rankings and games of unknown queries": _of_unknown,
 }
 
 
@@ -66,7 +85,10 @@ def is_experiment(path: Path) -> bool:
 def write(collection: Collection, folder: Path) -> None:
     """experiment.json. Raises InputError for an id that RAGElo would change."""
     check_ids(collection)
-    queries = {id: _query(id, collection) for id in collection.queries}
+    games: dict[str, list[Game]] = {}
+    for game in collection.games:
+        games.setdefault(game.query_id, []).append(game)
+    queries = {id: _query(id, collection, games.get(id, ())) for id in collection.queries}
     write_json(folder / FILE, {"queries": queries, "experiment_name": OURS, "elo_tournaments": []})
 
 
@@ -218,21 +240,21 @@ def _verdict(evaluation: Any, where: str, path: Path) -> dict[str, Any] | None:
     return {"winner": side, "reason": reason if isinstance(reason, str) else None}
 
 
-def _query(id: str, collection: Collection) -> dict[str, Any]:
+def _query(id: str, collection: Collection, games: Sequence[Game]) -> dict[str, Any]:
     query = collection.queries[id]
-    answers = [rows[id] for rows in collection.answers.values() if id in rows]
+    answers = [rows[id] for _, rows in sorted(collection.answers.items()) if id in rows]
     return {
         **{"qid": id, "query": query.text, "metadata": query.metadata or None},
         "retrieved_docs": {one["did"]: one for one in _documents(id, collection)},
         "answers": {one.agent: _answer(one) for one in answers},
-        "pairwise_games": [_game(one, collection) for one in collection.games if one.query_id == id],
+        "pairwise_games": [_game(one, collection) for one in games],
     }
 
 
 def _documents(query: str, collection: Collection) -> Iterator[dict[str, Any]]:
     labels = collection.qrels.get(query, {})
     by: dict[str, dict[str, float]] = {}
-    for agent, rows in collection.rankings.items():
+    for agent, rows in sorted(collection.rankings.items()):
         for id, score in rows.get(query, ()):
             by.setdefault(id, {})[agent] = score
     for id in dict.fromkeys((*by, *labels)):

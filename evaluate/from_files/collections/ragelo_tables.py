@@ -24,7 +24,7 @@ GAMES = "pairwise_answers_evaluations.csv"
 
 def retrieved(collection: Collection) -> Iterator[tuple[str, str, list[tuple[str, float]]]]:
     """(agent, query id, passages by falling score): the agent's ranking, or its answer's passages where it has none."""
-    for agent in dict.fromkeys((*collection.answers, *collection.rankings)):
+    for agent in sorted({*collection.answers, *collection.rankings}):
         ranked, answers = collection.rankings.get(agent, {}), collection.answers.get(agent, {})
         for query in dict.fromkeys((*ranked, *answers)):
             own = answers[query].passages if query in answers else ()

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
 from ragassay.digests import digest_bytes
+from ragassay.errors import InputError
 from ragassay.files import json_line, write_text
 from ragassay.layouts.cells import unpacked
 from ragassay.layouts.spans import OUR_ID
@@ -86,13 +87,20 @@ def write_langsmith(collection: Collection, folder: Path) -> None:
 
 
 def write_phoenix(collection: Collection, folder: Path) -> None:
-    """AGENT.jsonl, the spans that Phoenix' client takes (`client.spans.log_spans`)."""
+    """AGENT.jsonl, the spans that Phoenix' client takes (`log_spans`). Raises InputError where nobody answered."""
+    _check_answered(collection)
     _write(collection, folder, _spans)
 
 
 def write_mlflow(collection: Collection, folder: Path) -> None:
-    """AGENT.jsonl, a trace a line as `Trace.to_json` writes it."""
+    """AGENT.jsonl, a trace a line as `Trace.to_json` writes it. Raises InputError where nobody answered."""
+    _check_answered(collection)
     _write(collection, folder, lambda trace: iter([_mlflow(trace)]))
+
+
+def _check_answered(collection: Collection) -> None:
+    if not collection.counts()["answers"]:
+        raise InputError("nobody answered, and traces hold nothing else", remedy="export to csv or hf")
 
 
 def _write(collection: Collection, folder: Path, rows: Callable[[Trace], Iterator[dict[str, Any]]]) -> None:
