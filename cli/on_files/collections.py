@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from ragassay.errors import InputError
@@ -39,19 +39,20 @@ def export_folder(options: argparse.Namespace) -> int:
     collection = read_folder(results)
     if options.to == "mlflow":
         with new_folder(options.out) as folder:
-            said = mlflow_run.write(collection, results, folder)
+            said, left_out = mlflow_run.write(collection, results, folder), frozenset[str]()
     else:
         to = FORMATS[options.to]
         with whole_folder(options.out) as folder:
             to.write(collection, folder)
-        said = not_held(to.title, to.loses, collection)
-    print(f"{plain(str(options.out))}: {_counted(collection)}")
+        said, left_out = not_held(to.title, to.loses, collection), frozenset(to.loses)
+    print(f"{plain(str(options.out))}: {_counted(collection, left_out)}")
     _say(said)
     return 0
 
 
-def _counted(collection: Collection) -> str:
-    return ", ".join(f"{n} {what}" for what, n in collection.counts().items() if n) or "nothing"
+def _counted(collection: Collection, left_out: Set[str] = frozenset()) -> str:
+    counts = collection.counts().items()
+    return ", ".join(f"{n} {what}" for what, n in counts if n and what not in left_out) or "nothing"
 
 
 def _say(notes: Sequence[str]) -> None:

@@ -72,10 +72,10 @@ def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
     if path.suffix.lower() in TABLES and _fitting(columns) is None:
         rows = [row._replace(fields={name.lower(): cell for name, cell in row.fields.items()}) for row in rows]
         columns = [name.lower() for name in columns]
+    if not columns and path.suffix.lower() not in TABLES and (layout is None or layout in NAMES):
+        raise InputError("holds no answer", file=path)
     found = _fitting(columns) if layout is None else _named(layout, columns, path)
     if found is None:
-        if not rows and path.suffix.lower() not in TABLES:
-            raise InputError("holds no answer", file=path)
         line = 1 if path.suffix.lower() in TABLES else rows[0].line
         raise InputError(f"has the columns {_names(columns)}", file=path, line=line, remedy=REMEDY)
     if isinstance(found, Layout):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InputError
 from ..files import read_json, read_objects, read_text
-from ..text import csv_text
+from ..text import csv_text, plain
 
 LISTS = ("goldens", "samples", "examples", "test_cases", "traces", "data")
 """Where one object holds a data set, the field that has its rows."""
@@ -95,7 +95,9 @@ def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
     An apostrophe before what a spreadsheet might run is taken away (`text.csv_text`).
     """
     rows = _cells(path, delimiter)
-    _, header = next(rows, (1, []))
+    first, header = next(rows, (1, []))
+    if twice := [name for name in header if name and header.count(name) > 1]:
+        raise InputError(f"has two columns '{plain(twice[0])}'", file=path, line=first)
     for number, (line, cells) in enumerate(rows, 1):
         if len(cells) != len(header):
             raise InputError(f"has {len(cells)} cells, the header has {len(header)}", file=path, line=line)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -12,13 +12,14 @@ from ragassay.errors import InputError
 from ragassay.files import check_record, first_problem
 from ragassay.layouts.answers import GivenAnswers, read_given
 from ragassay.layouts.layout import Given
-from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.records import Answer, Passage, Query, Record, Usage
 from ragassay.text import plain
 from ragassay.trec import Qrels
 
 from ..answers import EXPECTED, context_id
 from .collection import Collection, agent_name
 
+R = TypeVar("R", bound=Record)
 _FIELDS = ("answer", "passages", "queries", "latency_s", "error")
 
 
@@ -51,14 +52,13 @@ class Gathering:
         told = {**(known.metadata if known else {}), **metadata}
         if known is not None and any(known.metadata.get(name, told[name]) != told[name] for name in metadata):
             raise InputError(f"query '{plain(id)}' is not expected what it was before", file=path, line=line)
-        self.queries[id] = Query(id=id, text=text, metadata=told)
-        check_record(self.queries[id], path, line or 1)
+        self.queries[id] = made(Query, {"id": id, "text": text, "metadata": told}, path, line)
         self._by_text.setdefault(text, id)
         return id
 
-    def passage(self, passage: Passage, path: Path, line: int | None) -> str:
-        """Its id. Raises InputError for one id of two texts."""
-        check_record(passage, path, line or 1)
+    def passage(self, fields: Mapping[str, Any], path: Path, line: int | None) -> str:
+        """Its id. Raises InputError for one id of two texts, and for what is no passage."""
+        passage = made(Passage, fields, path, line)
         known = self.passages.setdefault(passage.id, passage)
         if known.text != passage.text:
             problem = f"passage '{plain(passage.id)}' has another text than before"
@@ -74,11 +74,7 @@ class Gathering:
             self.notes.append(note)
         if isinstance(answer.get("answer"), str) and not answer["answer"].strip():
             answer = {**answer, "answer": None, "error": answer.get("error") or "the answer is empty"}
-        try:
-            record = Answer.model_validate({"answer": None, **answer, "agent": name})
-        except ValidationError as error:
-            raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=line) from None
-        check_record(record, path, line or 1)
+        record = made(Answer, {"answer": None, **answer, "agent": name}, path, line)
         if record.query_id in self.answers.setdefault(name, {}):
             raise InputError(f"a second answer of {name} to '{plain(record.query_id)}'", file=path, line=line)
         self.answers[name][record.query_id] = record
@@ -89,8 +85,18 @@ class Gathering:
 
     def collection(self, **more: Any) -> Collection:
         """What was gathered."""
-        made = Collection(self.queries, self.passages, self.qrels, self.answers, notes=tuple(self.notes))
-        return made if not more else Collection(**{**vars(made), **more})
+        whole = Collection(self.queries, self.passages, self.qrels, self.answers, notes=tuple(self.notes))
+        return whole if not more else Collection(**{**vars(whole), **more})
+
+
+def made(kind: type[R], fields: Mapping[str, Any], path: Path, line: int | None) -> R:
+    """The record of these fields. Raises InputError with the line for what is none, or longer than is taken."""
+    try:
+        record = kind.model_validate(fields)
+    except ValidationError as error:
+        raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=line) from None
+    check_record(record, path, line or 1)
+    return record
 
 
 def read_answer_files(paths: Sequence[Path], *layouts: str) -> Collection:
@@ -148,4 +154,5 @@ def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
 
 def _passage(gathering: Gathering, context: dict[str, Any], path: Path, line: int) -> str:
     metadata = {"doc": context["doc"]} if context.get("doc") else {}
-    return gathering.passage(Passage(id=context_id(context), text=context["text"], metadata=metadata), path, line)
+    fields = {"id": context_id(context), "text": context["text"], "metadata": metadata}
+    return gathering.passage(fields, path, line)

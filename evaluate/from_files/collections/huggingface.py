@@ -8,23 +8,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
-
-from pydantic import ValidationError
+from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.files import check_record, first_problem, json_line, read_objects, write_text
-from ragassay.records import Game, Passage, Query
+from ragassay.files import json_line, read_objects, write_text
+from ragassay.records import Game, Query
 from ragassay.text import listed, plain
 from ragassay.trec import Qrels, Rankings
 
 from . import held
 from .collection import Collection, agent_name
-from .gathered import Gathering
+from .gathered import Gathering, made
 
 LOSES: held.Losses = {}
 TABLES = ("queries", "corpus", "qrels", "rankings", "answers", "games")
-R = TypeVar("R", Query, Passage, Game)
 _QREL: Mapping[str, Any] = {"query-id": str, "corpus-id": str, "score": int}
 _RANKING: Mapping[str, Any] = {"agent": str, "query-id": str, "corpus-id": str, "score": int | float}
 _KINDS = {str: "a text", int: "a whole number", int | float: "a number"}
@@ -39,10 +36,10 @@ def read(sources: Sequence[Path]) -> Collection:
         raise InputError("has no queries", file=sources[0] / "queries.jsonl")
     gathering, qrels, rankings = Gathering(), Qrels(), dict[str, Rankings]()
     for path, line, row in rows["queries"]:
-        query = _made(Query, _deep(row, path, line), path, line)
+        query = made(Query, _deep(row, path, line), path, line)
         gathering.query(query.id, query.text, path, line, query.metadata)
     for path, line, row in rows["corpus"]:
-        gathering.passage(_made(Passage, _deep(row, path, line), path, line), path, line)
+        gathering.passage(_deep(row, path, line), path, line)
     for path, line, row in rows["qrels"]:
         query_id, passage_id, label = _fields(row, _QREL, path, line)
         if qrels.setdefault(query_id, {}).setdefault(passage_id, label) != label:
@@ -50,8 +47,10 @@ def read(sources: Sequence[Path]) -> Collection:
     for path, line, row in rows["rankings"]:
         _add_rank(rankings, row, path, line)
     for path, line, row in rows["answers"]:
+        if row.get("query_id") not in gathering.queries:
+            raise InputError(f"query '{plain(str(row.get('query_id')))}' is not in queries.jsonl", file=path, line=line)
         gathering.answer(str(row.get("agent")), row, path, line)
-    games = tuple(_made(Game, row, path, line) for path, line, row in rows["games"])
+    games = tuple(made(Game, row, path, line) for path, line, row in rows["games"])
     unknown = sorted(path.name for path in sources[0].glob("*.jsonl") if path.stem not in TABLES)
     notes = [f"not used: {plain(listed(unknown))}"] if unknown else []
     return gathering.collection(qrels=qrels, rankings=rankings, games=games, notes=(*gathering.notes, *notes))
@@ -80,15 +79,6 @@ def _deep(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
         return row | {"metadata": json.loads(told)}
     except (ValueError, RecursionError):
         raise InputError("'metadata' is not JSON", file=path, line=line) from None
-
-
-def _made(kind: type[R], row: Mapping[str, Any], path: Path, line: int) -> R:
-    try:
-        record = kind.model_validate(row)
-    except ValidationError as error:
-        raise InputError(first_problem(error).removeprefix("Value error, "), file=path, line=line) from None
-    check_record(record, path, line)
-    return record
 
 
 def _fields(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, line: int) -> list[Any]:

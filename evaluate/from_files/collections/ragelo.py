@@ -11,7 +11,7 @@ from pathlib import Path
 from ragassay.errors import InputError
 from ragassay.layouts.cells import text
 from ragassay.layouts.rows import Row, read_rows
-from ragassay.records import Game, Passage
+from ragassay.records import Game
 from ragassay.text import listed, plain
 from ragassay.trec import Rankings
 
@@ -112,11 +112,12 @@ def _documents(gathering: Gathering, files: Sequence[tuple[Path, list[Row]]]) ->
     """Agent to its rankings: the order of the rows, the score of a passage being 1/rank."""
     order: dict[str, dict[str, list[str]]] = {}
     for path, row in _rows(files):
-        passage = Passage(id=_cell(row, "did", path), text=_text(row, "document", path))
-        gathering.passage(passage, path, row.line)
+        passage = gathering.passage(
+            {"id": _cell(row, "did", path), "text": _text(row, "document", path)}, path, row.line
+        )
         if agent := str(row.fields.get("agent") or "").strip():
             ranked = order.setdefault(agent_name(agent), {}).setdefault(_cell(row, "qid", path), [])
-            ranked += [passage.id] if passage.id not in ranked else []
+            ranked += [passage] if passage not in ranked else []
     return {
         agent: {query: [(id, 1 / rank) for rank, id in enumerate(ids, 1)] for query, ids in rows.items()}
         for agent, rows in order.items()

@@ -16,10 +16,11 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.files import first_problem, read_json, write_json
-from ragassay.records import Answer, Game, Passage
+from ragassay.records import Answer, Game
 from ragassay.text import listed, plain
 from ragassay.trec import Rankings
 
+from ..games import AnyonesGame
 from . import held
 from .collection import Collection, agent_name
 from .gathered import Gathering
@@ -138,19 +139,18 @@ class Reading:
     ) -> None:
         self._name_unused("document", document)
         told = dict(_object(document.get("metadata") or {}, f"the metadata of a document of {where}", path))
-        fields = {"id": document.get("did"), "text": document.get("text"), **_ours(told), "metadata": told}
-        try:
-            passage = Passage.model_validate(fields)
-        except ValidationError as error:
-            raise InputError(f"a document of {where}: {first_problem(error)}", file=path) from None
-        self.gathering.passage(passage, path, None)
+        if not isinstance(document.get("did"), str) or not isinstance(document.get("text"), str):
+            raise InputError(f"a document of {where} has no did or no text", file=path)
+        rest = _ours(told)
+        fields = {"id": document["did"], "text": document["text"], **rest, "metadata": told}
+        passage = self.gathering.passage(fields, path, None)
         for agent, score in _object(document.get("retrieved_by") or {}, f"retrieved_by in {where}", path).items():
             if not isinstance(score, int | float) or score - score != 0:
                 raise InputError(f"a score in {where} is not a number", file=path)
-            ranked.setdefault(agent_name(agent), []).append((passage.id, float(score)))
+            ranked.setdefault(agent_name(agent), []).append((passage, float(score)))
         label = _label(document.get("evaluation"))
         if label is not None:
-            self.gathering.qrels.setdefault(query, {})[passage.id] = label
+            self.gathering.qrels.setdefault(query, {})[passage] = label
         elif document.get("evaluation"):
             self._unused["evaluations of documents without a whole number"] += 1
 
@@ -180,7 +180,7 @@ class Reading:
             return
         rest = _ours(dict(_object(game.get("metadata") or {}, f"the metadata of a game of {where}", path)))
         try:
-            made = Game.model_validate({**fields, **verdict})
+            made = Game(**AnyonesGame.model_validate({**fields, **verdict}).model_dump())
             made = swapped(made, "b") if rest.pop("first", "a") == "b" else made
             same = rest.pop("raw_answer", None) == game["evaluation"].get("raw_answer")
             self.games.append(Game.model_validate({**made.model_dump(), **(rest if same else {})}))

@@ -50,7 +50,11 @@ def _spaced_reasons(collection: Collection) -> int:
 
 
 def _other_scores(collection: Collection) -> int:
-    scores = [score == 1 / n for _, _, rows in retrieved(collection) for n, (_, score) in enumerate(rows, 1)]
+    scores = [
+        round(score, 6) == round(1 / n, 6)
+        for _, _, rows in retrieved(collection)
+        for n, (_, score) in enumerate(rows, 1)
+    ]
     return scores.count(False)
 
 

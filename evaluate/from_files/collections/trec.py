@@ -44,7 +44,7 @@ def read(sources: Sequence[Path]) -> Collection:
             gathering.query(query.id, query.text, path, None, query.metadata)
     for path in found["documents"]:
         for passage in TrecCollection(path):
-            gathering.passage(passage, path, None)
+            gathering.passage(passage.model_dump(), path, None)
     for path in found["qrels"]:
         _add_labels(gathering.qrels, read_qrels(path), path)
     rankings = _runs(found["run"])
