@@ -20,16 +20,8 @@ NAME, TITLE, FIELD = "langsmith", "LangSmith's runs: id, trace_id, parent_run_id
 COLUMNS = frozenset(
     (
         *("id", "trace_id", "parent_run_id", "run_type", "inputs", "outputs", "error", "start_time", "end_time"),
-        *(
-            "name",
-            "status",
-            "dotted_order",
-            "prompt_tokens",
-            "completion_tokens",
-            "total_cost",
-            "reference_example_id",
-            "extra",
-        ),
+        *("name", "status", "dotted_order", "prompt_tokens", "completion_tokens", "total_cost"),
+        *("reference_example_id", "extra"),
     )
 )
 

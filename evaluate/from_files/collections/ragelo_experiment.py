@@ -185,7 +185,8 @@ class Reading:
             same = rest.pop("raw_answer", None) == game["evaluation"].get("raw_answer")
             self.games.append(Game.model_validate({**made.model_dump(), **(rest if same else {})}))
         except ValidationError as error:
-            raise InputError(f"a game of {where}: {first_problem(error)}", file=path) from None
+            problem = first_problem(error).removeprefix("Value error, ")
+            raise InputError(f"a game of {where}: {problem}", file=path) from None
 
     def _name_unused(self, kind: str, given: Mapping[str, Any]) -> None:
         for name in given.keys() - _KNOWN[kind]:

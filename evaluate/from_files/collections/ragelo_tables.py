@@ -50,12 +50,8 @@ def _spaced_reasons(collection: Collection) -> int:
 
 
 def _other_scores(collection: Collection) -> int:
-    scores = [
-        round(score, 6) == round(1 / n, 6)
-        for _, _, rows in retrieved(collection)
-        for n, (_, score) in enumerate(rows, 1)
-    ]
-    return scores.count(False)
+    places = [(n, score) for _, _, rows in retrieved(collection) for n, (_, score) in enumerate(rows, 1)]
+    return sum(round(score, 6) != round(1 / n, 6) for n, score in places)
 
 
 def swapped(game: Game, first: Literal["a", "b"]) -> Game:
