@@ -178,7 +178,8 @@ def _agent_evaluation(query: Query, answer: Answer | None, collection: Collectio
         made |= {"agent": answer.agent, "agent/latency_seconds": answer.latency_s}
     facts, docs = (_texts(query.metadata.get(name)) for name in ("expected_facts", "expected_docs"))
     made |= {"expected_response": held.expected_text(query), "expected_facts": facts}
-    return made | {"expected_retrieved_context": docs and [{"doc_uri": doc} for doc in docs]}
+    made["expected_retrieved_context"] = [{"doc_uri": doc} for doc in docs] if docs else None
+    return made
 
 
 def _ours(query: Query, answer: Answer | None, collection: Collection) -> Row:
