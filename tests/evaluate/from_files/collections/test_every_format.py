@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from support.made_collections import collections
 from support.pages import PAGES
 from support.reduced import reduced
@@ -38,7 +38,7 @@ def read(name: str, folder: Path) -> Collection:
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(made=collections())
 def test_what_is_read_again_is_the_same_but_for_what_is_named(name: str, made: Collection):
     assume(made.counts()["answers"] or name not in ("phoenix", "mlflow-traces"))
