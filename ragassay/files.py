@@ -22,6 +22,14 @@ from .text import plain
 R = TypeVar("R", bound=BaseModel)
 
 
+_OTHER_KINDS = (
+    (b"\x1f\x8b", "compressed with gzip", "unpack it with gunzip"),
+    (b"PK\x03\x04", "a ZIP archive", "unpack it"),
+    (b"\xff\xfe", "UTF-16", "save it as UTF-8"),
+    (b"\xfe\xff", "UTF-16", "save it as UTF-8"),
+)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write `text` as UTF-8 beside `path` and move it into place."""
     write_bytes(path, text.encode("utf-8", "surrogatepass"))
@@ -89,6 +97,9 @@ def read_text(path: Path) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        for start, what, remedy in _OTHER_KINDS:
+            if data.startswith(start):
+                raise InputError(f"is {what}, not UTF-8 text", file=path, remedy=remedy) from None
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError("is not UTF-8 text", file=path, line=line, remedy="save it as UTF-8") from None
     if "\0" in text:

@@ -61,3 +61,19 @@ def safe_cell(text: str) -> str:
     """`text` as a spreadsheet shows it and never runs it: what might begin a formula gets an apostrophe before it."""
     told = untrusted(text)
     return f"'{told}" if told.lstrip().startswith(_FORMULA) or told.startswith(("\t", "\r", "\n")) else told
+
+
+_RISKY = re.compile(r"'*(?:\s*[=+\-@＝＋－＠]|[\t\r\n])")
+
+
+def csv_cell(text: str) -> str:
+    """`text` for a cell of CSV that is read back: an apostrophe before what a spreadsheet might run, nothing else.
+
+    `csv_text` takes the apostrophe away again: of every text, what comes back is the same.
+    """
+    return f"'{text}" if _RISKY.match(text) else text
+
+
+def csv_text(cell: str) -> str:
+    """What `csv_cell` was made of."""
+    return cell[1:] if cell.startswith("'") and _RISKY.match(cell[1:]) else cell

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.evaluate.from_files.collections import beir, huggingface, mlflow_run, ragas, ragelo, trec
+from ragassay.evaluate.from_files.collections import mlflow_run
 from ragassay.evaluate.from_files.collections.collection import (
     Collection,
     new_folder,
@@ -16,12 +16,9 @@ from ragassay.evaluate.from_files.collections.collection import (
     whole_folder,
     write_folder,
 )
-from ragassay.evaluate.from_files.collections.gathered import read_answer_files
+from ragassay.evaluate.from_files.collections.formats import FORMATS, READERS
+from ragassay.evaluate.from_files.collections.held import not_held
 from ragassay.text import plain
-
-SHEETS = {"ragas": "ragas", "csv": None, "langsmith": "langsmith", "phoenix": "openinference"}
-"""What `--from` takes that is files of answers to the layout these have; None: told by the columns."""
-SUFFIXES = (".jsonl", ".json", ".csv", ".tsv")
 
 
 def import_files(options: argparse.Namespace) -> int:
@@ -29,7 +26,7 @@ def import_files(options: argparse.Namespace) -> int:
     for source in options.sources:
         if not source.exists():
             raise InputError("there is no such file", file=source)
-    collection = _read(options.from_, options.sources)
+    collection = READERS[options.from_](options.sources)
     write_folder(collection, options.out)
     print(f"{plain(str(options.out))}: {_counted(collection)}")
     _say(collection.notes)
@@ -42,24 +39,20 @@ def export_folder(options: argparse.Namespace) -> int:
     collection = read_folder(results)
     if options.to == "mlflow":
         with new_folder(options.out) as folder:
-            said = mlflow_run.write(collection, results, folder)
+            said, left_out = mlflow_run.write(collection, results, folder), frozenset[str]()
     else:
-        writers = {"beir": beir.write, "trec": trec.write, "ragas": ragas.write, "hf": huggingface.write}
+        to = FORMATS[options.to]
         with whole_folder(options.out) as folder:
-            said = writers[options.to](collection, folder)
-    print(f"{plain(str(options.out))}: {_counted(collection)}")
+            to.write(collection, folder)
+        said, left_out = not_held(to.title, to.loses, collection), frozenset(to.loses)
+    print(f"{plain(str(options.out))}: {_counted(collection, left_out)}")
     _say(said)
     return 0
 
 
-def _read(kind: str, sources: Sequence[Path]) -> Collection:
-    if kind in SHEETS:
-        return read_answer_files(ragelo.in_folders(sources, SUFFIXES), SHEETS[kind])
-    return {"ragelo": ragelo.read, "trec": trec.read, "beir": beir.read}[kind](sources)
-
-
-def _counted(collection: Collection) -> str:
-    return ", ".join(f"{n} {what}" for what, n in collection.counts().items() if n) or "nothing"
+def _counted(collection: Collection, left_out: Set[str] = frozenset()) -> str:
+    counts = collection.counts().items()
+    return ", ".join(f"{n} {what}" for what, n in counts if n and what not in left_out) or "nothing"
 
 
 def _say(notes: Sequence[str]) -> None:

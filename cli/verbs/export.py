@@ -11,7 +11,11 @@ from ragassay.errors import InputError
 
 from ..options import Verbs, add_corpus, add_verb, path_of
 
-TO = ("beir", "trec", "ragas", "hf", "mlflow")
+TO = (
+    *("beir", "trec", "ragas", "ragas-csv", "ragelo", "ragelo-experiment", "deepeval", "agent-evaluation", "csv"),
+    *("langsmith", "phoenix", "mlflow-traces", "hf", "mlflow"),
+)
+"""A test holds it to `from_files.collections.formats.FORMATS` and the run of MLflow."""
 
 
 def add(verbs: Verbs) -> None:

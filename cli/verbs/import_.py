@@ -6,7 +6,11 @@ import argparse
 
 from ..options import Verbs, add_verb, path_of
 
-FROM = ("ragelo", "trec", "beir", "ragas", "csv", "langsmith", "phoenix")
+FROM = (
+    *("ragelo", "trec", "beir", "ragas", "csv", "langsmith", "phoenix"),
+    *("mlflow-traces", "deepeval", "agent-evaluation", "hf"),
+)
+"""A test holds it to `from_files.collections.formats.READERS`."""
 
 
 def add(verbs: Verbs) -> None:

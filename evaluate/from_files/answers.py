@@ -21,7 +21,7 @@ from ..inputs.material import Material, by_id
 from ..judging.engine.cases import QueryCase, cases_of
 
 EXPECTED = ("expected_response", "expected_docs", "expected_facts", "conditions", "json_schema", "expected_files")
-USED = FIELDS - {"reference_contexts"}
+USED = FIELDS - {"reference_contexts", "reference_passages", "metadata"}
 _ANSWER_FIELDS = ("query_id", "agent", "answer", "passages", "queries", "usage", "latency_s", "error")
 _SAME = "its text, expected_response and whatever else is expected must be the same in every line"
 
@@ -96,7 +96,7 @@ def _rows(file: GivenAnswers, asked: Mapping[str, Query] | None) -> list[Row]:
     """The rows; one whose query's id is another tool's, or that has none, is told by the text of a query of `asked`."""
     by_text = {query.text.strip(): query.id for query in (asked or {}).values()}
     rows = []
-    for one in file.answers:
+    for one in file.answers if file.answered else ():
         value = dict(one.fields)
         id, text = value.get("query_id"), value.get("query")
         if isinstance(text, str) and (id is None or (one.foreign_ids and asked is not None and id not in asked)):
@@ -158,7 +158,7 @@ def _answer(path: Path, number: int, value: dict[str, Any], agent: str) -> Answe
     fields.setdefault("query_id", value.get("query"))
     fields.setdefault("agent", agent)
     if isinstance(fields.get("answer"), str) and not fields["answer"].strip():
-        fields = {**fields, "answer": None, "error": "the answer is empty"}
+        fields = {**fields, "answer": None, "error": fields.get("error") or "the answer is empty"}
     try:
         answer = Answer.model_validate({"answer": None, **fields})
     except ValidationError as error:

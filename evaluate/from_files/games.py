@@ -17,7 +17,7 @@ from pydantic import ConfigDict, Field, ValidationError, model_validator
 from ragassay.errors import InputError
 from ragassay.files import first_problem, read_json, read_objects
 from ragassay.records import Game, Winner
-from ragassay.text import plain
+from ragassay.text import csv_text, plain
 
 from ..agreement.label_tables import read_labels
 from ..ratings.verdicts import sorted_game
@@ -96,13 +96,18 @@ def _rows(path: Path) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     """(line, fields in our spelling). Raises InputError."""
     kind = path.suffix.lower()
     if kind in {".csv", ".tsv", ".tab"}:
-        rows: Iterable[tuple[int | None, Mapping[str, Any]]] = read_labels(path).rows
+        table = read_labels(path).rows
+        rows: Iterable[tuple[int | None, Mapping[str, Any]]] = [(n, _unescaped(row)) for n, row in table]
     else:
         rows = enumerate(_array(path), 1) if kind == ".json" else read_objects(path)
     for number, row in rows:
         line = None if kind == ".json" else number
         ours = kind not in _NOT_LINES and row.keys() >= {"query_id", "agent_a", "agent_b"} and "answer" not in row
         yield line, row if ours else _ours(row, path, line)
+
+
+def _unescaped(row: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: csv_text(cell) for name, cell in row.items()}
 
 
 def _array(path: Path) -> list[Any]:
@@ -125,6 +130,8 @@ def _ours(row: Mapping[str, Any], path: Path, line: int | None) -> Mapping[str, 
     else:
         winner = _winner(row, "answer" if ragelo else "winner", names, path, line)
     kept = {name: row[name] for name in ("judge", "reason", "probability", "presentation") if row.get(name)}
+    if ragelo and winner and isinstance(said := row.get("raw_answer"), str) and said:
+        kept.setdefault("reason", said)
     return kept | {
         "query_id": str(row[query]),
         **{ours: row[theirs] for ours, theirs in names.items()},

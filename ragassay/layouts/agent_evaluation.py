@@ -29,7 +29,10 @@ def _answered(value: Any) -> str:
 AGENT_EVALUATION = Layout(
     name="agent-evaluation",
     title="Databricks Agent Evaluation's: request, response, retrieved_context, expected_response or expected_facts",
-    needs=(frozenset(("request", "response")), frozenset(("request", "retrieved_context"))),
+    needs=tuple(
+        frozenset(("request", beside))
+        for beside in ("response", "retrieved_context", "expected_response", "expected_facts")
+    ),
     columns={
         "request_id": Column("query_id", text),
         "request": Column("query", said),

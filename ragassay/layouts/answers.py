@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..text import did_you_mean, listed, plain
-from . import langsmith, mlflow_traces, openinference
+from . import langsmith, langsmith_examples, mlflow_traces, openinference
 from .agent_evaluation import AGENT_EVALUATION
 from .deepeval import DEEPEVAL
 from .layout import FIELDS, Given, Layout
@@ -22,7 +22,7 @@ from .trec_rag import TREC_RAG
 DECLARED = (AGENT_EVALUATION, DEEPEVAL, TREC_RAG, RAGAS, OURS, RAGELO)
 """The layouts of columns, in the order in which a file is held against them."""
 
-TRACES = (openinference, mlflow_traces, langsmith)
+TRACES = (openinference, mlflow_traces, langsmith, langsmith_examples)
 NAMES = (*(layout.name for layout in DECLARED), *(traces.NAME for traces in TRACES))
 REMEDY = "it needs answer and qid (or query), or the columns of one of: " + "; ".join(
     [*(layout.title for layout in DECLARED if layout is not RAGELO), *(traces.TITLE for traces in TRACES)]
@@ -43,6 +43,11 @@ class GivenAnswers:
     def agent(self) -> str:
         """What a system is called where the file does not say: the file's name."""
         return self.path.name.removesuffix(self.path.suffix) if self.path.suffix else self.path.name
+
+    @property
+    def answered(self) -> bool:
+        """Whether it has a column of answers or of errors; one that has none holds queries alone."""
+        return bool({"answer", "error"} & set(self.columns.values()))
 
     def unused(self, fields: Collection[str] = FIELDS) -> list[str]:
         """A sentence on the columns that become none of `fields`; empty where all are used."""
@@ -67,10 +72,10 @@ def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
     if path.suffix.lower() in TABLES and _fitting(columns) is None:
         rows = [row._replace(fields={name.lower(): cell for name, cell in row.fields.items()}) for row in rows]
         columns = [name.lower() for name in columns]
+    if not columns and path.suffix.lower() not in TABLES and (layout is None or layout in NAMES):
+        raise InputError("holds no answer", file=path)
     found = _fitting(columns) if layout is None else _named(layout, columns, path)
     if found is None:
-        if not rows and path.suffix.lower() not in TABLES:
-            raise InputError("holds no answer", file=path)
         line = 1 if path.suffix.lower() in TABLES else rows[0].line
         raise InputError(f"has the columns {_names(columns)}", file=path, line=line, remedy=REMEDY)
     if isinstance(found, Layout):
@@ -78,7 +83,7 @@ def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
         return GivenAnswers(path, found.name, tuple(given), {name: _field(found, name) for name in columns})
     spans = found.read(rows, path)
     return GivenAnswers(
-        path, found.NAME, tuple(spans), {name: "answer" if found.used(name) else None for name in columns}
+        path, found.NAME, tuple(spans), {name: found.FIELD if found.used(name) else None for name in columns}
     )
 
 

@@ -98,7 +98,7 @@ def _context(value: Any) -> Context:
         raise ValueError("is not a list of passages, each a text or an object with its content")
     inner = value.get("document")
     given: Mapping[str, Any] = inner if isinstance(inner, Mapping) else value
-    body, metadata = first_of(given, _TEXT), given.get("metadata")
+    body, metadata = first_of(given, _TEXT), unpacked(given.get("metadata"))
     if not isinstance(body, str):
         raise ValueError("has a passage without its text (content)")
     known = metadata if isinstance(metadata, Mapping) else {}

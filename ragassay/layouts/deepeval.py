@@ -11,7 +11,10 @@ from .layout import Column, Layout
 DEEPEVAL = Layout(
     name="deepeval",
     title="DeepEval's: input, actual_output, retrieval_context, expected_output",
-    needs=(frozenset(("input", "actual_output")), frozenset(("input", "actualOutput"))),
+    needs=tuple(
+        frozenset(("input", beside))
+        for beside in ("actual_output", "actualOutput", "expected_output", "expectedOutput")
+    ),
     columns={
         "input": Column("query", text),
         "actual_output": Column("answer", text),

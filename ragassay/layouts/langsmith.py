@@ -14,13 +14,14 @@ from .cells import unpacked
 from .layout import Given
 from .openinference import seconds_between
 from .rows import Row
-from .spans import Span, answers_of
+from .spans import Span, answers_of, our_id
 
-NAME, TITLE = "langsmith", "LangSmith's runs: id, trace_id, parent_run_id, run_type, inputs, outputs"
+NAME, TITLE, FIELD = "langsmith", "LangSmith's runs: id, trace_id, parent_run_id, run_type, inputs, outputs", "answer"
 COLUMNS = frozenset(
     (
         *("id", "trace_id", "parent_run_id", "run_type", "inputs", "outputs", "error", "start_time", "end_time"),
         *("name", "status", "dotted_order", "prompt_tokens", "completion_tokens", "total_cost"),
+        *("reference_example_id", "extra"),
     )
 )
 
@@ -55,6 +56,7 @@ def _spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             inputs=run.get("inputs"),
             outputs=outputs,
             documents=_documents(outputs) if kind == "RETRIEVER" else None,
+            query_id=_query_id(run),
             error=str(run["error"]) if run.get("error") else None,
             seconds=seconds_between(run.get("start_time"), run.get("end_time")),
             usage={
@@ -63,6 +65,13 @@ def _spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
                 "cost_usd": run.get("total_cost"),
             },
         )
+
+
+def _query_id(run: Mapping[str, Any]) -> str | None:
+    """Ours where we wrote it, else the id of the example that the run was made for."""
+    extra, example = unpacked(run.get("extra")), run.get("reference_example_id")
+    ours = our_id(extra.get("metadata")) if isinstance(extra, Mapping) else None
+    return ours or (str(example) if example else None)
 
 
 def _documents(outputs: Any) -> Any:

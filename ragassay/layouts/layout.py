@@ -15,10 +15,13 @@ FIELDS = frozenset(
     (
         *("query_id", "query", "agent", "answer", "passages", "queries", "usage", "latency_s", "error"),
         *("contexts", "reference_contexts", "expected_response", "expected_facts", "expected_docs"),
-        *("conditions", "json_schema", "expected_files"),
+        *("conditions", "json_schema", "expected_files", "reference_passages", "metadata"),
     )
 )
-"""What a column can become. contexts, reference_contexts: `cells.Context`, what was retrieved and what is right."""
+"""What a column can become. contexts, reference_contexts: `cells.Context`, what was retrieved and what is right;
+passages, reference_passages: the ids of the same. metadata: what else is told of the query."""
+
+_IDS_OF = {"contexts": "passages", "reference_contexts": "reference_passages"}
 
 
 @dataclass(frozen=True)
@@ -78,4 +81,14 @@ class Layout:
                 raise InputError(problem, file=path, line=row.line) from None
         if not self.strict and not {"answer", "error"} & fields.keys():
             fields["error"] = "no answer is given"
+        for texts, ids in _IDS_OF.items():
+            if texts in fields:
+                fields[texts] = _with_ids(fields[texts], fields.get(ids) or ())
         return Given(row, fields, self.foreign_ids)
+
+
+def _with_ids(contexts: Sequence[Mapping[str, Any]], ids: Sequence[Any]) -> list[Mapping[str, Any]]:
+    """Texts with the ids that stand beside them, where there is one for each and they have none of their own."""
+    beside = ids if len(ids) == len(contexts) else [None] * len(contexts)
+    pairs = zip(contexts, beside, strict=True)
+    return [one if id is None or one.get("id") else {**one, "id": str(id)} for one, id in pairs]

@@ -15,9 +15,9 @@ from ..errors import InputError
 from .cells import unpacked
 from .layout import Given
 from .rows import Row
-from .spans import Span, answers_of
+from .spans import Span, answers_of, our_id
 
-NAME, TITLE = "mlflow", "MLflow traces: info and data.spans"
+NAME, TITLE, FIELD = "mlflow", "MLflow traces: info and data.spans", "answer"
 
 
 def fits(there: frozenset[str]) -> bool:
@@ -41,11 +41,14 @@ def _spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
         spans = data.get("spans") if isinstance(data, Mapping) else None
         if not isinstance(spans, list) or not spans or not all(isinstance(span, Mapping) for span in spans):
             raise InputError(f"{row.place}the trace has no spans (data.spans)", file=path, line=row.line)
+        info = row.fields.get("info")
+        told = info if isinstance(info, Mapping) else {}
+        query_id = our_id(told.get("trace_metadata")) or our_id(told.get("request_metadata"))
         for span in spans:
-            yield _span(row, span)
+            yield _span(row, span, query_id)
 
 
-def _span(row: Row, span: Mapping[str, Any]) -> Span:
+def _span(row: Row, span: Mapping[str, Any], query_id: str | None) -> Span:
     attributes = span.get("attributes")
     told = {name: _decoded(value) for name, value in attributes.items()} if isinstance(attributes, Mapping) else {}
     context = span.get("context")
@@ -61,6 +64,7 @@ def _span(row: Row, span: Mapping[str, Any]) -> Span:
         inputs=told.get("mlflow.spanInputs"),
         outputs=outputs,
         documents=outputs if kind == "RETRIEVER" else None,
+        query_id=query_id,
         error=_error(span),
         seconds=_seconds(span),
         usage=usage if isinstance(usage, Mapping) else None,

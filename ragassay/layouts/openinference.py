@@ -14,9 +14,10 @@ from typing import Any
 from ..errors import InputError
 from .layout import Given
 from .rows import Row
-from .spans import Span, answers_of
+from .spans import Span, answers_of, our_id
 
-NAME, TITLE = "openinference", "OpenInference spans: context, span_kind, parent_id, attributes (Phoenix)"
+NAME, FIELD = "openinference", "answer"
+TITLE = "OpenInference spans: context, span_kind, parent_id, attributes (Phoenix)"
 COLUMNS = frozenset(
     (
         *("id", "name", "context", "span_kind", "parent_id", "start_time", "end_time", "status_code"),
@@ -60,6 +61,7 @@ def _spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
             inputs=_at(attributes, "input", "value"),
             outputs=_at(attributes, "output", "value"),
             documents=_at(attributes, "retrieval", "documents"),
+            query_id=our_id(attributes.get("metadata")),
             error=str(message or "the trace failed") if failed else None,
             seconds=seconds_between(span.get("start_time"), span.get("end_time")),
             usage={
@@ -70,8 +72,8 @@ def _spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
         )
 
 
-def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """`{"a.b.0.c": 1}` as `{"a": {"b": [{"c": 1}]}}`, at every depth; names that are not dotted stay."""
+def nested(flat: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
+    """`{"a.b.0.c": 1}` as `{"a": {"b": [{"c": 1}]}}`, to a depth of twelve objects; names that are not dotted stay."""
     tree: dict[str, Any] = {}
     for name, value in flat.items():
         parts = name.split(".")[:_DEEPEST]
@@ -79,17 +81,17 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
         for part in parts[:-1]:
             inner = place.setdefault(part, {})
             place = inner if isinstance(inner, dict) else place.setdefault(f"{part}.", {})
-        inside = nested(value) if isinstance(value, Mapping) else value
+        inside = nested(value, depth + 1) if isinstance(value, Mapping) and depth < _DEEPEST else value
         known = place.get(parts[-1])
         place[parts[-1]] = {**known, **inside} if isinstance(known, dict) and isinstance(inside, dict) else inside
     return {name: _listed(value) for name, value in tree.items()}
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: Any, depth: int = 0) -> Any:
     """An object whose names count from 0 as a list."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or depth > 2 * _DEEPEST:
         return value
-    made = {name: _listed(inner) for name, inner in value.items()}
+    made = {name: _listed(inner, depth + 1) for name, inner in value.items()}
     return [made[name] for name in sorted(made, key=int)] if made and all(n.isdecimal() for n in made) else made
 
 

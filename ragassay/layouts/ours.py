@@ -26,6 +26,13 @@ def _object(value: Any) -> Any:
         raise ValueError("is not JSON") from None
 
 
+def _told(value: Any) -> Any:
+    found = _object(value)
+    if not isinstance(found, dict):
+        raise ValueError("is not a JSON object")
+    return found
+
+
 OURS = Layout(
     name="ragassay",
     title="ragassay's: query_id (or query), answer, and agent, passages or contexts, usage, latency_s, error",
@@ -46,6 +53,7 @@ OURS = Layout(
         "latency_s": Column("latency_s", _as_it_is),
         "contexts": Column("contexts", contexts),
         "reference_contexts": Column("reference_contexts", contexts),
+        "metadata": Column("metadata", _told),
     },
     strict=True,
 )

@@ -27,6 +27,8 @@ RAGAS = Layout(
     title="Ragas': user_input, response, retrieved_contexts, reference",
     needs=(
         frozenset(("user_input", "response")),
+        frozenset(("user_input", "reference")),
+        frozenset(("user_input", "reference_contexts")),
         *(frozenset(("question", "answer", name)) for name in ("contexts", "ground_truth", "ground_truths")),
     ),
     columns={
@@ -41,6 +43,7 @@ RAGAS = Layout(
         "ground_truth": Column("expected_response", text),
         "ground_truths": Column("expected_response", _first),
         "reference_contexts": Column("reference_contexts", contexts),
+        "reference_context_ids": Column("reference_passages", _ids),
         "agent": Column("agent", text),
     },
 )

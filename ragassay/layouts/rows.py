@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InputError
 from ..files import read_json, read_objects, read_text
+from ..text import csv_text, plain
 
 LISTS = ("goldens", "samples", "examples", "test_cases", "traces", "data")
 """Where one object holds a data set, the field that has its rows."""
@@ -89,13 +90,18 @@ def _list_of(path: Path) -> Sequence[Any]:
 
 
 def table_rows(path: Path, delimiter: str) -> Iterator[Row]:
-    """The rows of a table with a header, blank ones left out. Raises InputError with the line."""
+    """The rows of a table with a header, blank ones left out. Raises InputError with the line.
+
+    An apostrophe before what a spreadsheet might run is taken away (`text.csv_text`).
+    """
     rows = _cells(path, delimiter)
-    _, header = next(rows, (1, []))
+    first, header = next(rows, (1, []))
+    if twice := [name for name in header if name and header.count(name) > 1]:
+        raise InputError(f"has two columns '{plain(twice[0])}'", file=path, line=first)
     for number, (line, cells) in enumerate(rows, 1):
         if len(cells) != len(header):
             raise InputError(f"has {len(cells)} cells, the header has {len(header)}", file=path, line=line)
-        yield Row(number, line, dict(zip(header, cells, strict=True)))
+        yield Row(number, line, dict(zip(header, map(csv_text, cells), strict=True)))
 
 
 def _cells(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -8,14 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .cells import contexts, said
+from .cells import contexts, said, unpacked
 from .layout import Given
 from .rows import Row
+
+OUR_ID = "ragassay_query_id"
+"""In the metadata of what we write: the query's id, for which traces and data sets of others have no place."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """One step of a trace, whoever recorded it. seconds: how long it took; None where that is not told."""
+    """One step of a trace, whoever recorded it. seconds: how long it took; None where that is not told.
+
+    query_id: of the query that the trace answers, where it names one.
+    """
 
     row: Row
     trace: str
@@ -25,6 +31,7 @@ class Span:
     inputs: Any = None
     outputs: Any = None
     documents: Any = None
+    query_id: str | None = None
     error: str | None = None
     seconds: float | None = None
     usage: Mapping[str, Any] | None = None
@@ -51,6 +58,8 @@ def _answer(trace: Sequence[Span], path: Path) -> Given:
         raise InputError(problem, file=path, line=first.row.line, remedy="give whole traces, all spans of each")
     root = roots[0]
     fields: dict[str, Any] = {"query": _read("input", root, said, root.inputs, path)}
+    if root.query_id is not None:
+        fields["query_id"] = root.query_id
     if root.error is None and root.outputs not in (None, ""):
         fields["answer"] = _read("output", root, said, root.outputs, path)
     else:
@@ -63,7 +72,14 @@ def _answer(trace: Sequence[Span], path: Path) -> Given:
         fields["latency_s"] = root.seconds
     if used := _usage(trace):
         fields["usage"] = used
-    return Given(root.row, fields)
+    return Given(root.row, fields, foreign_ids=True)
+
+
+def our_id(metadata: Any) -> str | None:
+    """The id of the query that `metadata`, an object or the JSON of one, has of us."""
+    told = unpacked(metadata)
+    found = told.get(OUR_ID) if isinstance(told, Mapping) else None
+    return found if isinstance(found, str) and found else None
 
 
 def _read(what: str, span: Span, read: Any, value: Any, path: Path) -> Any:

@@ -26,7 +26,12 @@ def _sentences(value: Any) -> str:
         if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
             raise ValueError("has citations that are no places in references, from 0")
         said.append(_with(one["text"].strip(), "".join(f"[{number + 1}]" for number in numbers)))
-    return " ".join(said)
+    return "".join(f"{_between(before, one)}{one}" for before, one in zip(["", *said], said, strict=False))
+
+
+def _between(before: str, sentence: str) -> str:
+    """A space; a line's end where either has lines of its own, as code has."""
+    return "" if not before else "\n" if "\n" in before or "\n" in sentence else " "
 
 
 def _with(sentence: str, marks: str) -> str:

@@ -12,7 +12,10 @@ from ragassay.text import listed, plain
 from ragassay.trec import read_qrels
 
 from ...inputs.material import by_id
+from . import held
 from .collection import Collection, write_beir_qrels
+
+LOSES: held.Losses = {"answers": held.answers, **held.OF_TESTS}
 
 
 def read(sources: Sequence[Path]) -> Collection:
@@ -32,10 +35,8 @@ def read(sources: Sequence[Path]) -> Collection:
     )
 
 
-def write(collection: Collection, folder: Path) -> list[str]:
-    """Write the data set; sentences on what of the collection it cannot hold."""
+def write(collection: Collection, folder: Path) -> None:
+    """Write the data set. Raises InputError for an id with white space."""
     write_records(folder / "corpus.jsonl", collection.passages.values())
     write_records(folder / "queries.jsonl", collection.queries.values())
     write_beir_qrels(folder / "qrels" / "test.tsv", collection.qrels)
-    lacking = [what for what in ("answers", "rankings", "games") if collection.counts()[what]]
-    return [f"BEIR's layout cannot hold {listed(lacking)}: left out"] if lacking else []

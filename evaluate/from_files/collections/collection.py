@@ -51,6 +51,7 @@ def read_folder(folder: Path) -> Collection:
         remedy = "name a results folder, or one that `ragassay import` wrote"
         raise InputError("has no queries.jsonl", file=folder, remedy=remedy)
     labels = next((folder / name for name in ("qrels.tsv", "qrels.trec") if (folder / name).is_file()), None)
+    queries = by_id(folder / "queries.jsonl", Query)
     answers: dict[str, dict[str, Answer]] = {}
     for path in sorted((folder / "answers").glob("*.jsonl")):
         if path.name.endswith(".partial.jsonl"):
@@ -59,10 +60,12 @@ def read_folder(folder: Path) -> Collection:
         for answer in read_records(path, Answer):
             if answer.query_id in rows:
                 raise InputError(f"has two answers to query '{plain(answer.query_id)}'", file=path)
+            if answer.query_id not in queries:
+                raise InputError(f"query '{plain(answer.query_id)}' is not in queries.jsonl", file=path)
             rows[answer.query_id] = answer
     passages, games = folder / "corpus.jsonl", folder / "games.jsonl"
     return Collection(
-        queries=by_id(folder / "queries.jsonl", Query),
+        queries=queries,
         passages=by_id(passages, Passage) if passages.is_file() else {},
         qrels=read_qrels(labels) if labels else {},
         answers=answers,
@@ -131,9 +134,14 @@ def check_trec_ids(rows: Rankings | Qrels, file: Path) -> None:
     """Raises InputError for an id with white space, which tables of labels and runs cannot hold."""
     for query, row in rows.items():
         for id in (query, *(one if isinstance(one, str) else one[0] for one in row)):
-            if not id or id.split() != [id]:
-                problem = f"the id '{plain(id)}' has white space, which a TREC run and qrels cannot hold"
-                raise InputError(problem, file=file.name, remedy="give it another id")
+            check_trec_id(id, file)
+
+
+def check_trec_id(id: str, file: Path) -> None:
+    """Raises InputError for an id with white space."""
+    if not id or id.split() != [id]:
+        problem = f"the id '{plain(id)}' has white space, which a TREC run and qrels cannot hold"
+        raise InputError(problem, file=file.name, remedy="give it another id")
 
 
 def agent_name(name: str) -> str:

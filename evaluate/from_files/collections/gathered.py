@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -12,13 +12,14 @@ from ragassay.errors import InputError
 from ragassay.files import check_record, first_problem
 from ragassay.layouts.answers import GivenAnswers, read_given
 from ragassay.layouts.layout import Given
-from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.records import Answer, Passage, Query, Record, Usage
 from ragassay.text import plain
 from ragassay.trec import Qrels
 
 from ..answers import EXPECTED, context_id
 from .collection import Collection, agent_name
 
+R = TypeVar("R", bound=Record)
 _FIELDS = ("answer", "passages", "queries", "latency_s", "error")
 
 
@@ -34,7 +35,9 @@ class Gathering:
         self._by_text: dict[str, str] = {}
         self._renamed: dict[str, str] = {}
 
-    def query(self, id: str | None, text: str, path: Path, line: int | None, **metadata: Any) -> str:
+    def query(
+        self, id: str | None, text: str, path: Path, line: int | None, metadata: Mapping[str, Any] | None = None
+    ) -> str:
         """The query's id, which is made (q1, q2, …) where none is given. Raises InputError for one id of two texts."""
         if not text.strip():
             raise InputError("has an empty query", file=path, line=line)
@@ -45,17 +48,17 @@ class Gathering:
         known = self.queries.get(id)
         if known is not None and known.text != text:
             raise InputError(f"query '{plain(id)}' has another text than before", file=path, line=line)
+        metadata = metadata or {}
         told = {**(known.metadata if known else {}), **metadata}
         if known is not None and any(known.metadata.get(name, told[name]) != told[name] for name in metadata):
             raise InputError(f"query '{plain(id)}' is not expected what it was before", file=path, line=line)
-        self.queries[id] = Query(id=id, text=text, metadata=told)
-        check_record(self.queries[id], path, line or 1)
+        self.queries[id] = made(Query, {"id": id, "text": text, "metadata": told}, path, line)
         self._by_text.setdefault(text, id)
         return id
 
-    def passage(self, passage: Passage, path: Path, line: int | None) -> str:
-        """Its id. Raises InputError for one id of two texts."""
-        check_record(passage, path, line or 1)
+    def passage(self, fields: Mapping[str, Any], path: Path, line: int | None) -> str:
+        """Its id. Raises InputError for one id of two texts, and for what is no passage."""
+        passage = made(Passage, fields, path, line)
         known = self.passages.setdefault(passage.id, passage)
         if known.text != passage.text:
             problem = f"passage '{plain(passage.id)}' has another text than before"
@@ -70,31 +73,55 @@ class Gathering:
         if name != agent and (note := f"agent '{plain(agent)}' is called {name}") not in self.notes:
             self.notes.append(note)
         if isinstance(answer.get("answer"), str) and not answer["answer"].strip():
-            answer = {**answer, "answer": None, "error": "the answer is empty"}
-        try:
-            record = Answer.model_validate({"answer": None, **answer, "agent": name})
-        except ValidationError as error:
-            raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=line) from None
-        check_record(record, path, line or 1)
+            answer = {**answer, "answer": None, "error": answer.get("error") or "the answer is empty"}
+        record = made(Answer, {"answer": None, **answer, "agent": name}, path, line)
         if record.query_id in self.answers.setdefault(name, {}):
             raise InputError(f"a second answer of {name} to '{plain(record.query_id)}'", file=path, line=line)
         self.answers[name][record.query_id] = record
 
+    def known_as(self, agent: str) -> str:
+        """What the agent is called here where it has answers, else its own name."""
+        return agent_name(agent) if agent_name(agent) in self.answers else agent
+
     def collection(self, **more: Any) -> Collection:
         """What was gathered."""
-        made = Collection(self.queries, self.passages, self.qrels, self.answers, notes=tuple(self.notes))
-        return made if not more else Collection(**{**vars(made), **more})
+        whole = Collection(self.queries, self.passages, self.qrels, self.answers, notes=tuple(self.notes))
+        return whole if not more else Collection(**{**vars(whole), **more})
 
 
-def read_answer_files(paths: Sequence[Path], layout: str | None = None) -> Collection:
-    """The collection that files of answers make. Reference passages are labelled 1. Raises InputError."""
+def made(kind: type[R], fields: Mapping[str, Any], path: Path, line: int | None) -> R:
+    """The record of these fields. Raises InputError with the line for what is none, or longer than is taken."""
+    try:
+        record = kind.model_validate(fields)
+    except ValidationError as error:
+        raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=line) from None
+    check_record(record, path, line or 1)
+    return record
+
+
+def read_answer_files(paths: Sequence[Path], *layouts: str) -> Collection:
+    """The collection that files of answers make, of one of the layouts, or of any where none is named.
+
+    Reference passages are labelled 1. Raises InputError.
+    """
     gathering = Gathering()
     for path in paths:
-        file = read_given(path, layout)
+        file = _given(path, layouts)
         gathering.notes += file.unused()
         for row in file.answers:
             _take(gathering, row, file)
+        if file.answers and not file.answered:
+            gathering.notes.append(f"{plain(path.name)}: read as {file.layout}; queries without answers")
     return gathering.collection()
+
+
+def _given(path: Path, layouts: Sequence[str]) -> GivenAnswers:
+    if len(layouts) == 1:
+        return read_given(path, layouts[0])
+    file = read_given(path)
+    if layouts and file.layout not in layouts:
+        raise InputError(f"has the columns of {file.layout}, not of {' or '.join(layouts)}", file=path)
+    return file
 
 
 def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
@@ -107,21 +134,25 @@ def _take(gathering: Gathering, row: Given, file: GivenAnswers) -> None:
     expected = {name: fields[name] for name in EXPECTED if fields.get(name) is not None}
     if "expected_facts" in expected:
         expected.setdefault("expected_response", "\n".join(map(str, expected["expected_facts"])))
-    query = gathering.query(None if id is None else str(id), text, path, line, **expected)
+    query = gathering.query(
+        None if id is None else str(id), text, path, line, (fields.get("metadata") or {}) | expected
+    )
     for context in fields.get("reference_contexts") or ():
         gathering.qrels.setdefault(query, {})[_passage(gathering, context, path, line)] = 1
-    named = [_passage(gathering, one, path, line) for one in fields.get("contexts") or ()]
-    if "answer" not in fields and "error" not in fields:
+    given = fields.get("contexts") or ()
+    named = [_passage(gathering, one, path, line) for one in given]
+    if not file.answered or ("answer" not in fields and "error" not in fields):
         return
     answer = {name: fields[name] for name in _FIELDS if fields.get(name) is not None}
     used = fields.get("usage")
     if isinstance(used, dict):
         answer["usage"] = {name: used[name] for name in Usage.model_fields if used.get(name) is not None}
-    if named:
+    if named and not (fields.get("passages") and all(one.get("id") for one in given)):
         answer["passages"] = named
     gathering.answer(str(fields.get("agent") or file.agent), {**answer, "query_id": query}, path, line)
 
 
 def _passage(gathering: Gathering, context: dict[str, Any], path: Path, line: int) -> str:
     metadata = {"doc": context["doc"]} if context.get("doc") else {}
-    return gathering.passage(Passage(id=context_id(context), text=context["text"], metadata=metadata), path, line)
+    fields = {"id": context_id(context), "text": context["text"], "metadata": metadata}
+    return gathering.passage(fields, path, line)

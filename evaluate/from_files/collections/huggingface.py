@@ -5,23 +5,97 @@ https://huggingface.co/docs/hub/datasets-manual-configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragassay.files import json_line, write_text
+from ragassay.errors import InputError
+from ragassay.files import json_line, read_objects, write_text
+from ragassay.records import Game, Query
+from ragassay.text import listed, plain
+from ragassay.trec import Qrels, Rankings
 
-from .collection import Collection
+from . import held
+from .collection import Collection, agent_name
+from .gathered import Gathering, made
+
+LOSES: held.Losses = {}
+TABLES = ("queries", "corpus", "qrels", "rankings", "answers", "games")
+_QREL: Mapping[str, Any] = {"query-id": str, "corpus-id": str, "score": int}
+_RANKING: Mapping[str, Any] = {"agent": str, "query-id": str, "corpus-id": str, "score": int | float}
+_KINDS = {str: "a text", int: "a whole number", int | float: "a number"}
 
 
-def write(collection: Collection, folder: Path) -> list[str]:
-    """Each table there is as TABLE.jsonl, and README.md; sentences on what they cannot hold."""
+def read(sources: Sequence[Path]) -> Collection:
+    """The collection of one folder, as `write` makes it; metadata may be JSON in a text. Raises InputError."""
+    if len(sources) != 1 or not sources[0].is_dir():
+        raise InputError("a data set is one folder", remedy="name the folder that holds queries.jsonl")
+    rows = {name: list(_rows(sources[0] / f"{name}.jsonl")) for name in TABLES}
+    if not rows["queries"]:
+        raise InputError("has no queries", file=sources[0] / "queries.jsonl")
+    gathering, qrels, rankings = Gathering(), Qrels(), dict[str, Rankings]()
+    for path, line, row in rows["queries"]:
+        query = made(Query, _deep(row, path, line), path, line)
+        gathering.query(query.id, query.text, path, line, query.metadata)
+    for path, line, row in rows["corpus"]:
+        gathering.passage(_deep(row, path, line), path, line)
+    for path, line, row in rows["qrels"]:
+        query_id, passage_id, label = _fields(row, _QREL, path, line)
+        if qrels.setdefault(query_id, {}).setdefault(passage_id, label) != label:
+            raise InputError(f"gives '{plain(passage_id)}' a second label", file=path, line=line)
+    for path, line, row in rows["rankings"]:
+        _add_rank(rankings, row, path, line)
+    for path, line, row in rows["answers"]:
+        if row.get("query_id") not in gathering.queries:
+            raise InputError(f"query '{plain(str(row.get('query_id')))}' is not in queries.jsonl", file=path, line=line)
+        gathering.answer(str(row.get("agent")), row, path, line)
+    games = tuple(made(Game, row, path, line) for path, line, row in rows["games"])
+    unknown = sorted(path.name for path in sources[0].glob("*.jsonl") if path.stem not in TABLES)
+    notes = [f"not used: {plain(listed(unknown))}"] if unknown else []
+    return gathering.collection(qrels=qrels, rankings=rankings, games=games, notes=(*gathering.notes, *notes))
+
+
+def write(collection: Collection, folder: Path) -> None:
+    """Each table there is as TABLE.jsonl, and README.md."""
     tables = {name: list(rows) for name, rows in _tables(collection).items()}
     tables = {name: rows for name, rows in tables.items() if rows}
     for name, rows in tables.items():
         write_text(folder / f"{name}.jsonl", "".join(map(json_line, rows)))
     write_text(folder / "README.md", _card({name: len(rows) for name, rows in tables.items()}))
-    return []
+
+
+def _rows(path: Path) -> Iterator[tuple[Path, int, dict[str, Any]]]:
+    if path.is_file():
+        yield from ((path, line, row) for line, row in read_objects(path))
+
+
+def _deep(row: dict[str, Any], path: Path, line: int) -> dict[str, Any]:
+    """The row with what its text of metadata holds."""
+    told = row.get("metadata")
+    if not isinstance(told, str):
+        return row
+    try:
+        return row | {"metadata": json.loads(told)}
+    except (ValueError, RecursionError):
+        raise InputError("'metadata' is not JSON", file=path, line=line) from None
+
+
+def _fields(row: Mapping[str, Any], kinds: Mapping[str, Any], path: Path, line: int) -> list[Any]:
+    """The fields in their order. Raises InputError for one that is missing or of another kind."""
+    for name, kind in kinds.items():
+        value = row.get(name)
+        if not isinstance(value, kind) or isinstance(value, bool) or value == "":
+            raise InputError(f"'{name}' is missing or is not {_KINDS[kind]}", file=path, line=line)
+    return [row[name] for name in kinds]
+
+
+def _add_rank(rankings: dict[str, Rankings], row: Mapping[str, Any], path: Path, line: int) -> None:
+    agent, query, passage, score = _fields(row, _RANKING, path, line)
+    ranked = rankings.setdefault(agent_name(agent), {}).setdefault(query, [])
+    if ranked and ranked[-1][1] <= score:
+        raise InputError("'score' does not fall from rank to rank", file=path, line=line)
+    ranked.append((passage, score))
 
 
 def _tables(collection: Collection) -> Mapping[str, Iterator[dict[str, Any]]]:

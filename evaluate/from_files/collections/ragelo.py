@@ -1,4 +1,4 @@
-"""RAGElo's files, told by their columns: queries, documents, answers and the verdicts of its judges, as games.
+"""RAGElo's files, told by their columns: queries, documents, answers and verdicts as games; and its experiments.
 
 https://github.com/zetaalphavector/RAGElo, docs/examples/notebooks. Its ranking is not taken: `ragassay rate` makes one.
 """
@@ -11,13 +11,14 @@ from pathlib import Path
 from ragassay.errors import InputError
 from ragassay.layouts.cells import text
 from ragassay.layouts.rows import Row, read_rows
-from ragassay.records import Game, Passage
+from ragassay.records import Game
 from ragassay.text import listed, plain
 from ragassay.trec import Rankings
 
 from ..games import read_games
 from .collection import Collection, agent_name
 from .gathered import Gathering
+from .ragelo_experiment import Reading, is_experiment
 
 KINDS = {
     "games": frozenset(("agent_a", "agent_b")),
@@ -31,7 +32,7 @@ COLUMNS = {
     "queries": ("qid", "query"),
     "documents": ("did", "document", "qid", "agent"),
     "answers": ("qid", "agent", "answer", "query"),
-    "games": ("qid", "query_id", "agent_a", "agent_b", "answer", "winner"),
+    "games": ("qid", "query_id", "agent_a", "agent_b", "answer", "winner", "raw_answer"),
 }
 REMEDY = (
     "RAGElo's are queries (qid, query), documents (did, document, qid, agent), answers (qid, agent, answer) and games "
@@ -42,7 +43,11 @@ REMEDY = (
 def read(sources: Sequence[Path]) -> Collection:
     """The collection of the files, or of the `.csv`, `.json` and `.jsonl` files of folders. Raises InputError."""
     files: dict[str, list[tuple[Path, list[Row]]]] = {kind: [] for kind in KINDS}
+    experiments: list[Path] = []
     for path in in_folders(sources, (".csv", ".json", ".jsonl")):
+        if is_experiment(path):
+            experiments.append(path)
+            continue
         rows = list(read_rows(path, REMEDY))
         there = {name for row in rows for name in row.fields}
         kind = next((kind for kind, needed in KINDS.items() if needed <= there), None)
@@ -53,7 +58,7 @@ def read(sources: Sequence[Path]) -> Collection:
     gathering = Gathering()
     _name_the_rest(gathering, files)
     for path, row in _rows(files["queries"]):
-        gathering.query(_cell(row, "qid", path), _cell(row, "query", path), path, row.line)
+        gathering.query(_cell(row, "qid", path), _text(row, "query", path), path, row.line)
     rankings = _documents(gathering, files["documents"])
     for path, row in _rows(files["answers"]):
         query, agent = _cell(row, "qid", path), _cell(row, "agent", path)
@@ -65,6 +70,9 @@ def read(sources: Sequence[Path]) -> Collection:
         answer = {"query_id": query, "answer": text(row.fields.get("answer") or ""), "passages": found}
         gathering.answer(agent, answer, path, row.line)
     games = [game for path, _ in files["games"] for game in _games(gathering, path)]
+    reading = Reading(gathering, rankings, games)
+    for path in experiments:
+        reading.take(path)
     _compare_agents(gathering, games)
     return gathering.collection(rankings=rankings, games=tuple(games))
 
@@ -87,11 +95,15 @@ def _rows(files: Sequence[tuple[Path, list[Row]]]) -> list[tuple[Path, Row]]:
 
 
 def _cell(row: Row, name: str, path: Path) -> str:
+    return _text(row, name, path).strip()
+
+
+def _text(row: Row, name: str, path: Path) -> str:
     try:
-        found = text(row.fields.get(name)).strip()
+        found = text(row.fields.get(name))
     except ValueError as error:
         raise InputError(f"{row.place}'{name}' {error}", file=path, line=row.line) from None
-    if not found:
+    if not found.strip():
         raise InputError(f"{row.place}'{name}' is empty", file=path, line=row.line)
     return found
 
@@ -100,11 +112,12 @@ def _documents(gathering: Gathering, files: Sequence[tuple[Path, list[Row]]]) ->
     """Agent to its rankings: the order of the rows, the score of a passage being 1/rank."""
     order: dict[str, dict[str, list[str]]] = {}
     for path, row in _rows(files):
-        passage = Passage(id=_cell(row, "did", path), text=_cell(row, "document", path))
-        gathering.passage(passage, path, row.line)
+        passage = gathering.passage(
+            {"id": _cell(row, "did", path), "text": _text(row, "document", path)}, path, row.line
+        )
         if agent := str(row.fields.get("agent") or "").strip():
             ranked = order.setdefault(agent_name(agent), {}).setdefault(_cell(row, "qid", path), [])
-            ranked += [passage.id] if passage.id not in ranked else []
+            ranked += [passage] if passage not in ranked else []
     return {
         agent: {query: [(id, 1 / rank) for rank, id in enumerate(ids, 1)] for query, ids in rows.items()}
         for agent, rows in order.items()
@@ -113,11 +126,14 @@ def _documents(gathering: Gathering, files: Sequence[tuple[Path, list[Row]]]) ->
 
 def _games(gathering: Gathering, path: Path) -> list[Game]:
     """The verdicts, on the queries' ids where they name them by text."""
-    by_text = {query.text.strip(): id for id, query in gathering.queries.items()}
-    return [
-        Game(**{**game.model_dump(), "query_id": by_text.get(game.query_id.strip(), game.query_id)})
-        for game in read_games(path).games
-    ]
+    queries = gathering.queries
+    by_text = {query.text.strip(): id for id, query in queries.items()}
+    made = []
+    for game in read_games(path).games:
+        id = game.query_id if game.query_id in queries else by_text.get(game.query_id.strip(), game.query_id)
+        names = {side: gathering.known_as(getattr(game, side)) for side in ("agent_a", "agent_b")}
+        made.append(Game(**{**game.model_dump(), "query_id": id, **names}))
+    return made
 
 
 def _name_the_rest(gathering: Gathering, files: dict[str, list[tuple[Path, list[Row]]]]) -> None:

@@ -1,9 +1,11 @@
-"""TREC's files: queries, qrels, runs, and answers of its RAG track (2024)."""
+"""TREC's files: queries, qrels, runs, documents, and answers of its RAG track (2024)."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,14 @@ from ragassay.errors import InputError
 from ragassay.files import json_line, read_text, write_text
 from ragassay.layouts.topics import read_queries_file
 from ragassay.layouts.trec_documents import TrecCollection, is_trec_collection
-from ragassay.records import Answer
+from ragassay.layouts.trec_rag import TREC_RAG
+from ragassay.records import Answer, Passage
 from ragassay.text import listed, plain
 from ragassay.trec import Qrels, Rankings, read_qrels, read_run, write_qrels, write_run
 
 from ...texts.sentences import cited, sentences, without_citations
-from .collection import Collection, agent_name, check_trec_ids
+from . import held
+from .collection import Collection, agent_name, check_trec_id, check_trec_ids
 from .gathered import Gathering, read_answer_files
 
 REMEDY = (
@@ -37,10 +41,10 @@ def read(sources: Sequence[Path]) -> Collection:
     gathering = Gathering()
     for path in found["topics"]:
         for query in read_queries_file(path):
-            gathering.query(query.id, query.text, path, None, **query.metadata)
+            gathering.query(query.id, query.text, path, None, query.metadata)
     for path in found["documents"]:
         for passage in TrecCollection(path):
-            gathering.passage(passage, path, None)
+            gathering.passage(passage.model_dump(), path, None)
     for path in found["qrels"]:
         _add_labels(gathering.qrels, read_qrels(path), path)
     rankings = _runs(found["run"])
@@ -51,8 +55,39 @@ def read(sources: Sequence[Path]) -> Collection:
     return gathering.collection(rankings=rankings, answers=answered.answers, notes=notes)
 
 
-def write(collection: Collection, folder: Path) -> list[str]:
-    """queries.tsv, qrels.trec, runs/AGENT.trec, answers/AGENT.jsonl; sentences on what they cannot hold."""
+def _unlike(collection: Collection) -> int:
+    """Answers that are another text when their sentences and citations are put together again."""
+    read = TREC_RAG.columns["answer"].read
+    whole = [answer for answer in held.answers_of(collection) if answer.answer is not None]
+    return sum(read(rag_row(answer, collection)["answer"]) != answer.answer for answer in whole)
+
+
+def _repeated(collection: Collection) -> int:
+    """Answers that name a passage twice."""
+    return sum(len(set(one.passages)) < len(one.passages) for one in held.answers_of(collection))
+
+
+LOSES: held.Losses = {
+    "white space of queries": held.spaced_queries,
+    **held.OF_QUERIES,
+    "white space of passages": held.spaced_passages,
+    "metadata of passages": held.told_of_passages,
+    "answers that failed": held.failures,
+    "what stands in answers besides sentences and citations": _unlike,
+    "repeated passages of answers": _repeated,
+    **held.OF_AGENTS,
+    **held.OF_COST,
+    "games": held.games,
+}
+
+
+def write(collection: Collection, folder: Path) -> None:
+    """queries.tsv, qrels.trec, documents.trec, runs/AGENT.trec and answers/AGENT.jsonl.
+
+    Raises InputError for an id with white space.
+    """
+    for id in (*collection.queries, *collection.passages):
+        check_trec_id(id, folder / "queries.tsv" if id in collection.queries else folder / "documents.trec")
     write_text(folder / "queries.tsv", "".join(f"{q.id}\t{_one_line(q.text)}\n" for q in collection.queries.values()))
     if collection.qrels:
         check_trec_ids(collection.qrels, folder / "qrels.trec")
@@ -62,19 +97,17 @@ def write(collection: Collection, folder: Path) -> list[str]:
             continue
         check_trec_ids(ranking, folder / f"{agent}.trec")
         write_run(folder / "runs" / f"{agent}.trec", ranking, agent)
-    failed = 0
+    if collection.passages:
+        write_text(folder / "documents.trec", "".join(map(_document, collection.passages.values())))
     for agent, answers in collection.answers.items():
-        whole = [answer for answer in answers.values() if answer.answer is not None]
-        failed += len(answers) - len(whole)
-        if not whole:
-            continue
-        rows = [rag_row(answer, collection) for answer in whole]
-        write_text(folder / "answers" / f"{agent}.jsonl", "".join(map(json_line, rows)))
-    lacking = [what for what in ("passages", "games") if collection.counts()[what]]
-    said = [f"TREC's files cannot hold {listed(lacking)}: left out"] if lacking else []
-    said += ["what queries carry besides their text, and white space in it: left out"] if collection.queries else []
-    said += [f"answers that failed have no place in them: {failed} left out"] if failed else []
-    return said
+        if rows := [rag_row(answer, collection) for answer in answers.values() if answer.answer is not None]:
+            write_text(folder / "answers" / f"{agent}.jsonl", "".join(map(json_line, rows)))
+
+
+def _document(passage: Passage) -> str:
+    title = f"<TITLE>{escape(_one_line(passage.title), quote=False)}</TITLE>\n" if passage.title.strip() else ""
+    text = f"<TEXT>{escape(_one_line(passage.text), quote=False)}</TEXT>\n"
+    return f"<DOC>\n<DOCNO>{escape(passage.id, quote=False)}</DOCNO>\n{title}{text}</DOC>\n"
 
 
 def rag_row(answer: Answer, collection: Collection) -> dict[str, Any]:
@@ -105,10 +138,9 @@ def _kind(path: Path) -> str:
             row = {}
         return "answers" if isinstance(row, Mapping) and "topic_id" in row else "topics"
     if is_trec_collection(path):
-        return "documents"
+        with path.open("rb") as stream:
+            return "topics" if re.match(rb"\W*(<\?xml[^>]*>\s*)?<top", stream.read(4096), re.I) else "documents"
     first = next((line for line in read_text(path).split("\n") if line.strip()), "")
-    if first.lstrip().startswith("<"):
-        return "topics"
     columns = len(first.split())
     if columns == 6 and first.split()[1].upper() == "Q0":
         return "run"

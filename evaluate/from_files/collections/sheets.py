@@ -1,0 +1,222 @@
+"""Sheets of answers, a row a query and a file an agent: Ragas, DeepEval, Agent Evaluation, and our own columns as CSV.
+
+https://docs.ragas.io, "Evaluation sample"; https://deepeval.com/docs/evaluation-test-cases; https://docs.databricks.com,
+"Agent Evaluation input schema". `ragassay.layouts` reads them back. A failure is a row without an answer; queries that
+nobody answered are a file of their own, without a column of answers.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragassay.errors import InputError
+from ragassay.files import json_line, write_json, write_text
+from ragassay.layouts.agent_evaluation import AGENT_EVALUATION
+from ragassay.layouts.cells import Context
+from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.text import csv_cell, plain
+
+from . import held
+from .collection import Collection
+
+Row = dict[str, Any]
+Make = Callable[[Query, Answer | None, Collection], Row]
+
+_FEWER: held.Losses = {"titles of passages": held.titles, "labels of passages without a text": held.labels_without_text}
+_SHEET: held.Losses = {
+    **held.IDS_OF_QUERIES,
+    "metadata of queries": held.told_of_queries,
+    "passages that nobody names": held.unused_passages,
+    **_FEWER,
+    "metadata of passages": held.told_of_passages,
+    "grades of labels": held.grades,
+    **held.OF_FAILURES,
+    **held.OF_PLACES,
+    **held.OF_AGENTS,
+    **held.OF_COST,
+    **held.OF_TESTS,
+}
+RAGAS_LOSES = _SHEET
+DEEPEVAL_LOSES: held.Losses = {
+    **{name: count for name, count in _SHEET.items() if name != "latencies"},
+    "ids of passages": held.passages,
+}
+AGENT_EVALUATION_LOSES: held.Losses = {
+    "metadata of queries": lambda made: held.told_of_queries(made, besides=("expected_facts", "expected_docs")),
+    "passages that nobody names": held.unnamed_passages,
+    "titles of passages": held.titles,
+    "metadata of passages besides their document": held.told_besides_doc,
+    "labels": held.labels,
+    **held.OF_FAILURES,
+    **held.OF_PLACES,
+    **held.OF_AGENTS,
+    "tokens and costs": held.usage,
+    **held.OF_TESTS,
+}
+CSV_LOSES: held.Losses = {
+    "passages that nobody names": held.unused_passages,
+    **_FEWER,
+    "metadata of passages besides their document": held.told_besides_doc,
+    "grades of labels": held.grades,
+    **held.OF_TESTS,
+}
+
+
+def write_ragas(collection: Collection, folder: Path) -> None:
+    """AGENT.jsonl, as `EvaluationDataset.from_jsonl` reads it. Raises InputError where two queries have one text."""
+    _check_texts(collection, "Ragas' samples")
+    for name, rows in _files(collection, _ragas):
+        _write_lines(folder / f"{name}.jsonl", rows)
+
+
+def write_ragas_csv(collection: Collection, folder: Path) -> None:
+    """AGENT.csv, lists as JSON in a cell. Raises InputError where two queries have one text."""
+    _check_texts(collection, "Ragas' samples")
+    for name, rows in _files(collection, _ragas):
+        write_table(folder / f"{name}.csv", rows)
+
+
+def write_deepeval(collection: Collection, folder: Path) -> None:
+    """AGENT.json, test cases as `add_test_cases_from_json_file` reads them. Raises InputError as for Ragas."""
+    _check_texts(collection, "DeepEval's test cases")
+    for name, rows in _files(collection, _deepeval):
+        write_json(folder / f"{name}.json", rows)
+
+
+def write_agent_evaluation(collection: Collection, folder: Path) -> None:
+    """AGENT.jsonl, the rows that `mlflow.evaluate` takes."""
+    for name, rows in _files(collection, _agent_evaluation):
+        _write_lines(folder / f"{name}.jsonl", rows)
+
+
+def write_csv(collection: Collection, folder: Path) -> None:
+    """answers.csv of all agents, and queries.csv of the queries that nobody answered; what has parts is JSON."""
+    queries = collection.queries
+    rows = [_ours(queries[id], answer, collection) for own in collection.answers.values() for id, answer in own.items()]
+    if rows:
+        write_table(folder / "answers.csv", rows)
+    if rest := [_ours(query, None, collection) for query in _unanswered(collection)]:
+        write_table(folder / "queries.csv", rest)
+
+
+def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The rows as CSV (RFC 4180): None is an empty cell, what is no text or number JSON (`text.csv_cell`)."""
+    stream = io.StringIO(newline="")
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(stream, columns, lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    write_text(path, stream.getvalue())
+
+
+def _check_texts(collection: Collection, title: str) -> None:
+    first: dict[str, str] = {}
+    for id, query in collection.queries.items():
+        if (other := first.setdefault(query.text, id)) != id:
+            problem = f"the queries '{plain(other)}' and '{plain(id)}' have one text, and {title} have no ids"
+            raise InputError(problem, remedy="leave one of them out, or export to csv or hf, which have ids")
+
+
+def _cell(value: Any) -> Any:
+    whole = value is None or isinstance(value, int | float)
+    return value if whole else csv_cell(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _write_lines(path: Path, rows: Iterable[Row]) -> None:
+    write_text(path, "".join(map(json_line, rows)))
+
+
+def _files(collection: Collection, make: Make) -> list[tuple[str, list[Row]]]:
+    """(name, rows) of each agent's file, and of one for the queries that nobody answered."""
+    files = [
+        (agent, [make(collection.queries[id], answer, collection) for id, answer in rows.items()])
+        for agent, rows in collection.answers.items()
+        if rows
+    ]
+    if rest := [make(query, None, collection) for query in _unanswered(collection)]:
+        taken = {name.casefold() for name, _ in files}
+        names = ("testset", *(f"testset-{number}" for number in range(2, len(files) + 3)))
+        files.append((next(name for name in names if name not in taken), rest))
+    return files
+
+
+def _unanswered(collection: Collection) -> list[Query]:
+    answered = {id for rows in collection.answers.values() for id in rows}
+    return [query for id, query in collection.queries.items() if id not in answered]
+
+
+def _ragas(query: Query, answer: Answer | None, collection: Collection) -> Row:
+    made: Row = {"user_input": query.text}
+    if answer is not None:
+        known = _known(answer.passages, collection)
+        made |= {"response": answer.answer, "retrieved_contexts": [one.text for one in known]}
+        made |= {"retrieved_context_ids": [one.id for one in known]}
+    right = _right(query, collection)
+    made |= {"reference": held.expected_text(query), "reference_contexts": [one.text for one in right] or None}
+    return made | {"reference_context_ids": [one.id for one in right] or None}
+
+
+def _deepeval(query: Query, answer: Answer | None, collection: Collection) -> Row:
+    made: Row = {"input": query.text}
+    if answer is not None:
+        made |= {"actual_output": answer.answer, "completion_time": answer.latency_s}
+        made |= {"retrieval_context": [one.text for one in _known(answer.passages, collection)]}
+    right = [one.text for one in _right(query, collection)]
+    return made | {"expected_output": held.expected_text(query), "context": right or None}
+
+
+def _agent_evaluation(query: Query, answer: Answer | None, collection: Collection) -> Row:
+    made: Row = {"request_id": query.id, "request": _as_text("request", query.text)}
+    if answer is not None:
+        context = [_context(one, "passage_id", "doc_uri", "content") for one in _known(answer.passages, collection)]
+        made |= {"response": answer.answer and _as_text("response", answer.answer), "retrieved_context": context}
+        made |= {"agent": answer.agent, "agent/latency_seconds": answer.latency_s}
+    facts, docs = (_texts(query.metadata.get(name)) for name in ("expected_facts", "expected_docs"))
+    made |= {"expected_response": held.expected_text(query), "expected_facts": facts}
+    made["expected_retrieved_context"] = [{"doc_uri": doc} for doc in docs] if docs else None
+    return made
+
+
+def _ours(query: Query, answer: Answer | None, collection: Collection) -> Row:
+    made: Row = {"query_id": query.id, "query": query.text, "expected_response": held.expected_text(query)}
+    made["metadata"] = held.told_besides(query) or None
+    made["reference_contexts"] = [_context(one, "id", "doc", "text") for one in _right(query, collection)] or None
+    if answer is None:
+        return made
+    made |= {"agent": answer.agent, "answer": answer.answer, "error": answer.error}
+    made |= {"passages": answer.passages or None, "queries": answer.queries or None, "latency_s": answer.latency_s}
+    used = {name: value for name, value in answer.usage.dump().items() if value is not None}
+    made["contexts"] = [_context(one, "id", "doc", "text") for one in _known(answer.passages, collection)] or None
+    return made | {"usage": used if answer.usage != Usage() else None}
+
+
+def _known(ids: Iterable[str], collection: Collection) -> list[Passage]:
+    return [collection.passages[id] for id in ids if id in collection.passages]
+
+
+def _right(query: Query, collection: Collection) -> list[Passage]:
+    return _known((id for id, label in collection.qrels.get(query.id, {}).items() if label >= 1), collection)
+
+
+def _texts(value: Any) -> list[str] | None:
+    return value if isinstance(value, list) and value and all(isinstance(one, str) for one in value) else None
+
+
+def _context(passage: Passage, id: str, doc: str, text: str) -> Context:
+    source = passage.metadata.get("doc")
+    return {id: passage.id, text: passage.text} | ({doc: source} if isinstance(source, str) and source else {})
+
+
+def _as_text(column: str, text: str) -> Any:
+    """The text, or a conversation of it where the text would be taken for one."""
+    try:
+        if AGENT_EVALUATION.columns[column].read(text) == text:
+            return text
+    except ValueError:
+        pass
+    return {"messages": [{"role": "user" if column == "request" else "assistant", "content": text}]}

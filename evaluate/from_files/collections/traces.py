@@ -1,0 +1,257 @@
+"""Answers as traces, a file an agent: LangSmith's runs and data set, Phoenix' spans (OpenInference), MLflow's traces.
+
+A trace is a root with the question and the answer, a retriever with the passages, and a model with what was used, where
+there are any. Its times begin at 1970: only how long it took is known. Ids are made of the agent's and the query's
+names, so that the same answers make the same bytes. `ragassay.layouts` reads them back.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import UUID, uuid5
+
+from ragassay.digests import digest_bytes
+from ragassay.errors import InputError
+from ragassay.files import json_line, write_text
+from ragassay.layouts.cells import unpacked
+from ragassay.layouts.spans import OUR_ID
+from ragassay.records import Answer, Passage, Query
+
+from . import held
+from .collection import Collection
+
+_BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _end(answer: Answer) -> datetime | None:
+    try:
+        return None if answer.latency_s is None else _BEGIN + timedelta(seconds=max(answer.latency_s, 0))
+    except (OverflowError, ValueError):
+        return None
+
+
+def _uneven(collection: Collection) -> int:
+    """Latencies that are no whole number of microseconds."""
+    given = [answer for answer in held.answers_of(collection) if answer.latency_s is not None]
+    return sum((end := _end(one)) is None or (end - _BEGIN).total_seconds() != one.latency_s for one in given)
+
+
+_TRACE: held.Losses = {
+    "titles of passages": held.titles,
+    "metadata of passages besides their document": held.told_besides_doc,
+    "passages that no answer names": held.unnamed_passages,
+    **held.OF_PLACES,
+    "labels": held.labels,
+    "parts of microseconds of latencies": _uneven,
+    **held.OF_AGENTS,
+    **held.OF_TESTS,
+}
+LANGSMITH_LOSES = _TRACE
+SPANS_LOSE: held.Losses = {**held.OF_QUERIES, "queries that nobody answered": held.unanswered, **_TRACE}
+_NAMESPACE = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
+
+
+class Trace(NamedTuple):
+    """An answer to a query, with the passages whose text is at hand."""
+
+    query: Query
+    answer: Answer
+    passages: tuple[Passage, ...]
+
+    def id(self, part: str, length: int) -> str:
+        """Hexadecimal digits that are this part's of this trace's."""
+        name = json.dumps([self.answer.agent, self.query.id, part])
+        return digest_bytes(name.encode("utf-8", "surrogatepass"))[:length]
+
+    @property
+    def uses(self) -> dict[str, int | float]:
+        """Tokens and cost, as far as they are known."""
+        return {name: value for name, value in self.answer.usage.dump().items() if value is not None}
+
+    @property
+    def end(self) -> datetime | None:
+        """When it ended, to the microsecond; None where that is not known, or is no time that a calendar has."""
+        return _end(self.answer)
+
+
+def write_langsmith(collection: Collection, folder: Path) -> None:
+    """examples.jsonl, the data set, and runs/AGENT.jsonl."""
+    examples = map(_example, collection.queries.values())
+    write_text(folder / "examples.jsonl", "".join(map(json_line, examples)))
+    _write(collection, folder / "runs", _runs)
+
+
+def write_phoenix(collection: Collection, folder: Path) -> None:
+    """AGENT.jsonl, the spans that Phoenix' client takes (`log_spans`). Raises InputError where nobody answered."""
+    _check_answered(collection)
+    _write(collection, folder, _spans)
+
+
+def write_mlflow(collection: Collection, folder: Path) -> None:
+    """AGENT.jsonl, a trace a line as `Trace.to_json` writes it. Raises InputError where nobody answered."""
+    _check_answered(collection)
+    _write(collection, folder, lambda trace: iter([_mlflow(trace)]))
+
+
+def _check_answered(collection: Collection) -> None:
+    if not collection.counts()["answers"]:
+        raise InputError("nobody answered, and traces hold nothing else", remedy="export to csv or hf")
+
+
+def _write(collection: Collection, folder: Path, rows: Callable[[Trace], Iterator[dict[str, Any]]]) -> None:
+    for agent, answers in collection.answers.items():
+        made = []
+        for id, answer in answers.items():
+            known = tuple(collection.passages[one] for one in answer.passages if one in collection.passages)
+            made += list(rows(Trace(collection.queries[id], answer, known)))
+        if made:
+            write_text(folder / f"{agent}.jsonl", "".join(map(json_line, made)))
+
+
+def _example(query: Query) -> dict[str, Any]:
+    expected = held.expected_text(query)
+    return {
+        "id": _example_id(query),
+        "inputs": {"question": query.text},
+        "outputs": None if expected is None else {"answer": expected},
+        "metadata": {**held.told_besides(query), OUR_ID: query.id},
+    }
+
+
+def _example_id(query: Query) -> str:
+    return str(uuid5(_NAMESPACE, f"ragassay:{json.dumps(query.id)}"))
+
+
+def _runs(trace: Trace) -> Iterator[dict[str, Any]]:
+    answer, top = trace.answer, _uuid(trace, "root")
+    shared = {"trace_id": top, "start_time": _BEGIN.isoformat()}
+    yield {
+        **{"id": top, "name": answer.agent, "run_type": "chain", "parent_run_id": None, **shared},
+        "end_time": trace.end.isoformat() if trace.end else None,
+        "inputs": {"question": trace.query.text},
+        "outputs": None if answer.answer is None else {"answer": answer.answer},
+        "error": answer.error,
+        "reference_example_id": _example_id(trace.query),
+        "extra": {"metadata": {OUR_ID: trace.query.id}},
+    }
+    child = {"parent_run_id": top, "inputs": {"query": trace.query.text}, **shared}
+    if trace.passages:
+        documents = [
+            {"id": one.id, "page_content": one.text, "metadata": _source(one, "doc")} for one in trace.passages
+        ]
+        outputs = {"documents": documents}
+        yield {
+            **child,
+            "id": _uuid(trace, "retriever"),
+            "name": "retriever",
+            "run_type": "retriever",
+            "outputs": outputs,
+        }
+    if uses := trace.uses:
+        names = {"prompt_tokens": "input_tokens", "completion_tokens": "output_tokens", "total_cost": "cost_usd"}
+        used = {theirs: uses[ours] for theirs, ours in names.items() if ours in uses}
+        yield {**child, "id": _uuid(trace, "llm"), "name": "llm", "run_type": "llm", "outputs": None, **used}
+
+
+def _uuid(trace: Trace, part: str) -> str:
+    return str(UUID(trace.id(part, 32)))
+
+
+def _source(passage: Passage, name: str) -> dict[str, str]:
+    found = passage.metadata.get("doc")
+    return {name: found} if isinstance(found, str) and found else {}
+
+
+def _spans(trace: Trace) -> Iterator[dict[str, Any]]:
+    answer, asked = trace.answer, _value("input", "query", trace.query.text)
+    top = {"metadata": json.dumps({OUR_ID: trace.query.id}, ensure_ascii=False), **asked}
+    top |= {} if answer.answer is None else _value("output", "answer", answer.answer)
+    yield _span(trace, answer.agent, "CHAIN", top)
+    if trace.passages:
+        found = dict(asked)
+        for number, one in enumerate(trace.passages):
+            document = f"retrieval.documents.{number}.document"
+            found |= {f"{document}.id": one.id, f"{document}.content": one.text}
+            if source := _source(one, "doc"):
+                found[f"{document}.metadata"] = json.dumps(source, ensure_ascii=False)
+        yield _span(trace, "retriever", "RETRIEVER", found)
+    if uses := trace.uses:
+        names = {"token_count.prompt": "input_tokens", "token_count.completion": "output_tokens"}
+        names["cost.total"] = "cost_usd"
+        yield _span(trace, "llm", "LLM", {f"llm.{name}": uses[ours] for name, ours in names.items() if ours in uses})
+
+
+def _value(side: str, name: str, text: str) -> dict[str, str]:
+    """A text as OpenInference has it; one that would be read as JSON in an object."""
+    if unpacked(text) == text:
+        return {f"{side}.value": text, f"{side}.mime_type": "text/plain"}
+    value = json.dumps({name: text}, ensure_ascii=False)
+    return {f"{side}.value": value, f"{side}.mime_type": "application/json"}
+
+
+def _span(trace: Trace, name: str, kind: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    top = kind == "CHAIN"
+    failed = top and trace.answer.error is not None
+    return {
+        **{"name": name, "span_kind": kind},
+        "context": {"trace_id": trace.id("trace", 32), "span_id": trace.id(kind, 16)},
+        "parent_id": None if top else trace.id("CHAIN", 16),
+        "start_time": _BEGIN.isoformat(),
+        "end_time": trace.end.isoformat() if top and trace.end else None,
+        **{"status_code": "ERROR" if failed else "OK", "status_message": trace.answer.error or "" if top else ""},
+        "attributes": {"openinference.span.kind": kind, **attributes},
+        "events": [],
+    }
+
+
+def _mlflow(trace: Trace) -> dict[str, Any]:
+    answer, trace_id = trace.answer, f"tr-{trace.id('trace', 32)}"
+    spans = [_part(trace, trace_id, "CHAIN", {"query": trace.query.text}, answer.answer and {"answer": answer.answer})]
+    if trace.passages:
+        documents = [
+            {"id": one.id, "page_content": one.text, "metadata": _source(one, "doc_uri")} for one in trace.passages
+        ]
+        spans.append(_part(trace, trace_id, "RETRIEVER", {"query": trace.query.text}, documents))
+    if uses := trace.uses:
+        spans.append(_part(trace, trace_id, "LLM", None, None, {"mlflow.chat.tokenUsage": json.dumps(uses)}))
+    info = {
+        "trace_id": trace_id,
+        "trace_location": {"type": "MLFLOW_EXPERIMENT", "mlflow_experiment": {"experiment_id": "0"}},
+        "request_time": "1970-01-01T00:00:00Z",
+        "state": "OK" if answer.error is None else "ERROR",
+        "trace_metadata": {OUR_ID: trace.query.id},
+        "tags": {"mlflow.traceName": answer.agent},
+    }
+    return {"info": info, "data": {"spans": spans}}
+
+
+def _part(
+    trace: Trace, trace_id: str, kind: str, inputs: Any, outputs: Any, more: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    top = kind == "CHAIN"
+    failed = top and trace.answer.error is not None
+    taken = (trace.end - _BEGIN) // timedelta(microseconds=1) if top and trace.end else None
+    values = {"mlflow.spanType": kind, "mlflow.spanInputs": inputs, "mlflow.spanOutputs": outputs}
+    attributes = {name: json.dumps(value, ensure_ascii=False) for name, value in values.items() if value is not None}
+    return {
+        **{"trace_id": _bytes(trace.id("trace", 32)), "span_id": _bytes(trace.id(kind, 16))},
+        "parent_span_id": None if top else _bytes(trace.id("CHAIN", 16)),
+        "name": trace.answer.agent if top else kind.lower(),
+        **{"start_time_unix_nano": 0, "end_time_unix_nano": None if taken is None else taken * 1000},
+        **{"events": [], "status": _status(trace.answer.error if failed else None)},
+        "attributes": {"mlflow.traceRequestId": json.dumps(trace_id), **attributes, **(more or {})},
+    }
+
+
+def _status(error: str | None) -> dict[str, str]:
+    code = "STATUS_CODE_OK" if error is None else "STATUS_CODE_ERROR"
+    return {"code": code, "message": error or ""}
+
+
+def _bytes(digits: str) -> str:
+    return base64.b64encode(bytes.fromhex(digits)).decode("ascii")
