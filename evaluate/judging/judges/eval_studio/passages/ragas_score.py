@@ -43,9 +43,7 @@ class RagasScore(Evaluator):
 
     made_of = (Faithfulness, *_RELEVANCY, ContextPrecision, ContextRecall)
 
-    def __init__(
-        self, setup: Setup, options: Options | None = None, parts: Sequence[Evaluator] | None = None
-    ) -> None:
+    def __init__(self, setup: Setup, options: Options | None = None, parts: Sequence[Evaluator] | None = None) -> None:
         """parts: the four evaluators; without them, those of default settings."""
         super().__init__(setup, options)
         self.parts = tuple(parts) if parts is not None else tuple(kind(setup) for kind in self.made_of)
@@ -54,7 +52,6 @@ class RagasScore(Evaluator):
     def criteria(self) -> tuple[Criterion, ...]:
         """One, 0 to 1."""
         return (Criterion(self.name, threshold=THRESHOLD),)
-
 
     def check_at_hand(self) -> None:
         """Raises InputError where a part lacks a model of its own."""
