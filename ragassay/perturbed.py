@@ -27,6 +27,12 @@ def kind_of(query: Query) -> str:
     return str(query.metadata.get(KIND) or "perturbed")
 
 
+def link_of(query: Query) -> dict[str, str]:
+    """Its link as two columns of a table, `perturbed_from` and `perturbation`; nothing of an original."""
+    original = perturbed_from(query)
+    return {} if original is None else {FROM: original, KIND: kind_of(query)}
+
+
 def originals(queries: Sequence[Query]) -> list[Query]:
     """Those that were not made of others, which are what a test set asks."""
     return [query for query in queries if perturbed_from(query) is None]

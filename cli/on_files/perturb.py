@@ -47,9 +47,7 @@ def add(verbs: Verbs) -> None:
     verb.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
     verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before the model costs more (default: 20)")
     verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: OUT.work)")
-    verb.add_argument(
-        "--plan", action="store_true", help="say what the model would be asked, ask and write nothing"
-    )
+    verb.add_argument("--plan", action="store_true", help="say what the model would be asked, ask and write nothing")
 
 
 def run(options: argparse.Namespace) -> int:

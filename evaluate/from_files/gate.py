@@ -22,6 +22,7 @@ from ragassay.text import did_you_mean, plain
 from ..figures import query_values
 from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings, read_findings
+from ..inputs.perturbed import originals_alone
 from ..inputs.sections import source_clusters
 from ..report.page import read_results
 from ..results import Results
@@ -37,6 +38,7 @@ class Gate:
     """The verdict on a run, its rows, and the agents that only one of the runs has.
 
     max_drop: the share of a measure's range that was to be tolerated; None where that was left to the queries.
+    n_perturbed: queries left out since they are others in changed words.
     could_pass: measure to the smallest share which, tolerated, lets an unchanged run with this scatter pass in four
     cases of five, in all rows at once.
     """
@@ -48,6 +50,7 @@ class Gate:
     could_pass: Mapping[str, float]
     only_new: tuple[str, ...]
     only_baseline: tuple[str, ...]
+    n_perturbed: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ def gate(
         could_pass=could_pass,
         only_new=tuple(sorted(set(after.results.agents) - set(before.results.agents))),
         only_baseline=tuple(sorted(set(before.results.agents) - set(after.results.agents))),
+        n_perturbed=len(before.findings.perturbed),
     )
 
 
@@ -116,7 +120,7 @@ def _read(folder: Path) -> _Run:
         raise InputError(
             "settings has no cutoff k", file=folder / "results.json", remedy="run `ragassay compare` again"
         )
-    findings = read_findings(Workspace(folder, folder, _no_experiment()), results.agents)
+    findings = originals_alone(read_findings(Workspace(folder, folder, _no_experiment()), results.agents))
     criteria = list(dict.fromkeys(name for row in results.pointwise.values() for name in row))
     values: dict[str, dict[str, Values]] = {}
     for by_agent in (query_values.retrieval_by_query(findings, k), query_values.pointwise_by_query(findings, criteria)):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.files import json_line, write_text
+from ragassay.perturbed import FROM, link_of
 from ragassay.records import Answer, Query
 from ragassay.text import listed
 
@@ -36,7 +37,7 @@ def write(collection: Collection, folder: Path) -> list[str]:
 
 
 def _sample(query: Query, answer: Answer | None, collection: Collection) -> dict[str, Any]:
-    made: dict[str, Any] = {"user_input": query.text}
+    made: dict[str, Any] = {"user_input": query.text, **_link(query, collection)}
     if answer is not None:
         known = [id for id in answer.passages if id in collection.passages]
         made |= {"response": answer.answer, "retrieved_contexts": [collection.passages[id].text for id in known]}
@@ -48,3 +49,10 @@ def _sample(query: Query, answer: Answer | None, collection: Collection) -> dict
         made["reference_contexts"] = [collection.passages[id].text for id in right]
         made["reference_context_ids"] = right
     return made
+
+
+def _link(query: Query, collection: Collection) -> dict[str, str]:
+    """Of a perturbed query its kind and its original, by the text, since samples have no ids."""
+    link = link_of(query)
+    original = collection.queries.get(link.get(FROM, ""))
+    return link | ({FROM: original.text} if original else {})
