@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import isinf
 from urllib.parse import quote
 
 import numpy as np
@@ -52,6 +53,14 @@ def heat_columns(values: Floats, places: Sequence[int], *, lower_is_better: bool
         mean = np.where(n > 0, filled[:, part].sum(axis=1) / np.maximum(n, 1), np.nan)
         found.append(Column(tuple(places[i] for i in part), mean))
     return found
+
+
+def shaded(measure: Measure, columns: Sequence[Column]) -> Measure:
+    """The measure with the ends that shades lie between: without an upper end of its own, the highest mean shown."""
+    if not isinf(measure.high):
+        return measure
+    known = [one.values[~np.isnan(one.values)] for one in columns]
+    return replace(measure, high=max((float(row.max()) for row in known if len(row)), default=measure.low))
 
 
 def heat_map(

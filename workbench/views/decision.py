@@ -24,7 +24,7 @@ from ..asked import bench_of, index_of
 from ..bench import Bench
 from ..index.read import Index
 from ..looks.front import front_pictures
-from ..looks.heat import ROW, heat_columns, heat_map
+from ..looks.heat import ROW, heat_columns, heat_map, shaded
 from ..looks.look import NAMED, Look, Wanted, look
 from ..looks.slices import Slice, choices, listing
 from ..looks.test_set import test_set
@@ -91,6 +91,7 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
     agents = list(found.means)
     values = np.array([columns[agent][list(found.places)] for agent in agents])
     heat = heat_columns(values, found.places, lower_is_better=found.measure.lower_is_better)
+    scale = shaded(found.measure, heat)
     return {
         "look": found,
         "wanted": wanted,
@@ -101,8 +102,9 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
         "kind": kind_of(wanted.measure),
         "gaps": gaps,
         "ends": plots.scale(list(found.means.values())),
-        "heat": heat_map(bench.name, agents, heat, found.measure, queries.ids) if found.places else None,
+        "heat": heat_map(bench.name, agents, heat, scale, queries.ids) if found.places else None,
         "heat_row": ROW,
+        "heat_ends": (scale.high, scale.low) if scale.lower_is_better else (scale.low, scale.high),
         "n_columns": len(heat),
         "worst": [place for column in heat for place in column.places][:NAMED],
         "behind": wanted.slice.address(bench.name, found.places),
