@@ -139,7 +139,8 @@ def _given(one: JudgedAnswer) -> dict[str, Cell]:
         "expected_response": expected_response(one.query),
         "expected_retrieved_context": context,
         "retrieved_context": _json([_context(passage) for passage in one.retrieved]),
-    } | link_of(one.query)
+        **link_of(one.query),
+    }
 
 
 def _context(passage: Passage) -> dict[str, str]:
