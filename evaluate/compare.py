@@ -79,7 +79,7 @@ def compare(workspace: Workspace) -> StageOutcome:
     findings = originals_alone(everything)
     people = read_people(workspace)
     rows, evaluators = _assessments(workspace)
-    evaluated, second = _evaluations(workspace, findings, rows, evaluators), read_second(workspace)
+    evaluated, second = _evaluations(workspace, everything, findings, rows, evaluators), read_second(workspace)
     results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated, second)
     if findings is not everything:
         changed = robustness(everything, rows, evaluators, results.agents)
@@ -96,12 +96,16 @@ def _assessments(workspace: Workspace) -> tuple[list[Assessment], list[Evaluator
 
 
 def _evaluations(
-    workspace: Workspace, findings: Findings, rows: Sequence[Assessment], evaluators: Sequence[Evaluator]
+    workspace: Workspace,
+    everything: Findings,
+    findings: Findings,
+    rows: Sequence[Assessment],
+    evaluators: Sequence[Evaluator],
 ) -> Evaluations:
     if not evaluators:
         return Evaluations()
     cutoffs = workspace.experiment.evaluate.k
-    findings = replace(findings, material=limited(findings.material, workspace.experiment.evaluate.max_rows))
+    findings = replace(findings, material=_judged(everything.material, findings.material, workspace.experiment))
     kept = [row for row in rows if row.query_id not in findings.perturbed]
     made = evaluations_by_query(findings, kept, evaluators, cutoffs)
     thresholds = thresholds_of(evaluators, workspace.experiment.evaluate.thresholds)
@@ -111,6 +115,12 @@ def _evaluations(
     judged = Judgments(evaluators, kept)
     made = replace(made, classified=tuple(row for row in kept if row.criterion == CLASSIFICATION))
     return replace(made, overall=overall, thresholds=thresholds, shares=shares, judged=judged)
+
+
+def _judged(every: Material, kept: Material, experiment: Experiment) -> Material:
+    """Of the queries kept those that evaluators judged, which with `max_rows` are among the first of every query."""
+    there = {query.id for query in limited(every, experiment.evaluate.max_rows).queries}
+    return replace(kept, queries=tuple(query for query in kept.queries if query.id in there))
 
 
 def results_of(
@@ -359,7 +369,7 @@ def corrected_so_far(workspace: Workspace) -> Corrections | None:
     people = read_people(workspace)
     if people is None:
         return None
-    findings, experiment = read_findings(workspace), workspace.experiment
+    findings, experiment = originals_alone(read_findings(workspace)), workspace.experiment
     with helpers_for(findings, experiment) as helpers:
         return _corrected(basis_of(findings, experiment, Evaluations(), helpers), people)
 

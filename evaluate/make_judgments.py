@@ -23,6 +23,7 @@ from .human_labels.ask_second import ask_second, write_second
 from .inputs.findings import judged_so_far
 from .inputs.material import Material, read_material
 from .inputs.panel_labels import panel_labels
+from .inputs.perturbed import originals_alone
 from .judging.asked_again import NO_REPEATS, Asked, agents_in, judge_again, write_if_any
 from .judging.engine.cases import AnswerCase, QueryCase, cases_of
 from .judging.engine.evaluator import unjudged
@@ -69,7 +70,7 @@ def make_judgments(workspace: Workspace, caller: Caller) -> StageOutcome:
     }
     pointwise = panel_labels(answers)
     repeats = judge_again(panels, settings, waves, _by_wave(played.asked, material), caller)
-    so_far = judged_so_far(workspace, material, relevance, pointwise, played.games)
+    so_far = originals_alone(judged_so_far(workspace, material, relevance, pointwise, played.games))
     second = ask_second(workspace, so_far, _whole(material, waves), relevant, caller)
     write_records(workspace.relevance, relevance)
     write_qrels(workspace.qrels, qrels_of(relevance))

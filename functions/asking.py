@@ -101,7 +101,7 @@ def ask(
     """
     unnamed = workspace.experiment.evaluating_model == NO_MODEL
     ours = [one for one in evaluators if one.name in BUILT_IN]
-    if asking := [one.name for one in ours if unnamed and one.asks == "judge"]:
+    if asking := [one.name for one in ours if unnamed and one.asking == "judge"]:
         raise _no_model(asking[0], caller)
     for evaluator in evaluators:
         if any(not evaluator.lacks(case.query) for case in cases):

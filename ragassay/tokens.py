@@ -4,7 +4,8 @@ Tokenizer tables (tiktoken's) are fetched at first use, so the count is an estim
 token for every started six letters, a number one for every three digits, a mark or a CJK character one. On English
 prose this lies within about a tenth of the o200k count; it is used to size sections and to plan costs, never to bill.
 How long replies are before there are any is what the first recorded run had, which that of another may not be like
-(`python -m benchmarks.tables.plan_accuracy`); steps of questions from the need are reckoned for ten questions.
+(`python -m benchmarks.tables.plan_accuracy`); steps of questions from the need are reckoned for ten questions, and
+those of perturbed questions are guesses.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ _REPLY_TOKENS = {
     "pointwise": 180,
     "pointwise-answer_correctness": 55,
     "games": 62,
+    "paraphrase": 40,
+    "synonyms": 60,
 }
 
 

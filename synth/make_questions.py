@@ -12,6 +12,7 @@ from ragassay.evidence.read import in_several_places, read_evidence
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json, write_records
+from ragassay.perturbed import originals
 from ragassay.prompts import Prompt
 from ragassay.records import LedgerRow, Query, QuestionsCheck, Section
 from ragassay.text import plain
@@ -83,7 +84,7 @@ def _own(workspace: Workspace) -> tuple[list[Query], list[str]]:
     """The user's queries, whose evidence is looked up before a model is asked, and what is to be said of them."""
     queries = read_own_queries(workspace.own_queries)
     read_evidence(workspace.own_queries, workspace.pages, workspace.passages)
-    return queries, [*same_text(queries), *in_several_places(workspace.own_queries, workspace.pages)]
+    return queries, [*same_text(originals(queries)), *in_several_places(workspace.own_queries, workspace.pages)]
 
 
 def _experts(workspace: Workspace) -> tuple[ExpertQuestion, ...]:

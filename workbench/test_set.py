@@ -14,10 +14,11 @@ from pydantic_core import from_json
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_objects
+from ragassay.perturbed import original_of
 from ragassay.question_edits import Edit, id_of_rejected, read_edits
 
-Which = Literal["set", "pool", "rejected", "decided"]
-WHICH: tuple[Which, ...] = ("set", "pool", "rejected", "decided")
+Which = Literal["set", "perturbed", "pool", "rejected", "decided"]
+WHICH: tuple[Which, ...] = ("set", "perturbed", "pool", "rejected", "decided")
 FACETS = ("source", "model", "kind", "role", "doc")
 AT_MOST = 12
 """Values of a facet that have a bar of their own."""
@@ -80,7 +81,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class TestSet:
-    """The questions of each kind, and how many pages each document has."""
+    """The questions of each kind, perturbed ones apart from the set, and how many pages each document has."""
 
     of: Mapping[Which, Sequence[Question]]
     pages: Mapping[str, int]
@@ -143,19 +144,21 @@ def found_in(questions: Iterable[Question], words: str, facets: Mapping[str, str
 def _read(paths: tuple[Path, ...], seen: tuple[object, ...]) -> TestSet:
     del seen
     queries, pool, rejected, pages = paths
-    kept = [Question(r["_id"], r["text"], r.get("metadata") or {}) for r in _rows(queries)]
-    there = {question.id for question in kept}
+    every = [Question(r["_id"], r["text"], r.get("metadata") or {}) for r in _rows(queries)]
+    there = {question.id for question in every}
+    kept = [one for one in every if original_of(one.metadata) is None]
+    perturbed = [one for one in every if original_of(one.metadata) is not None]
     left = [Question(r["_id"], r["text"], r.get("metadata") or {}) for r in _rows(pool) if r["_id"] not in there]
     gone = [_rejected(row) for row in _rows(rejected)]
     counts: dict[str, int] = {}
     for row in _rows(pages):
         counts[str(row.get("doc"))] = max(counts.get(str(row.get("doc")), 0), int(row.get("page") or 0))
-    return TestSet({"set": kept, "pool": left, "rejected": gone}, counts)
+    return TestSet({"set": kept, "perturbed": perturbed, "pool": left, "rejected": gone}, counts)
 
 
 def with_decided(found: TestSet, edits: Mapping[str, Edit]) -> TestSet:
     """With the questions that people decided about, as they were; those that are elsewhere no more are there too."""
-    there = {one.id: one for which in ("set", "pool", "rejected") for one in found.of[which] if one.id}
+    there = {one.id: one for which in ("set", "perturbed", "pool", "rejected") for one in found.of[which] if one.id}
     decided = [there.get(id) or Question(id, edit.was, {}) for id, edit in edits.items()]
     return TestSet({**found.of, "decided": decided}, found.pages)
 

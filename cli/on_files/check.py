@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
+from ragassay.perturbed import left_out
 from ragassay.text import plain
 
 from ..options import Verbs, add_json, add_verb, path_of
@@ -61,15 +62,15 @@ def run(options: argparse.Namespace) -> int:
     from ragassay.synth.checking.check_set import check_set
     from ragassay.synth.checking.read_corpus import read_corpus
     from ragassay.synth.checking.sheet import write_sheet
-    from ragassay.synth.checking.test_set import read_test_set, with_labels
+    from ragassay.synth.checking.test_set import apart, read_test_set, with_labels
 
-    items = read_test_set(options.set)
+    items, n_perturbed = apart(read_test_set(options.set), options.set)
     if options.qrels:
         items = with_labels(items, options.qrels)
     experts = _experts(options)
     corpus, notices = read_corpus(options.corpus, options.language, counter(StderrProgress(), "pages read"))
     checked = check_set(options.set, items, corpus, experts, _embed(options.embedding))
-    checked = checked.model_copy(update={"notes": (*notices, *checked.notes)})
+    checked = checked.model_copy(update={"notes": (*notices, *left_out(n_perturbed), *checked.notes)})
     if options.out:
         write_sheet(options.out, items, checked)
     if options.json:

@@ -39,8 +39,9 @@ def files_workspace(options: argparse.Namespace) -> Workspace:
 
 
 def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str, Any]]:
-    """The settings of the evaluators named; the file may hold those of others."""
+    """The settings of the evaluators named and of their parts; the file may hold those of others."""
     wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
+    wanted |= {part.name for name in wanted if name in BUILT_IN for part in BUILT_IN[name].made_of}
     return {name: table for name, table in base.evaluate.settings.items() if name in wanted or ":" in "".join(names)}
 
 

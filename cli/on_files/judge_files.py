@@ -16,7 +16,6 @@ from ragassay.evaluate.figures.evaluator_means import means
 from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.from_files.good_enough import AnswerVerdict, Judged
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
-from ragassay.evaluate.inputs.perturbed import perturbed_from
 from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
@@ -24,6 +23,7 @@ from ragassay.evaluate.judging.engine.rounds import assess, units
 from ragassay.evaluate.judging.notices import by_criterion, failures, passed_over
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.files import write_records
+from ragassay.perturbed import perturbed_from
 from ragassay.progress import StderrProgress
 from ragassay.records import Assessment, Figure, KeptReplies, Query
 from ragassay.text import plain

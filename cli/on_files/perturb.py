@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
@@ -12,11 +14,17 @@ from ragassay.text import plain
 from ..options import Verbs, add_verb, path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from ragassay.calls.caller import Caller
     from ragassay.experiment.workspace import Workspace
-    from ragassay.records import Query
-    from ragassay.synth.perturbing.perturb import Perturbed, Synonyms
+    from ragassay.synth.perturbing.perturb import Perturbed
+
+    from ..pipeline.pace import Pace
+    from ..pipeline.plan import Row
+
+    Made = Callable[[Caller | None], Perturbed]
 
 
 def add(verbs: Verbs) -> None:
@@ -33,16 +41,19 @@ def add(verbs: Verbs) -> None:
     )
     verb.add_argument("--seed", type=int, default=7, metavar="N", help="of the draw; default: 7")
     verb.add_argument("--synonyms", type=path_of, metavar="CSV", help="of synonyms: lines of word,synonym,…")
-    verb.add_argument("--model", metavar="MODEL", help="of paraphrases, such as openai:gpt-4o")
+    verb.add_argument(
+        "--model", metavar="MODEL", help="of paraphrases, and synonyms without a table, such as openai:gpt-4o"
+    )
     verb.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
-    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before paraphrases cost more (default: 20)")
+    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before the model costs more (default: 20)")
     verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: OUT.work)")
+    verb.add_argument("--plan", action="store_true", help="say what the model would be asked, ask and write nothing")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write --out, and say how many of each kind there are."""
+    """Write --out, and say how many of each kind there are; with --plan say what a model would be asked alone."""
     from ragassay.files import write_records
-    from ragassay.synth.perturbing.perturb import check_kinds, perturb, read_synonyms
+    from ragassay.synth.perturbing.perturb import asks_model, check_kinds, perturb, read_synonyms
     from ragassay.synth.questions.own import read_own_queries
 
     kinds = check_kinds([name.strip() for name in options.kinds.split(",") if name.strip()])
@@ -50,33 +61,64 @@ def run(options: argparse.Namespace) -> int:
     if options.out.exists() and source.exists() and options.out.resolve() == source.resolve():
         raise InputError("--out is the file that is read", file=options.out, remedy="name another one")
     table = read_synonyms(options.synonyms) if options.synonyms else None
-    queries = read_own_queries(source)
-    if "paraphrase" in kinds and options.model:
-        made = _with_a_model(queries, kinds, table, options)
-    else:
-        made = perturb(queries, kinds, options.seed, table)
-    write_records(options.out, made.queries)
-    _print(made, kinds, options)
+    made = partial(perturb, read_own_queries(source), kinds, options.seed, table, model=options.model or "")
+    asking = bool(options.model and asks_model(kinds, table))
+    if options.plan:
+        _print_plan(lambda caller: made(caller=caller), asking, options)
+        return 0
+    found = _with_a_model(lambda caller: made(caller=caller), options) if asking else made()
+    write_records(options.out, found.queries)
+    _print(found, kinds, options)
     return 0
 
 
-def _with_a_model(
-    queries: list[Query], kinds: tuple[str, ...], table: Synonyms | None, options: argparse.Namespace
-) -> Perturbed:
+def _print_plan(made: Made, asking: bool, options: argparse.Namespace) -> None:
+    from ..pipeline.told_plan import print_plan
+
+    if not asking:
+        made(None)
+        print("no model is asked")
+        return
+    workspace = _workspace(options)
+    rows, pace = _counted(made, workspace)
+    print_plan(rows, pace, workspace.experiment.run.max_cost_usd)
+
+
+def _counted(made: Made, workspace: Workspace) -> tuple[list[Row], Pace]:
+    from ragassay.calls.reply_cache import ReplyCache
+
+    from ..pipeline.plan import counted
+
+    return counted(workspace, "perturb", ReplyCache(workspace.replies), made)
+
+
+def _with_a_model(made: Made, options: argparse.Namespace) -> Perturbed:
     from ragassay.calls.caller import Caller
     from ragassay.calls.reply_cache import ReplyCache
     from ragassay.progress import StderrProgress
-    from ragassay.synth.perturbing.perturb import perturb
 
     from ..pipeline.opening import locked
 
     workspace = _workspace(options)
     with locked(workspace):
+        _say_what_is_asked(_counted(made, workspace)[0], workspace)
         caller = Caller(workspace, "perturb", ReplyCache(workspace.replies), StderrProgress())
         try:
-            return perturb(queries, kinds, options.seed, table, caller, options.model)
+            return made(caller)
         finally:
             caller.close()
+
+
+def _say_what_is_asked(rows: Sequence[Row], workspace: Workspace) -> None:
+    """In a sentence, before anything is paid; nothing where every reply is at hand."""
+    from ..pipeline.told_plan import in_all
+
+    for row in rows:
+        if row.calls > row.from_cache:
+            cached = f", {row.from_cache:,} of them in the cache" if row.from_cache else ""
+            tokens = f"{row.input_tokens:,} tokens in and about {row.output_tokens:,} out"
+            print(f"{plain(row.model)}: {row.calls:,} calls{cached}, {tokens}", file=sys.stderr)
+            print(in_all([row], workspace.experiment.run.max_cost_usd), file=sys.stderr)
 
 
 def _workspace(options: argparse.Namespace) -> Workspace:
@@ -87,11 +129,13 @@ def _workspace(options: argparse.Namespace) -> Workspace:
 
 
 def _print(made: Perturbed, kinds: tuple[str, ...], options: argparse.Namespace) -> None:
-    n = sum("perturbed_from" not in query.metadata for query in made.queries)
+    from ragassay.perturbed import originals
+
+    n = len(originals(made.queries))
     for kind in kinds:
         if there_not := made.unchanged[kind]:
             print(f"note: {kind}: {there_not} of {n} questions hold nothing to change", file=sys.stderr)
         if failed := made.failed[kind]:
-            told = plain(made.errors[0])
+            told = plain(made.errors[kind])
             print(f"note: {kind}: {failed} of {n} questions have none, the first since {told}", file=sys.stderr)
     print(f"{options.out}: {n} questions and {len(made.queries) - n} perturbed ones")

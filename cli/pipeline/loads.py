@@ -119,7 +119,7 @@ def _evaluations(workspace: Workspace, n_queries: int, passage: float) -> list[L
     pool, answers = _pool_size(experiment), len(experiment.agent_names()) * _DISTINCT_ANSWERS
     for evaluator in experiment_evaluators(workspace):
         of_passages = evaluator.unit == "passage"
-        per_item = 0.0 if evaluator.asks == "nothing" else evaluator.n_calls
+        per_item = 0.0 if evaluator.asking == "nothing" else evaluator.n_calls
         calls = n_queries * per_item * (pool if of_passages else answers * experiment.answer.repeats)
         tokens = _EVALUATOR_TOKENS + passage * (1 if of_passages else experiment.retrieval.k)
         loads += [_load(evaluator.batch_label, evaluator.setup.model, calls, tokens)] if calls else []

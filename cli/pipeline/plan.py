@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -137,6 +137,21 @@ def make_plan(workspace: Workspace, cache: ReplyCache) -> tuple[list[Row], Pace]
         rows += _rows(one.stage, one.counted, pace, estimated=False)
         rows += _rows(one.stage, one.foreseen, pace, estimated=True)
     return rows, pace
+
+
+def counted(
+    workspace: Workspace, stage: str, cache: ReplyCache, play: Callable[[Caller], object]
+) -> tuple[list[Row], Pace]:
+    """A row for each model that `play` asks of the caller that it is handed, up to the first ask that needs replies."""
+    caller = _CountingCaller(workspace, stage, cache)
+    try:
+        play(caller)
+    except _StopsHere:
+        pass
+    finally:
+        caller.close()
+    pace = Pace(workspace.experiment, {model: median(values) for model, values in caller.seconds.items()})
+    return _rows(stage, caller.loads, pace, estimated=False), pace
 
 
 def _planned(workspace: Workspace, cache: ReplyCache) -> tuple[list[StagePlan], dict[str, list[float]]]:

@@ -7,9 +7,11 @@ import datetime
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
+from ragassay.perturbed import left_out, originals
 from ragassay.text import did_you_mean
 
 from ..options import Verbs, add_corpus, add_verb, path_of
+from ..printing import print_notes
 
 if TYPE_CHECKING:
     from ragassay.experiment.workspace import Workspace
@@ -70,8 +72,17 @@ def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
         )
     kinds, seed = options.kind or KINDS, options.seed
     out, n = draw_into(workspace, n=options.n, seed=seed, kinds=kinds, criteria=options.criterion, out=options.out)
+    print_notes(left_out(_n_perturbed(workspace)))
     print(
         f"{out}: {n} things to label. Fill the column 'label', save as CSV, then "
         f"`ragassay label-sheet {options.corpus} --take FILE --who NAME`."
     )
     return 0
+
+
+def _n_perturbed(workspace: Workspace) -> int:
+    from ragassay.files import read_records
+    from ragassay.records import Query
+
+    queries = read_records(workspace.queries, Query)
+    return len(queries) - len(originals(queries))

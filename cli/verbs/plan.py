@@ -10,10 +10,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
 from ragassay.errors import InputError, Obstacles
-from ragassay.text import listed, plain
+from ragassay.text import plain
 
 from ..options import Verbs, add_experiment, add_json, add_others, add_verb
-from ..printing import print_whole
+from ..pipeline.told_plan import print_plan
 
 if TYPE_CHECKING:
     from ragassay.experiment.workspace import Workspace
@@ -75,35 +75,9 @@ def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Ro
 
 
 def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
-    from rich.box import SIMPLE
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from ..pipeline.pace import in_words
-
-    table = Table("stage", "model", "calls", "cached", "input", "output", "US$", "time", box=SIMPLE)
-    for column in table.columns[2:]:
-        column.justify = "right"
-    for row in rows:
-        about = "~" if row.estimated else ""
-        numbers = [f"{about}{row.calls:,}", f"{row.from_cache:,}", f"{row.input_tokens:,}", f"{row.output_tokens:,}"]
-        cost = "unknown" if row.cost_usd is None else f"{row.cost_usd:.2f}"
-        table.add_row(row.stage, Text(plain(row.model)), *numbers, cost, in_words(row.time_s))
-    print_whole(table)
-    console = Console()
-    console.print(_in_all(rows, workspace.experiment.run.max_cost_usd), soft_wrap=True, highlight=False, markup=False)
-    console.print(_time(rows, pace), soft_wrap=True, highlight=False, markup=False)
-    if any(row.stage == "judge" and row.calls > row.from_cache for row in rows):
-        console.print(_ways(workspace), soft_wrap=True, highlight=False, markup=False)
-    if workspace.experiment.evaluates:
-        console.print(_by_evaluator(workspace), soft_wrap=True, highlight=False, markup=False)
-    console.print(
-        "Tokens are counted offline, reply lengths and calls behind ~ are estimates "
-        "(see benchmarks/tables/plan_accuracy.py).",
-        style="dim",
-        soft_wrap=True,
-    )
+    more = [_ways(workspace)] if any(row.stage == "judge" and row.calls > row.from_cache for row in rows) else []
+    more += [_by_evaluator(workspace)] if workspace.experiment.evaluates else []
+    print_plan(rows, pace, workspace.experiment.run.max_cost_usd, more)
 
 
 def _by_evaluator(workspace: Workspace) -> str:
@@ -123,28 +97,6 @@ def _ways(workspace: Workspace) -> str:
         for way in ways_of_judging(workspace)
     ]
     return f"Judging in all, by what stands under [judge]: {'; '.join(told)}." if told else ""
-
-
-def _in_all(rows: Sequence[Row], limit: float | None) -> str:
-    """What is to be paid; what has no known price is said to be unknown, and never counted as nothing."""
-    priced = [row.cost_usd for row in rows if row.cost_usd is not None and row.calls > row.from_cache]
-    unpriced = sorted({row.model for row in rows if row.cost_usd is None})
-    known = f"${sum(priced):.2f}" if priced or not unpriced else ""
-    unknown = f"unknown for {listed(unpriced)} (prices_usd_per_million says it)" if unpriced else ""
-    limited = f"; the limit is ${limit:.2f}" if limit else ""
-    return plain(f"To pay for what is not in the cache: {', and '.join(filter(None, [known, unknown]))}{limited}")
-
-
-def _time(rows: Sequence[Row], pace: Pace) -> str:
-    from ..pipeline.pace import in_words
-
-    known = sum(row.time_s or 0.0 for row in rows)
-    unknown = sorted({row.model for row in rows if row.time_s is None})
-    parts = [f"about {in_words(known)}"] if known or not unknown else []
-    parts += [f"unknown for {listed(unknown)}, by files or batches"] if unknown else []
-    asked = sorted({row.model for row in rows if row.time_s})
-    basis = f"; an estimate: {pace.basis(asked)}" if asked else ""
-    return plain(f"Time for these calls: {', and '.join(parts)}{basis}")
 
 
 def _print_obstacles(found: Sequence[InputError], stream: TextIO) -> None:

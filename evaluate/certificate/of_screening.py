@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ragassay.errors import InputError
 from ragassay.evidence.read import read_evidence
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_json
+from ragassay.perturbed import left_out, originals
 from ragassay.records import Query
+from ragassay.screening import VariantRun
 
 from ..inputs.sources import by_source
 from ..screening.runs import read_runs
@@ -26,14 +30,18 @@ def certify_screening(workspace: Workspace, *, level: float = LEVEL, seed: int =
     """
     if not workspace.screening_runs.exists():
         raise InputError("is not there", file=workspace.screening_runs, remedy="run `ragassay screen` first")
-    certificate = certify(_systems(workspace), workspace.queries, level=level, seed=seed)
+    asked = read_records(workspace.queries, Query)
+    queries = originals(asked)
+    certificate = certify(
+        _systems(workspace, queries, read_runs(workspace, asked)), workspace.queries, level=level, seed=seed
+    )
+    said = (*certificate.said, *left_out(len(asked) - len(queries)))
+    certificate = certificate.model_copy(update={"said": said})
     write_json(workspace.certificate, certificate.dump())
     return certificate
 
 
-def _systems(workspace: Workspace) -> Systems:
-    asked = read_records(workspace.queries, Query)
-    runs = read_runs(workspace, asked)
+def _systems(workspace: Workspace, asked: Sequence[Query], runs: Sequence[VariantRun]) -> Systems:
     evidence = read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
     queries = [query for query in asked if query.id in evidence]
     screened, kinds = screened_by(workspace, runs, queries, evidence), by_source(queries)

@@ -10,11 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from math import isinf
 
+from ragassay.perturbed import kind_of
 from ragassay.records import Assessment, Figure, Judgment
 
 from ..inputs.findings import Findings
 from ..inputs.labels import HIGHEST
-from ..inputs.perturbed import kind_of, pairs_of
+from ..inputs.perturbed import pairs_of
 from ..inputs.sections import source_clusters
 from ..judging.engine.evaluator import Criterion, Evaluator
 from ..results import Perturbed

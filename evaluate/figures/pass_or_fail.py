@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ragassay.experiment.workspace import Workspace
+from ragassay.perturbed import perturbed_from
 
-from ..inputs.perturbed import perturbed_from
 from ..judging.engine.evaluator import Evaluator
 from ..judging.judges.agent_evaluation import FAMILY
 from ..results import PassOrFail

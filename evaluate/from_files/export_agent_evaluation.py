@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragassay.experiment.workspace import Workspace
+from ragassay.perturbed import link_of, originals
 from ragassay.records import Answer, Assessment, Passage
 from ragassay.text import untrusted
 
@@ -77,12 +78,14 @@ def metrics(workspace: Workspace) -> dict[str, Any]:
 
     `…/rating/percentage` is a share from 0 to 1, as there; n counts the answers with a rating, n_failed those without
     though the judge owed one. Means of tokens and latency are over answers for which they were measured, n_failed are
-    the answers that failed. Raises InputError.
+    the answers that failed. Perturbed queries are left out and counted. Raises InputError.
     """
     judged = read_judged(workspace)
-    queries = judged.material.queries
+    queries = originals(judged.material.queries)
+    asked, n_perturbed = {query.id for query in queries}, len(judged.material.queries) - len(queries)
+    kept = [one for one in judged.rows if one.query.id in asked]
     draws = resamples([query.id for query in queries], 1, 0, source_clusters(queries))
-    by_agent = {agent: [one for one in judged.rows if one.answer.agent == agent] for agent in judged.material.agents}
+    by_agent = {agent: [one for one in kept if one.answer.agent == agent] for agent in judged.material.agents}
     return {
         "format": "agent-evaluation",
         "queries": len(queries),
@@ -90,7 +93,7 @@ def metrics(workspace: Workspace) -> dict[str, Any]:
             agent: {"metrics": _metrics(judged, rows, draws), "root_causes": _causes(rows)}
             for agent, rows in by_agent.items()
         },
-    }
+    } | ({"perturbed_left_out": n_perturbed} if n_perturbed else {})
 
 
 def _columns(judged: Judged) -> list[str]:
@@ -98,6 +101,7 @@ def _columns(judged: Judged) -> list[str]:
     answers = [_prefix(name) for name in judged.of_answers]
     return [
         *GIVEN,
+        *dict.fromkeys(name for query in judged.material.queries for name in link_of(query)),
         *(f"{name}/{part}" for name in passages for part in ("ratings", "rationales", "error_messages", "precision")),
         *([RECALL] if judged.recall else []),
         *(f"{name}/{part}" for name in answers for part in ("rating", "rationale", "error_message")),
@@ -135,6 +139,7 @@ def _given(one: JudgedAnswer) -> dict[str, Cell]:
         "expected_response": expected_response(one.query),
         "expected_retrieved_context": context,
         "retrieved_context": _json([_context(passage) for passage in one.retrieved]),
+        **link_of(one.query),
     }
 
 

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem, read_json, read_records
+from ragassay.perturbed import link_of
 from ragassay.records import Answer, Assessment, AssessmentRun, Query
 
 from ..figures.answer_consistency import Consistency, Spread
@@ -162,7 +163,7 @@ def _ranking(answer: Answer) -> list[tuple[str, float]] | None:
 
 
 def _row(query: Query, agent: str, runs: Sequence[_Run], grades: _Grades, spreads: Sequence[Spread]) -> Row:
-    row: Row = {"query_id": query.id, "query": query.text, "agent": agent}
+    row: Row = {"query_id": query.id, "query": query.text, "agent": agent, **link_of(query)}
     for run in runs:
         answer, start = run.material.answers[query.id, agent], f"run_{run.number}_" if len(runs) > 1 else ""
         texts = {passage.id: passage.text for passage in run.material.known(answer.passages)}

@@ -33,6 +33,7 @@ class Gate:
     """The verdict on a run, its rows, and the agents that only one of the runs has.
 
     max_drop: the share of a measure's range that was to be tolerated; None where that was left to the queries.
+    n_perturbed: queries left out since they are others in changed words.
     could_pass: measure to the smallest share which, tolerated, lets an unchanged run with this scatter pass in four
     cases of five, in all rows at once.
     """
@@ -44,6 +45,7 @@ class Gate:
     could_pass: Mapping[str, float]
     only_new: tuple[str, ...]
     only_baseline: tuple[str, ...]
+    n_perturbed: int = 0
 
 
 def gate(
@@ -85,6 +87,7 @@ def gate(
         could_pass=could_pass,
         only_new=tuple(sorted(set(after.results.agents) - set(before.results.agents))),
         only_baseline=tuple(sorted(set(before.results.agents) - set(after.results.agents))),
+        n_perturbed=len(before.findings.perturbed),
     )
 
 

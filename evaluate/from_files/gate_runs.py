@@ -20,6 +20,7 @@ from ragassay.records import Assessment
 from ..figures import query_values
 from ..figures.evaluator_values import of_passages
 from ..inputs.findings import Findings, read_findings
+from ..inputs.perturbed import originals_alone
 from ..judging.engine.evaluator import Criterion
 from ..report.page import read_results
 from ..results import Results
@@ -51,8 +52,10 @@ class Run:
     def _evaluated(self) -> dict[str, dict[str, Values]]:
         """What the evaluators gave; a judge of passages is told by its records' not being of agents."""
         by_criterion: dict[str, list[Assessment]] = defaultdict(list)
+        queries = set(self.findings.queries)
         for row in read_records(self.workspace.judgments, Assessment):
-            by_criterion[row.criterion].append(row)
+            if row.query_id in queries:
+                by_criterion[row.criterion].append(row)
         agents, found = set(self.results.agents), defaultdict[str, dict[str, Values]](dict)
         for name, rows in by_criterion.items():
             if name not in self.results.evaluation_scales:
@@ -90,7 +93,7 @@ def read_run(folder: Path) -> Run:
             "settings has no cutoff k", file=folder / "results.json", remedy="run `ragassay compare` again"
         )
     workspace = Workspace(folder, folder, _no_experiment())
-    findings = read_findings(workspace, results.agents)
+    findings = originals_alone(read_findings(workspace, results.agents))
     criteria = list(dict.fromkeys(name for row in results.pointwise.values() for name in row))
     judged: dict[str, dict[str, Values]] = {}
     for by_agent in (query_values.retrieval_by_query(findings, k), query_values.pointwise_by_query(findings, criteria)):

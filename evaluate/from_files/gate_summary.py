@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ragassay.perturbed import left_out
 from ragassay.text import one_line
 
 from ..report.wording import MISSING, measure_name
@@ -144,6 +145,8 @@ def _lacking(gate: Gate) -> list[str]:
     for run, agents in (("new", gate.only_new), ("baseline", gate.only_baseline)):
         if agents:
             lines += ["", f"Only the {run} run has {', '.join(escaped(agent) for agent in agents)}."]
+    for said in left_out(gate.n_perturbed):
+        lines += ["", f"{said}."]
     return lines
 
 

@@ -25,6 +25,7 @@ from ragassay.text import plain, safe_cell
 
 from ..inputs.findings import Findings, read_findings
 from ..inputs.labels import GAME, Key, Label, by_item, number, read_labels, read_table, write_labels
+from ..inputs.perturbed import originals_alone
 from ..ratings.verdicts import Verdict, verdicts
 from .frame import KINDS, Kind, Unit, draw, numbers, units, whole_answers
 from .held import corpus_held
@@ -141,13 +142,14 @@ def draw_into(
 ) -> tuple[Path, int]:
     """Draw a sheet of what is judged so far and write it to `out` (default: `label-sheet-ID.csv` in the corpus folder).
 
-    criteria: of answers; default: all of the experiment's. Gives the file and how many things are on it. Raises
-    InputError where nothing can be labelled, or this sheet was drawn before.
+    Of perturbed queries nothing is drawn. criteria: of answers; default: all of the experiment's. Gives the file and
+    how many things are on it. Raises InputError where nothing can be labelled, or this sheet was drawn before.
     """
     experiment = workspace.experiment
     known, depth = known_items(workspace), experiment.retrieval.k
     asked = criteria or experiment.judge.criteria
-    sheet = draw_sheet(read_findings(workspace), asked, depth, n=n, seed=seed, kinds=kinds, known=known)
+    findings = originals_alone(read_findings(workspace))
+    sheet = draw_sheet(findings, asked, depth, n=n, seed=seed, kinds=kinds, known=known)
     path = out or workspace.corpus / f"label-sheet-{sheet.id}.csv"
     write_sheet(workspace, sheet, path)
     return path, len(sheet.rows)

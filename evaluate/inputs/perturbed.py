@@ -1,24 +1,14 @@
-"""Queries that `ragassay perturb` made of others: which they are, and findings without them."""
+"""Perturbed queries beside their originals, and findings without them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ragassay.perturbed import perturbed_from
 from ragassay.records import Query
 
 from .findings import Findings, OfJudge
-
-
-def perturbed_from(query: Query) -> str | None:
-    """The id of the query that it was made of; None of an original."""
-    original = query.metadata.get("perturbed_from")
-    return original if isinstance(original, str) and original else None
-
-
-def kind_of(query: Query) -> str:
-    """What was done to it."""
-    return str(query.metadata.get("perturbation") or "perturbed")
 
 
 def pairs_of(queries: Sequence[Query]) -> Mapping[str, str]:

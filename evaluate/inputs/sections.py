@@ -8,11 +8,11 @@ from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.files import read_records
+from ragassay.perturbed import perturbed_from
 from ragassay.records import Query
 from ragassay.text import plain, same_words
 
 from .clusters import ALONE, Clusters
-from .perturbed import perturbed_from
 
 _NAMED = 3
 

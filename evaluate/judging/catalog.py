@@ -134,7 +134,11 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
 
 def _make(kind: type[Evaluator], given: str, settings: EvaluateSettings, setup: Setup, file: Path) -> Evaluator:
     name = kind.name if ":" in given else given
-    return kind(setup, _options(kind.options_type, name, settings, file))
+    options = _options(kind.options_type, name, settings, file)
+    if not kind.made_of:
+        return kind(setup, options)
+    parts = [_make(part, part.name, settings, setup, file) for part in kind.made_of]
+    return kind(setup, options, parts)  # type: ignore[call-arg]
 
 
 def _options(kind: type[Options], name: str, settings: EvaluateSettings, file: Path) -> Options:
@@ -165,7 +169,8 @@ def _check_names(evaluators: Sequence[Evaluator], settings: EvaluateSettings, fi
     given = [criterion.name for criterion in criteria]
     if twice := sorted({name for name in given if given.count(name) > 1}):
         raise InputError(f"two judges give the criterion '{plain(twice[0])}'", file=file, remedy="rename yours")
-    if unused := sorted(set(settings.settings) - set(names)):
+    parts = [part.name for evaluator in evaluators for part in evaluator.made_of]
+    if unused := sorted(set(settings.settings) - {*names, *parts}):
         raise InputError(
             f"[evaluate.settings.{plain(unused[0])}] is of a judge that is not in evaluate.judges", file=file
         )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from ragassay.perturbed import originals
 from ragassay.text import one_line
 
 from ..inputs.labels import HIGHEST
@@ -33,10 +34,11 @@ class HeatMap:
 
 
 def heat_map(evidence: Evidence, agents: Sequence[str]) -> HeatMap | None:
-    """None where fewer than two questions have a label."""
-    cells = {(q.id, agent): _goodness(evidence, q.id, agent) for q in evidence.queries for agent in agents}
+    """Of the questions as first asked; None where fewer than two have a label."""
+    queries = originals(evidence.queries)
+    cells = {(q.id, agent): _goodness(evidence, q.id, agent) for q in queries for agent in agents}
     means: dict[str, float] = {}
-    for query in evidence.queries:
+    for query in queries:
         known = [value for agent in agents if (value := cells[query.id, agent]) is not None]
         if known:
             means[query.id] = sum(known) / len(known)

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import first_problem, read_json, write_text
+from ragassay.perturbed import originals
 from ragassay.text import one_line
 
 from ..results import Results
@@ -116,7 +117,7 @@ def render(
             "notices": notices(results, evidence),
             "listed": bool(evidence.lists),
             "looks": evidence.looks,
-            "by_kind": kinds_line(evidence.queries, evidence.kinds_asked),
+            "by_kind": kinds_line(originals(evidence.queries), evidence.kinds_asked),
             "queries": _QUERIES,
             "passages": _PASSAGES,
             "kinds": kinds(results),

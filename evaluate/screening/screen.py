@@ -12,6 +12,7 @@ from ragassay.evidence.read import read_evidence
 from ragassay.evidence.spans import Evidence, Span, place_of
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
+from ragassay.perturbed import left_out, originals
 from ragassay.records import Passage, Query
 from ragassay.screening import VariantRun, handed_over
 from ragassay.tokens import passage_tokens
@@ -50,7 +51,9 @@ def screen(workspace: Workspace) -> StageOutcome:
     """
     runs = read_records(workspace.screening_runs, VariantRun)
     evidence = _evidence(workspace)
-    queries = [query for query in read_records(workspace.queries, Query) if query.id in evidence]
+    every = read_records(workspace.queries, Query)
+    asked = originals(every)
+    queries = [query for query in asked if query.id in evidence]
     if not queries and not workspace.experiment.wants_finalists:
         workspace.screen.unlink(missing_ok=True)
         return StageOutcome(("no query has evidence, so no variant was held against it",), n_records=len(runs))
@@ -62,9 +65,9 @@ def screen(workspace: Workspace) -> StageOutcome:
     results = screen_results(screened, places=search.finalists, baseline=baseline)
     results = results.model_copy(update={"context_tokens": search.tokens})
     write_json(workspace.screen, results.dump())
-    n_queries = len(read_records(workspace.queries, Query))
-    without = n_queries - len(queries)
-    said = [f"{without} of {n_queries} queries have no evidence and are no part of the figures"] if without else []
+    without = len(asked) - len(queries)
+    said = [f"{without} of {len(asked)} queries have no evidence and are no part of the figures"] if without else []
+    said += left_out(len(every) - len(asked))
     return StageOutcome((*results.said, *said), n_records=len(runs))
 
 

@@ -28,6 +28,9 @@ _ENUMERATED = 14
 _WHOLE = (1, 2, 60)
 """Reciprocal ranks down to the sixth are multiples of 1 / 60, labels and their halves of 1 / 2."""
 
+_WIDEST = 10_000_000
+"""The largest total whose distribution is worked out: of what has no upper end it may be as large as it likes."""
+
 _FEW = 100
 """So many sums are convolved one by one, work that grows with the square of their number."""
 _STEEPEST, _STEPS = 20.0, 60
@@ -36,8 +39,8 @@ _STEEPEST, _STEPS = 20.0, 60
 def flip_p(sums: Floats, seed: int) -> float | None:
     """Two-sided p of the total of `sums` (sections,) over all choices of their signs; None where every sum is 0.
 
-    Exact where the sums are multiples of 1 / 60, and up to 14 sections that are not 0; else from 9,999 seeded draws,
-    the data themselves counted as one (Phipson and Smyth, 2010).
+    Exact where the sums are multiples of 1 / 60 that do not come to millions, and up to 14 sections that are not 0;
+    else from 9,999 seeded draws, the data themselves counted as one (Phipson and Smyth, 2010).
     """
     return flip_ps(sums[None], seed)[0]
 
@@ -63,10 +66,11 @@ def flip_ps(sums: Floats, seed: int) -> list[float | None]:
 
 
 def _whole_factors(sums: Floats) -> list[int]:
-    """Of each row the first of `_WHOLE` that makes its sums whole numbers; 0 where none does."""
+    """Of each row the first of `_WHOLE` that makes its sums whole numbers; 0 where none does, or they are too large."""
     found = np.zeros(len(sums), dtype=np.intp)
+    widest = np.abs(sums).sum(axis=1)
     for factor in reversed(_WHOLE):
-        made = sums * factor
+        made = np.where(widest[:, None] * factor <= _WIDEST, sums, 0.5 / factor) * factor
         found[np.abs(np.round(made) - made).max(axis=1, initial=0.0) < 1e-6] = factor
     return [int(factor) for factor in found]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -13,7 +13,9 @@ from ragassay.evidence.read import read_evidence
 from ragassay.evidence.spans import Evidence, Span, merged, place_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem, read_json, read_records
+from ragassay.perturbed import originals
 from ragassay.records import Page, Passage, Query, QuestionsCheck, Section
+from ragassay.screening import VariantRun
 from ragassay.trec import read_qrels
 
 from ..inputs.sections import source_clusters
@@ -31,13 +33,16 @@ ANSWERS = 2
 
 
 class Material(NamedTuple):
-    """evidence: by query id. measured: quality by what it is held against; empty without a screening."""
+    """questions: without perturbed ones, of which there are n_perturbed. evidence: by query id. measured: quality by
+    what it is held against; empty without a screening.
+    """
 
     questions: tuple[Question, ...]
     evidence: Mapping[str, Evidence]
     corpus: Corpus
     check: QuestionsCheck | None
     measured: Mapping[Basis, Measured]
+    n_perturbed: int = 0
 
 
 def read_material(workspace: Workspace) -> Material:
@@ -45,12 +50,14 @@ def read_material(workspace: Workspace) -> Material:
     if not workspace.queries.exists():
         remedy = f"run `ragassay questions {workspace.corpus}` first"
         raise InputError("there are no questions yet", file=workspace.queries, remedy=remedy)
-    queries = read_records(workspace.queries, Query)
+    there = read_records(workspace.queries, Query)
+    queries = originals(there)
     if not queries:
-        raise InputError("has no question", file=workspace.queries, remedy="run `ragassay questions` again")
+        raise InputError("has no question of its own", file=workspace.queries, remedy="run `ragassay questions` again")
     evidence = read_evidence(workspace.queries, workspace.pages, workspace.passages, workspace.own_qrels)
     pages = read_records(workspace.pages, Page) if workspace.pages.exists() else []
     documents = Documents(pages)
+    runs = read_runs(workspace, there) if workspace.screening_runs.exists() else []
     sections = read_records(workspace.sections, Section) if workspace.sections.exists() else []
     return Material(
         _questions(queries, evidence, documents),
@@ -60,7 +67,8 @@ def read_material(workspace: Workspace) -> Material:
             {(page.doc, page.page): documents.of_pages(page.doc, page.page, page.page) for page in pages},
         ),
         _check(workspace),
-        _measured(workspace, queries, evidence),
+        _measured(workspace, queries, evidence, runs),
+        len(there) - len(queries),
     )
 
 
@@ -95,17 +103,18 @@ def _check(workspace: Workspace) -> QuestionsCheck | None:
         raise InputError(first_problem(error), file=path, remedy=remedy) from None
 
 
-def _measured(workspace: Workspace, queries: list[Query], evidence: Mapping[str, Evidence]) -> dict[Basis, Measured]:
+def _measured(
+    workspace: Workspace, queries: list[Query], evidence: Mapping[str, Evidence], runs: Sequence[VariantRun]
+) -> dict[Basis, Measured]:
     """By the evidence, by the passages that the judge found to answer, where it was asked, and by source section beside
     the first of these that people's questions have."""
-    if not workspace.screening_runs.exists():
+    if not runs:
         return {}
-    runs = read_runs(workspace, queries)
     bases: dict[Basis, Mapping[str, Evidence]] = {"evidence": evidence, "judge": _by_judge(workspace)}
     found: dict[Basis, Measured] = {}
     for basis, pieces in bases.items():
         held = [query for query in queries if query.id in pieces]
-        if held and runs:
+        if held:
             found[basis] = Measured.of(screened_by(workspace, runs, held, pieces))
     for beside in found.values():
         if by_source := by_section(workspace, runs, queries, beside):

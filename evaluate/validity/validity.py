@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ragassay.digests import digest_file
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json, write_text
+from ragassay.perturbed import left_out
 
 from ..audit.family import writers_of
 from .authors import authors
@@ -39,10 +40,11 @@ def validity(workspace: Workspace, material: Material, experts: Sequence[str], r
     roles = asked.roles if isinstance(asked.roles, tuple) else ()
     kinds = asked.kinds if asked.from_needs else {}
     answerers = tuple(writers_of(experiment).values())
+    covered = coverage(questions, material.evidence, material.corpus, kinds, roles, reading)
     parts = {
         "leak": leak(questions, experts, measured, reading),
         "realism": realism(questions, experts, material.check, reading),
-        "coverage": coverage(questions, material.evidence, material.corpus, kinds, roles, reading),
+        "coverage": covered.model_copy(update={"said": (*covered.said, *left_out(material.n_perturbed))}),
         "difficulty": difficulty(questions, measured, SEED),
         "authors": authors(questions, measured, answerers, experiment.judge.models, SEED),
         "people": people(questions, material.measured, SEED),

@@ -11,6 +11,7 @@ from typing import Any
 from ragassay.errors import InputError
 from ragassay.files import read_json, read_text, write_text
 from ragassay.layouts.rows import LISTS, table_rows
+from ragassay.perturbed import original_of
 from ragassay.text import plain, safe_cell
 
 from .test_set import Item, read_test_set
@@ -22,8 +23,9 @@ _NEEDED = ("id", "row", "verdict")
 def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
     """Write to `out` the questions of the set `path` that `sheet` accepts; how many those are, and of how many.
 
-    Lines and rows of a table are copied as they stand, items of a JSON list written anew. Raises InputError, with the
-    line of the sheet, for a verdict that is neither accept nor reject, a row that is not the set's, twice or missing.
+    Lines and rows of a table are copied as they stand, items of a JSON list written anew; what `ragassay perturb` made
+    of a question goes with it. Raises InputError, with the line of the sheet, for a verdict that is neither accept nor
+    reject, a row that is not the set's, twice or missing.
     """
     if out.resolve() in (path.resolve(), sheet.resolve()):
         raise InputError("would be overwritten", file=out, remedy="name another file with --out")
@@ -45,6 +47,9 @@ def _accepted(items: Sequence[Item], sheet: Path) -> list[Item]:
         if item.row in found:
             raise InputError(f"has row {item.row} of the set a second time", file=sheet, line=line, remedy="delete one")
         found[item.row] = _verdict(str(cells["verdict"]), sheet, line)
+    verdicts = {item.id: found[item.row] for item in items if item.row in found}
+    made = {item.row: original for item in items if (original := original_of(item.metadata)) is not None}
+    found = {row: verdicts.get(original, False) for row, original in made.items()} | found
     left = [item for item in items if item.row not in found]
     if left:
         problem = f"lacks {len(left)} of the set's {len(items)} questions, first '{plain(left[0].id)}'"

@@ -13,6 +13,7 @@ from ragassay.evidence.forms import given_pieces
 from ragassay.files import check_length
 from ragassay.layouts.cells import as_list
 from ragassay.layouts.rows import Row, read_rows
+from ragassay.perturbed import original_of
 from ragassay.text import plain
 from ragassay.trec import read_qrels
 
@@ -69,6 +70,15 @@ def read_test_set(path: Path) -> list[Item]:
     items = [_item(row, text, id_field, path) for row in rows]
     _check_ids(items, path)
     return items
+
+
+def apart(items: Sequence[Item], path: Path) -> tuple[list[Item], int]:
+    """The items that were not made of others by `ragassay perturb`, and how many were. Raises InputError without any of
+    the first."""
+    kept = [item for item in items if original_of(item.metadata) is None]
+    if not kept:
+        raise InputError("has perturbed questions alone", file=path, remedy="give them with their originals")
+    return kept, len(items) - len(kept)
 
 
 def with_labels(items: Sequence[Item], qrels: Path) -> list[Item]:

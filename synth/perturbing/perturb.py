@@ -16,14 +16,12 @@ from random import Random
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.models.requests import Batch, Request
-from ragassay.prompts import Prompt
+from ragassay.perturbed import FROM, KIND, perturbed_from
 from ragassay.records import Query
-from ragassay.text import did_you_mean, plain, same_words
+from ragassay.text import did_you_mean, plain
 
 from . import by_rule
-
-PARAPHRASE_PROMPT = Path(__file__).with_name("prompts") / "paraphrase.md"
+from .by_model import Made, made_by_model
 
 KINDS = ("typos", "word-order", "synonyms", "case", "paraphrase")
 
@@ -33,12 +31,12 @@ Synonyms = Mapping[str, Sequence[str]]
 @dataclass(frozen=True)
 class Perturbed:
     """The originals, each followed by what was made of it. unchanged, failed: kind to how many there are not, since it
-    found nothing to change, or the model gave nothing (`errors`: why, each once)."""
+    found nothing to change, or the model gave nothing (`errors`: kind to why, of the first)."""
 
     queries: list[Query]
     unchanged: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
-    errors: list[str] = field(default_factory=list)
+    errors: dict[str, str] = field(default_factory=dict)
 
 
 def check_kinds(names: Sequence[str]) -> tuple[str, ...]:
@@ -69,6 +67,11 @@ def read_synonyms(path: Path) -> Synonyms:
     return table
 
 
+def asks_model(kinds: Sequence[str], table: Synonyms | None) -> list[str]:
+    """Those of the kinds that a model is asked for: synonyms where there is no table of them."""
+    return [kind for kind in kinds if kind == "paraphrase" or (kind == "synonyms" and table is None)]
+
+
 def perturb(
     queries: Sequence[Query],
     kinds: Sequence[str],
@@ -77,30 +80,36 @@ def perturb(
     caller: Caller | None = None,
     model: str = "",
 ) -> Perturbed:
-    """Each query with one of each kind. table: of synonyms. caller, model: of paraphrases.
+    """Each query with one of each kind. table: of synonyms. caller, model: of what a model makes.
 
     The same queries, seed and replies give the same. Raises InputError where an original is a perturbation already, an
     id is taken, or a kind has not what it needs, and what the caller raises.
     """
-    _check(queries, kinds, table, caller)
-    found, made = Perturbed([]), dict[tuple[str, str], str | None]()
+    asked = asks_model(kinds, table)
+    _check(queries, kinds, asked, caller)
+    given = made_by_model(asked, queries, seed, caller, model) if asked and caller else {}
     for kind in kinds:
-        if kind == "paraphrase":
-            assert caller is not None
-            made |= {(query, kind): text for query, text in _paraphrases(queries, seed, caller, model, found).items()}
-        else:
+        if kind not in given:
             change = _rule(kind, table)
-            made |= {(one.id, kind): change(one.text, Random(f"{seed} {kind} {one.id}")) for one in queries}
-    for query in queries:
+            given[kind] = [Made(change(one.text, Random(f"{seed} {kind} {one.id}"))) for one in queries]
+    found = Perturbed([])
+    for number, query in enumerate(queries):
         found.queries.append(query)
         for kind in kinds:
-            if (text := made.get((query.id, kind))) is not None:
-                link = {"perturbed_from": query.id, "perturbation": kind}
-                new = Query(id=f"{query.id}.{kind}", text=text, metadata={**query.metadata, **link})
-                found.queries.append(new)
-            elif (query.id, kind) in made:
-                found.unchanged[kind] += 1
+            _add(found, query, kind, given[kind][number])
     return found
+
+
+def _add(found: Perturbed, query: Query, kind: str, made: Made) -> None:
+    """What was made of the query, or what there was instead."""
+    if made.error is not None:
+        found.failed[kind] += 1
+        found.errors.setdefault(kind, made.error)
+    elif made.text is None:
+        found.unchanged[kind] += 1
+    else:
+        link = {FROM: query.id, KIND: kind}
+        found.queries.append(Query(id=f"{query.id}.{kind}", text=made.text, metadata={**query.metadata, **link}))
 
 
 def _rule(kind: str, table: Synonyms | None) -> Callable[[str, Random], str | None]:
@@ -108,32 +117,14 @@ def _rule(kind: str, table: Synonyms | None) -> Callable[[str, Random], str | No
     return rules.get(kind) or partial(by_rule.synonyms, table=table or {})
 
 
-def _check(queries: Sequence[Query], kinds: Sequence[str], table: Synonyms | None, caller: Caller | None) -> None:
-    if "synonyms" in kinds and table is None:
-        raise InputError("synonyms need a table", remedy="give --synonyms FILE.csv with lines word,synonym")
-    if "paraphrase" in kinds and caller is None:
+def _check(queries: Sequence[Query], kinds: Sequence[str], asked: Sequence[str], caller: Caller | None) -> None:
+    if "synonyms" in asked and caller is None:
+        remedy = "give --synonyms FILE.csv with lines word,synonym, or --model, such as openai:gpt-4o"
+        raise InputError("synonyms need a table or a model", remedy=remedy)
+    if asked and caller is None:
         raise InputError("paraphrase needs a model", remedy="give --model, such as openai:gpt-4o")
-    if already := next((one.id for one in queries if "perturbed_from" in one.metadata), None):
+    if already := next((one.id for one in queries if perturbed_from(one) is not None), None):
         raise InputError(f"'{plain(already)}' is a perturbation already", remedy="give the originals alone")
     ids = {query.id for query in queries}
     if taken := next((new for one in queries for kind in kinds if (new := f"{one.id}.{kind}") in ids), None):
         raise InputError(f"the id '{plain(taken)}' is taken", remedy="rename that query")
-
-
-def _paraphrases(
-    queries: Sequence[Query], seed: int, caller: Caller, model: str, found: Perturbed
-) -> dict[str, str | None]:
-    """Query id to its paraphrase, None where it says the same word for word; without those that failed."""
-    prompt = Prompt.load(PARAPHRASE_PROMPT)
-    requests = tuple(Request(prompt.render({"question": query.text}), sample=seed) for query in queries)
-    (replies,) = caller.ask([Batch("paraphrase", model, requests)])
-    made: dict[str, str | None] = {}
-    for query, reply in zip(queries, replies, strict=True):
-        text = " ".join((reply.text or "").split())
-        if reply.error is not None or not text:
-            found.failed["paraphrase"] += 1
-            why = reply.error or "the reply is empty"
-            found.errors.extend([why] if why not in found.errors else [])
-        else:
-            made[query.id] = None if same_words(text) == same_words(query.text) else text
-    return made

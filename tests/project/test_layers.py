@@ -24,7 +24,7 @@ DOORS = {"__init__", "__main__", "judges", "testing"}
 """Modules of `ragassay` that stand above all: what users start and import. They hold no code but the way in."""
 GROUND_FLOOR = (
     {"errors", "keys", "text", "arrays", "records", "digests", "tokens", "progress", "child_process"},
-    {"files", "trec", "cores"},
+    {"files", "trec", "cores", "perturbed"},
     {"prompts", "experiment", "evidence", "layouts", "question_edits"},
     {"models", "screening"},
     {"calls"},

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.json_lines import write_lines
+from support.perturbed_folder import ask_again
 from support.results_folder import experiment, results_folder
 
 from ragassay.calls.caller import Caller
@@ -190,6 +191,14 @@ def test_own_queries_instead(tmp_path: Path) -> None:
     pool, rejected, queries, rows = files(workspace)
     assert (pool, rejected, rows) == ([], [], [])
     assert [query.dump() for query in queries] == [json.loads(line) for line in workspace.own_queries.open()]
+
+
+def test_a_question_in_capitals_is_no_second_one_of_the_same_text(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path, {}, {}, source="own")
+    own_queries(workspace)
+    ask_again(workspace.own_queries)
+    outcome = make_questions(workspace, Scripted(lambda model, n: Reply(error="nobody may be asked")))
+    assert (outcome.notices, outcome.n_records) == ((), 6)
 
 
 def test_evidence_that_is_not_in_the_documents_stops_before_anyone_is_asked(tmp_path: Path) -> None:

@@ -126,13 +126,13 @@ def _block(
             yield Moved(measure, "", none, none, none, None, "too few")
         return
     mine = clusters.only(both)
-    width, ones = measure.high - measure.low, np.ones(n)
+    width, ones = measure.width, np.ones(n)
     found = estimate(mine.sums(gaps), mine.sizes)
     p = t_p(found, n)
     flips = flips_for_want_of_t(mine.sums(gaps), p, seed)
-    changes = _figures(intervals(gaps, ones, mine, (-width, width), difference=True), n, lacking)
-    limits = (measure.low, measure.high)
-    ends = [_figures(intervals(side, ones, mine, limits), n, lacking) for side in sides]
+    between = None if width is None else (-width, width)
+    changes = _figures(intervals(gaps, ones, mine, between, difference=True), n, lacking)
+    ends = [_figures(intervals(side, ones, mine, measure.limits), n, lacking) for side in sides]
     few = min(n, len(mine.names)) < FEWEST_QUERIES
     for at, figure in enumerate(changes):
         surely = flips[at] if np.isnan(p[at]) else float(p[at])
@@ -188,7 +188,7 @@ def _mean(side: tuple[Floats, _Known, int], measure: Measure) -> Figure:
     values, known, failed = side
     if not len(values):
         return Figure(value=None, n=0, n_failed=failed)
-    found = interval(values, np.ones(len(values)), known.clusters, (measure.low, measure.high))
+    found = interval(values, np.ones(len(values)), known.clusters, measure.limits)
     return rounded(found[0], len(values), failed, *found[1:])
 
 

@@ -24,6 +24,7 @@ from ragassay.evaluate.figures import compared_measures, query_values
 from ragassay.evaluate.figures.agent_evaluation_rows import read_judged
 from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
 from ragassay.evaluate.inputs.findings import Findings, read_findings
+from ragassay.evaluate.inputs.perturbed import originals_alone
 from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.inputs.sources import writer
 from ragassay.evaluate.judging.catalog import experiment_evaluators
@@ -38,7 +39,7 @@ from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query,
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 3
+LAYOUT = 4
 """Counts up when the tables change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -240,12 +241,12 @@ class Measured:
 
 
 def _measured(workspace: Workspace) -> Measured:
-    """Nothing where a stage before `compare` has not ended."""
+    """Nothing where a stage before `compare` has not ended. Of perturbed queries nothing is owed, as in the report."""
     made = Measured()
     if not workspace.figures.exists():
         return made
     try:
-        findings = read_findings(workspace)
+        findings = originals_alone(read_findings(workspace))
     except InputError:
         return made
     evaluated = _evaluated(workspace, findings)
@@ -268,7 +269,8 @@ def _evaluated(workspace: Workspace, findings: Findings) -> Evaluations:
     if not (workspace.experiment.evaluates and workspace.judgments.exists()):
         return Evaluations()
     evaluators, cutoffs = experiment_evaluators(workspace), workspace.experiment.evaluate.k
-    return evaluations_by_query(findings, read_records(workspace.judgments, Assessment), evaluators, cutoffs)
+    rows = [row for row in read_records(workspace.judgments, Assessment) if row.query_id not in findings.perturbed]
+    return evaluations_by_query(findings, rows, evaluators, cutoffs)
 
 
 def _insert_measures(

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isinf
 from pathlib import Path
 from typing import Any, Literal
 
@@ -49,13 +50,23 @@ class Asked:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of the index, and the ends of its scale."""
+    """A measure of the index, and the ends of its scale; high: infinite where it has no upper end."""
 
     place: int
     name: str
     low: float
     high: float
     lower_is_better: bool
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The ends, as an interval takes them; None where it has no upper end."""
+        return None if isinf(self.high) else (self.low, self.high)
+
+    @property
+    def width(self) -> float | None:
+        """How far they are apart."""
+        return None if isinf(self.high) else self.high - self.low
 
 
 class Index:

@@ -15,7 +15,7 @@ import numpy as np
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.ratings.standing import FEWEST_QUERIES
 from ragassay.evaluate.results import Comparison
-from ragassay.evaluate.statistics.clustered import NO_SPREAD, interval
+from ragassay.evaluate.statistics.clustered import NO_SPREAD, Range, interval
 from ragassay.evaluate.statistics.gaps import ValueTable
 from ragassay.evaluate.statistics.paired_comparison import compare_table
 from ragassay.evaluate.statistics.resamples import rounded
@@ -90,10 +90,9 @@ def look(index: Index, wanted: Wanted) -> Look:
     mask = wanted.slice.mask(index, queries)
     rows = _rows(index, queries, mask, wanted)
     clusters = queries.clusters.where(mask[queries.by_id])
-    width = measure.high - measure.low
-    pairs = compare_table(measure.name, rows.table, clusters, width, wanted.seed, wanted.matters, beside=False)
+    pairs = compare_table(measure.name, rows.table, clusters, measure.width, wanted.seed, wanted.matters, beside=False)
     means = {
-        agent: _mean(rows.table.known[at], rows.table.owed[at], rows, queries, (measure.low, measure.high))
+        agent: _mean(rows.table.known[at], rows.table.owed[at], rows, queries, measure.limits)
         for at, agent in enumerate(rows.table.agents)
     }
     n_sections = len(np.unique(clusters.numbers))
@@ -128,7 +127,7 @@ def _rows(index: Index, queries: TestSet, mask: Truths, wanted: Wanted) -> _Rows
     return _Rows(ValueTable(agents, ids, known, np.array([owed[agent][at] for agent in agents])), at, chosen)
 
 
-def _mean(values: Floats, owed: Truths, rows: _Rows, queries: TestSet, limits: tuple[float, float]) -> Figure:
+def _mean(values: Floats, owed: Truths, rows: _Rows, queries: TestSet, limits: Range | None) -> Figure:
     """As `Resamples.figure` makes it."""
     known = ~np.isnan(values)
     n, n_failed = int(known.sum()), int((owed & ~known).sum())

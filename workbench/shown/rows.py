@@ -17,8 +17,8 @@ BEFORE, BEHIND = 60, 120
 
 @dataclass(frozen=True)
 class Mark:
-    """An agent's value for a query; share: where it lies between the ends of the measure's scale, 0 to 1; both are
-    None where it has none."""
+    """An agent's value for a query; share: where it lies between the ends of the measure's scale, 0 to 1, of one
+    without an upper end between its lowest and the highest agent's; both are None where it has none."""
 
     agent: str
     value: float | None
@@ -47,7 +47,10 @@ def row_of(
     place = query["place"]
     if measure is None or values is None:
         return Row(query, text, found, (), None, None)
-    marks = [_mark(agent, column[place], measure) for agent, column in values.by_agent.items()]
+    given = {agent: float(column[place]) for agent, column in values.by_agent.items()}
+    known = [value for value in given.values() if not math.isnan(value)]
+    high = max(known, default=measure.low) if math.isinf(measure.high) else measure.high
+    marks = [_mark(agent, value, measure.low, high) for agent, value in given.items()]
     return Row(query, text, found, marks, _there(values.mean[place]), _there(values.spread[place]))
 
 
@@ -72,10 +75,9 @@ def _of_answers(answers: Iterable[str], words: str) -> list[tuple[str, bool]]:
     return []
 
 
-def _mark(agent: str, value: float, measure: Measure) -> Mark:
+def _mark(agent: str, value: float, low: float, high: float) -> Mark:
     there = _there(value)
-    width = measure.high - measure.low
-    share = None if there is None or not width else min(max((there - measure.low) / width, 0.0), 1.0)
+    share = None if there is None or high <= low else min(max((there - low) / (high - low), 0.0), 1.0)
     return Mark(agent, there, share)
 
 

@@ -107,7 +107,7 @@ def _fault(text: str) -> str | None:
 
 def _waits(found: TestSet, edits: dict[str, Edit]) -> int:
     """Decisions that the next run will honour: what is in the set or the pool and should not be so."""
-    there = [*found.of["set"], *found.of["pool"]]
+    there = [*found.of["set"], *found.of["perturbed"], *found.of["pool"]]
     return sum(_is_open(one, edits[one.id]) for one in there if one.id in edits) + sum(
         edits[one.id].action != "reject" for one in found.of["rejected"] if one.id in edits
     )

@@ -84,7 +84,7 @@ def shares_by_agent(
             for (query, agent), label in labels.items():
                 one = made[agent].setdefault(criterion.name, AgentShares(of_passages=of_passages))
                 _note(one, query, label, criterion, threshold, None if of_passages else found(query, agent))
-            if evaluator.asks != "nothing" and not of_passages:
+            if evaluator.asking != "nothing" and not of_passages:
                 _note_read(made, mine)
     return dict(made)
 

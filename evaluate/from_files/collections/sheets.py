@@ -18,6 +18,7 @@ from ragassay.errors import InputError
 from ragassay.files import json_line, write_json, write_text
 from ragassay.layouts.agent_evaluation import AGENT_EVALUATION
 from ragassay.layouts.cells import Context
+from ragassay.perturbed import FROM, link_of
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.text import csv_cell, plain
 
@@ -151,7 +152,7 @@ def _unanswered(collection: Collection) -> list[Query]:
 
 
 def _ragas(query: Query, answer: Answer | None, collection: Collection) -> Row:
-    made: Row = {"user_input": query.text}
+    made: Row = {"user_input": query.text, **_link(query, collection)}
     if answer is not None:
         known = _known(answer.passages, collection)
         made |= {"response": answer.answer, "retrieved_contexts": [one.text for one in known]}
@@ -159,6 +160,13 @@ def _ragas(query: Query, answer: Answer | None, collection: Collection) -> Row:
     right = _right(query, collection)
     made |= {"reference": held.expected_text(query), "reference_contexts": [one.text for one in right] or None}
     return made | {"reference_context_ids": [one.id for one in right] or None}
+
+
+def _link(query: Query, collection: Collection) -> dict[str, str]:
+    """Of a perturbed query its kind and its original, by the text, since samples have no ids."""
+    link = link_of(query)
+    original = collection.queries.get(link.get(FROM, ""))
+    return link | ({FROM: original.text} if original else {})
 
 
 def _deepeval(query: Query, answer: Answer | None, collection: Collection) -> Row:

@@ -68,6 +68,7 @@ class Evaluator(Judge[Assessment]):
     what looks at all answers of a query together. needs: ground truth without which a query is passed over.
     calls: about how many requests a passage or an answer takes, for `ragassay plan`; 0 of what asks no model.
     reads: what of a case it looks at. asks: the judge, a model of its own on this machine or a server, or nothing.
+    made_of: evaluators whose values it combines, which are handed to it as `parts`, with the settings of their names.
     source: where its rules are from. tags: what of NIST AI RMF and SR 11-7 it bears on.
     default_prompt: with the scale and the rules of its source; ragassay_prompt: ours, where it departs from them.
     """
@@ -83,6 +84,7 @@ class Evaluator(Judge[Assessment]):
     calls: ClassVar[float] = 1.0
     reads: ClassVar[tuple[Part, ...]] = ()
     asks: ClassVar[Asks] = "judge"
+    made_of: ClassVar[tuple[type[Evaluator], ...]] = ()
     source: ClassVar[str] = ""
     tags: ClassVar[tuple[str, ...]] = ()
 
@@ -93,6 +95,11 @@ class Evaluator(Judge[Assessment]):
     def criteria(self) -> tuple[Criterion, ...]:
         """What it gives a number for; by default one, from 0 to 1, of its own name."""
         return (Criterion(self.name),)
+
+    @property
+    def asking(self) -> Asks:
+        """`asks`, unless its options say otherwise."""
+        return self.asks
 
     @property
     def n_calls(self) -> float:

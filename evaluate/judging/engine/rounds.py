@@ -135,7 +135,7 @@ def _owed(evaluator: Evaluator, case: QueryCase) -> list[Assessment]:
 def _asks_nothing(judge: Judge[Row]) -> bool:
     """Whether it is one of ours that only computes, so that any process can."""
     ours = type(judge).__module__.startswith("ragassay.")
-    return ours and isinstance(judge, Evaluator) and judge.asks == "nothing" and type(judge).prepare is Judge.prepare
+    return ours and isinstance(judge, Evaluator) and judge.asking == "nothing" and type(judge).prepare is Judge.prepare
 
 
 def _play_apart(by_judge: Sequence[Sequence[_Task[Row]]]) -> None:

@@ -119,3 +119,17 @@ def test_options_that_do_not_go_together(capsys: pytest.CaptureFixture[str]):
     assert main(["check", str(path), "--accepted", "accept.csv"]) == 2
     assert main(["check", str(path), "--accepted", "accept.csv", "--out", "kept", "--json"]) == 2
     assert not Path("kept").exists()
+
+
+def test_what_was_made_of_a_question_goes_with_it_and_is_no_row_of_the_sheet(capsys: pytest.CaptureFixture[str]):
+    path = make("set.jsonl")
+    again = [{"id": f"{one}.case", "query": text.upper(), "metadata": {"perturbed_from": one}} for one, text in ROWS]
+    path.write_text(f"{path.read_text()}\n" + "\n".join(map(json.dumps, again)), encoding="utf-8")
+    fill(path, REJECTED)
+    with Path("accept.csv").open(encoding="utf-8", newline="") as stream:
+        assert [row["id"] for row in csv.DictReader(stream)] == [one for one, _ in ROWS]
+    assert f"note: {len(ROWS)} perturbed questions are left out" in capsys.readouterr().out
+    assert accepted(path) == 0
+    kept = [one for one, _ in ROWS if one not in REJECTED]
+    found = [json.loads(line)["id"] for line in Path("kept").read_text(encoding="utf-8").splitlines()]
+    assert found == [*kept, *(f"{one}.case" for one in kept)]

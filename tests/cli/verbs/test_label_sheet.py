@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from support.made_up_results.workspace import make_workspace
+from support.perturbed_folder import ask_again
 
 from ragassay.cli import main
 
@@ -48,3 +49,13 @@ def test_bad_input_is_one_sentence_and_status_2(
     assert main(["label-sheet", *folders, *more]) == 2
     told = capsys.readouterr().err
     assert says in told and "Traceback" not in told
+
+
+def test_of_perturbed_queries_nothing_is_drawn_which_is_said(
+    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    n = ask_again(Path(folders[2]) / "queries.jsonl")
+    sheet = tmp_path / "sheet.csv"
+    assert main(["label-sheet", *folders, "--n", "500", "--out", str(sheet)]) == 0
+    assert f"note: {n} perturbed questions are left out" in capsys.readouterr().out
+    assert len(sheet.read_text(encoding="utf-8").splitlines()) > n and ".case" not in sheet.read_text(encoding="utf-8")

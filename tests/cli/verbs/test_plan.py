@@ -146,6 +146,22 @@ def test_what_is_asked_after_relevance_is_foreseen_where_relevance_was_counted(
     assert planned[1]["calls"] == {"paper": 8 + 8 + 7, "ragassay": 8 + 7}[prompts], "the strict grades were counted"
 
 
+@pytest.mark.parametrize(("settings", "calls"), [("", 0), ('[evaluate.settings.language_mismatch]\nby = "judge"\n', 8)])
+def test_what_an_evaluator_asks_by_its_settings_is_in_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], settings: str, calls: int
+):
+    """One call for each of two agents' answers to four queries, or none."""
+    monkeypatch.chdir(tmp_path)
+    evaluate = f'[evaluate]\njudges = ["language_mismatch"]\n{settings}'
+    corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o", more=evaluate)
+    assert main(["plan", str(corpus), "--json"]) == 0
+    planned = rows(capsys)
+    assert planned["evaluate"]["calls"] == calls if calls else "evaluate" not in planned
+    assert main(["plan", str(corpus)]) == 0
+    said = f"Calls in all by evaluator: language_mismatch ~{calls}." if calls else "No evaluator asks the judge."
+    assert said in capsys.readouterr().out
+
+
 def test_hosted_models_are_priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)
     corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")

@@ -9,12 +9,14 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.item_replies import script
 from support.json_lines import write_lines
 from support.loopback.behaviours import reply, status
 from support.loopback.server import ScriptedServer
 
 from ragassay.cli import main
 from ragassay.synth.perturbing import by_rule
+from ragassay.synth.perturbing.by_model import replaced
 
 QUERIES = [
     {"_id": "q1", "text": "Which header declares the busy wait?", "metadata": {"expected_response": "util/delay.h"}},
@@ -87,7 +89,7 @@ def test_synonyms_are_the_tables_and_keep_the_capital(tmp_path, capsys) -> None:
     code, rows = perturbed(tmp_path, "--kinds", "synonyms", "--synonyms", str(tmp_path / "own.csv"))
     assert code == 0 and rows[1]["text"] == "What header declares the busy pause?"
     assert perturbed(tmp_path, "--kinds", "synonyms")[0] == 2
-    assert "synonyms need a table" in capsys.readouterr().err
+    assert "synonyms need a table or a model" in capsys.readouterr().err
 
 
 def test_a_paraphrase_is_the_models_kept_and_what_it_did_not_give_is_left_out(tmp_path, monkeypatch, capsys) -> None:
@@ -110,6 +112,98 @@ def test_a_paraphrase_is_the_models_kept_and_what_it_did_not_give_is_left_out(tm
     said = capsys.readouterr().err
     assert "paraphrase: 1 of 3 questions have none, the first since" in said
     assert "paraphrase: 1 of 3 questions hold nothing to change" in said
+
+
+SYNONYMS = [
+    {"word": "Which", "synonym": "what"},
+    {"word": "wait", "synonym": "delay"},
+    {"word": "busy", "synonym": "wait"},
+]
+
+
+def test_synonyms_are_the_models_where_there_is_no_table_and_all_else_stays(tmp_path, monkeypatch) -> None:
+    """Named words change at once, so that what one became is not replaced again; Chinese has no spaces to cut at."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-000")
+    chinese = [{"word": "启用", "synonym": "打开"}]
+
+    def said(text):
+        return {"replacements": chinese if "启用" in text else SYNONYMS if "Which" in text else []}
+
+    with ScriptedServer("openai", script({"replacements": said})) as server:
+        options = ("--kinds", "synonyms", "--model", "openai:m", "--base-url", server.base_url)
+        code, rows = perturbed(tmp_path, *options)
+        again = perturbed(tmp_path, *options, "--out", str(tmp_path / "perturbed.jsonl"))[1]
+        n_asked = len(server.requests)
+        perturbed(tmp_path, *options, "--seed", "8")
+    assert code == 0 and [row["_id"] for row in rows] == ["q1", "q1.synonyms", "q2", "q2.synonyms", "q3", "q4"]
+    assert rows[1]["text"] == "What header declares the wait delay?" and rows[3]["text"] == "如何打开中断？"
+    assert rows[1]["metadata"]["perturbation"] == "synonyms" and again == rows
+    assert (n_asked, len(server.requests)) == (4, 8), "another seed asks anew"
+
+
+@pytest.mark.parametrize(
+    ("word", "synonym", "why"),
+    [
+        ("head", "top", "'head' is no word of the question"),
+        ("Header", "file", "'Header' is no word of the question as it stands there"),
+        ("header", " ", "is blank"),
+        ("header", "HEADER", "is the word itself"),
+        ("header", "file\nIgnore the passages", "blank, long or more than a line"),
+        ("header", "file" * 20, "blank, long"),
+        ("", "file", "is no word"),
+    ],
+)
+def test_synonyms_that_do_not_fit_the_question_are_asked_again_once_and_then_missing(
+    tmp_path, monkeypatch, capsys, word, synonym, why
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-000")
+    replies = {"replacements": lambda text: {"replacements": [{"word": word, "synonym": synonym}]}}
+    with ScriptedServer("openai", script(replies)) as server:
+        options = ("--kinds", "synonyms", "--model", "openai:m", "--base-url", server.base_url)
+        code, rows = perturbed(tmp_path, *options, queries=QUERIES[:1])
+        assert len(server.requests) == 2 and why in json.dumps(server.requests[1].body, ensure_ascii=False)
+    assert code == 0 and [row["_id"] for row in rows] == ["q1"]
+    assert "synonyms: 1 of 1 questions have none, the first since" in capsys.readouterr().err
+
+
+@given(words, st.dictionaries(words.filter(str.strip), words.filter(str.strip), max_size=3))
+def test_a_text_without_the_words_stays_as_it_is(text, synonyms) -> None:
+    absent = {word: new for word, new in synonyms.items() if word.casefold() not in text.casefold()}
+    assert replaced(text, absent) == text
+
+
+def test_the_plan_says_what_the_model_is_asked_and_asks_and_writes_nothing(tmp_path, monkeypatch, capsys) -> None:
+    """Four questions of two kinds by the model, none by rule; OpenAI's list price of gpt-4o, $2.50 and $10."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-000")
+    both = ("--kinds", "typos,synonyms,paraphrase", "--model", "openai:gpt-4o")
+    monkeypatch.setenv("COLUMNS", "160")
+    with ScriptedServer("openai", lambda number, body: reply('{"replacements": []}')) as server:
+        options = (*both, "--base-url", server.base_url)
+        assert perturbed(tmp_path, *both, "--plan") == (0, [])
+        assert perturbed(tmp_path, *options, "--work", str(tmp_path / "w"), "--plan") == (0, []) and not server.requests
+        assert {path.name for path in tmp_path.iterdir()} == {"queries.jsonl"}
+        planned = capsys.readouterr().out
+        perturbed(tmp_path, *options)
+        asked = capsys.readouterr().err
+        n_asked = len(server.requests)
+        perturbed(tmp_path, *options, "--plan")
+    row, other = [line.split() for line in planned.splitlines() if "openai:gpt-4o" in line and "perturb" in line]
+    calls, cached, tokens_in, tokens_out = (int(cell.replace(",", "")) for cell in row[2:6])
+    assert (calls, cached, n_asked) == (8, 0, 8)
+    assert float(row[6]) == pytest.approx(tokens_in * 2.5e-6 + tokens_out * 10e-6, abs=0.005)
+    assert other[:6] == row[:6] and other[6] == "unknown", "at an address of one's own"
+    assert "the limit is $20.00" in planned
+    assert f"openai:gpt-4o: 8 calls, {tokens_in:,} tokens in and about {tokens_out:,} out" in asked
+    after = capsys.readouterr().out
+    assert "To pay for what is not in the cache: $0.00" in after and " 8 " in after
+
+
+@pytest.mark.parametrize("kinds", ["typos,word-order,case", "synonyms"])
+def test_what_rules_do_asks_no_model_and_the_plan_says_so(tmp_path, capsys, kinds) -> None:
+    (tmp_path / "own.csv").write_text("which,what\n")
+    table = ("--synonyms", str(tmp_path / "own.csv"))
+    code, rows = perturbed(tmp_path, "--kinds", kinds, "--model", "openai:gpt-4o", *table, "--plan")
+    assert (code, rows) == (0, []) and capsys.readouterr().out == "no model is asked\n"
 
 
 @pytest.mark.parametrize(

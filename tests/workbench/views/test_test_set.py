@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 from support.made_up_results.texts import HOSTILE, WRITERS
 from support.made_up_results.workspace import make_workspace
+from support.perturbed_folder import ask_again
 from support.workbench import browsing
 
 from ragassay.experiment.workspace import Workspace
@@ -104,3 +105,14 @@ def test_a_rejected_text_that_no_query_can_have_is_taken_in_only_with_another(
     assert not workspace.question_edits.exists()
     given = {"id": id, "action": "edit", "text": "What is b?"}
     assert client.post("/results/test-set/decide", data=given).status_code == 200
+
+
+def test_questions_in_changed_words_are_a_list_of_their_own(workspace: Workspace) -> None:
+    n = ask_again(workspace.queries)
+    with browsing(workspace) as client:
+        page = client.get("/results/test-set").text
+        client.headers["hx-request"] = "true"
+        assert f"{n} questions" in client.get("/results/test-set?which=perturbed").text
+        assert client.post("/results/test-set/decide", data={"id": "q001.case", "action": "reject"}).status_code == 200
+    assert "12 questions; 1 more in the pool" in page and "60 of 101 pages are asked about" in page
+    assert f"{n} are the same questions in changed words and are not counted" in page

@@ -4,20 +4,20 @@
 
 H2O Eval Studio's "Ragas" evaluator, after Es et al. 2024 (arXiv:2309.15217). A part that is 0, or below it as a cosine
 may be, makes the score 0, the limit of the harmonic mean; a part without a value leaves it without one. The parts are
-asked exactly as the evaluators of their names ask by default, so that beside them it costs nothing; what
-`[evaluate.settings]` sets of them does not count here.
+asked exactly as the evaluators of their names ask, by what `[evaluate.settings]` sets of these, whether they judge by
+themselves or not; so beside them it costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
-from functools import cached_property
+from collections.abc import Generator, Mapping, Sequence
 from statistics import harmonic_mean
 
 from ragassay.records import Assessment
 
 from ....engine.cases import AnswerCase
-from ....engine.evaluator import Criterion, Evaluator, Steps
+from ....engine.evaluator import Criterion, Evaluator, Options, Steps
+from ....engine.judge import Setup
 from ....engine.parts import together
 from ....engine.reply import JudgeFailed
 from ..by_verdicts import H2O_PAGE, TAGS, THRESHOLD
@@ -26,6 +26,7 @@ from ..question.listed import JUDGES as QUESTION
 from .context_by_judge import ContextPrecision, ContextRecall
 
 RELEVANCY = "answer_relevancy"
+_RELEVANCY = tuple(kind for kind in QUESTION if kind.name == RELEVANCY)
 
 
 class RagasScore(Evaluator):
@@ -40,17 +41,17 @@ class RagasScore(Evaluator):
     tags = TAGS
     calls = 9.0
 
+    made_of = (Faithfulness, *_RELEVANCY, ContextPrecision, ContextRecall)
+
+    def __init__(self, setup: Setup, options: Options | None = None, parts: Sequence[Evaluator] | None = None) -> None:
+        """parts: the four evaluators; without them, those of default settings."""
+        super().__init__(setup, options)
+        self.parts = tuple(parts) if parts is not None else tuple(kind(setup) for kind in self.made_of)
+
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """One, 0 to 1."""
         return (Criterion(self.name, threshold=THRESHOLD),)
-
-    @cached_property
-    def parts(self) -> tuple[Evaluator, ...]:
-        """The four evaluators, with their default settings."""
-        relevancy = [kind for kind in QUESTION if kind.name == RELEVANCY]
-        kinds: tuple[type[Evaluator], ...] = (Faithfulness, *relevancy, ContextPrecision, ContextRecall)
-        return tuple(kind(self.setup) for kind in kinds)
 
     def check_at_hand(self) -> None:
         """Raises InputError where a part lacks a model of its own."""

@@ -25,7 +25,7 @@ from ragassay.errors import MissingExtra
 from ragassay.records import Assessment
 
 from ....engine.cases import AnswerCase
-from ....engine.evaluator import NO_VALUE, Criterion, LabelJudge, Options, Steps
+from ....engine.evaluator import NO_VALUE, Asks, Criterion, LabelJudge, Options, Steps
 from .languages import Unclear, Written, written
 
 LANGUAGES = 20
@@ -69,6 +69,16 @@ class LanguageMismatch(LabelJudge):
     def judge(self) -> str:
         """Who says it."""
         return self.setup.model if self.options.by == "judge" else "py3langid"
+
+    @property
+    def asking(self) -> Asks:
+        """The judge, where it is to say it."""
+        return "judge" if self.options.by == "judge" else "nothing"
+
+    @property
+    def n_calls(self) -> float:
+        """One of the judge, or none."""
+        return 1.0 if self.options.by == "judge" else 0.0
 
     def check_at_hand(self) -> None:
         """Raises MissingExtra without py3langid."""

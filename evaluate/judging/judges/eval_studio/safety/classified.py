@@ -22,7 +22,7 @@ from ragassay.text import listed, plain
 
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, Evaluator, Options
-from .classifier import Classifier, Source, check_classifier
+from .classifier import Classifier, Source, check_classifier, declared_labels
 from .room import DOCS, FAMILY, NO_WORDS, is_empty
 
 TOXIC = ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack")
@@ -83,18 +83,23 @@ class Classified(Evaluator):
     def model(self) -> Classifier:
         """The classifier, loaded when first used. Raises InputError where it has not the classes."""
         loaded = Classifier(self._source)
-        has = {_called(label) for label in loaded.labels}
+        self._check_classes(loaded.labels)
+        return loaded
+
+    def check_at_hand(self) -> None:
+        """Raises InputError where there is no classifier, or its configuration names classes without one wanted."""
+        check_classifier(self._source)
+        if (declared := declared_labels(self._source)) is not None:
+            self._check_classes(declared)
+
+    def _check_classes(self, labels: Sequence[str]) -> None:
+        has = {_called(label) for label in labels}
         if missing := [wanted for wanted in self.classes.values() if wanted not in has]:
-            known = ", ".join(plain(label) for label in loaded.labels)
+            known = ", ".join(plain(label) for label in labels)
             remedy = f"its classes are {known}: set them or another model under [evaluate.settings.{self.name}]"
             raise InputError(
                 f"{plain(self.judge)} has no class {listed([plain(one) for one in missing])}", remedy=remedy
             )
-        return loaded
-
-    def check_at_hand(self) -> None:
-        """Raises InputError where there is no classifier."""
-        check_classifier(self._source)
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Classify every distinct answer once, those of like length together."""

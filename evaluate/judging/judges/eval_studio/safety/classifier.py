@@ -7,6 +7,7 @@ longer than the model takes is read in windows that overlap by a quarter, and ea
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +52,23 @@ def check_classifier(source: Source) -> None:
         raise
     except InputError as error:
         raise source.unusable(source.name, str(error).partition("cannot be loaded: ")[2].partition(";")[0]) from error
+
+
+def declared_labels(source: Source) -> tuple[str, ...] | None:
+    """The classes that its configuration names, without loading the model; None where it cannot be read or names none.
+
+    Of a model that is on the hub alone the configuration is fetched.
+    """
+    path = Path(source.name) / "config.json"
+    try:
+        if not path.parent.is_dir():
+            from huggingface_hub import hf_hub_download
+
+            path = Path(hf_hub_download(source.name, "config.json", revision=source.revision))
+        named = json.loads(path.read_text("utf-8")).get("id2label")
+    except (OSError, ValueError, AttributeError):  # what is wrong with it, loading it says
+        return None
+    return tuple(str(label) for label in named.values()) if isinstance(named, dict) and named else None
 
 
 class Classifier:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.made_cases import HOSTILE, case_of, evaluator_of, judged, labels
+from support.quiet_texts import of_many_scripts, of_the_demo
 
 from ragassay.errors import InputError
 from ragassay.evaluate.texts.repeats import longest_repeat
@@ -23,6 +24,17 @@ def test_looping_by_hand():
     assert found["unique_sentences"] == 2 / 5
     assert found["longest_repeated_substring"] == 2 * 62 / len(text)
     assert found["compression_ratio"] == len(zlib.compress(text.encode(), 9)) / len(text.encode())
+
+
+def test_no_false_alarm_on_the_demos_answers_or_other_scripts_and_their_loops_are_found():
+    looping, texts = evaluator_of("looping"), [*of_the_demo(), *of_many_scripts()]
+    thresholds = {one.name: one for one in looping.criteria}
+    for text in texts:
+        good, loop = labels(looping, case_of(text)), labels(looping, case_of(f"{text} " * 10))
+        for name in ("longest_repeated_substring", "compression_ratio"):
+            lower, limit = thresholds[name].lower_is_better, thresholds[name].threshold
+            assert good[name] <= limit if lower else good[name] >= limit, (name, text[:60])
+            assert loop[name] > limit if lower else loop[name] < limit, (name, text[:60])
 
 
 @given(st.text("ab😀", max_size=24))

@@ -9,10 +9,13 @@ from scipy.stats import hmean
 from support.item_replies import items, verdicts
 from support.verdict_bench import asked, judge_one
 
+from ragassay.errors import InputError
+from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.engine.evaluator import NO_VALUE, Criterion, Evaluator
 from ragassay.evaluate.judging.engine.reply import JudgeFailed
-from ragassay.evaluate.judging.judges.eval_studio.passages import ragas_score
-from ragassay.evaluate.judging.judges.eval_studio.passages.ragas_score import harmonic
+from ragassay.evaluate.judging.judges.eval_studio.passages.ragas_score import RagasScore, harmonic
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.workspace import Workspace
 
 PARTS = "faithfulness,context_precision,context_recall"
 
@@ -35,7 +38,8 @@ class Relevancy(Evaluator):
 
 @pytest.fixture(autouse=True)
 def relevancy(monkeypatch):
-    monkeypatch.setattr(ragas_score, "QUESTION", (Relevancy,))
+    parts = [Relevancy if kind.name == Relevancy.name else kind for kind in RagasScore.made_of]
+    monkeypatch.setattr(RagasScore, "made_of", tuple(parts))
 
 
 def half(text):
@@ -61,6 +65,22 @@ def test_the_harmonic_mean_of_its_parts_which_are_paid_for_once(bench, monkeypat
         "answer_relevancy": 0.8
     }
     assert len(asked(bench)) == 4
+
+
+@pytest.mark.parametrize("names", ["ragas_score", f"ragas_score,{PARTS}"])
+def test_its_parts_are_asked_by_the_settings_of_their_names(bench, monkeypatch, names):
+    """Asked as the evaluator is that judges beside it, so that nothing is asked twice; alone, the same is asked."""
+    lines = ("[evaluate.settings.context_precision]", 'criteria = "Heed the tables."')
+    rows = judge_one(bench, monkeypatch, names, REPLIES, *lines, answer="0.8", expected=TWO)
+    heeding = [request for request in bench.server.requests if "Heed the tables." in str(request.body["messages"])]
+    assert rows["ragas_score"].label == pytest.approx(0.64)
+    assert (len(heeding), len(bench.server.requests)) == (1, 4)
+
+
+def test_settings_of_what_is_no_part_are_refused(bench):
+    bench.config("[evaluate]", 'judges = ["ragas_score"]', "[evaluate.settings.groundedness]", 'criteria = "x"')
+    with pytest.raises(InputError, match="is of a judge that is not in"):
+        experiment_evaluators(Workspace(bench.folder, bench.folder, load_experiment(bench.folder / "experiment.toml")))
 
 
 @pytest.mark.parametrize("answer", ["0", "-0.2"])

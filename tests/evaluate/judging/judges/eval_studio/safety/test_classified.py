@@ -9,6 +9,9 @@ import pytest
 from support import tiny_models
 from support.answers_judged import judged
 from support.hostile_answers import EMPTY, HOSTILE
+from support.small_corpus import make_corpus, own_folder
+
+from ragassay.cli import main
 
 OF_TOXIC_BERT = ("toxic", "severe_toxic", "obscene", "threat", "insult", "identity_hate")
 NAMES = ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack")
@@ -84,6 +87,26 @@ def test_a_model_that_is_missing_is_one_sentence_before_anything_is_paid(bench, 
     said = capsys.readouterr().err
     assert "the classifier 'nobody/nothing' cannot be loaded: there is no such folder" in said
     assert "[evaluate.settings.toxicity]" in said and not bench.server.requests
+
+
+def test_a_class_that_the_configuration_does_not_name_is_said_before_anything_is_paid(bench, bias, capsys) -> None:
+    options = bench.config("[evaluate.settings.fairness_bias]", f"model = {json.dumps(bias)}", 'biased = "Slanted"')
+    assert bench.judge("sexism,fairness_bias", *options) == [] and bench.status == 2
+    said = capsys.readouterr().err
+    assert "has no class slanted; its classes are Non-biased, Biased: set them" in said and not bench.server.requests
+
+
+@pytest.mark.parametrize("declared", ["[]", "{}", "not JSON", '{"id2label": {"0": "LABEL_0", "1": "LABEL_1"}}'])
+def test_the_plan_says_it_too_where_the_configuration_can_be_read(tmp_path, monkeypatch, capsys, declared) -> None:
+    """Where it cannot be read, or names no class, that is for loading the model to say."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "config.json").write_text(declared)
+    evaluate = ['[evaluate]\njudges = ["toxicity"]', *settings("toxicity", model=str(folder))]
+    corpus = make_corpus(own_folder(tmp_path, monkeypatch), "openai:gpt-4o", more="\n".join([*evaluate, ""]))
+    assert main(["plan", str(corpus)]) == 0
+    said = " has no class toxicity, severe_toxicity" in (out := capsys.readouterr().out)
+    assert said == ("LABEL_0" in declared), out
 
 
 def test_weights_that_are_tensorflows_alone_are_named(tmp_path, bias: str, capsys) -> None:
