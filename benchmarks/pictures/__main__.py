@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .png import pixels_of, printed, small_png
-from .scene import DEMO, PAIRS, UNDER_WAY, label_the_rest, make_scene, under_way
+from .scene import DEMO, ONCE, UNDER_WAY, label_the_rest, make_scene, under_way
 from .shots import FORMS, LABELLED, REPORT, SIZES, UNDER_WAY_NOW, VIEWS, Form, View
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Camera:
             return
         with self._opened(view, form, base) as page:
             if form == "print":
-                pages = printed(page.pdf(format="A4", print_background=True))
+                pages = printed(page.pdf(format="A4", prefer_css_page_size=True, print_background=True))
                 pictures = [small_png(one) for one in islice(pages, None if self.whole else 1)]
             else:
                 taken = page.screenshot(full_page=self.whole)
@@ -117,7 +117,7 @@ def main() -> None:
         scene = make_scene(Path(folder), results.resolve())
         camera.head(REPORT, results.resolve().as_uri(), out.parent / "report.png", HEAD_OF_REPORT)
         camera.take([REPORT], results.resolve().as_uri())
-        with served(scene.words(DEMO, PAIRS), scene.root) as url:
+        with served(scene.words(DEMO, ONCE), scene.root) as url:
             camera.take(VIEWS, url)
             label_the_rest(scene)
             camera.take(LABELLED, url)

@@ -42,12 +42,18 @@ def printed(pdf: bytes, dots_per_inch: int = 96) -> Iterator[NDArray[np.uint8]]:
 
 
 def small_png(pixels: NDArray[np.uint8], n_colours: int = 256) -> bytes:
-    """A PNG with a palette of the most frequent colours; every other pixel gets the nearest."""
+    """A PNG with a palette; every other pixel gets the nearest of its colours.
+
+    Of colours that are much alike (4 bits of each channel) the most frequent stands in the palette, so that the many
+    greys of letters leave room for the few pixels of other colours.
+    """
     height, width, _ = pixels.shape
     packed = pixels.reshape(-1, 3).astype(np.int64) @ (65536, 256, 1)
     found, which, counts = np.unique(packed, return_inverse=True, return_counts=True)
     colours = np.stack([found >> 16, found >> 8 & 255, found & 255], axis=1)
-    kept = colours[np.argsort(-counts)[:n_colours]]
+    often = np.argsort(-counts, kind="stable")
+    _, first = np.unique((colours[often] >> 4) @ (256, 16, 1), return_index=True)
+    kept = colours[often[np.sort(first)[:n_colours]]]
     nearest = np.array([((kept - colour) ** 2).sum(1).argmin() for colour in colours], np.uint8)
     rows = np.zeros((height, width + 1), np.uint8)
     rows[:, 1:] = nearest[which.reshape(-1)].reshape(height, width)

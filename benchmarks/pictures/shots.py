@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .scene import DEMO, PAIRS, UNDER_WAY
+from .scene import DEMO, ONCE, UNDER_WAY
 
 Form = Literal["desktop", "phone", "dark", "print"]
 
@@ -36,20 +36,21 @@ class View:
 
 FIRST_QUERY = "table.queries tbody th a"
 DISPUTED = f"{DEMO}/queries?sort=spread"
-SHEET = "a[href*='/labels/']"
+SHEET = "ul.sheets li:has-text('{}') h3 a"
+PASSAGES, ANSWERS = SHEET.format("passages"), SHEET.format("by a criterion")
 VIEWS = (
     View("decision", f"{DEMO}/decision"),
     View("decision-agents", f"{DEMO}/decision", to="#agents"),
     View("queries", DISPUTED),
     View("query", DISPUTED, (FIRST_QUERY,)),
     View("evidence", DISPUTED, (FIRST_QUERY, "ol.passages-shown a[href*='/page/']")),
-    View("compare", f"{DEMO}/compare?with={PAIRS}"),
+    View("compare", f"{DEMO}/compare?with={ONCE}&measure=win_rate&agent=bm25-rag-fusion"),
     View("test-set", f"{DEMO}/test-set"),
-    View("run", f"{DEMO}/progress"),
+    View("run", f"{ONCE}/progress"),
     View("label", f"{DEMO}/labels", who="Ann"),
-    View("label-passage", f"{DEMO}/labels", (SHEET,), who="Ann"),
-    View("label-answer", f"{DEMO}/labels", (SHEET,), who="Ben"),
-    View("label-game", f"{DEMO}/labels", (SHEET,), who="Cem"),
+    View("label-passage", f"{DEMO}/labels", (PASSAGES,), who="Ann"),
+    View("label-answer", f"{DEMO}/labels", (ANSWERS,), who="Ben"),
+    View("label-game", f"{DEMO}/labels", (PASSAGES,), who="Cem"),
 )
 LABELLED = (View("label-done", f"{DEMO}/labels", who="Ann", to=".label-figures"),)
 """When everybody is through with the sheet."""
