@@ -87,7 +87,7 @@ class Camera:
         if len(picture) > LARGEST_BYTES and not self.whole:
             raise ValueError(f"{name}.png: {len(picture):,} bytes")
         (self.out / f"{name}.png").write_bytes(picture)
-        print(f"{self.out / name}.png  {len(picture) / 1024:.0f} KB")
+        print(f"{self.out / name}.png  {len(picture) / 1024:.0f} KB", flush=True)
 
 
 @contextmanager

@@ -44,8 +44,8 @@ def printed(pdf: bytes, dots_per_inch: int = 96) -> Iterator[NDArray[np.uint8]]:
 def small_png(pixels: NDArray[np.uint8], n_colours: int = 256) -> bytes:
     """A PNG with a palette; every other pixel gets the nearest of its colours.
 
-    Of colours that are much alike (4 bits of each channel) the most frequent stands in the palette, so that the many
-    greys of letters leave room for the few pixels of other colours.
+    A quarter of the palette are the most frequent colours. After these, of colours that are much alike (4 bits of each
+    channel) one stands in it, so that the many greys of letters leave room for the few pixels of other colours.
     """
     height, width, _ = pixels.shape
     packed = pixels.reshape(-1, 3).astype(np.int64) @ (65536, 256, 1)
@@ -53,7 +53,8 @@ def small_png(pixels: NDArray[np.uint8], n_colours: int = 256) -> bytes:
     colours = np.stack([found >> 16, found >> 8 & 255, found & 255], axis=1)
     often = np.argsort(-counts, kind="stable")
     _, first = np.unique((colours[often] >> 4) @ (256, 16, 1), return_index=True)
-    kept = colours[often[np.sort(first)[:n_colours]]]
+    chosen = np.union1d(np.arange(min(n_colours // 4, len(often))), np.sort(first)[: n_colours - n_colours // 4])
+    kept = colours[often[chosen]]
     nearest = np.array([((kept - colour) ** 2).sum(1).argmin() for colour in colours], np.uint8)
     rows = np.zeros((height, width + 1), np.uint8)
     rows[:, 1:] = nearest[which.reshape(-1)].reshape(height, width)
