@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 DOCS = Path("docs")
 HEAD_OF_REPORT = 1810
 LARGEST_BYTES = 120 * 1024
+STILL_WORKING = "[hx-trigger='every 1s']"
+"""What the page looks at again until it is worked out, as the figures that labels correct are."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class Camera:
             return
         with self._opened(view, form, base) as page:
             if form == "print":
-                pages = printed(page.pdf(format="A4", prefer_css_page_size=True, print_background=True))
-                pictures = [small_png(one) for one in islice(pages, None if self.whole else 1)]
+                pdf = page.pdf(format="A4", prefer_css_page_size=True, print_background=True)
+                pictures = [small_png(one) for one in printed(pdf, None if self.whole else 1)]
             else:
                 taken = page.screenshot(full_page=self.whole)
                 pictures = [small_png(pixels_of(page.context.new_page(), taken))]
@@ -77,6 +78,7 @@ class Camera:
         for selector in view.click:
             page.locator(selector).first.click()
             page.wait_for_load_state("networkidle")
+        page.wait_for_selector(STILL_WORKING, state="detached")
         if view.to and not self.whole:
             page.locator(view.to).first.evaluate("one => one.scrollIntoView()")
         yield page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import struct
 import zlib
-from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,14 +31,18 @@ def pixels_of(page: Page, picture: bytes) -> NDArray[np.uint8]:
     return np.frombuffer(base64.b64decode(data), np.uint8).reshape(height, width, 4)[..., :3]
 
 
-def printed(pdf: bytes, dots_per_inch: int = 96) -> Iterator[NDArray[np.uint8]]:
-    """(height, width, 3) of each page of a PDF, as PDFium draws it."""
+def printed(pdf: bytes, most: int | None = None, dots_per_inch: int = 96) -> list[NDArray[np.uint8]]:
+    """(height, width, 3) of each page of a PDF, as PDFium draws it; most: how many pages at most, None for all."""
     import pypdfium2
 
+    made = []
     with pypdfium2.PdfDocument(pdf) as document:
-        for page in document:
+        for page in islice(document, most):
             drawn = page.render(scale=dots_per_inch / POINTS_PER_INCH, rev_byteorder=True)
-            yield drawn.to_numpy()[..., :3].copy()
+            made.append(drawn.to_numpy()[..., :3].copy())
+            drawn.close()
+            page.close()
+    return made
 
 
 def small_png(pixels: NDArray[np.uint8], n_colours: int = 256) -> bytes:

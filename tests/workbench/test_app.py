@@ -6,8 +6,8 @@ import re
 import time
 from pathlib import Path
 
-from support.made_up_results.workspace import make_workspace
 from starlette.testclient import TestClient
+from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
 
 from ragassay.workbench.app import make_app
