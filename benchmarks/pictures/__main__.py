@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .png import pixels_of, printed, small_png
-from .scene import DEMO, ONCE, UNDER_WAY, label_the_rest, make_scene, under_way
-from .shots import FORMS, LABELLED, REPORT, SIZES, UNDER_WAY_NOW, VIEWS, Form, View
+from benchmarks.pictures.png import pixels_of, printed, small_png
+from benchmarks.pictures.scene import DEMO, ONCE, UNDER_WAY, label_the_rest, make_scene, under_way
+from benchmarks.pictures.shots import FORMS, LABELLED, REPORT, SIZES, UNDER_WAY_NOW, VIEWS, Form, View
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

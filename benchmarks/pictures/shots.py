@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .scene import DEMO, ONCE, UNDER_WAY
+from benchmarks.pictures.scene import DEMO, ONCE, UNDER_WAY
 
 Form = Literal["desktop", "phone", "dark", "print"]
 
@@ -52,7 +52,10 @@ VIEWS = (
     View("label-answer", f"{DEMO}/labels", (ANSWERS,), who="Ben"),
     View("label-game", f"{DEMO}/labels", (PASSAGES,), who="Cem"),
 )
-LABELLED = (View("label-done", f"{DEMO}/labels", who="Ann", to=".label-figures"),)
+LABELLED = (
+    View("label-done", f"{DEMO}/labels", who="Ann", to=".label-figures"),
+    View("label-agreement", f"{DEMO}/labels", who="Ann", to=".label-figures > h3"),
+)
 """When everybody is through with the sheet."""
 UNDER_WAY_NOW = (View("run-under-way", f"{UNDER_WAY}/progress"),)
 REPORT = View("report", "report.html")
