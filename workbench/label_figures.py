@@ -28,12 +28,17 @@ class AgentShown:
 
 @dataclass(frozen=True)
 class MeasureShown:
-    """A measure on which something is corrected, its agents, and the axis under them."""
+    """A measure, its agents, and the axis under them."""
 
     name: str
     help: str
     agents: tuple[AgentShown, ...]
     axis: Markup
+
+    @property
+    def told(self) -> bool:
+        """Whether the labels correct it for any agent."""
+        return any(not one.row.corrected.why for one in self.agents)
 
 
 def measures_shown(corrected: Corrections, before: Corrections | None) -> tuple[MeasureShown, ...]:

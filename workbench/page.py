@@ -19,6 +19,9 @@ from .bench import Bench
 
 HERE = Path(__file__).parent
 
+WAITS, WAITING = "x-ragassay-waits", "waiting.html.j2"
+"""The header with which a page that waits for the index asks whether it is there, and that page."""
+
 VIEWS = (
     ("decision", "Decision"),
     ("queries", "Queries"),
@@ -48,8 +51,17 @@ def is_part(request: Request) -> bool:
 def render(
     request: Request, template: str, bench: Bench | None = None, status: int = 200, **context: Any
 ) -> HTMLResponse:
-    """A page, or the part of one that `template` makes."""
+    """A page, or the part of one that `template` makes; to a page that waits only whether it is to be loaded anew."""
+    if WAITS in request.headers:
+        ready = template != WAITING or context.get("error")
+        return HTMLResponse(status_code=204, headers={"hx-refresh": "true"} if ready else {})
     state = request.app.state
-    given = {"bench": bench, "benches": state.benches, "write": state.access.write, "path": request.url.path}
+    given = {
+        "bench": bench,
+        "benches": state.benches,
+        "write": state.access.write,
+        "path": request.url.path,
+        "waits": WAITS,
+    }
     text = templates().get_template(template).render(given | context)
     return HTMLResponse(text, status, headers={"vary": "HX-Request"})

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import time
 from pathlib import Path
 
+from starlette.testclient import TestClient
 from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
 
+from ragassay.workbench.app import make_app
 from ragassay.workbench.bench import benches_of
+from ragassay.workbench.guard import Access
 
 
 def test_one_folder_is_shown_at_once_and_several_are_listed(tmp_path: Path):
@@ -34,3 +39,17 @@ def test_what_is_not_there_is_not_found(tmp_path: Path):
             "/results/%2e%2e/%2e%2e/etc",
         ):
             assert client.get(path).status_code == 404, path
+
+
+def test_a_page_that_waits_is_loaded_anew_when_the_index_is_there(tmp_path: Path):
+    app = make_app(benches_of([make_workspace(tmp_path)]), Access(), None)
+    with TestClient(app, base_url="http://localhost:8765") as client:
+        page = client.get("/results/queries").text
+        (named,) = set(re.findall(r"hx-headers=\'{\"(x-ragassay-waits)\"", page))
+        for _ in range(200):
+            asked = client.get("/results/queries", headers={"hx-request": "true", named: "1"})
+            assert asked.status_code == 204 and not asked.text
+            if "hx-refresh" in asked.headers:
+                break
+            time.sleep(0.05)
+        assert asked.headers["hx-refresh"] == "true" and "<html" in client.get("/results/queries").text

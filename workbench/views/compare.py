@@ -26,6 +26,7 @@ from ..compared.moved import Moved, moved
 from ..compared.same_queries import SameQueries, same_queries
 from ..compared.settings import differing, judged_otherwise, settings_of
 from ..index.read import Index
+from ..looks.colours import colours_of
 from ..looks.test_set import TestSet, test_set
 from ..page import is_part, render
 
@@ -103,7 +104,7 @@ def _context(
         "here": test_set(first),
         "kinds": kind_of,
         "address": partial(_address, bench.name, [one.name for one in others], measure=measure, agent=agent),
-        "colour": {name: at % plots.COLOURS for at, name in enumerate(names)},
+        "colour": colours_of(names),
     }
 
 

@@ -23,6 +23,7 @@ from ragassay.records import Figure
 from ..asked import bench_of, index_of
 from ..bench import Bench
 from ..index.read import Index
+from ..looks.colours import colours_of
 from ..looks.front import front_pictures
 from ..looks.heat import ROW, heat_columns, heat_map, shaded_over
 from ..looks.look import NAMED, Look, Wanted, look
@@ -62,7 +63,7 @@ def _results(path: Path, changed_ns: int) -> Results:
 
 def colours(results: Results) -> dict[str, int]:
     """Agent to its colour, that of the report."""
-    return {name: at % plots.COLOURS for at, name in enumerate(sorted(results.agents))}
+    return colours_of(results.agents)
 
 
 def wanted_of(bench: Bench, index: Index, results: Results, params: Mapping[str, str]) -> Wanted | None:

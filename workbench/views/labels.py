@@ -14,12 +14,12 @@ from starlette.responses import Response
 from ragassay.evaluate.human_labels.frame import KINDS
 from ragassay.evaluate.human_labels.journal import Said, known_sheets, read_said, say, settle, standing
 from ragassay.evaluate.report.corrected import corrected_tables
-from ragassay.evaluate.report.plots import COLOURS
 
 from ..asked import PERSON, bench_of, form_of, index_of, person_of, why_no_name
 from ..bench import Bench
 from ..label_figures import measures_shown
 from ..labelling import Working, items_of, shown
+from ..looks.colours import colours_of
 from ..page import is_part, render
 from ..people_say import draw, people_say, stamp_of
 
@@ -170,7 +170,6 @@ def _figures(request: Request, bench: Bench, sheets: list[dict[str, Any]]) -> di
     corrected = now.corrected if now else None
     through = all(place.n_left == 0 for sheet in sheets for place in sheet["places"].values())
     before = told.before.corrected if told.before and told.before.corrected else None
-    agents = bench.workspace.experiment.agent_names()
     return {
         "say": now,
         "busy": told.busy,
@@ -178,7 +177,7 @@ def _figures(request: Request, bench: Bench, sheets: list[dict[str, Any]]) -> di
         "through": through,
         "measures": measures_shown(corrected, before) if corrected else (),
         "tables": corrected_tables(corrected),
-        "colour": {name: place % COLOURS for place, name in enumerate(agents)},
+        "colour": colours_of(bench.workspace.experiment.agent_names()),
     }
 
 

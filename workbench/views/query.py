@@ -16,6 +16,7 @@ from ragassay.evaluate.report.queries.evidence import place as place_named
 from ..asked import bench_of, index_of
 from ..bench import Bench
 from ..index.read import Index
+from ..looks.colours import colours_of
 from ..page import render
 from ..pages.library import Library
 from ..pages.spans import documents_of, evidence_in
@@ -72,7 +73,7 @@ def show(request: Request) -> Response:
         "evidence": evidence,
         "made_from": _made_from(library, bench, query),
         "question": marked(query["text"], listing.words),
-        "colour": {agent: number % 12 for number, agent in enumerate(index.agents)},
+        "colour": colours_of(index.agents),
         "listing": listing,
         "n_agents": len(index.agents),
     }

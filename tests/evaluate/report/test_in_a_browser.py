@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Locator
 from support.browser import chromium, grave_faults, looking_at
 from support.made_up_results.workspace import make_workspace
 from support.made_up_screen import made_up_screen
@@ -60,3 +60,18 @@ def test_the_first_printed_sheet_says_what_to_choose_and_how_sure_that_is(browse
     verdict = read_results(pages / "results" / "results.json").verdict
     assert verdict.sentence in text and f"{verdict.p_best[str(verdict.best)]:.1%}" in text
     assert "Likely is not yet sure" in text
+
+
+def test_the_cells_of_the_win_matrix_stand_below_their_agents(browser: Browser, pages: Path):
+    with looking_at(browser, pages / "report.html") as page:
+        heads = [box(one)[0] for one in page.locator("#games table.matrix thead th").all()]
+        for row in page.locator("#games table.matrix tbody tr").all():
+            cells = [box(one) for one in row.locator("th, td").all()]
+            assert [left for left, _ in cells] == heads and len({top for _, top in cells}) == 1
+
+
+def box(one: Locator) -> tuple[float, float]:
+    """Where it begins: from the left, from the top, in pixels."""
+    found = one.bounding_box()
+    assert found is not None
+    return found["x"], found["y"]

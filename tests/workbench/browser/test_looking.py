@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import pytest
+from support.browser import grave_faults
 from support.made_up_results.texts import AGENTS
-from support.served import Watched
+from support.served import Served, Watched
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 MOST_PAGES = 60
+VIEWS = ("decision", "queries", "compare", "test-set", "labels", "progress", "a query", "a page")
 
 
 def test_from_the_first_page_to_the_evidence(tab: Watched):
@@ -110,3 +113,43 @@ def one_of_a_kind(links: list[str], known: set[str]) -> list[str]:
             known.add(path)
             new.append(path)
     return new
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_screen(
+    browser: Browser, served: Served, width: int, scheme: Any
+):
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    tab = Watched(context.new_page(), served.url)
+    faults = {}
+    for view in VIEWS:
+        open_view(tab, view)
+        tab.page.locator("details").evaluate_all("all => all.forEach((one) => { one.open = true })")
+        faults[view] = grave_faults(tab.page)
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= width, view
+    context.close()
+    assert faults == {view: [] for view in VIEWS}
+
+
+def open_view(tab: Watched, view: str) -> None:
+    """A view by its address; a query and a page of a document by the links that lead there."""
+    tab.go("/results/" + (view if " " not in view else "queries"))
+    if " " in view:
+        tab.page.locator("table.queries tbody th a").first.click()
+        tab.page.wait_for_load_state("networkidle")
+    if view == "a page":
+        tab.page.locator("ol.passages-shown a[href*='/page/']").first.click()
+        tab.page.wait_for_load_state("networkidle")
+
+
+def test_an_agent_has_one_colour_in_all_views(tab: Watched):
+    def colours() -> dict[str, str]:
+        found = tab.page.locator("main .ag").evaluate_all("all => all.map((one) => [one.textContent, one.className])")
+        return dict(found)
+
+    open_view(tab, "decision")
+    first = colours()
+    assert set(first) == set(AGENTS) and len(set(first.values())) == len(AGENTS)
+    for view in ("compare", "a query"):
+        open_view(tab, view)
+        assert colours() == first, view
