@@ -21,7 +21,8 @@ Ints = npt.NDArray[np.intp]
 SMALLEST = 1e-9
 """Exchanges that gain less are left, as rounding decides them."""
 FIRST = 80
-"""Of the exchanges of each two kinds, those that are tried in pairs: the ones that gain most."""
+"""Of the exchanges of each two kinds, those that are tried in pairs: the ones that gain most, and as many within
+a section."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ class Exchange:
         kind, many = self._traits.kind, int(self._traits.kind.max(initial=0)) + 1
         change = kind[singles.out] * many + kind[singles.into]
         order = np.lexsort((singles.into, singles.out, np.round(singles.grows, 12)))
-        first = {int(code): order[change[order] == code][:FIRST] for code in np.unique(change)}
+        first = {int(code): self._first(singles, order[change[order] == code]) for code in np.unique(change)}
         rows, columns = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
         for code, some in first.items():
             back = code % many * many + code // many
@@ -115,6 +116,12 @@ class Exchange:
                 rows.append(x[apart])
                 columns.append(y[apart])
         return singles.at(np.concatenate(rows)), singles.at(np.concatenate(columns))
+
+    def _first(self, singles: _Pairs, order: Ints) -> Ints:
+        """Of exchanges in order the first, and the first of those within a section, which spread the set no worse."""
+        section = self._traits.section
+        within = order[section[singles.out[order]] == section[singles.into[order]]]
+        return np.unique(np.concatenate([order[:FIRST], within[:FIRST]]))
 
     def _best(self, found: _Pairs, worse: Ints, parts: Sequence[_Pairs], spread: bool) -> bool:
         """Do the best of the exchanges that are allowed, if any is."""

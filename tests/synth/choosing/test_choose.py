@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import settings as run
 from hypothesis import strategies as st
@@ -139,3 +142,28 @@ def test_a_document_only_one_model_wrote_about_is_asked_about() -> None:
     for seed in range(5):
         chosen = choose_queries(pool, features, TARGET, settings(dict.fromkeys(wrote, 1), seed=seed, kinds={"fact": 1}))
         assert {one.metadata["doc"] for one in chosen.queries} == {"d0", "d1", "d2"}
+
+
+def test_with_two_questions_a_section_no_exchange_within_two_sections_brings_the_set_nearer() -> None:
+    """One question of each section is kept and half are blind, so that such pairs of exchanges are all there are."""
+    rng = np.random.default_rng(4)
+    pool = [query(n, (A, "fact", n // 2, n % 2 == 0)) for n in range(120)]
+    features = {one.id: look for one, look in zip(pool, looks(120, 12, rng), strict=True)}
+    target = Sample.even(np.array(looks(40, 10, rng), float))
+    found = choose_queries(pool, features, target, settings({A: 60}, kinds={"fact": 1.0}))
+    both = np.concatenate([figures(pool, features), target.points])
+    weights = np.concatenate([np.full(120, 0.5 / 120), target.weights / 2])
+    scale = np.sqrt(weights @ (both - weights @ both) ** 2)
+    scale[5:] = 0.5
+    points, there = figures(pool, features) / scale, Sample(target.points / scale, target.weights)
+
+    def distance(rows: Sequence[int]) -> float:
+        return energy_distance(Sample.even(points[list(rows)]), there)
+
+    kept = {int(one.id[2:]) // 2: int(one.id[2:]) for one in found.queries}
+    assert len(kept) == 60 and sum(row % 2 == 0 for row in kept.values()) == 30
+    assert found.distance == pytest.approx(distance(list(kept.values())))
+    opposite = [(a, b) for a, b in combinations(kept, 2) if (kept[a] + kept[b]) % 2]
+    for a, b in opposite:
+        others = {**kept, a: kept[a] ^ 1, b: kept[b] ^ 1}
+        assert distance(list(others.values())) >= found.distance - 1e-9
