@@ -925,6 +925,23 @@ def looping(
 def looping(
     *, rows: Rows, **asking: Unpack[Asking],
 ) -> list[dict[str, Assessment]]: ...
+@overload
+def loops_found(
+    *, answer: str, query: str | None = None, contexts: Contexts | None = None, expected_response: str | None = None,
+    expected_docs: Strings | None = None, conditions: Conditions | None = None, **asking: Unpack[Asking],
+) -> Assessment:
+    """Whether a stretch of the answer is said again and again in a row; 1 is a loop; asks no model."""
+
+@overload
+def loops_found(
+    *, answer: Column, query: Column | None = None, contexts: Column | None = None,
+    expected_response: Column | None = None, expected_docs: Column | None = None, conditions: Column | None = None,
+    **asking: Unpack[Asking],
+) -> list[Assessment]: ...
+@overload
+def loops_found(
+    *, rows: Rows, **asking: Unpack[Asking],
+) -> list[Assessment]: ...
 class _agent_sanity(Asking, total=False):
     folder: str | None
 

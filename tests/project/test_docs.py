@@ -104,6 +104,13 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
             assert name in BENCHMARK_NAMES, name
     assert BENCHMARK_NAMES - {
         "coverage.labelled",
+        "judges.faults.broken_json",
+        "judges.faults.credentials",
+        "judges.faults.encoded",
+        "judges.faults.loops",
+        "judges.faults.personal",
+        "judges.faults.planting",
+        "judges.faults.prose",
         "coverage.ranking_judge",
         "coverage.two_agents",
         "judges.meta_sets",

@@ -20,9 +20,10 @@ _EMAIL = (
     r"(?:[A-Za-z]{2}|xn--[A-Za-z0-9]{2,20}|" + "|".join(_GENERIC.split()) + r"))(?![\w-]|\.\w|[(:]\w)"
 )
 _PHONE_WORDS = words(
-    r"tel(?:ephone|efon|éphone|éfono|efono|efone)?", r"phone(?: number)?", "cellphone", "mobile", "fax", "whatsapp",
+    r"t[eé]l(?:ephone|efon|éphone|éfono|efono|efone)?", r"phone(?: number)?", "cellphone", "mobile", "fax", "whatsapp",
     "handynummer", "móvil", "cellulare", "celular", "тел", "телефон", "моб", "电话", "電話", "手机", "手機", "拨打",
-    "هاتف", "جوال", "फ़ोन", "फोन", "전화",
+    "هاتف", "جوال", "تليفون", "تلفن", "موبایل", "טלפון", "फ़ोन", "फोन", "मोबाइल", "전화", "휴대폰",
+    "τηλέφωνο", "điện thoại",
 )  # fmt: skip
 _INTERNATIONAL = r"(?<![\w+.)\]}])(?P<value>\+[2-9](?:[ ./-]{0,2}\(?\d\)?){6,14})(?![\w-]|\.\d)"
 _PLUS_ONE = r"(?<![\w+.)\]}])(?P<value>\+1[ .-]{0,2}\(?[2-9]\d\d\)?[ .-]{0,2}[2-9]\d\d[ .-]?\d{4})(?![\w-]|\.\d)"

@@ -37,6 +37,7 @@ WORDS = ("arsehole", "asshole", "bastard", "bitch", "bullshit", "fuck", "fucker"
 """The words that are looked for where nothing else is set."""
 
 _LONGEST = 100_000
+_LATIN = "[0-9A-Za-z\u00c0-\u024f]"
 
 Check = Literal["words", "personal", "secrets"]
 
@@ -140,7 +141,7 @@ def _by_ends(words: Sequence[str]) -> dict[tuple[bool, bool], list[str]]:
 def _whole(first: bool, last: bool, words: Sequence[str]) -> str:
     """One of the words by itself; where they begin or end with no Latin letter, as in Chinese, anywhere."""
     any_of = "|".join(map(re.escape, words))
-    return (r"(?<![^\W_])" if first else "") + f"(?:{any_of})" + (r"(?![^\W_])" if last else "")
+    return (rf"(?<!{_LATIN})" if first else "") + f"(?:{any_of})" + (rf"(?!{_LATIN})" if last else "")
 
 
 def _inside(inner: Decoded, outer: Decoded) -> Decoded:

@@ -23,6 +23,9 @@ _BASE16_APART = re.compile(
     r"(?<![0-9A-Za-z])(?:0x|\\x)?[0-9A-Fa-f]{2}(?:(?:[ \t,:-]{1,2}(?:0x|\\x)?|\\x)[0-9A-Fa-f]{2}){3,20000}"
     r"(?![0-9A-Za-z])"
 )
+_BASE16_FOURS = re.compile(
+    r"(?<![0-9A-Za-z])[0-9A-Fa-f]{4}(?:[ \t][0-9A-Fa-f]{4}){1,10000}(?:[ \t][0-9A-Fa-f]{2})?(?![0-9A-Za-z])"
+)
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_-]{8,100000}={0,2}(?![A-Za-z0-9+/_=-])")
 _BASE64_LINES = re.compile(
     r"(?<![A-Za-z0-9+/=])(?:[A-Za-z0-9+/]{60,76}\r?\n){1,1500}[A-Za-z0-9+/]{1,76}={0,2}(?![A-Za-z0-9+/=])"
@@ -74,6 +77,14 @@ def _base16(source: str) -> str | None:
     return _readable(bytes.fromhex(digits)) if len(digits) % 2 == 0 else None
 
 
+def _base16_apart(source: str) -> str | None:
+    """Also without the first or the last two bytes, which may be words: `de`, `be`, `a1`."""
+    digits = re.sub(r"0x|\\x|[^0-9A-Fa-f]", "", source)
+    raw = bytes.fromhex(digits[: len(digits) // 2 * 2])
+    parts = (raw[start : len(raw) - end] for start in (0, 1, 2) for end in (0, 1, 2))
+    return next((said for part in parts if len(part) > 3 and (said := _readable(part)) is not None), None)
+
+
 def _base64(source: str) -> str | None:
     letters = re.sub(r"\s", "", source).translate(str.maketrans("-_", "+/")).rstrip("=")
     try:
@@ -88,9 +99,10 @@ def _escapes(source: str) -> str | None:
 
 
 def _readable(raw: bytes) -> str | None:
-    """UTF-8 without control characters, or None."""
+    """UTF-8 (or Latin letters in UTF-16, as PowerShell encodes them) without control characters, or None."""
+    narrow = raw[::2] if raw and not any(raw[1::2]) and len(raw) % 2 == 0 else raw
     try:
-        text = raw.decode("utf-8")
+        text = narrow.decode("utf-8")
     except UnicodeDecodeError:
         return None
     return text if all(sign.isprintable() or sign in "\t\n\r" for sign in text) else None
@@ -98,7 +110,8 @@ def _readable(raw: bytes) -> str | None:
 
 _FORMS: tuple[tuple[str, re.Pattern[str], Callable[[str], str | None]], ...] = (
     ("base16", _BASE16, _base16),
-    ("base16", _BASE16_APART, _base16),
+    ("base16", _BASE16_APART, _base16_apart),
+    ("base16", _BASE16_FOURS, _base16_apart),
     ("base64", _BASE64_LINES, _base64),
     ("base64", _BASE64, _base64),
     ("url", _PERCENT, lambda source: unquote(source, errors="replace")),

@@ -16,18 +16,20 @@ _DASHED = r"(?<![\w.+-])(?P<value>\d{3}-\d{2}-\d{4})(?![\w-]|\.\d)"
 _NUMBER = r"(?<![\w.+-])(?P<value>{})(?![\w-]|\.\d)"
 _DATE = (
     r"(?:\d{4}[-/.年] ?\d{1,2}[-/.月] ?\d{1,2}(?!\d)|\d{1,2}[-/.] ?\d{1,2}[-/.] ?(?:\d{4}|\d{2})(?!\d)"
-    r"|\d{1,2}(?:st|nd|rd|th|\.)? (?:of |de )?[^\W\d]{3,12},?\.? (?:de )?\d{4}"
+    r"|\d{1,2}(?:st|nd|rd|th|\.)? (?:of |de )?[^\W\d][^\s\d.,;:()]{2,11},?\.? (?:de )?\d{4}"
     r"|(?<![^\W\d])[^\W\d]{3,9}+\.? \d{1,2}(?:st|nd|rd|th)?,? \d{4})"
 )
 _BORN = (
     "born", "dob", "d\\.o\\.b", "date of birth", "birth date", "birthdate", "birthday", "geboren", "geburtsdatum",
     "geb", "née? le", "date de naissance", "nacid[oa]", "fecha de nacimiento", "nat[oa] il", "data di nascita",
     "nascid[oa]", "дата рождения", "родил(?:ся|ась)",
-    "生于", "出生", "生日", "生年月日", "تاريخ الميلاد", "مواليد", "생년월일",
+    "urodzon[ya]", "data urodzenia", "doğum tarihi", "ημερομηνία γέννησης", "дата народження", "生于", "出生", "生日",
+    "生年月日", "تاريخ الميلاد", "مواليد", "تاریخ تولد", "متولد", "תאריך לידה", "जन्म", "생년월일", "ngày sinh",
 )  # fmt: skip
 _PASSPORT = (
-    "passports?(?: number| no)?", "reisepass(?:nummer)?", "passeport", "pasaporte", "passaporto", "паспорт\\w*", "护照",
-    "護照", "جواز", "पासपोर्ट", "여권",
+    "passports?(?: number| no)?", "reisepass(?:nummer)?", "passeport", "pasaporte", "passaporto", "паспорт\\w*",
+    "pasaport", "paszport", "διαβατηρ[ίι]ου?", "护照", "護照", "パスポート", "旅券", "جواز", "گذرنامه", "דרכון",
+    "पासपोर्ट", "여권", "hộ chiếu",
 )  # fmt: skip
 
 
@@ -52,8 +54,8 @@ def _nino(value: str) -> bool:
 
 
 def _nino_in_text(value: str) -> bool:
-    """One that is not all hexadecimal digits, as a code may be."""
-    return _nino(value) and not re.fullmatch("[0-9A-F]{9}", compact(value))
+    """One that is in groups, or is not all hexadecimal digits, as a code may be."""
+    return _nino(value) and not re.fullmatch("[0-9A-F]{9}", value)
 
 
 def _of_date(year: str, month: str, day: str) -> bool:

@@ -18,6 +18,8 @@ from typing import Any
 NEAR = 40
 """Characters before a finding in which its context word is looked for."""
 
+_SENTENCE = re.compile(r"[.!?\u061f](?=\s)|[\u3002\uff01\uff1f\n]")
+_LATIN = "[A-Za-z\u00c0-\u024f]"
 _GROUPED = re.compile(r"[0-9][0-9 ./()+-]*")
 
 MOST = 1000
@@ -44,9 +46,9 @@ class Kind:
 
     pattern: with a group `value` where the finding is less than the match. check: of the value without spaces, dots,
     hyphens, slashes and brackets, in capitals; True where it can be one. context: a pattern of words, of which one must
-    stand in the NEAR characters before it. unless: of words of which none may. digits: how many any match has at least
-    with nothing but what groups them between; holds: signs of which one stands in any match. A text without them is not
-    gone through.
+    stand in the NEAR characters before it. unless: of words of which none may, in the same sentence. digits: how many
+    any match has at least with nothing but what groups them between; holds: signs of which one stands in any match. A
+    text without them is not gone through.
     """
 
     name: str
@@ -77,7 +79,7 @@ class Kind:
         before = text[max(start - NEAR, 0) : start]
         if self.context is not None and not self.context.search(before):
             return False
-        return self.check(value) and not (self.unless is not None and self.unless.search(before))
+        return self.check(value) and not (self.unless is not None and self.unless.search(_SENTENCE.split(before)[-1]))
 
 
 def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
@@ -87,7 +89,7 @@ def pattern(source: str, flags: int = 0) -> re.Pattern[str]:
 
 def words(*any_of: str) -> re.Pattern[str]:
     """One of these words, in any case; those of Latin letters not as a part of a longer word."""
-    parts = (rf"(?<![A-Za-z]){word}(?![A-Za-z])" if word[0].isascii() else word for word in any_of)
+    parts = (rf"(?<!{_LATIN}){word}(?!{_LATIN})" if word[0].isascii() else word for word in any_of)
     return re.compile("|".join(parts), re.IGNORECASE)
 
 
