@@ -55,7 +55,8 @@ def _classes(rows: Sequence[Assessment]) -> list[str]:
 
 
 def _of_agent(rows: Sequence[Assessment], classes: Sequence[str], draws: Resamples) -> Figures:
-    known = [_named(row, set(classes)) for row in rows if row.label is not None]
+    names = set(classes)
+    known = [_named(row, names) for row in rows if row.label is not None]
     failed = len(rows) - len(known)
     of_class: dict[str, list[Named]] = {one: [] for one in classes}
     for row in known:

@@ -74,9 +74,16 @@ class Judged:
     def _relevant(self) -> dict[tuple[str, str], bool]:
         return relevant_by_judges(self.evaluators, self.rows, self.thresholds)
 
+    @cached_property
+    def _found(self) -> dict[tuple[str, str], bool | None]:
+        return {
+            (query, agent): evidence_found(self.queries[query], answer, self._relevant, self._passages)
+            for (query, agent), answer in self.answers.items()
+        }
+
     def found(self, query: str, agent: str) -> bool | None:
         """Whether something relevant was retrieved for the answer; None where that is not known."""
-        return evidence_found(self.queries[query], self.answers[query, agent], self._relevant, self._passages)
+        return self._found[query, agent]
 
     @cached_property
     def _by_agent(self) -> dict[str, dict[str, AgentShares]]:

@@ -62,7 +62,10 @@ def _joined(first: Ints, length: int, second: Ints) -> Ints:
 
 def _dense(keys: Ints) -> Ints:
     """(n,): equal keys get equal ranks from 0."""
-    ranks: Ints = np.unique(keys, return_inverse=True)[1]
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    ranks = np.empty(len(keys), dtype=np.int64)
+    ranks[order] = np.concatenate(([0], np.cumsum(ordered[1:] != ordered[:-1])))
     return ranks
 
 

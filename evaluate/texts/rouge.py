@@ -24,7 +24,13 @@ class Words:
 
     def tokenize(self, text: str) -> list[str]:
         """The words of a text."""
-        return _WORD.findall(text.lower())
+        return list(_words(text))
+
+
+@lru_cache(maxsize=16)
+def _words(text: str) -> tuple[str, ...]:
+    """Kept for a while: rouge-score asks for those of both texts again."""
+    return tuple(_WORD.findall(text.lower()))
 
 
 def check_at_hand() -> None:

@@ -19,7 +19,7 @@ from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Assessment, KeptReplies
 
 from .cases import Case, PassageCase, QueryCase
-from .evaluator import Evaluator, unjudged
+from .evaluator import Evaluator
 from .judge import Judge, Row, StepsTo, key_of
 from .reply import JudgeFailed
 
@@ -84,11 +84,11 @@ def assess(
     that raises.
     """
     made = judged([(evaluator, units(evaluator, cases)) for evaluator in evaluators], caller, kept)
-    by_evaluator = (
-        complete([row for case in cases for row in _owed(evaluator, case)], rows)
+    return [
+        row
         for evaluator, rows in zip(evaluators, made, strict=True)
-    )
-    return [row for rows in by_evaluator for row in rows]
+        for row in _in_order(evaluator, [case for case in cases if not evaluator.lacks(case.query)], rows)
+    ]
 
 
 def units(evaluator: Evaluator, cases: Iterable[QueryCase]) -> list[Case]:
@@ -122,14 +122,23 @@ def complete(owed: Sequence[Row], made: Iterable[Row]) -> list[Row]:
     return list(rows.values())
 
 
-def _owed(evaluator: Evaluator, case: QueryCase) -> list[Assessment]:
-    """Every record, those of failed answers with what failed."""
-    if evaluator.lacks(case.query):
-        return []
+def _in_order(evaluator: Evaluator, cases: Sequence[QueryCase], made: Sequence[Assessment]) -> list[Assessment]:
+    """Its records by query, agent or passage, and criterion, with those of failed answers, which say what failed."""
     if evaluator.unit == "passage":
-        return [row for unit in units(evaluator, [case]) for row in evaluator.owed(unit)]
-    answers = sorted([*(answer.answer for answer in case.answers), *case.failed], key=lambda answer: answer.agent)
-    return unjudged(evaluator, case, answers)
+        return complete([row for unit in units(evaluator, cases) for row in evaluator.owed(unit)], made)
+    places = {criterion.name: place for place, criterion in enumerate(evaluator.criteria)}
+    by_answer: dict[tuple[str, str], list[Assessment]] = defaultdict(list)
+    for row in made:
+        by_answer[row.query_id, row.subject].append(row)
+    found: list[Assessment] = []
+    for case in cases:
+        for answer in sorted([*(one.answer for one in case.answers), *case.failed], key=lambda answer: answer.agent):
+            rows = by_answer.pop((case.query.id, answer.agent), [])
+            owed = evaluator.unanswered(case, answer) if answer.error is not None else ()
+            found += [*owed, *sorted(rows, key=lambda row: places[row.criterion])]
+    if by_answer or len(found) != len(set(map(key_of, found))):
+        raise RuntimeError(f"{evaluator.name}: a record that was not owed")
+    return found
 
 
 def _asks_nothing(judge: Judge[Row]) -> bool:

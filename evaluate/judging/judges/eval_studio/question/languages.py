@@ -62,7 +62,9 @@ def written(text: str, least: int) -> Written:
     words = _of_one_script(prose(text[:LONGEST]))
     if letters(words) < least:
         raise Unclear(f"too short to tell its language ({letters(words)} letters, {least} wanted)")
-    scripts = Counter(_script(sign) for sign in words if sign.isalpha())
+    scripts: Counter[str] = Counter()
+    for sign, times in _signs(words):
+        scripts[_script(sign)] += times
     main = scripts.most_common(1)[0][0]
     return Written("CJK" if main in {"HIRAGANA", "KATAKANA"} else main, _ranked(words))
 
@@ -90,9 +92,12 @@ def _words(line: str) -> list[str]:
 
 def letters(text: str) -> int:
     """How many letters a text has, those of dense scripts counted thrice."""
-    if text.isascii():
-        return sum(map(str.isalpha, text))
-    return sum(_WEIGHT if _script(sign) in _DENSE else 1 for sign in text if sign.isalpha())
+    return sum(times * (_WEIGHT if _script(sign) in _DENSE else 1) for sign, times in _signs(text))
+
+
+def _signs(text: str) -> list[tuple[str, int]]:
+    """Each letter of a text and how often it stands there, by first place."""
+    return [(sign, times) for sign, times in Counter(text).items() if sign.isalpha()]
 
 
 @lru_cache(maxsize=4096)
@@ -105,14 +110,15 @@ def _of_one_script(text: str) -> str:
     """Raises Unclear where neither the Latin letters nor the others are few."""
     if text.isascii():
         return text
-    weights = Counter("LATIN" if _script(sign) == "LATIN" else "" for sign in text if sign.isalpha())
-    latin, others = weights["LATIN"], letters(text) - weights["LATIN"]
+    signs = _signs(text)
+    latin = sum(times for sign, times in signs if _script(sign) == "LATIN")
+    others = letters(text) - latin
     share = others / ((latin + others) or 1)
     if FEW < share < BORROWED:
         raise Unclear("mixed: it is in two scripts")
-    dropped = "LATIN" if share >= BORROWED else None
-    kept = (sign for sign in text if not sign.isalpha() or (_script(sign) == "LATIN") != (dropped == "LATIN"))
-    return "".join(kept)
+    of_others = share >= BORROWED
+    dropped = [sign for sign, _ in signs if (_script(sign) == "LATIN") == of_others]
+    return text.translate(dict.fromkeys(map(ord, dropped))) if dropped else text
 
 
 def _check_sentences(text: str) -> None:
