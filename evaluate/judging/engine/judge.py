@@ -72,6 +72,10 @@ class Judge(ABC, Generic[Row]):
     def owed(self, case: Any) -> Sequence[Row]:
         """The records that it must give of a case, each as an error."""
 
+    def owed_keys(self, case: Any) -> list[tuple[str, ...]]:
+        """`key_of` each of them."""
+        return [key_of(row) for row in self.owed(case)]
+
     @abstractmethod
     def steps(self, case: Any) -> StepsTo[Row] | Sequence[Row]:
         """The records of one case. Raises JudgeFailed, or anything, where it cannot be judged."""

@@ -228,7 +228,11 @@ def _advance(task: _Task[Row], replies: Sequence[Reply] | None) -> None:
     except (Exception, SystemExit) as error:  # noqa: BLE001  (the border: it becomes error records)
         task.steps, rows = None, _failed(task, f"the judge's reply cannot be used ({type(error).__name__}: {error})")
     if rows is not None:
-        task.rows = rows if _keys(rows) == _keys(task.owed) else _failed(task, "the judge did not cover what was asked")
+        task.rows = (
+            rows
+            if sorted(map(key_of, rows)) == sorted(task.judge.owed_keys(task.case))
+            else _failed(task, "the judge did not cover what was asked")
+        )
 
 
 def _next(task: _Task[Row], replies: Sequence[Reply] | None) -> Sequence[Row] | None:
@@ -264,7 +268,3 @@ def _kept(task: _Task[Row]) -> KeptReplies:
 
 def _failed(task: _Task[Row], error: str) -> list[Row]:
     return [cast(Row, row.model_copy(update={"error": error})) for row in task.owed]
-
-
-def _keys(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    return sorted(key_of(row) for row in rows)

@@ -25,7 +25,7 @@ def _iban_form() -> str:
         countries = "|".join(country for country in _LENGTH if _LENGTH[country] == length)
         fours, rest = divmod(length - 4, 4)
         forms.append(rf"(?:{countries})\d\d(?: ?[A-Z0-9]{{4}}){{{fours}}}" + (f" ?[A-Z0-9]{{{rest}}}" if rest else ""))
-    return rf"(?<![A-Za-z0-9])(?P<value>{'|'.join(forms)})(?![A-Za-z0-9])"
+    return rf"(?<![A-Za-z0-9])(?=[A-Z]{{2}}\d\d)(?P<value>{'|'.join(forms)})(?![A-Za-z0-9])"
 
 
 def _card(value: str) -> bool:
