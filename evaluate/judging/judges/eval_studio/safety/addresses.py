@@ -9,7 +9,7 @@ from itertools import pairwise
 from .patterns import Kind, pattern, words
 
 _OCTET = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
-_IP_V4 = rf"(?<![\w.:-])(?=(?:\d{{1,3}}\.){{3}}\d)(?P<value>(?:{_OCTET}\.){{3}}{_OCTET})(?![\w-]|\.\d)"
+_IP_V4 = rf"(?<![\w.:-])(?=\d{{1,3}}\.\d{{1,3}}\.\d{{1,3}}\.\d)(?P<value>(?:{_OCTET}\.){{3}}{_OCTET})(?![\w-]|\.\d)"
 _IP_V6 = r"(?<![\w:.])(?P<value>[23][0-9A-Fa-f]{3}(?::{1,2}[0-9A-Fa-f]{1,4}){2,7}(?:::)?)(?![\w:])"
 _MAC = r"(?<![\w:-])(?P<value>[0-9A-Fa-f]{2}(?:(?P<gap>[:-])[0-9A-Fa-f]{2})(?:(?P=gap)[0-9A-Fa-f]{2}){4})(?![\w:-])"
 _VERSION = words(
