@@ -178,7 +178,7 @@ def test_agent_sanity_by_hand(tmp_path):
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("name", ["looping", "json_schema", "text_matching", "agent_sanity"])
+@pytest.mark.parametrize("name", ["looping", "loops_found", "json_schema", "text_matching", "agent_sanity"])
 def test_hostile_answers(name, text, tmp_path):
     metadata = {
         "conditions": '"a" AND regexp{(a+)+$}',
