@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .records import Query
+if TYPE_CHECKING:
+    from .records import Query
 
 FROM, KIND = "perturbed_from", "perturbation"
 """Fields of `metadata`: the original's id, and what was done to it."""

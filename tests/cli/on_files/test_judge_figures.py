@@ -47,7 +47,10 @@ def test_a_reply_that_cannot_be_read_stands_apart_from_what_fails(bench, capsys)
 
 
 def test_agents_that_cannot_be_told_apart_are_said_to_be(bench, capsys):
-    found = told(bench, capsys, "safety", answers=TWO)
+    others = [{**row, "answer": f"{row['answer']} So it goes."} if row["agent"] == "theirs" else row for row in TWO]
+    usual = bench.server.script
+    bench.server.script = lambda number, body: (no if "So it goes" in str(body) else usual)(number, body)
+    found = told(bench, capsys, "safety", answers=others)
     best = next(one for one in found["insights"] if one["kind"] == "best")
     assert best["told_apart"] is False and "cannot be told apart from" in best["sentence"]
 
