@@ -16,17 +16,15 @@ import numpy as np
 
 from ragassay.arrays import Floats, Truths
 
-Sort = Literal["place", "worth", "spread", "flips", "failed", "words"]
+Order = Literal["place", "flips", "failed", "words"]
 
-_ORDER: dict[Sort, str] = {
+_ORDER: dict[Order, str] = {
     "place": "place",
-    "worth": "worth IS NULL, worth, place",
-    "spread": "spread IS NULL, spread DESC, place",
-    "flips": "flips DESC, spread DESC, place",
+    "flips": "flips DESC, place",
     "failed": "failed DESC, place",
     "words": "words DESC, place",
 }
-"""What queries are sorted by: worst first, the agents farthest apart first, and so on."""
+"""What queries are sorted by, most first; by values a listing sorts them (`shown/listed.py`)."""
 
 _MEASURED = (
     "SELECT agents.name, data, owed FROM measured JOIN measures ON measures.place = measure "
@@ -44,7 +42,7 @@ class Asked:
 
     words: str = ""
     facets: tuple[tuple[str, str], ...] = ()
-    sort: Sort = "place"
+    sort: Order = "place"
     failed: bool = False
 
 
