@@ -96,7 +96,9 @@ class AnswerCorrectnessClaims(Evaluator):
             (row,) = self.similarity.steps(case)
         except ValueError as error:
             raise JudgeFailed(f"{NO_VALUE}{error}") from None
-        return max(0.0, row.label or 0.0)
+        if row.label is None:
+            raise JudgeFailed(str(row.error))
+        return max(0.0, row.label)
 
 
 def claims_f1(claims: Sequence[Mapping[str, Any]]) -> float:
