@@ -8,13 +8,13 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isinf
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from ragassay.arrays import Floats, Truths
+from ragassay.evaluate.statistics.clustered import Range, limits_of
 
 Order = Literal["place", "flips", "failed", "words"]
 
@@ -57,14 +57,14 @@ class Measure:
     lower_is_better: bool
 
     @property
-    def limits(self) -> tuple[float, float] | None:
+    def limits(self) -> Range | None:
         """The ends, as an interval takes them; None where it has no upper end."""
-        return None if isinf(self.high) else (self.low, self.high)
+        return limits_of(self.low, self.high)
 
     @property
     def width(self) -> float | None:
         """How far they are apart."""
-        return None if isinf(self.high) else self.high - self.low
+        return None if self.limits is None else self.high - self.low
 
 
 class Index:

@@ -19,7 +19,8 @@ from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, Evaluator, Options, Steps
 from ....engine.judge import Setup
 from ....engine.parts import together
-from ..by_verdicts import H2O_PAGE, TAGS, THRESHOLD
+from .. import H2O_PAGE, TAGS
+from ..by_verdicts import THRESHOLD
 from ..context.faithfulness import Faithfulness
 from ..question.relevancy import AnswerRelevancy
 from .context_by_judge import ContextPrecision, ContextRecall

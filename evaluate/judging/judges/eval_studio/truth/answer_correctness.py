@@ -25,7 +25,9 @@ from ....engine.evaluator import NO_VALUE, Criterion, Evaluator, Steps
 from ....engine.reply import JudgeFailed
 from ...factual_correctness import FactualCorrectness, FactualOptions
 from ...golden_similarity import GoldenSimilarity
-from ..by_verdicts import H2O_PAGE, TAGS, THRESHOLD, check_words
+from .. import H2O_PAGE, TAGS
+from ..by_verdicts import THRESHOLD
+from ..words import check_words
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
