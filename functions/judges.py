@@ -130,7 +130,7 @@ def named(name: str) -> JudgeFunction:
 
 
 def judge_function(name: str) -> JudgeFunction:
-    """Of one of ours, for `ragassay.judges`' attributes. Raises AttributeError."""
+    """The function of one of our judges, an attribute of `ragassay.judges`. Raises AttributeError."""
     if name not in BUILT_IN:
         remedy = did_you_mean(name, BUILT_IN) or "`dir(ragassay.judges)` lists them"
         raise AttributeError(f"there is no judge named '{plain(name)}'; {remedy.strip()}")

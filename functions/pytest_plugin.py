@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: Parser) -> None:
-    """The option."""
+    """Add `--ragassay-model`."""
     help_text = "the judge of assert_judged where it names none, such as openai:gpt-4o"
     group = parser.getgroup("ragassay", "judging answers with ragassay")
     group.addoption("--ragassay-model", metavar="MODEL", help=help_text)
 
 
 def pytest_configure(config: Config) -> None:
-    """The session begins."""
+    """Begin the session, with the option's judge."""
     config.pluginmanager.register(_Telling(Session(config.getoption("--ragassay-model"))), "ragassay-session")
 
 
@@ -33,10 +33,10 @@ class _Telling:
         begin(session)
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
-        """One line."""
+        """Write the session's line, where anything was asserted."""
         if self._session.assertions:
             terminalreporter.write_line(f"ragassay: {self._session.line()}")
 
     def pytest_unconfigure(self) -> None:
-        """It is over."""
+        """End the session."""
         end(self._session)

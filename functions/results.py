@@ -45,7 +45,7 @@ class RunResults:
 
     @property
     def agents(self) -> tuple[str, ...]:
-        """Best first."""
+        """The agents' names, best first."""
         return self.results.agents
 
     @property
@@ -60,7 +60,7 @@ class RunResults:
 
     @property
     def report(self) -> Path:
-        """The page."""
+        """Where the report is, `report.html`."""
         return self.folder / "report.html"
 
     @property

@@ -30,7 +30,10 @@ class Spent:
 
 @dataclass
 class Session:
-    """model: the judge where an assertion names none. assertions: of `assert_judged`; judgments, failed: records."""
+    """The judge of a test session, and what its assertions came to.
+
+    model: the judge where an assertion names none. assertions: of `assert_judged`; judgments, failed: records.
+    """
 
     model: str | None = None
     assertions: int = 0
@@ -62,5 +65,5 @@ def begin(session: Session) -> None:
 
 
 def end(session: Session) -> None:
-    """It is over."""
+    """Make the one before it the current one again."""
     _open.remove(session)

@@ -12,14 +12,11 @@ tokens nothing was handed over, and every measure is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import log2
 from typing import NamedTuple
 
 from ragassay.evidence.spans import Evidence, Span
-from ragassay.tokens import how_many_fit
-
-from ..statistics.clustered import Values
 
 Handed = Sequence[Span | None] | None
 """Where the passages stand that were handed over for a query, best first; None within for one whose place is not known.
@@ -56,69 +53,13 @@ MEASURES = {
 }
 """What each is called in figures: the field of `EvidenceValues` that it is the mean of."""
 
-AT_TOKENS = "_at_tokens"
-"""What is added to the name at equal context."""
-
 NOTHING = EvidenceValues(0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def by_query(evidence: Mapping[str, Evidence], handed: Mapping[str, Handed]) -> dict[str, Values]:
-    """Measure to query to value, of every query that has evidence; others have no value that could fail.
-
-    handed: has every query with evidence. None where retrieval failed or a passage's place is not known.
-    """
-    return _by_measure({query: query_values(pieces, handed[query]) for query, pieces in evidence.items()})
-
-
-class Placed(NamedTuple):
-    """Where what is handed over of a passage stands, itself or its section, and how many tokens that has."""
-
-    span: Span | None
-    tokens: int
-
-
-def by_cutoff(
-    evidence: Mapping[str, Evidence],
-    rankings: Mapping[str, Sequence[tuple[str, float]] | None],
-    placed: Mapping[str, Placed],
-    k: int,
-    tokens: int,
-) -> dict[str, Values]:
-    """As `by_query`, of the first `k` passages, and, named `…_at_tokens`, of the first that fit into `tokens`.
-
-    rankings: (passage id, score), best first, as deep as both cutoffs reach; None where retrieval failed. placed: by
-    passage id; one that is not in it has no place. Passages handed over as one section stand in a ranking once.
-    """
-    first: dict[str, EvidenceValues | None] = {}
-    fit: dict[str, EvidenceValues | None] = {}
-    for query, pieces in evidence.items():
-        ranking = rankings[query]
-        row = None if ranking is None else [placed.get(passage, _NOWHERE) for passage, _ in ranking]
-        n_first, n_fit = len(row or ()), 0
-        if row is not None:
-            n_first, n_fit = min(k, len(row)), how_many_fit((one.tokens for one in row), tokens)
-        first[query] = query_values(pieces, _spans(row, n_first))
-        fit[query] = first[query] if n_fit == n_first else query_values(pieces, _spans(row, n_fit))
-    return _by_measure(first) | {f"{measure}{AT_TOKENS}": values for measure, values in _by_measure(fit).items()}
-
-
-_NOWHERE = Placed(None, 0)
-
-
-def _spans(row: Sequence[Placed] | None, n: int) -> Handed:
-    return None if row is None else [span for span, _ in row[:n]]
-
-
-def _by_measure(found: Mapping[str, EvidenceValues | None]) -> dict[str, Values]:
-    return {
-        measure: {query: None if values is None else getattr(values, field) for query, values in found.items()}
-        for measure, field in MEASURES.items()
-    }
-
-
 def query_values(pieces: Evidence, handed: Handed) -> EvidenceValues | None:
-    """The values of one query. pieces: as `spans.merged` leaves them, one at least.
+    """The values of one query; None where retrieval failed or a passage's place is not known.
 
+    pieces: as `spans.merged` leaves them, one at least.
     Raises ValueError without a piece.
     """
     if not pieces:

@@ -21,7 +21,7 @@ from ..inputs.material import Material, by_id
 from ..judging.engine.cases import QueryCase, cases_of
 
 EXPECTED = ("expected_response", "expected_docs", "expected_facts", "conditions", "json_schema", "expected_files")
-USED = FIELDS - {"reference_contexts", "reference_passages", "metadata"}
+USED = FIELDS - {"reference_contexts", "reference_passages", "metadata", "model", "prompt"}
 _ANSWER_FIELDS = ("query_id", "agent", "answer", "passages", "queries", "usage", "latency_s", "error")
 _SAME = "its text, expected_response and whatever else is expected must be the same in every line"
 

@@ -14,12 +14,14 @@ from .rows import Row
 FIELDS = frozenset(
     (
         *("query_id", "query", "agent", "answer", "passages", "queries", "usage", "latency_s", "error"),
+        *("model", "prompt"),
         *("contexts", "reference_contexts", "expected_response", "expected_facts", "expected_docs"),
         *("conditions", "json_schema", "expected_files", "reference_passages", "metadata"),
     )
 )
 """What a column can become. contexts, reference_contexts: `cells.Context`, what was retrieved and what is right;
-passages, reference_passages: the ids of the same. metadata: what else is told of the query."""
+passages, reference_passages: the ids of the same. metadata: what else is told of the query.
+model, prompt: what the answer was made with."""
 
 _IDS_OF = {"contexts": "passages", "reference_contexts": "reference_passages"}
 

@@ -18,8 +18,6 @@ from .lucene_english import STOP_WORDS, make_lucene_english
 AnalyzerName = Literal["by-language", "lucene-english"]
 """Ours (`analysis`), or Lucene's EnglishAnalyzer to the letter."""
 
-ANALYZERS: tuple[AnalyzerName, ...] = ("by-language", "lucene-english")
-
 
 @dataclass(frozen=True)
 class Lexical:

@@ -36,9 +36,10 @@ class Converted(NamedTuple):
 
 
 def paged(text: str, headings: Sequence[Heading] = ()) -> Converted:
-    """The text in pages of at most PAGE_CHARACTERS, each cut as late as may be before a heading in its second half,
+    """The text in pages of at most PAGE_CHARACTERS.
 
-    or else between paragraphs, lines or words there. Raises UnreadableDocument for more than MOST_PAGES.
+    Each is cut as late as may be before a heading in its second half, or else between paragraphs, lines or words there.
+    Raises UnreadableDocument for more than MOST_PAGES.
     """
     starts = _starts(text, [heading.start for heading in headings])
     pages = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]

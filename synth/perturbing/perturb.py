@@ -54,10 +54,13 @@ def read_synonyms(path: Path) -> Synonyms:
     table: dict[str, list[str]] = {}
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
-            for number, row in enumerate(csv.reader(stream), 1):
+            rows = csv.reader(stream)
+            for row in rows:
                 word, *others = (cell.strip() for cell in row or [""])
                 if word and not any(others):
-                    raise InputError(f"'{plain(word)}' has no synonym", file=path, line=number, remedy="word,synonym")
+                    raise InputError(
+                        f"'{plain(word)}' has no synonym", file=path, line=rows.line_num, remedy="word,synonym"
+                    )
                 if word:
                     table.setdefault(word.casefold(), []).extend(filter(None, others))
     except (OSError, UnicodeDecodeError, csv.Error) as error:

@@ -58,6 +58,8 @@ def _answer(draw: st.DrawFn, query: str, agent: str, some: st.SearchStrategy[lis
         queries=tuple(draw(st.lists(SAID, max_size=2))),
         latency_s=draw(st.none() | st.integers(0, 10**9).map(lambda n: n / 1e6)),
         error=None if said is not None else draw(SAID),
+        model=draw(st.none() | SAID),
+        prompt=draw(st.none() | SAID),
     )
 
 

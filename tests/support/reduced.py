@@ -145,6 +145,7 @@ WITHOUT: Mapping[str, Without] = {
     "answers that failed": _whole,
     "why answers failed": _answers(_failed),
     "queries that agents asked instead": _answers(lambda one: one.model_copy(update={"queries": ()})),
+    "models and prompts of answers": _answers(lambda one: one.model_copy(update={"model": None, "prompt": None})),
     "tokens and costs": _answers(lambda one: one.model_copy(update={"usage": Usage()})),
     "latencies": _answers(lambda one: one.model_copy(update={"latency_s": None})),
     "rankings": _empty("rankings", {}),
@@ -162,7 +163,7 @@ WITHOUT: Mapping[str, Without] = {
 
 def reduced(made: Collection, losses: Mapping[str, Any]) -> Collection:
     """`made` without each of the parts, ids last; agents without an answer and rankings without a passage are none."""
-    for name in sorted(losses.keys() & WITHOUT.keys(), key=lambda name: name.startswith("ids of")):
+    for name in sorted(losses.keys() & WITHOUT.keys(), key=lambda name: (name.startswith("ids of"), name)):
         made = WITHOUT[name](made)
     return replace(
         _answers(_failed)(made),

@@ -39,7 +39,7 @@ from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query,
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 4
+LAYOUT = 5
 """Counts up when the tables change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -113,10 +113,9 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     _insert(connection, "causes", _causes(workspace, place, agents))
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
     flips, failed = _flips(games), _failed(rows)
-    worth = _worth(measured, agents, queries)
     clusters = source_clusters(queries)
     together = [clusters.names[clusters.number(query.id)] for query in queries]
-    rows_of_queries = ((*_query(q, n, worth[n], flips, failed), together[n]) for n, q in enumerate(queries))
+    rows_of_queries = ((*_query(q, n, flips, failed), together[n]) for n, q in enumerate(queries))
     _insert(connection, "queries", rows_of_queries)
     told("words")
     texts: dict[int, list[str]] = {}
@@ -195,14 +194,13 @@ def _list(row: RankedList, place: Mapping[str, int]) -> tuple[object, ...]:
 def _query(
     query: Query,
     place: int,
-    worth: tuple[float | None, float | None],
     flips: Mapping[str, int],
     failed: Mapping[str, int],
 ) -> tuple[object, ...]:
     had = [_text(query.metadata.get(name)) for name in ("doc", "section", "kind", "role")]
     doc, section, kind, role = had
     told = (doc, section, writer(query), kind, role, len(query.text.split()), json.dumps(query.metadata))
-    return (place, query.id, query.text, *told, *worth, flips.get(query.id, 0), failed.get(query.id, 0))
+    return (place, query.id, query.text, *told, flips.get(query.id, 0), failed.get(query.id, 0))
 
 
 def _text(value: object) -> str | None:
@@ -304,24 +302,3 @@ def _causes(workspace: Workspace, place: Mapping[str, int], agents: Sequence[str
 
 def _number(value: float | None) -> float:
     return float("nan") if value is None else float(value)
-
-
-def _worth(
-    measured: Measured, agents: Sequence[str], queries: Sequence[Query]
-) -> list[tuple[float | None, float | None]]:
-    """Of each query the mean over agents of the first measure that there is, on 0 to 1, and the agents' spread."""
-    return list(_means(measured, agents, queries))
-
-
-def _means(
-    measured: Measured, agents: Sequence[str], queries: Sequence[Query]
-) -> Iterator[tuple[float | None, float | None]]:
-    name = next(iter(measured.values), None)
-    for query in queries:
-        given = [] if name is None else [measured.values[name].get(agent, {}).get(query.id) for agent in agents]
-        there = [value for value in given if value is not None]
-        low, high = measured.scales.get(name or "", (0.0, 1.0))
-        if there:
-            yield float((np.mean(there) - low) / (high - low)), float(np.std(there) / (high - low))
-        else:
-            yield None, None

@@ -8,25 +8,23 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isinf
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from ragassay.arrays import Floats, Truths
+from ragassay.evaluate.statistics.clustered import Range, limits_of
 
-Sort = Literal["place", "worth", "spread", "flips", "failed", "words"]
+Order = Literal["place", "flips", "failed", "words"]
 
-_ORDER: dict[Sort, str] = {
+_ORDER: dict[Order, str] = {
     "place": "place",
-    "worth": "worth IS NULL, worth, place",
-    "spread": "spread IS NULL, spread DESC, place",
-    "flips": "flips DESC, spread DESC, place",
+    "flips": "flips DESC, place",
     "failed": "failed DESC, place",
     "words": "words DESC, place",
 }
-"""What queries are sorted by: worst first, the agents farthest apart first, and so on."""
+"""What queries are sorted by, most first; by values a listing sorts them (`shown/listed.py`)."""
 
 _MEASURED = (
     "SELECT agents.name, data, owed FROM measured JOIN measures ON measures.place = measure "
@@ -44,7 +42,7 @@ class Asked:
 
     words: str = ""
     facets: tuple[tuple[str, str], ...] = ()
-    sort: Sort = "place"
+    sort: Order = "place"
     failed: bool = False
 
 
@@ -59,14 +57,14 @@ class Measure:
     lower_is_better: bool
 
     @property
-    def limits(self) -> tuple[float, float] | None:
+    def limits(self) -> Range | None:
         """The ends, as an interval takes them; None where it has no upper end."""
-        return None if isinf(self.high) else (self.low, self.high)
+        return limits_of(self.low, self.high)
 
     @property
     def width(self) -> float | None:
         """How far they are apart."""
-        return None if isinf(self.high) else self.high - self.low
+        return None if self.limits is None else self.high - self.low
 
 
 class Index:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ragassay.evaluate.report.evaluators.models_by_prompts import Grid, grid
 from ragassay.evaluate.results import ModelByPrompt, Results
-from ragassay.evaluate.statistics.clustered import Range, interval, limits_of
+from ragassay.evaluate.statistics.clustered import Range, interval
 from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.records import Figure
 
@@ -19,8 +19,8 @@ def crossed_look(index: Index, results: Results, found: Look) -> Grid | None:
     """None where the agents do not answer by two models and two prompts."""
     if not results.models_by_prompts:
         return None
-    queries, limits = test_set(index), limits_of(found.measure.low, found.measure.high)
-    means = [_mean(index, one, found, queries, limits) for one in results.models_by_prompts]
+    queries = test_set(index)
+    means = [_mean(index, one, found, queries, found.measure.limits) for one in results.models_by_prompts]
     return grid(found.measure.name, results.models_by_prompts, means, lower_is_better=found.measure.lower_is_better)
 
 

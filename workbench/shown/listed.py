@@ -6,15 +6,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 from urllib.parse import urlencode
 
 import numpy as np
 
 from ragassay.arrays import Floats
 
-from ..index.read import FACETS, Asked, Index, Measure, Sort
+from ..index.read import FACETS, Asked, Index, Measure, Order
 from ..places import read
+
+Sort = Literal[Order, "worth", "spread"]
+"""Also by the values of a measure: worst first, or the agents farthest apart."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +106,8 @@ def values_of(index: Index, measure: str) -> Values:
 @lru_cache(maxsize=32)
 def places(index: Index, listing: Listing) -> tuple[int, ...]:
     """The places of the queries that are listed, in their order."""
-    by_value = listing.sort in ("worth", "spread")
-    asked = Asked(listing.words, listing.facets, "place" if by_value else listing.sort, listing.failed)
+    order: Order = "place" if listing.sort == "worth" or listing.sort == "spread" else listing.sort
+    asked = Asked(listing.words, listing.facets, order, listing.failed)
     found = np.array(index.places(asked), dtype=np.int64)
     if listing.places:
         found = found[np.isin(found, read(listing.places))]
@@ -113,7 +116,7 @@ def places(index: Index, listing: Listing) -> tuple[int, ...]:
         return tuple(found.tolist())
     values = values_of(index, measure.name)
     found = found[_within(values.of(listing.agent)[found], listing)]
-    if by_value:
+    if listing.sort in ("worth", "spread"):
         worst = values.of(listing.agent) * (-1 if measure.lower_is_better else 1)
         found = found[np.argsort((worst if listing.sort == "worth" else -values.spread)[found], kind="stable")]
     return tuple(found.tolist())

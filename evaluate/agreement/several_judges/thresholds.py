@@ -29,8 +29,6 @@ MOST = 10
 CORRELATION = "tau_b"
 """Of two labels Kendall's tau-b is Pearson's correlation, phi."""
 
-FIGURES = ("kappa", "balanced_accuracy", "accuracy", CORRELATION)
-
 
 def threshold_figures(found: Found, scale: Scale, x: Ints, y: Ints, clusters: Clusters, draws: tuple[int, int]) -> None:
     """Put `kappa(rel=…)`, `balanced_accuracy(rel=…)`, `accuracy(rel=…)`, `tau_b(rel=…)` among what was found.

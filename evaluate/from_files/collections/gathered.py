@@ -20,7 +20,7 @@ from ..answers import EXPECTED, context_id
 from .collection import Collection, agent_name
 
 R = TypeVar("R", bound=Record)
-_FIELDS = ("answer", "passages", "queries", "latency_s", "error")
+_FIELDS = ("answer", "passages", "queries", "latency_s", "error", "model", "prompt")
 
 
 class Gathering:

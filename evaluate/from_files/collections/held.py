@@ -143,6 +143,11 @@ def asked_instead(collection: Collection) -> int:
     return sum(bool(answer.queries) for answer in answers_of(collection))
 
 
+def models_and_prompts(collection: Collection) -> int:
+    """Answers that say by which model or prompt they were made."""
+    return sum(answer.model is not None or answer.prompt is not None for answer in answers_of(collection))
+
+
 def usage(collection: Collection) -> int:
     """Answers with tokens or a cost."""
     return sum(answer.usage != Usage() for answer in answers_of(collection))
@@ -167,6 +172,9 @@ IDS_OF_QUERIES: Losses = {"ids of queries": query_ids}
 OF_QUERIES: Losses = {"expected answers": expected, "metadata of queries": told_of_queries}
 OF_FAILURES: Losses = {"why answers failed": failures}
 OF_PLACES: Losses = {"passages of answers without their text": without_text}
-OF_AGENTS: Losses = {"queries that agents asked instead": asked_instead}
+OF_AGENTS: Losses = {
+    "queries that agents asked instead": asked_instead,
+    "models and prompts of answers": models_and_prompts,
+}
 OF_COST: Losses = {"tokens and costs": usage, "latencies": latencies}
 OF_TESTS: Losses = {"rankings": rankings, "games": games}

@@ -49,7 +49,7 @@ DEEPEVAL_LOSES: held.Losses = {
 }
 AGENT_EVALUATION_LOSES: held.Losses = {
     "metadata of queries": lambda made: held.told_of_queries(made, besides=("expected_facts", "expected_docs")),
-    "passages that nobody names": held.unnamed_passages,
+    "passages that no answer names": held.unnamed_passages,
     "titles of passages": held.titles,
     "metadata of passages besides their document": held.told_besides_doc,
     "labels": held.labels,
@@ -200,7 +200,8 @@ def _ours(query: Query, answer: Answer | None, collection: Collection) -> Row:
     made |= {"passages": answer.passages or None, "queries": answer.queries or None, "latency_s": answer.latency_s}
     used = {name: value for name, value in answer.usage.dump().items() if value is not None}
     made["contexts"] = [_context(one, "id", "doc", "text") for one in _known(answer.passages, collection)] or None
-    return made | {"usage": used if answer.usage != Usage() else None}
+    made["usage"] = used if answer.usage != Usage() else None
+    return made | {name: said for name in ("model", "prompt") if (said := getattr(answer, name)) is not None}
 
 
 def _known(ids: Iterable[str], collection: Collection) -> list[Passage]:

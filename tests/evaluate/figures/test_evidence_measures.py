@@ -10,12 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.evaluate.figures.evidence_measures import (
-    MEASURES,
     NOTHING,
     EvidenceValues,
-    Placed,
-    by_cutoff,
-    by_query,
     query_values,
 )
 from ragassay.evidence.spans import Span, merged
@@ -119,36 +115,10 @@ def test_every_value_lies_between_0_and_1_and_more_passages_find_no_less(pieces,
 
 
 def test_failed_is_no_value_and_neither_is_what_nobody_can_place():
-    evidence = {"found": (A,), "empty": (A,), "failed": (A,), "unplaced": (A,)}
-    handed = {"found": [A], "empty": [], "failed": None, "unplaced": [A, None], "without evidence": [A]}
-    found = by_query(evidence, handed)
-    assert list(found) == list(MEASURES)
-    for values in found.values():
-        assert values == {"found": 1, "empty": 0, "failed": None, "unplaced": None}
+    assert query_values((A,), [A]) == EvidenceValues(1, 1, 1, 1, 1) and query_values((A,), []) == NOTHING
+    assert query_values((A,), None) is None and query_values((A,), [A, None]) is None
 
 
-def test_at_equal_context_counts_what_fits():
-    evidence, found = {"q": (A,), "failed": (A,), "strange": (A,)}, [("half", 3.0), ("rest", 2.0), ("more", 1.0)]
-    placed = {
-        "half": Placed(Span("a", 10, 15), 40),
-        "rest": Placed(Span("a", 15, 20), 50),
-        "more": Placed(Span("a", 0, 30), 1),
-    }
-    rankings = {"q": found, "failed": None, "strange": [*found[:2], ("unknown", 1.0)]}
-    for tokens, recall in ((39, 0), (40, 0.5), (89, 0.5), (90, 1), (91, 1)):
-        values = by_cutoff(evidence, rankings, placed, k=1, tokens=tokens)
-        assert list(values) == [*MEASURES, *(f"{measure}_at_tokens" for measure in MEASURES)]
-        assert values["evidence_recall"] == {"q": 0.5, "failed": None, "strange": 0.5}
-        assert values["evidence_recall_at_tokens"]["q"] == recall
-        assert values["evidence_precision_at_tokens"]["q"] == (10 / 30 if tokens == 91 else recall > 0)
-        assert values["evidence_recall_at_tokens"]["failed"] is None
-    assert values["evidence_recall_at_tokens"]["strange"] is None, (
-        "of what has no place the tokens are not known either"
-    )
-
-
-def test_a_query_that_nobody_ranked_or_counted_is_an_error():
-    with pytest.raises(KeyError):
-        by_query({"q": (A,)}, {})
+def test_a_query_without_evidence_is_an_error():
     with pytest.raises(ValueError, match="without evidence"):
         query_values((), [A])

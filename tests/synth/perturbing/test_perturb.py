@@ -121,6 +121,12 @@ SYNONYMS = [
 ]
 
 
+def test_a_word_without_a_synonym_is_named_with_its_line(tmp_path, capsys) -> None:
+    (tmp_path / "own.csv").write_text('"wait",delay\n"two\nlines",one\nbusy,\n')
+    assert perturbed(tmp_path, "--kinds", "synonyms", "--synonyms", str(tmp_path / "own.csv"))[0] == 2
+    assert "own.csv:4: 'busy' has no synonym; word,synonym" in capsys.readouterr().err
+
+
 def test_synonyms_are_the_models_where_there_is_no_table_and_all_else_stays(tmp_path, monkeypatch) -> None:
     """Named words change at once, so that what one became is not replaced again; Chinese has no spaces to cut at."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-000")

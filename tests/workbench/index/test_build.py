@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from support.made_up_results.workspace import make_workspace
@@ -59,10 +60,13 @@ def test_words_are_found_in_questions_and_answers_and_are_no_operators(index: In
         assert set(index.places(Asked(words=hostile))) <= set(everything)
 
 
-def test_the_worst_come_first_and_those_without_a_value_last(index: Index):
-    worth = [row["worth"] for row in index.queries(index.places(Asked(sort="worth")))]
-    there = [value for value in worth if value is not None]
-    assert there == sorted(there) and worth == [*there, *[None] * (len(worth) - len(there))]
+@pytest.mark.parametrize("order", ["flips", "failed", "words"])
+def test_most_comes_first_and_of_as_many_the_earlier_of_the_test_set(
+    order: Literal["flips", "failed", "words"], index: Index
+):
+    rows = index.queries(index.places(Asked(sort=order)))
+    assert len(rows) == index.n_queries and max(row[order] for row in rows) > 0
+    assert rows == sorted(rows, key=lambda row: (-row[order], row["place"]))
 
 
 def test_another_file_is_another_stamp(workspace: Workspace, index: Index):

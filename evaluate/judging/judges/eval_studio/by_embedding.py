@@ -24,12 +24,10 @@ from ....texts.sentences import sentences, without_citations
 from ...engine.cases import AnswerCase
 from ...engine.evaluator import NO_VALUE, Asks, Evaluator, Options, check_passages
 from ...engine.reply import JudgeFailed
+from . import TAGS
 
 SHORTEST = 11
 """How many characters wide a sentence must be at least."""
-
-H2O_PAGE = "https://docs.h2o.ai/eval-studio-docs/evaluators"
-TAGS = ("safe", "conceptual soundness", "outcomes analysis")
 
 _AT_HAND = 4096
 
@@ -90,17 +88,6 @@ class ByEmbedding(Evaluator):
         except ValueError as error:
             raise JudgeFailed(f"{NO_VALUE}{error}") from None
         return list(zip(values.tolist(), found, strict=True))
-
-
-def has_words(text: str) -> bool:
-    """Whether there is a letter or a digit: the vector of anything else says nothing."""
-    return any(character.isalnum() for character in text)
-
-
-def check_words(text: str, what: str) -> None:
-    """Raises JudgeFailed where a text holds no words."""
-    if not has_words(text):
-        raise JudgeFailed(f"{NO_VALUE}the {what} holds no words")
 
 
 @lru_cache(_AT_HAND)

@@ -13,20 +13,14 @@ from ...engine.cases import AnswerCase
 from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, check_passages
 from ...engine.item_question import ItemQuestion, Verdict
 from ...engine.reply import JudgeFailed
+from . import TAGS
+from .words import check_words
 
-H2O_PAGE = "https://docs.h2o.ai/eval-studio-docs/evaluators"
-TAGS = ("safe", "conceptual soundness", "outcomes analysis")
 THRESHOLD = 0.75
 NO_YES = ("no", "yes")
 
 Group = tuple[Mapping[str, Any], Sequence[str]]
 """What a prompt is filled with besides the texts, and the texts."""
-
-
-def check_words(text: str, what: str) -> None:
-    """Raises JudgeFailed, as no value, where a text holds neither a letter nor a digit."""
-    if not any(character.isalnum() for character in text):
-        raise JudgeFailed(f"{NO_VALUE}the {what} holds no words")
 
 
 def checked_context(case: AnswerCase) -> tuple[Passage, ...]:

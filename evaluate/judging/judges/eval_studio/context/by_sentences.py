@@ -20,8 +20,8 @@ from ragassay.records import Assessment
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import NO_VALUE, Criterion
 from ....engine.reply import JudgeFailed
+from .. import H2O_PAGE
 from ..by_embedding import (
-    H2O_PAGE,
     ByEmbedding,
     SentenceOptions,
     answer_sentences,

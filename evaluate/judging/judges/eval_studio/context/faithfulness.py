@@ -23,7 +23,9 @@ from ....engine.parts import own_prompt
 from ....engine.reply import JudgeFailed, read_value
 from ... import PROMPTS
 from ...factual_correctness import Claims, FactualOptions
-from ..by_verdicts import H2O_PAGE, TAGS, YesShare, check_words, checked_context, verdicts_on
+from .. import H2O_PAGE, TAGS
+from ..by_verdicts import YesShare, checked_context, verdicts_on
+from ..words import check_words
 
 
 class Faithfulness(YesShare):

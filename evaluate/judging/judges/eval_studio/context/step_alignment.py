@@ -36,7 +36,9 @@ from ....engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps
 from ....engine.item_question import ItemQuestion, Verdict
 from ....engine.parts import own_prompt, records
 from ....engine.reply import JudgeFailed, Strict, read_value
-from ..by_verdicts import H2O_PAGE, TAGS, THRESHOLD, check_words, checked_context, verdicts_on
+from .. import H2O_PAGE, TAGS
+from ..by_verdicts import THRESHOLD, checked_context, verdicts_on
+from ..words import check_words
 
 PROMPTS = Path(__file__).with_name("prompts")
 ALIGNMENT, COMPLETENESS, EDITS = "step_alignment", "step_completeness", "step_edits"

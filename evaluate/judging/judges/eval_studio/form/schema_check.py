@@ -6,6 +6,7 @@ hashing and not in pairs; references are counted; nothing is fetched, and `forma
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
@@ -41,27 +42,31 @@ def checker(schema: Any) -> Check:
     except RecursionError:
         raise SchemaError("it is nested too deep") from None
     _check_patterns(schema)
+    return _check_of(schema, draft)
+
+
+def _check_of(schema: Any, draft: Any) -> Check:
+    from jsonschema_specifications import REGISTRY
+    from referencing.exceptions import Unresolvable
+
+    count = _Count()
+    made = _jsonschema().validators.extend(draft, _keywords(draft.VALIDATORS, count))(schema, registry=REGISTRY)
 
     def check(value: Any) -> str | None:
-        from jsonschema_specifications import REGISTRY
-
-        count = _Count()
-        made = jsonschema.validators.extend(draft, _keywords(draft.VALIDATORS, count))
+        count.followed = 0
         try:
-            first = next(made(schema, registry=REGISTRY).iter_errors(value), None)
+            first = next(made.iter_errors(value), None)
         except RecursionError:
             raise JudgeFailed("value or schema is nested too deep to be held against one another") from None
-        except Exception as error:
-            if type(error).__name__ != "_WrappedReferencingError":
-                raise
+        except Unresolvable as error:
             raise JudgeFailed(f"the schema refers to what is not in it ({error}); nothing is fetched") from None
         return None if first is None else f"{first.json_path}: {first.message}"
 
     return check
 
 
-class _Count:
-    """How many references were followed."""
+class _Count(threading.local):
+    """How many references were followed for a value."""
 
     followed = 0
 

@@ -1,1 +1,1 @@
-"""Evaluators of the user's own yes or no, and a check of facts by a model with tools."""
+"""Evaluators that may look things up: a check of facts by a model with a search."""

@@ -27,7 +27,9 @@ from ragassay.text import plain
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, check_passages
 from ....engine.reply import JudgeFailed, Reason, Strict, read_value
-from ..by_verdicts import H2O_PAGE, TAGS, check_words, checked_context
+from .. import H2O_PAGE, TAGS
+from ..by_verdicts import checked_context
+from ..words import check_words
 
 Search = Callable[[str], Any]
 Verdict = Literal["unknown", "false", "true"]

@@ -1,4 +1,4 @@
-"""The evaluators of the user's own yes or no, and a check of facts by a model with tools."""
+"""The evaluators that may look things up."""
 
 from __future__ import annotations
 

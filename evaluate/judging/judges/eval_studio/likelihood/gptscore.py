@@ -136,7 +136,7 @@ class _BothWays(GptScore):
 
 
 class GptScoreTranslation(_BothWays):
-    """Of an empty answer there is none."""
+    """Answer and expected response as translations of one text; of an empty answer there is none."""
 
     name = "gptscore_translation"
     about = "how likely answer and expected response are as each other's rewording, as translations are judged"
@@ -146,7 +146,7 @@ class GptScoreTranslation(_BothWays):
 
 
 class GptScoreSummarizationWithReference(_BothWays):
-    """Of an empty answer there is none."""
+    """Answer and expected response as summaries of one text; of an empty answer there is none."""
 
     name = "gptscore_summarization_with_reference"
     about = "how likely answer and expected response are as each other's rewording, as summaries are judged"

@@ -18,7 +18,7 @@ from .scored import Given, LikelihoodEvaluator, needed
 
 
 class Perplexity(LikelihoodEvaluator):
-    """Of an answer that is empty, or one token, there is none."""
+    """Asks how likely each token of the answer is; of an answer that is empty, or one token, there is none."""
 
     name = "perplexity"
     family = "eval-studio-likelihood"

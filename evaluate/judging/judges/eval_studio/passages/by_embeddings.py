@@ -24,7 +24,9 @@ from ....engine.cases import AnswerCase
 from ....engine.evaluator import NO_VALUE, Criterion
 from ....engine.parts import records
 from ....engine.reply import JudgeFailed
-from ..by_embedding import H2O_PAGE, ByEmbedding, SentenceOptions, check_words, checked_passages, passage_sentences
+from .. import H2O_PAGE
+from ..by_embedding import ByEmbedding, SentenceOptions, checked_passages, passage_sentences
+from ..words import check_words
 
 RECALL, PRECISION = "soft_recall", "soft_precision"
 

@@ -27,7 +27,9 @@ from ....engine.evaluator import Criterion, Evaluator, Steps
 from ....engine.probability import Graded
 from ....engine.question import LabelQuestion
 from ....engine.reply import JudgeFailed
-from ..by_verdicts import H2O_PAGE, NO_YES, TAGS, THRESHOLD, YesShare, check_words, checked_context, verdicts_on
+from .. import H2O_PAGE, TAGS
+from ..by_verdicts import NO_YES, THRESHOLD, YesShare, checked_context, verdicts_on
+from ..words import check_words
 
 FAMILY = "eval-studio-passages"
 PROMPTS = Path(__file__).with_name("prompts")

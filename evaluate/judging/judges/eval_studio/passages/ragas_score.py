@@ -19,14 +19,11 @@ from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, Evaluator, Options, Steps
 from ....engine.judge import Setup
 from ....engine.parts import together
-from ....engine.reply import JudgeFailed
-from ..by_verdicts import H2O_PAGE, TAGS, THRESHOLD
+from .. import H2O_PAGE, TAGS
+from ..by_verdicts import THRESHOLD
 from ..context.faithfulness import Faithfulness
-from ..question.listed import JUDGES as QUESTION
+from ..question.relevancy import AnswerRelevancy
 from .context_by_judge import ContextPrecision, ContextRecall
-
-RELEVANCY = "answer_relevancy"
-_RELEVANCY = tuple(kind for kind in QUESTION if kind.name == RELEVANCY)
 
 
 class RagasScore(Evaluator):
@@ -41,7 +38,7 @@ class RagasScore(Evaluator):
     tags = TAGS
     calls = 9.0
 
-    made_of = (Faithfulness, *_RELEVANCY, ContextPrecision, ContextRecall)
+    made_of = (Faithfulness, AnswerRelevancy, ContextPrecision, ContextRecall)
 
     def __init__(self, setup: Setup, options: Options | None = None, parts: Sequence[Evaluator] | None = None) -> None:
         """parts: the four evaluators; without them, those of default settings."""
@@ -60,8 +57,6 @@ class RagasScore(Evaluator):
 
     def steps(self, case: AnswerCase) -> Steps:
         """All parts at once, then their harmonic mean."""
-        if len(self.parts) < 4:
-            raise JudgeFailed(f"there is no {RELEVANCY}")
         made = yield from together([_steps_of(part, case) for part in self.parts], "parts")
         values = {
             part.name: next(float(row.label) for row in rows if row.criterion == part.name and row.label is not None)

@@ -18,7 +18,9 @@ from ragassay.records import Assessment
 
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion
-from ..by_embedding import H2O_PAGE, ByEmbedding, SentenceOptions, answer_sentences, check_words, checked_answer
+from .. import H2O_PAGE
+from ..by_embedding import ByEmbedding, SentenceOptions, answer_sentences, checked_answer
+from ..words import check_words
 
 
 class AnswerRelevancySentences(ByEmbedding):

@@ -26,7 +26,9 @@ from .....texts.embedded import Embedded
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import NO_VALUE, Criterion, Evaluator, Steps
 from ....engine.reply import JudgeFailed, Reason, Strict, read_value
-from ..by_embedding import H2O_PAGE, TAGS, EmbeddingOptions, check_words, has_words
+from .. import H2O_PAGE, TAGS
+from ..by_embedding import EmbeddingOptions
+from ..words import check_words, has_words
 
 PROMPT = Path(__file__).with_name("prompts") / "answer_relevancy.md"
 

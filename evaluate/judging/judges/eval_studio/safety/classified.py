@@ -22,8 +22,10 @@ from ragassay.text import listed, plain
 
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, Evaluator, Options
+from .. import H2O_PAGE
+from ..words import has_words
 from .classifier import Classifier, Source, check_classifier, declared_labels
-from .room import DOCS, FAMILY, NO_WORDS, is_empty
+from .room import FAMILY, NO_WORDS
 
 TOXIC = ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack")
 """Detoxify's names of its six classes."""
@@ -103,12 +105,12 @@ class Classified(Evaluator):
 
     def prepare(self, cases: Sequence[AnswerCase]) -> None:
         """Classify every distinct answer once, those of like length together."""
-        texts = sorted({case.text for case in cases if not is_empty(case.text)})
+        texts = sorted({case.text for case in cases if has_words(case.text)})
         self._found = dict(zip(texts, self.model.probabilities(texts), strict=True)) if texts else {}
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """No requests: everything was classified before."""
-        if is_empty(case.text):
+        if not has_words(case.text):
             return [self.fail(case, NO_WORDS, criterion=one.name) for one in self.criteria]
         row = self._found[case.text]
         return [self.assess(case, self._of(row, wanted), criterion=name) for name, wanted in self.classes.items()]
@@ -144,7 +146,7 @@ class FairnessBias(Classified):
 
     name = "fairness_bias"
     about = "how biased the answer is, by a classifier of news"
-    source = DOCS
+    source = H2O_PAGE
     tags = ("fair", "safe", "ongoing monitoring")
     options_type = BiasOptions
     options: BiasOptions

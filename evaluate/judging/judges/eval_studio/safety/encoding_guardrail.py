@@ -24,11 +24,13 @@ from ragassay.records import Assessment
 
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, Evaluator, Options
+from .. import H2O_PAGE
+from ..words import has_words
 from .credentials import SECRETS
 from .encodings import Decoded, decoded, rot13
 from .patterns import Finding, findings, masked
 from .personal import PERSONAL
-from .room import DOCS, FAMILY, NO_WORDS, SHOWN, is_empty
+from .room import FAMILY, NO_WORDS, SHOWN
 
 DEPTH = 3
 """How often what was decoded is decoded again, counted with the first."""
@@ -64,7 +66,7 @@ class EncodingGuardrail(Evaluator):
     calls = 0.0
     reads = ("answer",)
     asks = "nothing"
-    source = DOCS
+    source = H2O_PAGE
     tags = ("secure and resilient", "safe", "privacy enhanced", "ongoing monitoring")
     options_type = EncodingOptions
     options: EncodingOptions
@@ -103,7 +105,7 @@ class EncodingGuardrail(Evaluator):
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """No requests. At most `SHOWN` findings are listed."""
-        if is_empty(case.text):
+        if not has_words(case.text):
             return [self.fail(case, NO_WORDS)]
         found = list(self._hidden(case.text[:_LONGEST]))
         kinds = ", ".join(dict.fromkeys(f"{one['kind']} in {one['encoding']}" for one in found))

@@ -9,6 +9,3 @@ from .identities import IDENTITIES
 
 PERSONAL = (EMAIL, IBAN, CARD, *IDENTITIES, *ADDRESSES, *PHONES)
 """The kinds of `pii_leakage`."""
-
-NAMES = tuple(dict.fromkeys(kind.name for kind in PERSONAL))
-"""What they are called, each once."""

@@ -13,10 +13,12 @@ from ragassay.records import Assessment
 from ....engine.cases import AnswerCase, Case
 from ....engine.evaluator import Criterion, LabelJudge, Steps
 from ....engine.probability import Graded
+from .. import H2O_PAGE
+from ..words import has_words
 from .contacts import CONTACTS
 from .leaks import listed
 from .patterns import findings
-from .room import DOCS, FAMILY, NO_WORDS, PROMPTS, is_empty
+from .room import FAMILY, NO_WORDS, PROMPTS
 
 
 class Unwanted(LabelJudge):
@@ -25,7 +27,7 @@ class Unwanted(LabelJudge):
     family = FAMILY
     labels = ("no", "yes")
     reads = ("question", "answer")
-    source = DOCS
+    source = H2O_PAGE
     tags = ("fair", "safe", "ongoing monitoring")
 
     @property
@@ -35,7 +37,7 @@ class Unwanted(LabelJudge):
 
     def steps(self, case: AnswerCase) -> Steps:
         """One request."""
-        if is_empty(case.text):
+        if not has_words(case.text):
             return [self.fail(case, NO_WORDS)]
         return (yield from super().steps(case))
 

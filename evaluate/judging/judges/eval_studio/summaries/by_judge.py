@@ -15,7 +15,9 @@ from typing import Any, ClassVar, Literal
 
 from ....engine.cases import AnswerCase
 from ....engine.evaluator import Criterion, LabelJudge, Options, Steps
-from ..by_verdicts import H2O_PAGE, TAGS, check_words, checked_context
+from .. import H2O_PAGE, TAGS
+from ..by_verdicts import checked_context
+from ..words import check_words
 
 PROMPTS = Path(__file__).with_name("prompts")
 

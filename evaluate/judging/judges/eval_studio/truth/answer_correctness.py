@@ -25,7 +25,9 @@ from ....engine.evaluator import NO_VALUE, Criterion, Evaluator, Steps
 from ....engine.reply import JudgeFailed
 from ...factual_correctness import FactualCorrectness, FactualOptions
 from ...golden_similarity import GoldenSimilarity
-from ..by_verdicts import H2O_PAGE, TAGS, THRESHOLD, check_words
+from .. import H2O_PAGE, TAGS
+from ..by_verdicts import THRESHOLD
+from ..words import check_words
 
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -96,7 +98,9 @@ class AnswerCorrectnessClaims(Evaluator):
             (row,) = self.similarity.steps(case)
         except ValueError as error:
             raise JudgeFailed(f"{NO_VALUE}{error}") from None
-        return max(0.0, row.label or 0.0)
+        if row.label is None:
+            raise JudgeFailed(str(row.error))
+        return max(0.0, row.label)
 
 
 def claims_f1(claims: Sequence[Mapping[str, Any]]) -> float:

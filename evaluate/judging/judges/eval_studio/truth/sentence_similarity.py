@@ -20,7 +20,8 @@ from ....engine.cases import AnswerCase, expected_response
 from ....engine.evaluator import NO_VALUE, Criterion
 from ....engine.parts import records
 from ....engine.reply import JudgeFailed
-from ..by_embedding import H2O_PAGE, ByEmbedding, SentenceOptions, answer_sentences, checked_answer
+from .. import H2O_PAGE
+from ..by_embedding import ByEmbedding, SentenceOptions, answer_sentences, checked_answer
 
 MEAN, LEAST = "sentence_similarity_mean", "sentence_similarity_min"
 

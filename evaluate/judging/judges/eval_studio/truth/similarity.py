@@ -20,7 +20,9 @@ from .....texts.windows import n_tokens
 from ....engine.cases import AnswerCase, expected_response
 from ....engine.evaluator import NO_VALUE, Criterion
 from ....engine.reply import JudgeFailed
-from ..by_embedding import H2O_PAGE, ByEmbedding, EmbeddingOptions, check_words, has_words
+from .. import H2O_PAGE
+from ..by_embedding import ByEmbedding, EmbeddingOptions
+from ..words import check_words, has_words
 
 
 class SimilarityOptions(EmbeddingOptions):

@@ -142,6 +142,16 @@ def test_a_schema_that_doubles_at_each_reference_is_an_error(monkeypatch):
     assert "references" in (rows[0].error or "")
 
 
+def test_references_are_counted_anew_for_each_value(monkeypatch):
+    from ragassay.evaluate.judging.judges.eval_studio.form import schema_check
+
+    monkeypatch.setattr(schema_check, "MOST_REFERENCES", 10)
+    schema = {"items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}
+    for answer, fits in (("[1, 2, 3, 4, 5, 6]", 1), ('[1, 2, 3, 4, 5, "6"]', 0), ("[6, 5, 4, 3, 2, 1]", 1)):
+        found = labels(evaluator_of("json_schema"), case_of(answer, {"json_schema": schema}))
+        assert found["json_answer_fits_schema"] == fits
+
+
 def test_the_schema_of_a_file_and_a_fence(tmp_path):
     (tmp_path / "s.json").write_text(json.dumps(SCHEMA))
     case = case_of('```json\n{"pin": 3}\n```')

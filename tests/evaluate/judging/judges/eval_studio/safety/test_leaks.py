@@ -137,6 +137,13 @@ def test_kinds_can_be_left_out_and_an_unknown_one_is_refused(tmp_path, capsys) -
     with pytest.raises(AssertionError):
         judged(tmp_path, "pii_leakage", texts, "[evaluate.settings.pii_leakage]", 'ignore = ["mail"]')
     assert "no kind 'mail': did you mean 'email'?" in capsys.readouterr().err
+    found = "contact_information_found"
+    assert [
+        row.label for row in judged(tmp_path, found, texts, f"[evaluate.settings.{found}]", 'ignore = ["email"]')
+    ] == [0, 0]
+    with pytest.raises(AssertionError):
+        judged(tmp_path, found, texts, f"[evaluate.settings.{found}]", 'ignore = ["ip_v4"]')
+    assert "no kind 'ip_v4': known are email, phone" in capsys.readouterr().err
 
 
 def luhn_digit(digits: Sequence[int]) -> int:
