@@ -102,7 +102,8 @@ def _problem(found: Perturbed, agent: str, name: str, cases: Sequence[str]) -> P
     figure, worse = found.flips[agent][name][ALL], found.worse[agent][name][ALL]
     lost = round((worse.value or 0.0) * worse.n)
     shown = ", ".join(map(one_line, cases[:_SHOWN])) + (", …" if len(cases) > _SHOWN else "")
-    failed = f"; {figure.n_failed} pairs lack a label" if figure.n_failed else ""
+    lacking = "1 pair lacks" if figure.n_failed == 1 else f"{figure.n_failed} pairs lack"
+    failed = f"; {lacking} a label" if figure.n_failed else ""
     sentence = (
         f"{one_line(agent)}: {len(cases)} of {figure.n} answers cross the threshold of {one_line(name)}, "
         f"{found.thresholds[name]:g}, when their question is asked in changed words, {lost} of them for the worse "

@@ -84,8 +84,17 @@ class Judged:
         return relevant_by_judges(self.evaluators, self.rows, self.thresholds)
 
     def found(self, query: str, agent: str) -> bool | None:
-        """Whether something relevant was retrieved for the answer; None where that is not known."""
+        """Whether something relevant was retrieved for the answer; None where that is not known.
+
+        Of an agent whose answers name no passage at all it is not known what was retrieved.
+        """
+        if agent not in self._telling:
+            return None
         return evidence_found(self.queries[query], self.answers[query, agent], self._relevant, self._passages)
+
+    @cached_property
+    def _telling(self) -> set[str]:
+        return {agent for (_, agent), row in self.answers.items() if row.passages}
 
     @cached_property
     def _by_agent(self) -> dict[str, dict[str, AgentShares]]:

@@ -66,6 +66,7 @@ class JsonSchema(Evaluator):
     about = "whether answer and retrieved context are JSON and fit a JSON schema; asks no model"
     calls = 0.0
     reads = ("context", "answer")
+    may_lack = ("context",)
     asks = "nothing"
     source = "H2O Eval Studio, JSON schema; json-schema.org, by jsonschema"
     tags = ("valid and reliable", "secure and resilient", "outcomes analysis")
