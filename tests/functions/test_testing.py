@@ -86,6 +86,11 @@ def test_an_answer_is_asserted_on_without_its_context():
         assert_judged(answer="1", judges=["json_schema"], thresholds={"json_context_parses": 1})
 
 
+def test_what_could_not_be_judged_counts_beside_what_could():
+    with pytest.raises(NotJudged, match="json_answer_parses could not be judged: the JSON is nested too deep"):
+        assert_judged(answer="[" * 100_000, contexts=["{}"], judges=["json_schema"])
+
+
 def test_a_condition_for_the_answer_alone_is_asserted_on():
     assert_judged(answer="abc", conditions={"answer": '"abc"'}, judges=["text_matching"])
     with pytest.raises(AssertionError, match="text_matching is 0"):

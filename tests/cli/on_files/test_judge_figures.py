@@ -146,3 +146,13 @@ def test_what_was_retrieved_is_not_known_of_a_file_that_names_no_passage(tmp_pat
 def test_without_a_model_what_asks_one_is_refused(tmp_path, capsys, options, said):
     status, told = on_files(tmp_path, capsys, *options)
     assert status == 2 and told.startswith(said) and not (tmp_path / "j.jsonl").exists()
+
+
+def test_a_json_bomb_is_a_failure_to_judge_and_leaves_the_verdict_open(tmp_path, capsys):
+    bomb = {"query": "Which?", "agent": "ours", "answer": "[" * 100_000, "contexts": ["{}"]}
+    verdicts = tmp_path / "v.jsonl"
+    _, found = on_files(tmp_path, capsys, "json_schema", "--verdicts", str(verdicts), answers=[bomb], queries=None)
+    (row,) = records(verdicts)
+    assert row["verdict"] == "undecided" and row["errors"]["json_answer_parses"].startswith("the JSON is nested too")
+    assert found["means"]["ours"]["json_answer_parses"]["n_failed"] == 1
+    assert found["means"]["ours"]["json_context_parses"]["value"] == 1.0
