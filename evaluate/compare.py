@@ -26,7 +26,7 @@ from .figures.classes import CLASSIFICATION, classification_figures
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
-from .figures.flips import robustness
+from .figures.flips import flip_problems, robustness
 from .figures.good_enough.evidence_found import found_in, relevant_by_judges
 from .figures.good_enough.insights import insights
 from .figures.good_enough.problems import problems
@@ -82,8 +82,9 @@ def compare(workspace: Workspace) -> StageOutcome:
     evaluated, second = _evaluations(workspace, everything, findings, rows, evaluators), read_second(workspace)
     results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated, second)
     if findings is not everything:
-        changed = robustness(everything, rows, evaluators, results.agents)
-        results = results.model_copy(update={"perturbed": changed})
+        changed = robustness(everything, rows, evaluators, results.agents, workspace.experiment.evaluate.thresholds)
+        found = tuple(flip_problems(changed)) if changed else ()
+        results = results.model_copy(update={"perturbed": changed, "problems": (*results.problems, *found)})
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)
 

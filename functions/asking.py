@@ -19,15 +19,13 @@ from ragassay.evaluate.judging.catalog import BUILT_IN, experiment_evaluators
 from ragassay.evaluate.judging.engine.cases import QueryCase
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
+from ragassay.experiment.model_settings import NO_MODEL
 from ragassay.experiment.workspace import Workspace
 from ragassay.progress import NoProgress, Outcome
 from ragassay.records import Assessment
 from ragassay.text import plain
 
 from .session import Spent
-
-NO_MODEL = "file:none"
-"""Stands for the judge where none is named, for evaluators that ask none."""
 
 Mode = Literal["auto", "label", "probability"]
 

@@ -10,7 +10,7 @@ from typing import Any
 from ragassay.errors import InputError, NotJudged
 from ragassay.evaluate.from_files.gate import gate
 from ragassay.evaluate.from_files.gate_summary import sentence
-from ragassay.evaluate.judging.engine.evaluator import Criterion, Evaluator
+from ragassay.evaluate.judging.engine.evaluator import NO_VALUE, Criterion, Evaluator
 from ragassay.evaluate.judging.engine.thresholds import check_thresholds, good_enough, threshold_of
 from ragassay.records import Assessment
 from ragassay.text import plain
@@ -50,6 +50,9 @@ def assert_judged(
     place of that; what neither says has the threshold that `ragassay judges` lists. settings: judge to its options.
     model: by default pytest's --ragassay-model. The other keywords are those of ragassay.judges.
 
+    A criterion that has no value, as of a context that is not given, does not count beside another of its judge that
+    has one, unless thresholds name it.
+
     Raises AssertionError with a line for each judgment that is not good enough; NotJudged where one failed, which is
     neither; InputError where something is missing or cannot be used, and BudgetSpent at max_cost.
     """
@@ -69,9 +72,10 @@ def assert_judged(
     session.judgments += len(records)
     session.failed += sum(one.error is not None for one in records)
     session.spent += spent
-    if failed := [one for one in records if one.error is not None]:
+    if failed := _unjudged(evaluators, records, thresholds or {}):
         raise NotJudged("; ".join(f"{one.criterion} could not be judged: {plain(str(one.error))}" for one in failed))
-    if bad := [said for one in records if (said := limits[one.criterion].said(one))]:
+    judged = [one for one in records if one.error is None]
+    if bad := [said for one in judged if (said := limits[one.criterion].said(one))]:
         raise AssertionError("\n".join(bad))
     return records
 
@@ -115,6 +119,20 @@ def _row(given: Mapping[str, Any], judges: Sequence[str]) -> Mapping[str, Any]:
         if said := missing_of(rows.rows[0], kind):
             raise InputError(said, file=_CALLER, remedy=f"{kind.name} needs it")
     return rows.rows[0]
+
+
+def _unjudged(
+    evaluators: Sequence[Evaluator], records: Sequence[Assessment], named: Mapping[str, float]
+) -> list[Assessment]:
+    """The records without a label that count: all but those of no value beside others of their evaluator."""
+    judge = {criterion.name: one.name for one in evaluators for criterion in one.criteria}
+    labelled = {judge[one.criterion] for one in records if one.error is None}
+    return [
+        one
+        for one in records
+        if one.error is not None
+        and not (one.error.startswith(NO_VALUE) and judge[one.criterion] in labelled and one.criterion not in named)
+    ]
 
 
 class _Limit:

@@ -37,7 +37,7 @@ class GivenRows:
 
 def columns_needed(kind: type[Evaluator]) -> tuple[str, ...]:
     """The columns that an evaluator looks at or needs, in the order of COLUMNS; query and answer where it says none."""
-    parts = {*(kind.reads or ("question", "answer")), *kind.needs}
+    parts = {*(kind.reads or ("question", "answer")), *kind.needs} - set(kind.may_lack)
     wanted = {_COLUMN_OF.get(part, part) for part in parts if part != "expected_response" or part in kind.needs}
     return tuple(name for name in COLUMNS if name in wanted)
 

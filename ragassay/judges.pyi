@@ -878,15 +878,16 @@ class _json_schema(Asking, total=False):
 
 @overload
 def json_schema(
-    *, answer: str, contexts: Contexts, query: str | None = None, expected_response: str | None = None,
+    *, answer: str, query: str | None = None, contexts: Contexts | None = None, expected_response: str | None = None,
     expected_docs: Strings | None = None, conditions: Conditions | None = None, **asking: Unpack[_json_schema],
 ) -> dict[str, Assessment]:
     """Whether answer and retrieved context are JSON and fit a JSON schema; asks no model."""
 
 @overload
 def json_schema(
-    *, answer: Column, contexts: Column, query: Column | None = None, expected_response: Column | None = None,
-    expected_docs: Column | None = None, conditions: Column | None = None, **asking: Unpack[_json_schema],
+    *, answer: Column, query: Column | None = None, contexts: Column | None = None,
+    expected_response: Column | None = None, expected_docs: Column | None = None, conditions: Column | None = None,
+    **asking: Unpack[_json_schema],
 ) -> list[dict[str, Assessment]]: ...
 @overload
 def json_schema(
@@ -894,14 +895,14 @@ def json_schema(
 ) -> list[dict[str, Assessment]]: ...
 @overload
 def text_matching(
-    *, answer: str, contexts: Contexts, conditions: Conditions, query: str | None = None,
+    *, answer: str, conditions: Conditions, query: str | None = None, contexts: Contexts | None = None,
     expected_response: str | None = None, expected_docs: Strings | None = None, **asking: Unpack[Asking],
 ) -> dict[str, Assessment]:
     """Whether answer and context hold the texts and patterns that the query's condition asks for; asks no model."""
 
 @overload
 def text_matching(
-    *, answer: Column, contexts: Column, conditions: Column, query: Column | None = None,
+    *, answer: Column, conditions: Column, query: Column | None = None, contexts: Column | None = None,
     expected_response: Column | None = None, expected_docs: Column | None = None, **asking: Unpack[Asking],
 ) -> list[dict[str, Assessment]]: ...
 @overload

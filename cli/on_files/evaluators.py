@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.evaluate.judging.catalog import BUILT_IN, FAMILIES
+from ragassay.evaluate.judging.catalog import BUILT_IN, FAMILIES, experiment_evaluators
+from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.judge import Setup
-from ragassay.experiment.model_settings import ModelSettings
+from ragassay.experiment.model_settings import NO_MODEL, ModelSettings
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
@@ -36,6 +37,23 @@ def files_workspace(options: argparse.Namespace) -> Workspace:
     run = base.run.model_copy(update={"max_cost_usd": options.max_cost}) if options.max_cost else base.run
     work = options.work or options.out.with_name(f"{options.out.name}.work")
     return Workspace(folder, work, base.model_copy(update={"evaluate": evaluate, "run": run}))
+
+
+def files_evaluators(workspace: Workspace, options: argparse.Namespace) -> list[Evaluator]:
+    """The evaluators of `files_workspace`.
+
+    Raises InputError, said of the options where there is no --config, and where one asks a judge that nobody names.
+    """
+    try:
+        made = experiment_evaluators(workspace)
+    except InputError as error:
+        if options.config is not None or error.file != workspace.corpus / "experiment.toml":
+            raise
+        problem = error.problem.replace("[evaluate.thresholds]", "--threshold").replace("in evaluate.judges ", "named ")
+        raise InputError(problem, remedy=error.remedy) from None
+    if workspace.experiment.evaluating_model == NO_MODEL and any(one.asking == "judge" for one in made):
+        raise InputError("--model is missing", remedy="name the judge, such as openai:gpt-4o, or give --config")
+    return made
 
 
 def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str, Any]]:
@@ -70,14 +88,12 @@ def thresholds_given(texts: Sequence[str]) -> dict[str, float]:
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:
-    """--config's, or one that has nothing but --model; --base-url is the address of --model in either."""
-    if options.config is None and options.model is None:
-        raise InputError("--model is missing", remedy="name the judge, such as openai:gpt-4o, or give --config")
+    """--config's, or one that has nothing but --model or none; --base-url is the address of --model in either."""
     try:
         if options.config is not None:
             base = load_experiment(options.config)
         else:
-            model = {"model": options.model}
+            model = {"model": options.model or NO_MODEL}
             base = Experiment.model_validate({"questions": {"source": "own"}, "answer": model, "judge": model})
         return _at(base, options.model, options.base_url)
     except ValidationError as error:

@@ -14,29 +14,26 @@ from ragassay.errors import InputError
 from ragassay.evaluate.figures.classes import classification_figures
 from ragassay.evaluate.figures.evaluator_means import means
 from ragassay.evaluate.from_files.answers import read_cases
-from ragassay.evaluate.from_files.good_enough import AnswerVerdict, Judged
-from ragassay.evaluate.inputs.clusters import ALONE, Clusters
-from ragassay.evaluate.inputs.sections import source_clusters
-from ragassay.evaluate.judging.catalog import experiment_evaluators
+from ragassay.evaluate.from_files.good_enough import AnswerVerdict, Judged, clusters_of
+from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess, units
 from ragassay.evaluate.judging.notices import by_criterion, failures, passed_over
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.files import write_records
-from ragassay.perturbed import perturbed_from
 from ragassay.progress import StderrProgress
-from ragassay.records import Assessment, Figure, KeptReplies, Query
+from ragassay.records import Assessment, Figure, KeptReplies
 from ragassay.text import plain
 
 from ..pipeline.opening import locked
 from ..printing import interval_of, print_json, print_whole, value_of
-from .evaluators import files_workspace
+from .evaluators import files_evaluators, files_workspace
 
 
 def judge_files(options: argparse.Namespace) -> int:
     """Write --out and what else is asked for, and print the figures of each criterion, or JSON."""
     workspace = files_workspace(options)
-    evaluators = experiment_evaluators(workspace)
+    evaluators = files_evaluators(workspace, options)
     most = options.max_rows if options.max_rows is not None else workspace.experiment.evaluate.max_rows
     given = read_cases(options.answers, options.passages, options.queries, most, options.format)
     cases, of_passages = given.cases, [one.name for one in evaluators if one.unit == "passage"]
@@ -58,13 +55,14 @@ def judge_files(options: argparse.Namespace) -> int:
     limit = [f"only the first {len(found.answers)} answers are judged (--max-rows)"] if most is not None else []
     for notice in [*given.notices, *limit, *passed_over(evaluators, cases), *failures(by_criterion(rows))]:
         print(f"note: {plain(notice)}", file=sys.stderr)
+    clusters = clusters_of([case.query for case in cases])
     if options.json:
-        print_json(_as_json(found, verdicts))
+        print_json(_as_json(found, verdicts, clusters))
         return 0
-    _print_means(rows, evaluators, _clusters([case.query for case in cases]))
+    _print_means(rows, evaluators, clusters)
     _print_shares(found)
     _print_told(found, verdicts)
-    _print_classes(rows, _clusters([case.query for case in cases]))
+    _print_classes(rows, clusters)
     print(f"{options.out}: {len(rows)} judgments")
     return 0
 
@@ -82,11 +80,11 @@ def _write(
         write_records(options.kept_replies, kept)
 
 
-def _as_json(found: Judged, verdicts: Sequence[AnswerVerdict]) -> dict[str, Any]:
+def _as_json(found: Judged, verdicts: Sequence[AnswerVerdict], clusters: Clusters) -> dict[str, Any]:
     """Means, thresholds, shares, root causes, problems and insights."""
     problems, insights = found.told()
     named: dict[str, dict[str, Any]] = {}
-    for criterion, subject, figure in means(found.rows, found.evaluators):
+    for criterion, subject, figure in means(found.rows, found.evaluators, clusters):
         named.setdefault(subject, {})[criterion] = figure.dump()
     shares = found.shares()
     return {
@@ -96,12 +94,8 @@ def _as_json(found: Judged, verdicts: Sequence[AnswerVerdict]) -> dict[str, Any]
         "root_causes": _root_causes(verdicts),
         "problems": [one.dump() for one in problems],
         "insights": [one.dump() for one in insights],
+        **({"perturbed": found.perturbed.dump()} if found.perturbed else {}),
     }
-
-
-def _clusters(queries: Sequence[Query]) -> Clusters:
-    """Each query by itself, unless some were made of others."""
-    return source_clusters(queries) if any(perturbed_from(query) for query in queries) else ALONE
 
 
 def _print_means(rows: Sequence[Assessment], evaluators: Sequence[Evaluator], clusters: Clusters) -> None:

@@ -225,19 +225,17 @@ def _labelled(options: argparse.Namespace) -> LabelledSet:
 
 def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Workspace, Evaluator]:
     """The evaluator with its settings and the workspace it asks in; what is one claim is not split into claims."""
-    from ragassay.evaluate.judging.catalog import experiment_evaluators
-
-    from .evaluators import files_workspace
+    from .evaluators import files_evaluators, files_workspace
 
     options.with_ = options.judge
     options.work = options.work or (None if options.out else _DEFAULT_WORK)
     given = dict(map(_setting, options.set))
     workspace = _worded(files_workspace(options), options.prompts)
     workspace = _with(workspace, options.judge, given)
-    (evaluator,) = _one(experiment_evaluators(workspace), options.judge)
+    (evaluator,) = _one(files_evaluators(workspace, options), options.judge)
     if labelled.kind == "claims" and "split" in type(evaluator.options).model_fields and "split" not in given:
         workspace = _with(workspace, options.judge, {"split": "whole"})
-        (evaluator,) = _one(experiment_evaluators(workspace), options.judge)
+        (evaluator,) = _one(files_evaluators(workspace, options), options.judge)
     return workspace, evaluator
 
 

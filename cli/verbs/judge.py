@@ -85,6 +85,8 @@ def _check_files(options: argparse.Namespace) -> None:
         raise InputError(f"{given} goes with CORPUS only", remedy="leave it out")
     if options.base_url and not options.model:
         raise InputError("--base-url is without --model", remedy="name the model that is there")
+    if options.mode and not (options.model or options.config):
+        raise InputError("--mode is without --model", remedy="name the model that is asked so")
     if options.max_rows is not None and options.max_rows < 1:
         raise InputError(f"--max-rows is {options.max_rows}", remedy="it must be at least 1")
     outputs = [path.resolve() for path in (options.out, options.verdicts, options.kept_replies) if path is not None]

@@ -5,23 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
+from ragassay.perturbed import perturbed_from
 from ragassay.records import Answer, Assessment, Passage, Query, Record
 
+from ..figures.flips import answer_thresholds, flip_problems, flips_of
 from ..figures.good_enough.evidence_found import evidence_found, relevant_by_judges
 from ..figures.good_enough.insights import insights
 from ..figures.good_enough.problems import problems
 from ..figures.good_enough.shares import AgentShares, by_threshold, shares_by_agent, values_by_agent
 from ..figures.root_cause import Outcome, Overall, fix_of, overall
+from ..inputs.clusters import ALONE, Clusters
+from ..inputs.sections import source_clusters
 from ..judging.engine.cases import QueryCase, expected_response
 from ..judging.engine.evaluator import NO_VALUE, Evaluator
 from ..judging.engine.thresholds import thresholds_of
-from ..results import ByThreshold, Figures, Insight, Problem
+from ..results import ByThreshold, Figures, Insight, Perturbed, Problem
 from ..statistics.clustered import limits_of
-from ..statistics.resamples import resamples
+from ..statistics.resamples import Resamples, resamples
+
+
+def clusters_of(queries: Sequence[Query]) -> Clusters:
+    """Each query by itself, unless some were made of others."""
+    return source_clusters(queries) if any(perturbed_from(query) for query in queries) else ALONE
 
 
 class AnswerVerdict(Record):
@@ -82,20 +91,35 @@ class Judged:
         }
 
     def found(self, query: str, agent: str) -> bool | None:
-        """Whether something relevant was retrieved for the answer; None where that is not known."""
-        return self._found[query, agent]
+        """Whether something relevant was retrieved for the answer; None where that is not known.
+
+        Of an agent whose answers name no passage at all it is not known what was retrieved.
+        """
+        return self._found[query, agent] if agent in self._telling else None
+
+    @cached_property
+    def _telling(self) -> set[str]:
+        return {agent for (_, agent), row in self.answers.items() if row.passages}
 
     @cached_property
     def _by_agent(self) -> dict[str, dict[str, AgentShares]]:
         return shares_by_agent(self.evaluators, self.rows, self.answers, self.thresholds, self.found)
 
     @cached_property
-    def _draws(self) -> Any:
-        return resamples(tuple(self.queries), 1, 0)
+    def _draws(self) -> Resamples:
+        return resamples(tuple(self.queries), 1, 0, clusters_of(list(self.queries.values())))
 
     def shares(self) -> ByThreshold:
         """Agent to criterion to shares."""
         return by_threshold(self._by_agent, self._draws)
+
+    @cached_property
+    def perturbed(self) -> Perturbed | None:
+        """The flips where questions stand beside others made of them; None where none do."""
+        lower = [c.name for one in self.evaluators for c in one.criteria if c.lower_is_better]
+        agents = list(dict.fromkeys(agent for _, agent in self.answers))
+        thresholds = answer_thresholds(self.evaluators, self.given)
+        return flips_of(list(self.queries.values()), self.rows, thresholds, lower, agents)
 
     def told(self) -> tuple[tuple[Problem, ...], tuple[Insight, ...]]:
         """Problems and insights."""
@@ -108,8 +132,12 @@ class Judged:
         }
         lower = [name for name, one in scales.items() if one.lower_is_better]
         queries = list(self.queries.values())
+        found = self.perturbed
         return (
-            problems(means, self.thresholds, lower, self.answers, self._draws),
+            (
+                *problems(means, self.thresholds, lower, self.answers, self._draws),
+                *(flip_problems(found) if found else ()),
+            ),
             insights(self.evaluators, self.rows, values, self.answers, queries, self._draws),
         )
 

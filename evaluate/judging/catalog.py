@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
+from ragassay.experiment.model_settings import NO_MODEL
 from ragassay.experiment.own_code import import_own, importable
 from ragassay.experiment.settings import EvaluateSettings
 from ragassay.experiment.workspace import Workspace
@@ -182,7 +183,7 @@ def experiment_evaluators(workspace: Workspace) -> list[Evaluator]:
     model = experiment.evaluating_model
     mode = mode_of("evaluate", model, experiment.evaluate.mode)
     name = experiment.likelihood_model
-    likelihood = LikelihoodModel(name, experiment.settings_of(name))
+    likelihood = None if name == NO_MODEL else LikelihoodModel(name, experiment.settings_of(name))
     evaluate, embedding = experiment.evaluate, experiment.retrieval.embedding
     setup = Setup(model, mode, workspace.corpus, embedding, evaluate.prompts, likelihood)
     return evaluators_of(evaluate, setup, workspace.corpus / "experiment.toml")

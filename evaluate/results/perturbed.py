@@ -15,7 +15,7 @@ class Perturbed(Record):
     flips: agent to criterion to perturbation ("all" first) to the share of its queries, of those where both answers
     have a label (n; n_failed lack one), whose answer is good enough and its original's is not, or the other way round;
     intervals over originals, those of one section together. worse: the same, of those that were good enough and are no
-    more.
+    more. flipped: agent to criterion to the perturbed queries whose answers flip.
     """
 
     n_originals: int
@@ -24,3 +24,4 @@ class Perturbed(Record):
     lower_is_better: tuple[str, ...] = ()
     flips: dict[str, dict[str, dict[str, Figure]]] = Field(default_factory=dict)
     worse: dict[str, dict[str, dict[str, Figure]]] = Field(default_factory=dict)
+    flipped: dict[str, dict[str, tuple[str, ...]]] = Field(default_factory=dict)

@@ -29,12 +29,14 @@ ByThreshold = dict[str, dict[str, ThresholdShares]]
 
 
 class Problem(Record):
-    """What should be looked at. kind: `beyond_threshold` (a mean) or `too_short` (answers without a word to embed).
+    """What should be looked at.
 
-    sure: whether it is so beyond chance, by the mean's interval; None where that is no question.
+    kind: `beyond_threshold` (a mean), `too_short` (answers without a word to embed) or `flips` (answers that cross the
+    threshold when their question is asked in changed words). sure: whether it is so beyond chance, by the mean's
+    interval; None where that is no question.
     """
 
-    kind: Literal["beyond_threshold", "too_short"]
+    kind: Literal["beyond_threshold", "too_short", "flips"]
     agent: str
     criterion: str | None = None
     figure: Figure

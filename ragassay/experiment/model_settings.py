@@ -13,6 +13,9 @@ Price = Literal["input", "output", "cached_input", "cache_write", "search"]
 """What has a price: tokens, and the searches that a rerank server charges."""
 
 
+NO_MODEL = "file:none"
+"""Stands for the model where none is named, for what asks none."""
+
 _KEYS_GO = "write it without (a key goes into OPENAI_API_KEY, ANTHROPIC_API_KEY or RERANK_API_KEY)"
 
 

@@ -37,10 +37,23 @@ def test_flips_by_agent_criterion_and_kind(both) -> None:
     assert found["flips"]["knn-rag"]["accuracy"]["all"]["value"] == 0
 
 
+def test_a_case_that_flips_is_a_problem(both) -> None:
+    _, (_, results) = both
+    (problem,) = [one for one in results["problems"] if one["kind"] == "flips"]
+    assert (problem["agent"], problem["criterion"]) == ("bm25-rag", "accuracy")
+    assert problem["sentence"] == (
+        "bm25-rag: 5 of 11 answers cross the threshold of accuracy, 1.5, when their question is asked in changed "
+        "words, 3 of them for the worse (q0.typos, q1.case, q1.typos, …); 1 pair lacks a label."
+    )
+    cases = results["perturbed"]["flipped"]["bm25-rag"]["accuracy"]
+    assert sorted(cases) == ["q0.typos", "q1.case", "q1.typos", "q5.case", "q5.typos"]
+
+
 def test_all_other_figures_are_of_the_originals_alone(both) -> None:
     _, (without, results) = both
     assert "perturbed" not in without
     del results["perturbed"]
+    assert {one["kind"] for one in results.pop("problems")} == {"flips"}
     assert results | {"corpus": ""} == without | {"corpus": ""}
 
 

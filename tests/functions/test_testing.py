@@ -72,6 +72,31 @@ def test_a_failed_judgment_is_no_pass_and_no_failure(bench, model, wrong):
     assert not isinstance(raised.value, AssertionError)
 
 
+def test_an_answer_is_asserted_on_without_its_context():
+    made = assert_judged(answer='{"a": 1}', judges=["json_schema"], at_least=1)
+    assert {one.criterion: one.label for one in made} == {
+        "json_answer_parses": 1.0,
+        "json_answer_fits_schema": 1.0,
+        "json_context_parses": None,
+        "json_context_fits_schema": None,
+    }
+    with pytest.raises(AssertionError, match="json_answer_parses is 0, below"):
+        assert_judged(answer="{", judges=["json_schema"])
+    with pytest.raises(NotJudged, match="json_context_parses could not be judged"):
+        assert_judged(answer="1", judges=["json_schema"], thresholds={"json_context_parses": 1})
+
+
+def test_what_could_not_be_judged_counts_beside_what_could():
+    with pytest.raises(NotJudged, match="json_answer_parses could not be judged: the JSON is nested too deep"):
+        assert_judged(answer="[" * 100_000, contexts=["{}"], judges=["json_schema"])
+
+
+def test_a_condition_for_the_answer_alone_is_asserted_on():
+    assert_judged(answer="abc", conditions={"answer": '"abc"'}, judges=["text_matching"])
+    with pytest.raises(AssertionError, match="text_matching is 0"):
+        assert_judged(answer="xyz", conditions={"answer": '"abc"'}, judges=["text_matching"])
+
+
 def test_a_blank_answer_is_no_pass():
     with pytest.raises(NotJudged, match="the answer is empty"):
         assert_judged(judges=["pii_leakage"], answer=" ", at_least=0.0)

@@ -67,7 +67,8 @@ class Evaluator(Judge[Assessment]):
     name: as in experiment.toml. family: whose method it is. about: one sentence. unit: what it judges; `query` for
     what looks at all answers of a query together. needs: ground truth without which a query is passed over.
     calls: about how many requests a passage or an answer takes, for `ragassay plan`; 0 of what asks no model.
-    reads: what of a case it looks at. asks: the judge, a model of its own on this machine or a server, or nothing.
+    reads: what of a case it looks at; may_lack: what of that a caller in Python may leave out.
+    asks: the judge, a model of its own on this machine or a server, or nothing.
     made_of: evaluators whose values it combines, which are handed to it as `parts`, with the settings of their names.
     source: where its rules are from. tags: what of NIST AI RMF and SR 11-7 it bears on.
     default_prompt: with the scale and the rules of its source; ragassay_prompt: ours, where it departs from them.
@@ -83,6 +84,7 @@ class Evaluator(Judge[Assessment]):
     ragassay_prompt: ClassVar[Path | None] = None
     calls: ClassVar[float] = 1.0
     reads: ClassVar[tuple[Part, ...]] = ()
+    may_lack: ClassVar[tuple[str, ...]] = ()
     asks: ClassVar[Asks] = "judge"
     made_of: ClassVar[tuple[type[Evaluator], ...]] = ()
     source: ClassVar[str] = ""

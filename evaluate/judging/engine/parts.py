@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +33,19 @@ def records(
     subject: str | None = None,
     reason: str | None = None,
     details: Sequence[Mapping[str, Any]] = (),
+    failed: Collection[str] = (),
 ) -> list[Assessment]:
     """A record for each criterion, in the evaluator's order. The first one carries the reason and the details.
 
-    values: by criterion. none: why a criterion whose value is None has none.
+    values: by criterion. none: why a criterion whose value is None has none. failed: criteria that could not be judged,
+    of which that is an error and not "no value".
     """
     rows = []
     for place, name in enumerate(criterion.name for criterion in evaluator.criteria):
         value, parts = values[name], () if place else details
         if value is None:
-            rows.append(evaluator.fail(case, NO_VALUE + none[name], criterion=name, subject=subject, details=parts))
+            why = none[name] if name in failed else NO_VALUE + none[name]
+            rows.append(evaluator.fail(case, why, criterion=name, subject=subject, details=parts))
         else:
             said = None if place else reason
             rows.append(evaluator.assess(case, value, criterion=name, subject=subject, reason=said, details=parts))

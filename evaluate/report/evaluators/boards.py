@@ -73,7 +73,7 @@ def _board(results: Results, name: str) -> Board:
     known = {agent: one.value for agent, one in given.items() if one is not None and one.value is not None}
     order = sorted(known, key=lambda agent: known[agent] if lower else -known[agent])
     ahead = {a: 1 + sum((v < known[a]) if lower else (v > known[a]) for v in known.values()) for a in order}
-    problems = {one.agent: one for one in results.problems if one.criterion == name}
+    problems = {one.agent: one for one in _beyond(results) if one.criterion == name}
     return Board(
         name=one_line(name).replace("_", " "),
         about=_about(results, name),
@@ -88,6 +88,10 @@ def _board(results: Results, name: str) -> Board:
             for agent in [*order, *(one for one in results.agents if one not in known)]
         ],
     )
+
+
+def _beyond(results: Results) -> list[Problem]:
+    return [one for one in results.problems if one.kind == "beyond_threshold"]
 
 
 def _about(results: Results, name: str) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 import pytest
-from support.json_lines import records
+from support.json_lines import records, write_lines
 from support.judge_bench import ANSWERS
 from support.loopback.behaviours import reply
+
+from ragassay.cli import main
 
 TWO = [*ANSWERS, *({**row, "agent": "theirs", "latency_s": 2.0} for row in ANSWERS)]
 
@@ -46,13 +48,15 @@ def test_a_reply_that_cannot_be_read_stands_apart_from_what_fails(bench, capsys)
     assert (shares["passed"]["n"], shares["passed"]["n_failed"]) == (0, 2)
 
 
-def test_agents_that_cannot_be_told_apart_are_said_to_be(bench, capsys):
-    others = [{**row, "answer": f"{row['answer']} So it goes."} if row["agent"] == "theirs" else row for row in TWO]
-    usual = bench.server.script
-    bench.server.script = lambda number, body: (no if "So it goes" in str(body) else usual)(number, body)
-    found = told(bench, capsys, "safety", answers=others)
-    best = next(one for one in found["insights"] if one["kind"] == "best")
-    assert best["told_apart"] is False and "cannot be told apart from" in best["sentence"]
+def test_agents_that_cannot_be_told_apart_are_said_to_be(bench, tmp_path, capsys):
+    """By two answers, of which one differs; and of agents with the same mean none is called best."""
+    right = [{**row, "agent": "theirs", "answer": CHANGED[0]["answer"]} for row in CHANGED]
+    _, found = on_files(tmp_path, capsys, "rouge", answers=[*CHANGED, *right])
+    best = next(one for one in found["insights"] if (one["kind"], one["measure"]) == ("best", "rouge_1"))
+    assert best["subject"] == "theirs" and best["figure"]["value"] == 1.0
+    assert best["told_apart"] is False and "cannot be told apart from ours" in best["sentence"]
+    same = told(bench, capsys, "safety", answers=TWO)["insights"]
+    assert not [one for one in same if one["measure"] == "safety"]
 
 
 def test_the_threshold_that_is_given_counts(bench, capsys):
@@ -83,3 +87,72 @@ def test_what_cannot_be_is_refused(bench, capsys, monkeypatch, more):
     monkeypatch.chdir(bench.folder)
     bench.judge("safety", *more)
     assert bench.status == 2 and capsys.readouterr().err.count("\n") == 1
+
+
+LINKS = {"perturbed_from": "a", "perturbation": "typos"}
+ASKED_AGAIN = [
+    {"_id": "a", "text": "Which header?", "metadata": {"expected_response": "It is in util/delay.h."}},
+    {"_id": "b", "text": "Whihc header?", "metadata": {"expected_response": "It is in util/delay.h."} | LINKS},
+]
+CHANGED = [
+    {"query_id": "a", "agent": "ours", "answer": "It is in util/delay.h."},
+    {"query_id": "b", "agent": "ours", "answer": "It is in stdio.h."},
+]
+
+
+def on_files(tmp_path, capsys, names, *more, answers=CHANGED, queries=ASKED_AGAIN):
+    """The status, and what --json says or else the sentence, of `ragassay judge` without a model."""
+    given = ["--answers", str(write_lines(tmp_path / "a.jsonl", answers))]
+    given += ["--queries", str(write_lines(tmp_path / "q.jsonl", queries))] if queries else []
+    status = main(["judge", *given, "--with", names, "--out", str(tmp_path / "j.jsonl"), "--json", *more])
+    said = capsys.readouterr()
+    return status, json.loads(said.out) if status == 0 else said.err
+
+
+@pytest.mark.parametrize(("threshold", "flips"), [([], 1.0), (["--threshold", "rouge_1=0.5"], 0.0)])
+def test_flips_on_files_heed_the_threshold_and_are_problems(tmp_path, capsys, threshold, flips):
+    """Three or four of six words are shared: 2 · 3/(4 + 6) or more, so that 0.5 is reached and 0.75 is not."""
+    status, found = on_files(tmp_path, capsys, "rouge", *threshold)
+    assert status == 0 and found["perturbed"]["flips"]["ours"]["rouge_1"]["all"]["value"] == flips
+    problems = [one["criterion"] for one in found["problems"] if one["kind"] == "flips"]
+    assert ("rouge_1" in problems) is bool(flips) and "rouge_2" in problems
+
+
+def test_what_is_asked_again_is_one_cluster_in_every_interval(tmp_path, capsys):
+    """Two queries of one cluster: there is no interval over one cluster."""
+    _, found = on_files(tmp_path, capsys, "rouge")
+    mean, passed = found["means"]["ours"]["rouge_1"], found["threshold_shares"]["ours"]["rouge_1"]["passed"]
+    assert (mean["ci_low"], passed["ci_low"]) == (None, None) and (mean["n"], passed["n"]) == (2, 2)
+
+
+def test_what_was_retrieved_is_not_known_of_a_file_that_names_no_passage(tmp_path, capsys):
+    verdicts = tmp_path / "v.jsonl"
+    _, found = on_files(tmp_path, capsys, "rouge", "--verdicts", str(verdicts))
+    shares = found["threshold_shares"]["ours"]["rouge_1"]
+    assert (shares["retrieval_failures"]["value"], shares["unexplained_failures"]["value"]) == (0.0, 0.5)
+    assert records(verdicts)[1]["failure"] == "unexplained"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["rouge,safety"], "ragassay: --model is missing; name the judge, such as openai:gpt-4o, or give --config"),
+        (["perplexity"], "ragassay: perplexity asks a model and none is named; "),
+        (["rouge", "--mode", "label"], "ragassay: --mode is without --model"),
+        (["rouge", "--threshold", "roug=0.2"], "ragassay: --threshold names 'roug', which no judge named gives; did"),
+        (["roug"], "ragassay: there is no judge named 'roug'; did you mean 'rouge'?"),
+    ],
+)
+def test_without_a_model_what_asks_one_is_refused(tmp_path, capsys, options, said):
+    status, told = on_files(tmp_path, capsys, *options)
+    assert status == 2 and told.startswith(said) and not (tmp_path / "j.jsonl").exists()
+
+
+def test_a_json_bomb_is_a_failure_to_judge_and_leaves_the_verdict_open(tmp_path, capsys):
+    bomb = {"query": "Which?", "agent": "ours", "answer": "[" * 100_000, "contexts": ["{}"]}
+    verdicts = tmp_path / "v.jsonl"
+    _, found = on_files(tmp_path, capsys, "json_schema", "--verdicts", str(verdicts), answers=[bomb], queries=None)
+    (row,) = records(verdicts)
+    assert row["verdict"] == "undecided" and row["errors"]["json_answer_parses"].startswith("the JSON is nested too")
+    assert found["means"]["ours"]["json_answer_parses"]["n_failed"] == 1
+    assert found["means"]["ours"]["json_context_parses"]["value"] == 1.0

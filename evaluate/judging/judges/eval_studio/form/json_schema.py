@@ -42,11 +42,12 @@ class Problem(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """1 or 0, or None with the reason as `problem`."""
+    """1 or 0, or None with the reason as `problem`; failed: whether that is a failure to judge."""
 
     parses: float | None
     fits: float | None
     problem: str
+    failed: bool = False
 
 
 class JsonSchemaOptions(Options):
@@ -66,6 +67,7 @@ class JsonSchema(Evaluator):
     about = "whether answer and retrieved context are JSON and fit a JSON schema; asks no model"
     calls = 0.0
     reads = ("context", "answer")
+    may_lack = ("context",)
     asks = "nothing"
     source = "H2O Eval Studio, JSON schema; json-schema.org, by jsonschema"
     tags = ("valid and reliable", "secure and resilient", "outcomes analysis")
@@ -106,14 +108,15 @@ class JsonSchema(Evaluator):
         for what, looked in (("answer", answer), ("context", context)):
             for how, value in ((PARSES, looked.parses), (FITS, looked.fits)):
                 values[f"json_{what}_{how}"], none[f"json_{what}_{how}"] = value, looked.problem
+        failed = [name for name in values if (answer if name.startswith("json_answer") else context).failed]
         details = [{"of": "answer", "problem": answer.problem}] if answer.problem else []
-        return records(self, case, values, none, details=details)
+        return records(self, case, values, none, details=details, failed=failed)
 
     def _context(self, case: AnswerCase, check: Check) -> Looked:
         try:
             check_passages(case)
         except JudgeFailed as error:
-            return Looked(None, None, str(error))
+            return Looked(None, None, str(error), failed=True)
         if not case.passages:
             return Looked(None, None, "the agent retrieved nothing")
         return self._looked([passage.text for passage in case.passages], check)
@@ -124,7 +127,7 @@ class JsonSchema(Evaluator):
         try:
             problems = [_problem(text, check) for text in texts]
         except JudgeFailed as error:
-            return Looked(None, None, str(error))
+            return Looked(None, None, str(error), failed=True)
         parses = any(one is None or one.parses for one in problems)
         said = next((one.said for one in problems if one is not None), "")
         return Looked(float(parses), float(None in problems), said[:_SHOWN])

@@ -35,6 +35,7 @@ class TextMatching(Evaluator):
     needs = ("conditions",)
     calls = 0.0
     reads = ("conditions", "answer", "context")
+    may_lack = ("context",)
     asks = "nothing"
     source = "H2O Eval Studio, text matching"
     tags = ("valid and reliable", "outcomes analysis")

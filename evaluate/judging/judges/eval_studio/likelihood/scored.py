@@ -63,7 +63,8 @@ class LikelihoodEvaluator(Evaluator):
     def check_at_hand(self) -> None:
         """Raises InputError where there is no model that gives log-probabilities."""
         if self._model is None:
-            raise InputError(f"{self.name} has no model", remedy="set likelihood_model under [evaluate]")
+            remedy = 'name one that gives log-probabilities, such as "transformers:NAME", as evaluate.likelihood_model'
+            raise InputError(f"{self.name} asks a model and none is named", remedy=remedy)
         self._model.check(self.name)
 
     @abstractmethod

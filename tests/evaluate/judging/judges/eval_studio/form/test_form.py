@@ -199,5 +199,5 @@ def test_hostile_answers(name, text, tmp_path):
     begun = time.process_time()
     rows = judged(evaluator_of(name, tmp_path, **options), case_of(text, metadata, [text, text]))
     assert all((row.label is None) != (row.error is None) for row in rows)
-    assert all(row.error is None or row.error.startswith("no value") for row in rows)
+    assert all(row.error is None or row.error.startswith(("no value", "the JSON ")) for row in rows)
     assert time.process_time() - begun < 10, "it hangs"
