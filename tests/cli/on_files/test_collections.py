@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.json_lines import records, write_lines
+from support.small_corpus import make_corpus
 
 from ragassay.cli import main
 
@@ -70,6 +71,18 @@ def test_what_is_exported_can_be_imported_again(ragelo: Path, tmp_path: Path, ca
     assert "cannot hold answers, rankings and games: left out" in capsys.readouterr().err
     assert main(["export", str(tmp_path / "one"), "--to", "beir", "--out", str(tmp_path / "trec")]) == 2
     assert "is there already" in capsys.readouterr().err
+
+
+def test_a_corpus_folder_stands_for_its_run(
+    ragelo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    corpus = make_corpus(tmp_path / "mine", "openai:m")
+    assert main(["export", str(corpus), "--to", "beir", "--out", "early"]) == 2
+    assert "results/mine: has no queries.jsonl" in capsys.readouterr().err and not (tmp_path / "early").exists()
+    main(["import", "--from", "ragelo", str(ragelo), "--out", "results/mine"])
+    assert main(["export", str(corpus), "--to", "beir", "--out", "made"]) == 0
+    assert {row["text"] for row in records(tmp_path / "made" / "queries.jsonl")} == {"What is sei?", "How?"}
 
 
 def test_phoenix_s_spans_are_imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
