@@ -24,7 +24,7 @@ from .sources import kinds, orders_lines
 from .telling import telling_criterion
 from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 
-_AGENT_WIDTH = 28
+_AGENT_WIDTH = 32
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,16 @@ def test_what_is_exported_can_be_imported_again(ragelo: Path, tmp_path: Path, ca
     assert "is there already" in capsys.readouterr().err
 
 
+def test_a_table_of_queries_is_refused_with_what_makes_it_usable(
+    ragelo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    given = ["--answers", str(ragelo / "answers.csv"), "--queries", str(ragelo / "queries.csv")]
+    judged = ["--with", "answer_relevance", "--model", "file:m", "--out", str(tmp_path / "out.jsonl")]
+    assert main(["judge", *given, *judged]) == 2
+    said = capsys.readouterr().err
+    assert "queries.csv: is a table, and queries are JSON Lines in BEIR's layout; `ragassay import` makes it" in said
+
+
 def test_a_corpus_folder_stands_for_its_run(
     ragelo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
