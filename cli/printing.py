@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,25 +31,31 @@ def interval_of(figure: Figure, digits: str = ".4f") -> str:
 
 
 _LONGEST_UNBROKEN, _LEAST_FOLDED = 24, 12
+_NUMBER = re.compile(r"[~−-]?[\d.,]+%?|–|")
 
 
 def print_whole(table: Table, without_rows: str = "there is nothing to show") -> None:
     """Print a table of which nothing is cut off.
 
     On a terminal cells of more than 24 characters are folded, and where the others still have no room the table is
-    wider than it; elsewhere it is as wide as it needs to be. A table without a row is a sentence, `without_rows`.
+    wider than it; elsewhere it is as wide as it needs to be. A column of numbers stands right. A table without a row is
+    a sentence, `without_rows`.
     """
+    from rich.box import SIMPLE_HEAD
     from rich.cells import cell_len
     from rich.console import Console
 
     if not table.rows:
         print(without_rows)
         return
+    table.box, table.show_edge, table.pad_edge = SIMPLE_HEAD, False, False
     console, wanted = Console(), 1
     folded = _LEAST_FOLDED if console.is_terminal else None
     for column in table.columns:
         longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
         column.no_wrap, column.overflow = longest <= _LONGEST_UNBROKEN, "fold"
+        if all(_NUMBER.fullmatch(str(cell)) for cell in column.cells):
+            column.justify = "right"
         wanted += (longest if column.no_wrap else folded or longest) + 3
     Console(width=max(console.width, wanted)).print(table)
 
@@ -73,7 +80,7 @@ def print_figures(
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table under a line of its own; names as long as they are."""
+    """A table under a line of its own, and an empty line after it; names as long as they are."""
     from rich.table import Table
     from rich.text import Text
 
@@ -84,6 +91,8 @@ def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]
     for row in rows:
         table.add_row(*(Text(plain(cell)) for cell in row))
     print_whole(table)
+    if rows:
+        print()
 
 
 def print_agreement(title: str, figures: Mapping[str, Figure], undefined: Mapping[str, str]) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
-from ragassay.perturbed import left_out
 from ragassay.text import plain
 
 from ..options import Verbs, add_json, add_verb, path_of
@@ -58,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
         return _write_accepted(options)
     if not options.corpus:
         raise InputError("--corpus is missing", remedy="name what SET was made from, see `ragassay check --help`")
+    from ragassay.perturbed import left_out
     from ragassay.progress import StderrProgress, counter
     from ragassay.synth.checking.check_set import check_set
     from ragassay.synth.checking.read_corpus import read_corpus

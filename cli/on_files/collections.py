@@ -35,7 +35,10 @@ def import_files(options: argparse.Namespace) -> int:
 
 def export_folder(options: argparse.Namespace) -> int:
     """Write the folder, and say what it holds and what it cannot."""
-    results = Path(str(options.corpus))
+    from ..pipeline.opening import open_workspace
+
+    named = Path(str(options.corpus))
+    results = open_workspace(options).results if (named / "experiment.toml").exists() else named
     collection = read_folder(results)
     if options.to == "mlflow":
         with new_folder(options.out) as folder:

@@ -23,6 +23,7 @@ _PIPED = 160
 
 def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
     """The table, with the interval below each value; then what failed, and the notes that all share."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -31,7 +32,8 @@ def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
     print(plain(f"against the labels of {first.labelled}: {first.n_rows} rows ({first.kind}); {counted(first)}"))
     shown = [name for name in SHOWN if name in first.binary]
     ranks = ["tau_b, its p"] if first.ranks else []
-    table = Table("judge", "yes from", *(name.replace("precision_", "") for name in shown), *ranks, "n", "failed")
+    names = [name.replace("precision_", "") for name in shown]
+    table = Table("judge", "yes from", *names, *ranks, "n", "failed", box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for one in found:
         figures = [_two_lines(one.binary[name]) for name in shown]
         if ranks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,7 @@ def why_run(
     now = _plain(settings)
     for name in sorted({*now, *known.settings}):
         if now.get(name) != known.settings.get(name):
-            return f"{name}: {_short(known.settings.get(name))} is now {_short(now.get(name))}"
+            return f"{name}: {' is now '.join(_short(known.settings.get(name), now.get(name)))}"
     for name in sorted({*outputs, *known.outputs}):
         if outputs.get(name) != known.outputs.get(name):
             return f"its output {name} {_change(known.outputs.get(name), outputs.get(name))}"
@@ -118,9 +119,17 @@ def _change(before: str | None, after: str | None) -> str:
     return "is new" if before is None else "is gone" if after is None else "changed"
 
 
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "…"
+def _short(before: object, now: object) -> list[str]:
+    """As JSON; of long ones some sixty characters, from shortly before the place where they begin to differ."""
+    texts = [json.dumps(value, ensure_ascii=False) for value in (before, now)]
+    same = len(list(takewhile(lambda pair: len(set(pair)) == 1, zip(*texts, strict=False))))
+    start = max(0, same - 20)
+    return [_cut(text, start if len(text) > 60 else 0) for text in texts]
+
+
+def _cut(text: str, start: int) -> str:
+    kept = text[start : start + 57] if len(text) - start > 60 else text[start:]
+    return f"{'…' if start else ''}{kept}{'…' if start + len(kept) < len(text) else ''}"
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

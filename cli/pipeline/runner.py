@@ -81,7 +81,10 @@ def run_one(options: argparse.Namespace) -> int:
         file, remedy = workspace.corpus / "experiment.toml", "add one (docs/retrievers.md shows them)"
         raise InputError("has no [[retriever]] table, so there is nothing to screen", file=file, remedy=remedy)
     with locked(workspace):
-        manifest = Runner(workspace, options, [stage.name]).bring_up_to_date(stage)
+        runner = Runner(workspace, options, [stage.name])
+        if options.model is None:
+            runner.say_stale(stage)
+        manifest = runner.bring_up_to_date(stage)
     told = _say_screening(workspace) if stage.name == "screen" else ()
     for notice in manifest.notices:
         if notice not in told:
@@ -125,6 +128,19 @@ class Runner:
             return known
         self._say(f"{stage.name}: running ({reason})")
         return self._run(stage, inputs)
+
+    def say_stale(self, before: Stage) -> None:
+        """Name the stages before this one that were run and would run again: it reads what they left."""
+        workspace = self._workspace
+        for stage in stages_of(workspace.experiment):
+            if stage.name == before.name:
+                return
+            known = read_manifest(workspace.manifests / f"{stage.name}.json")
+            inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], workspace.results)
+            made = digests(stage.makes(workspace), workspace.results)
+            if known and (reason := why_run(known, inputs, stage.settings(workspace.experiment), made)):
+                mend = f"`ragassay {stage.name} {workspace.corpus}` brings it up to date"
+                self._say(f"note: {stage.name} is not up to date ({reason}); {mend}")
 
     def _run(self, stage: Stage, inputs: dict[str, str | None]) -> Manifest:
         from ragassay.calls.caller import Caller

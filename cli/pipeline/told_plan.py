@@ -16,14 +16,13 @@ if TYPE_CHECKING:
 
 def print_plan(rows: Sequence[Row], pace: Pace, limit: float | None, more: Sequence[str] = ()) -> None:
     """The rows, what is to be paid (limit: in US dollars), how long it takes, and what is said besides."""
-    from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     from .pace import in_words
 
-    table = Table("stage", "model", "calls", "cached", "input", "output", "US$", "time", box=SIMPLE)
+    table = Table("stage", "model", "calls", "cached", "input", "output", "US$", "time")
     for column in table.columns[2:]:
         column.justify = "right"
     for row in rows:
@@ -36,8 +35,7 @@ def print_plan(rows: Sequence[Row], pace: Pace, limit: float | None, more: Seque
     for line in (in_all(rows, limit), _time(rows, pace), *more):
         console.print(line, soft_wrap=True, highlight=False, markup=False)
     console.print(
-        "Tokens are counted offline, reply lengths and calls behind ~ are estimates "
-        "(see benchmarks/tables/plan_accuracy.py).",
+        "Tokens are counted offline; reply lengths and calls behind ~ are estimates.",
         style="dim",
         soft_wrap=True,
     )
@@ -49,7 +47,8 @@ def in_all(rows: Sequence[Row], limit: float | None) -> str:
     unpriced = sorted({row.model for row in rows if row.cost_usd is None})
     known = f"${sum(priced):.2f}" if priced or not unpriced else ""
     unknown = f"unknown for {listed(unpriced)} (prices_usd_per_million says it)" if unpriced else ""
-    limited = f"; the limit is ${limit:.2f}" if limit else ""
+    over = ", where a run stops before its end; max_cost_usd or --max-cost raises it"
+    limited = f"; the limit is ${limit:.2f}{over if sum(priced) > limit else ''}" if limit else ""
     return plain(f"To pay for what is not in the cache: {', and '.join(filter(None, [known, unknown]))}{limited}")
 
 

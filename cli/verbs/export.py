@@ -22,8 +22,8 @@ def add(verbs: Verbs) -> None:
     """The verb and its options."""
     verb = add_verb(verbs, "export", "write a run in another tool's columns or files", run)
     verb.description = (
-        "Write what evaluators gave in CORPUS's run as CSV (--format), or a results folder, named where CORPUS stands, "
-        "as another tool's files (--to)."
+        "Write what evaluators gave in CORPUS's run as CSV (--format), or its run as another tool's files (--to); "
+        "there CORPUS may be a results folder too."
     )
     add_corpus(verb)
     whose = verb.add_mutually_exclusive_group(required=True)

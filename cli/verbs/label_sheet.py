@@ -7,7 +7,6 @@ import datetime
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
-from ragassay.perturbed import left_out, originals
 from ragassay.text import did_you_mean
 
 from ..options import Verbs, add_corpus, add_verb, path_of
@@ -72,7 +71,7 @@ def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
         )
     kinds, seed = options.kind or KINDS, options.seed
     out, n = draw_into(workspace, n=options.n, seed=seed, kinds=kinds, criteria=options.criterion, out=options.out)
-    print_notes(left_out(_n_perturbed(workspace)))
+    print_notes(_left_out(workspace))
     print(
         f"{out}: {n} things to label. Fill the column 'label', save as CSV, then "
         f"`ragassay label-sheet {options.corpus} --take FILE --who NAME`."
@@ -80,9 +79,10 @@ def _draw(workspace: Workspace, options: argparse.Namespace) -> int:
     return 0
 
 
-def _n_perturbed(workspace: Workspace) -> int:
+def _left_out(workspace: Workspace) -> list[str]:
     from ragassay.files import read_records
+    from ragassay.perturbed import left_out, originals
     from ragassay.records import Query
 
     queries = read_records(workspace.queries, Query)
-    return len(queries) - len(originals(queries))
+    return left_out(len(queries) - len(originals(queries)))

@@ -80,6 +80,8 @@ def _check_documents(documents: list[Path]) -> None:
         if not document.is_file():
             raise InputError("there is no such file", file=document)
         if kind_of(document.name) in {None, "pdf"} and document.read_bytes()[:1024].find(b"%PDF-") < 0:
+            if not document.stat().st_size:
+                raise InputError("is empty", file=document, remedy="leave it out, or fetch it anew")
             raise InputError("is not a PDF", file=document, remedy="others end in .md, .txt, .html or .docx")
         if (name := _name(document)) in _OURS:
             raise InputError(f"the corpus folder has its own {name}", file=document, remedy="rename it")

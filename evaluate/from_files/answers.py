@@ -52,6 +52,9 @@ def read_cases(
     passages, queries: BEIR. max_rows: only the first so many answers, in the files' order, and what they are about.
     Raises InputError with file and line.
     """
+    if queries is not None and queries.suffix.lower() in {".csv", ".tsv"} and queries.exists():
+        remedy = "`ragassay import` makes it of other tools' files, or give `query` in the answers' rows"
+        raise InputError("is a table, and queries are JSON Lines in BEIR's layout", file=queries, remedy=remedy)
     files = [read_given(path, layout) for path in answers]
     asked, known = None if queries is None else by_id(queries, Query), by_id(passages, Passage) if passages else {}
     rows = [row for file in files for row in _rows(file, asked)]

@@ -118,8 +118,7 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
         return BUILT_IN[name]
     module, colon, attribute = name.partition(":")
     if not colon:
-        known = [*FAMILIES, *BUILT_IN]
-        remedy = f"{did_you_mean(name, known)}known are {', '.join(known)}"
+        remedy = f"{did_you_mean(name, [*FAMILIES, *BUILT_IN])}`ragassay judges` lists them"
         raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=remedy)
     with importable(folder):
         theirs = getattr(import_own(module, folder, f"judge '{plain(name)}'", file), attribute, None)

@@ -61,22 +61,23 @@ def kinds(results: Results) -> str:
 
 
 def orders_lines(results: Results) -> list[str]:
-    """Lines of plain text, for the terminal."""
-    return [
-        f"written and real, {one_line(measure_name(one.measure))}: {_line(one)}"
-        for one in (results.sources.measures if results.sources else ())
-    ]
+    """A line of plain text for the terminal, or none: what the written queries say of what the real ones decide."""
+    measures = results.sources.measures if results.sources else ()
+    if not measures:
+        return []
+    said = [f"{_named(one)} {_same(one)}" for one in measures if one.n_decided]
+    if left := [_named(one) for one in measures if not one.n_decided]:
+        said.append(f"none decided by {listed(left)}")
+    return [f"pairs that real queries decide, and written ones the same way: {'; '.join(said)}"]
 
 
-def _line(one: OrdersCompared) -> str:
-    tau = shown(one.figures["tau_b"], "mean")
-    said = one.undefined["tau_b"] if tau.why else f"tau {tau.value} {tau.interval}".strip()
-    if not one.n_decided:
-        return said
-    against = len(one.contradicted)
-    return (
-        f"{said}; of {_count(one.n_decided)} decided {one.n_same:,} same, {one.n_open:,} open, {against:,} contradicted"
-    )
+def _named(one: OrdersCompared) -> str:
+    return one_line(measure_name(one.measure))
+
+
+def _same(one: OrdersCompared) -> str:
+    against = f", {len(one.contradicted):,} the other way" if one.contradicted else ""
+    return f"{one.n_same:,} of {one.n_decided:,}{against}"
 
 
 def _sentence(one: OrdersCompared) -> str:

@@ -24,7 +24,7 @@ from .sources import kinds, orders_lines
 from .telling import telling_criterion
 from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 
-_AGENT_WIDTH = 28
+_AGENT_WIDTH = 32
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _failed(results: Results, agent: str) -> str:
 
 def _below(results: Results) -> list[str]:
     lines = []
-    if results.bradley_terry_note:
+    if results.bradley_terry_note and f"Bradley-Terry: {results.bradley_terry_note}" not in results.notices:
         lines.append(one_line(results.bradley_terry_note))
     first = "shown earlier wins" if str(results.settings.get("games")).startswith("listwise") else "first shown wins"
     for name, figure in (("flip rate", results.flip_rate), (first, results.first_shown_wins)):

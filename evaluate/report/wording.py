@@ -61,7 +61,8 @@ def beside_the_verdict(verdict: Choice) -> str:
     said = []
     possible = verdict.possible_best
     if not verdict.sure and len(possible) > 1:
-        said.append(f"Any of {len(possible)} may be the best (95%): {listed(possible)}.")
+        which = "Either of two" if len(possible) == 2 else f"Any of {len(possible)}"
+        said.append(f"{which} may be the best (95%): {listed(possible)}.")
     if verdict.best is not None and verdict.expected_regret is not None:
         anyway = "" if verdict.sure else " anyway"
         lost = points(verdict.expected_regret)

@@ -48,7 +48,7 @@ def check_passages(workspace: Workspace) -> None:
         n, (k, _) = counts[SECTIONS if unit == "sections" else variant.chunking], limits_of(variant, experiment)
         named = f"retriever '{variant.name}'"
         if not counts[variant.chunking]:
-            remedy = "see how it cuts, or what [ingest] could read of the documents"
+            remedy = "run `ragassay ingest` if it is new; else see how it cuts, or what could be read of the documents"
             raise InputError(f"{named}: the chunking '{variant.chunking}' gives no passage", file=file, remedy=remedy)
         if k and k > n:
             problem = f"{named}: k is {k}, and the chunking '{variant.chunking}' has {n} {unit}"

@@ -182,6 +182,9 @@ def test_new_refuses_what_is_not_a_pdf_and_makes_nothing(tmp_path: Path, capsys:
     (tmp_path / "a.pdf").write_text("hello")
     assert main(["new", "corpora/mine", "a.pdf"]) == 2
     assert "is not a PDF" in capsys.readouterr().err
+    (tmp_path / "b.pdf").touch()
+    assert main(["new", "corpora/mine", "b.pdf"]) == 2
+    assert "b.pdf: is empty; leave it out" in capsys.readouterr().err
     assert not (tmp_path / "corpora").exists()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from ragassay.cli.printing import print_agreement, print_figures, print_table
@@ -25,8 +27,17 @@ def test_no_cell_is_cut(terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys:
     out = capsys.readouterr().out
     for cell in ("0.1235", "-0.5000 to 0.5000", "12345", "678", "P(best)", "0.125"):
         assert cell in out
-    cells = [line.split("│")[1].strip() for line in out.splitlines() if line.startswith("│")]
+    cells = re.findall(r"(?m)^[a-z0-9-]+", out[out.index("─") :])
     assert "".join(cells) == "".join(NAMES) and "…" not in out
+
+
+def test_numbers_stand_right_words_left_and_tables_apart(capsys: pytest.CaptureFixture[str]):
+    print_table("games", ("agent", "won"), [("a", "7"), ("b", "1,234")])
+    print_table("more", ("agent", "interval"), [("a", "0.1 to 0.2")])
+    assert [line for line in capsys.readouterr().out.splitlines() if set(line) - {"─"}] == [
+        *("games", "agent     won", "a           7", "b       1,234"),
+        *("more", "agent   interval  ", "a       0.1 to 0.2"),
+    ]
 
 
 def test_what_is_empty_is_said(capsys: pytest.CaptureFixture[str]):

@@ -67,7 +67,7 @@ def test_what_is_printed_says_what_is_missing_and_the_same_every_time(tmp_path: 
     status, out, _ = run(*arguments)
     assert status == 0 and "12 pairs of 6 queries, 2 more lack a label" in out
     for name in ("kappa", "kappa(linear)", "krippendorff_alpha(ordinal)", "tau_b", "rho", "off_by_one", "bias"):
-        assert re.search(rf"{re.escape(name)} +│ -?\d\.\d{{4}} +│ -?\d\.\d{{4}} to", out), name
+        assert re.search(rf"{re.escape(name)}  +-?\d\.\d{{4}}  +-?\d\.\d{{4}} to", out), name
     assert run(*arguments)[1] == out
 
 
@@ -99,7 +99,7 @@ def test_all_labels_equal(tmp_path: Path, run: Run):
     (tmp_path / "same.csv").write_text("query_id,human,judge\n" + "".join(f"q{i},1,1\n" for i in range(9)))
     status, out, _ = run("agree", "--labels", "same.csv", "--human", "human", "--judge", "judge")
     assert status == 0 and "all labels are equal (1)" in out
-    assert re.search(r"agreement +│ 1\.0000", out) and not re.search(r"│ kappa|nan", out)
+    assert re.search(r"agreement  +1\.0000", out) and not re.search(r"(?m)^kappa|nan", out)
     status, out, _ = run("agree", "--labels", "same.csv", "--human", "human", "--judge", "judge", "--json")
     (pair,) = json.loads(out)["pairs"]
     assert pair["figures"]["kappa"]["value"] is None and "all labels are equal" in pair["undefined"]["kappa"]
@@ -317,7 +317,7 @@ def test_systems_by_year(tmp_path: Path, run: Run):
         assert (found[year]["first"], found[year]["figures"]["tau_b"]["n"]) == ("people", len(scores))
     out = run(*arguments)[1]
     assert out.index("year 999") < out.index("year 2024") < out.index("order of the systems")
-    assert re.search(r"│ 2024 +│ 4 +│ 0\.3333", out)
+    assert re.search(r"2024  +4  +0\.3333", out)
 
 
 @pytest.mark.parametrize(

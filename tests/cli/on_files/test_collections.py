@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.json_lines import records, write_lines
+from support.small_corpus import make_corpus
 
 from ragassay.cli import main
 
@@ -67,10 +68,31 @@ def test_what_is_exported_can_be_imported_again(ragelo: Path, tmp_path: Path, ca
         assert main(again) == 0
         queries = records(tmp_path / f"{kind}-again" / "queries.jsonl")
         assert {row["text"] for row in queries} == {"What is sei?", "How?"}
-    said = capsys.readouterr().err
-    assert "not held by BEIR's data sets: answers (2), rankings (2) and games (2)" in said
+    assert "not held by BEIR's data sets: answers (2), rankings (2) and games (2)" in capsys.readouterr().err
     assert main(["export", str(tmp_path / "one"), "--to", "beir", "--out", str(tmp_path / "trec")]) == 2
     assert "is there already" in capsys.readouterr().err
+
+
+def test_a_table_of_queries_is_refused_with_what_makes_it_usable(
+    ragelo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    given = ["--answers", str(ragelo / "answers.csv"), "--queries", str(ragelo / "queries.csv")]
+    judged = ["--with", "answer_relevance", "--model", "file:m", "--out", str(tmp_path / "out.jsonl")]
+    assert main(["judge", *given, *judged]) == 2
+    said = capsys.readouterr().err
+    assert "queries.csv: is a table, and queries are JSON Lines in BEIR's layout; `ragassay import` makes it" in said
+
+
+def test_a_corpus_folder_stands_for_its_run(
+    ragelo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    corpus = make_corpus(tmp_path / "mine", "openai:m")
+    assert main(["export", str(corpus), "--to", "beir", "--out", "early"]) == 2
+    assert "results/mine: has no queries.jsonl" in capsys.readouterr().err and not (tmp_path / "early").exists()
+    main(["import", "--from", "ragelo", str(ragelo), "--out", "results/mine"])
+    assert main(["export", str(corpus), "--to", "beir", "--out", "made"]) == 0
+    assert {row["text"] for row in records(tmp_path / "made" / "queries.jsonl")} == {"What is sei?", "How?"}
 
 
 def test_phoenix_s_spans_are_imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -42,6 +42,29 @@ def test_what_failed_is_said_again_and_retried_when_asked_for(tmp_path: Path, ca
     assert all(answer["error"] is None for answer in answers)
 
 
+def test_a_stage_alone_says_which_one_before_it_is_stale(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    with ScriptedServer("openai", answer_everything) as server:
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
+        main(["run", str(corpus)])
+        capsys.readouterr()
+        assert main(["compare", str(corpus)]) == 0 and "not up to date" not in capsys.readouterr().err
+        roles = "an apprentice who solders her first board, with much patience and little light"
+        text = (corpus / "experiment.toml").read_text()
+        (corpus / "experiment.toml").write_text(text.replace("[questions]", f'[questions]\nroles = ["{roles}"]'))
+        assert main(["compare", str(corpus)]) == 0
+        mend = f"`ragassay questions {corpus}` brings it up to date"
+        assert 'note: questions is not up to date (questions.roles: [] is now ["an app' in (
+            said := capsys.readouterr().err
+        )
+        assert mend in said and "compare: up to date" in said
+        (corpus / "experiment.toml").write_text(text.replace("[questions]", f'[questions]\nroles = ["{roles}!"]'))
+        main(["questions", str(corpus)])
+        capsys.readouterr()
+        (corpus / "experiment.toml").write_text(text.replace("[questions]", f'[questions]\nroles = ["{roles}?"]'))
+        main(["compare", str(corpus)])
+        assert 'little light!"] is now …' in (said := capsys.readouterr().err) and 'little light?"])' in said
+
+
 def test_a_price_given_later_enters_the_figures_without_a_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)

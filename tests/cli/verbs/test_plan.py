@@ -172,6 +172,15 @@ def test_hosted_models_are_priced(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
 
 
+def test_a_limit_that_the_run_would_reach_is_said(tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.chdir(tmp_path)
+    corpus = make_corpus(tmp_path / "mine", "openai:gpt-4o")
+    assert main(["plan", str(corpus), "--max-cost", "0.01"]) == 0
+    assert "the limit is $0.01, where a run stops before its end; max_cost_usd or" in capsys.readouterr().out
+    assert main(["plan", str(corpus), "--max-cost", "1000"]) == 0
+    assert "the limit is $1000.00\n" in capsys.readouterr().out
+
+
 def test_what_judging_costs_each_way_is_what_the_plan_says_with_that_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

@@ -109,6 +109,13 @@ def test_what_is_wrong_comes_first_then_the_verdict(results: Results) -> None:
     assert "knn-rag has no rating" in text and "flip rate" in text
 
 
+def test_a_note_on_the_ratings_is_said_once(results: Results) -> None:
+    noted = results.model_copy(update={"bradley_terry_note": "all verdicts are ties"})
+    assert printed(noted, 100).count("all verdicts are ties") == 1
+    both = noted.model_copy(update={"notices": ["Bradley-Terry: all verdicts are ties"]})
+    assert printed(both, 100).count("all verdicts are ties") == 1
+
+
 def test_a_missing_rating_is_a_dash(results: Results) -> None:
     row = next(line for line in printed(results, 100).splitlines() if line.startswith("knn-rag "))
     assert row.split()[1] == "–"

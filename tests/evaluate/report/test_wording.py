@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.evaluate.report import plots
-from ragassay.evaluate.report.wording import Kind, measure_name, number, shown
+from ragassay.evaluate.report.wording import Kind, beside_the_verdict, measure_name, number, shown
+from ragassay.evaluate.results import Choice
 from ragassay.records import Figure
 from ragassay.text import one_line, untrusted
 
@@ -28,6 +29,13 @@ def test_untrusted_text_keeps_what_is_harmless_and_nothing_that_steers(text: str
 @pytest.mark.parametrize("text", ["plain", "naïve café", "می\u200cخواهم", "👩\u200d💻", "two\nlines", "שלום"])
 def test_ordinary_text_of_any_script_is_left_alone(text: str) -> None:
     assert untrusted(text) == text
+
+
+@pytest.mark.parametrize(("possible", "said"), [(2, "Either of two may be the best"), (3, "Any of 3 may be the best")])
+def test_two_that_may_be_the_best_are_either_of_two(possible: int, said: str) -> None:
+    names = ("a", "b", "c")[:possible]
+    choice = Choice(sentence="", best="a", runner_up="b", sure=False, possible_best=names, expected_regret=0.02)
+    assert beside_the_verdict(choice).startswith(f"{said} (95%): a")
 
 
 def test_line_ends_become_newlines_and_one_line_has_none() -> None:
