@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ragassay.records import Figure
 
 from ..results import Comparison, Results
-from .wording import Shown, kind_of, measure_name, number, shown
+from .wording import Shown, kind_of, measure_name, number, only_alone, shown
 
 SIGNS = {"better": "▲", "worse": "▼", "practically equal": "≈", "not distinguishable": "="}
 _OTHER = {"better": "worse", "worse": "better"}
@@ -15,12 +15,16 @@ _OTHER = {"better": "worse", "worse": "better"}
 
 @dataclass(frozen=True)
 class VerdictCell:
-    """One pair: `verdict` of the row agent, its difference with interval and n, and its p, corrected by Holm."""
+    """One pair: `verdict` of the row agent, its difference with interval and n, and its p, corrected by Holm.
+
+    alone: how the interval may leave out 0 all the same, or ''.
+    """
 
     verdict: str
     sign: str
     difference: Shown
     p: str
+    alone: str
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,9 @@ def verdict_matrices(results: Results) -> list[VerdictMatrix]:
 
 
 def _matrix(measure: str, rows: list[Comparison], order: tuple[str, ...]) -> VerdictMatrix:
-    cells = {(row.agent_a, row.agent_b): _cell(row, 1) for row in rows}
-    cells |= {(row.agent_b, row.agent_a): _cell(row, -1) for row in rows}
+    tested = sum(row.p_holm is not None for row in rows)
+    cells = {(row.agent_a, row.agent_b): _cell(row, 1, tested) for row in rows}
+    cells |= {(row.agent_b, row.agent_a): _cell(row, -1, tested) for row in rows}
     agents = tuple(agent for agent in order if any(agent in pair for pair in cells))
     least = [row.detectable for row in rows if row.detectable is not None]
     return VerdictMatrix(
@@ -66,12 +71,13 @@ def _matrix(measure: str, rows: list[Comparison], order: tuple[str, ...]) -> Ver
     )
 
 
-def _cell(row: Comparison, side: int) -> VerdictCell:
+def _cell(row: Comparison, side: int, n_tested: int) -> VerdictCell:
     verdict = row.verdict if side > 0 else _OTHER.get(row.verdict, row.verdict)
     figure = row.difference if side > 0 else _turned(row.difference)
     words = shown(figure, "share" if kind_of(row.measure) == "share" else "measure")
     p = "not defined" if row.p_holm is None else "< 0.001" if row.p_holm < 0.001 else f"{row.p_holm:.3f}"
-    return VerdictCell(verdict, SIGNS[verdict], words, p)
+    alone = only_alone(figure, verdict != "not distinguishable", n_tested)
+    return VerdictCell(verdict, SIGNS[verdict], words, p, alone)
 
 
 def _turned(figure: Figure) -> Figure:
