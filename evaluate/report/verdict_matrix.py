@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ragassay.records import Figure
 
 from ..results import Comparison, Results
-from .wording import Shown, kind_of, measure_name, number, only_alone, shown
+from .wording import Shown, kind_of, leaves_out_0, measure_name, number, shown
 
 SIGNS = {"better": "▲", "worse": "▼", "practically equal": "≈", "not distinguishable": "="}
 _OTHER = {"better": "worse", "worse": "better"}
@@ -17,14 +17,14 @@ _OTHER = {"better": "worse", "worse": "better"}
 class VerdictCell:
     """One pair: `verdict` of the row agent, its difference with interval and n, and its p, corrected by Holm.
 
-    alone: how the interval may leave out 0 all the same, or ''.
+    alone: whether the interval leaves out 0 all the same.
     """
 
     verdict: str
     sign: str
     difference: Shown
     p: str
-    alone: str
+    alone: bool
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,8 @@ def verdict_matrices(results: Results) -> list[VerdictMatrix]:
 
 
 def _matrix(measure: str, rows: list[Comparison], order: tuple[str, ...]) -> VerdictMatrix:
-    tested = sum(row.p_holm is not None for row in rows)
-    cells = {(row.agent_a, row.agent_b): _cell(row, 1, tested) for row in rows}
-    cells |= {(row.agent_b, row.agent_a): _cell(row, -1, tested) for row in rows}
+    cells = {(row.agent_a, row.agent_b): _cell(row, 1) for row in rows}
+    cells |= {(row.agent_b, row.agent_a): _cell(row, -1) for row in rows}
     agents = tuple(agent for agent in order if any(agent in pair for pair in cells))
     least = [row.detectable for row in rows if row.detectable is not None]
     return VerdictMatrix(
@@ -71,12 +70,12 @@ def _matrix(measure: str, rows: list[Comparison], order: tuple[str, ...]) -> Ver
     )
 
 
-def _cell(row: Comparison, side: int, n_tested: int) -> VerdictCell:
+def _cell(row: Comparison, side: int) -> VerdictCell:
     verdict = row.verdict if side > 0 else _OTHER.get(row.verdict, row.verdict)
     figure = row.difference if side > 0 else _turned(row.difference)
     words = shown(figure, "share" if kind_of(row.measure) == "share" else "measure")
     p = "not defined" if row.p_holm is None else "< 0.001" if row.p_holm < 0.001 else f"{row.p_holm:.3f}"
-    alone = only_alone(figure, verdict != "not distinguishable", n_tested)
+    alone = verdict == "not distinguishable" and leaves_out_0(figure)
     return VerdictCell(verdict, SIGNS[verdict], words, p, alone)
 
 

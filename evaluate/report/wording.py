@@ -109,10 +109,13 @@ def only_alone(figure: Figure, told: bool, n_together: int, what: str = "pairs")
 
     told: whether the difference is told from 0 when it is corrected with all `n_together`, this one among them.
     """
+    return "" if told or not leaves_out_0(figure) else f"beyond 0 by itself, not with all {n_together:,} {what}"
+
+
+def leaves_out_0(figure: Figure) -> bool:
+    """Whether the figure has an interval, and 0 is not in it."""
     low, high = figure.ci_low, figure.ci_high
-    if told or low is None or high is None or low <= 0 <= high:
-        return ""
-    return f"beyond 0 by itself, not with all {n_together:,} {what}"
+    return low is not None and high is not None and not low <= 0 <= high
 
 
 def why_missing(figure: Figure, known: str = "") -> str:
