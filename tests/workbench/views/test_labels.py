@@ -185,6 +185,17 @@ def test_of_two_windows_on_one_item_the_first_label_stands_and_the_second_is_tol
     assert [one.label for one in read_said(workspace.label_journal(sheet))] == ["2", None, "0"]
 
 
+def test_a_second_person_at_the_same_browser_can_say_so(workspace: Workspace, client: TestClient) -> None:
+    sheet, _ = sheet_of(workspace)
+    call(client, "Ann")
+    home = client.get("/results/labels").text
+    assert "You are <b>Ann</b>" in home and 'hx-post="/results/labels/who"' in home
+    first = item_in(client.get(f"/results/labels/{sheet}").text)
+    say(client, sheet, first, "1")
+    assert client.post("/results/labels/who", data={"who": "Bob"}).status_code == 204
+    assert item_in(client.get(f"/results/labels/{sheet}").text) == first
+
+
 def test_a_sheet_is_drawn_from_the_page(workspace: Workspace, client: TestClient) -> None:
     given = {"n": "12", "kind": "answers", "criterion": "accuracy"}
     assert client.post("/results/labels/draw", data=given).status_code == 204
