@@ -61,7 +61,7 @@ def add_corpus(verb: argparse.ArgumentParser, *, needed: bool = True) -> None:
         type=folder_of,
         nargs=None if needed else "?",
         metavar="CORPUS",
-        help="the folder with the PDFs and experiment.toml, or its address (s3://…)",
+        help="the folder with the documents and experiment.toml, or its address (s3://…)",
     )
     add_results(verb)
 

@@ -35,10 +35,10 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Access:
-    """hosts: the names that the server answers to. token: what must be shown to read, None on loopback. write: what
-    our pages send with every request that changes something."""
+    """hosts: the names that the server answers to, None for any, which the token alone guards then. token: what must be
+    shown to read, None on loopback. write: what our pages send with every request that changes something."""
 
-    hosts: frozenset[str] = LOOPBACK
+    hosts: frozenset[str] | None = LOOPBACK
     token: str | None = None
     write: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
@@ -58,7 +58,7 @@ class Guard:
         await (answer or self.app)(scope, receive, _with_headers(send))
 
     def _refusal(self, request: Request) -> Response | None:
-        if _host_of(request.headers) not in self.access.hosts:
+        if self.access.hosts is not None and _host_of(request.headers) not in self.access.hosts:
             return PlainTextResponse("this server does not answer to that name\n", 421)
         if self.access.token is not None and (answer := self._unknown(request, self.access.token)):
             return answer

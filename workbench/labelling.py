@@ -16,6 +16,7 @@ from ragassay.evaluate.human_labels.journal import (
     read_items,
     read_said,
     standing,
+    times_said,
 )
 from ragassay.evaluate.human_labels.sheet import Drawn
 from ragassay.experiment.workspace import Workspace
@@ -98,6 +99,10 @@ class Working:
         if again:
             return [item for item in self._items if (one := self._standing.get(item.item)) and one.skipped]
         return [item for item in self._items if item.item not in self._standing and not self._labelled(item)]
+
+    def times_said(self, item: str) -> int:
+        """How often they have spoken of an item."""
+        return times_said(self._said, self._who, item)
 
     def named(self, item: str) -> Drawn | None:
         """An item by its id."""

@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse
 
 from ragassay.evaluate.report import TEMPLATES
 from ragassay.evaluate.report.environment import environment
-from ragassay.evaluate.report.wording import measure_help, measure_name
+from ragassay.evaluate.report.wording import dollars, measure_help, measure_name, only_alone
 
 from .bench import Bench
 
@@ -39,6 +39,7 @@ def templates() -> Environment:
     made = environment()
     made.loader = FileSystemLoader([HERE / "templates", TEMPLATES])
     made.globals |= {"views": VIEWS, "measure_name": measure_name, "measure_help": measure_help}
+    made.globals |= {"only_alone": only_alone, "dollars": dollars}
     made.globals |= {"from_json": json.loads, "to_text": partial(json.dumps, ensure_ascii=False)}
     return made
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ragassay.workbench.guard import Access
 
 PORT = 8765
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
+"""Addresses that mean every one of this machine, each with the one that is printed for it."""
 
 
 def add(verbs: Verbs) -> None:
@@ -55,9 +57,13 @@ def run(options: argparse.Namespace) -> int:
     except (OSError, OverflowError) as error:
         problem = f"cannot listen on {plain(options.host)} port {options.port}: {plain(str(error))}"
         raise InputError(problem, remedy="give another --port") from None
-    name = f"[{options.host}]" if ":" in options.host else options.host
+    anywhere = options.host in EVERYWHERE
+    host = EVERYWHERE.get(options.host, options.host)
+    name = f"[{host}]" if ":" in host else host
     shown = f"http://{name}:{listening.getsockname()[1]}/" + (f"?token={access.token}" if access.token else "")
     print(f"The workbench is at {shown} (Ctrl-C ends it)", flush=True)
+    if anywhere:
+        print(f"From elsewhere put this machine's name or address for {name}.", flush=True)
     app = make_app(benches_of(workspaces), access, states_of)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False, access_log=False))
     server.handle_exit = partial(_end, server)  # type: ignore[method-assign]
@@ -75,7 +81,8 @@ def _access(host: str) -> Access:
 
     if host in LOOPBACK:
         return Access()
-    return Access(LOOPBACK | {host.strip("[]").lower()}, secrets.token_urlsafe(24))
+    names = None if host in EVERYWHERE else LOOPBACK | {host.strip("[]").lower()}
+    return Access(names, secrets.token_urlsafe(24))
 
 
 def _workspaces(options: argparse.Namespace) -> Sequence[Workspace]:

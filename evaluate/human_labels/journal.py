@@ -83,11 +83,17 @@ def last_of(said: Iterable[Said], who: str) -> str | None:
     return next(reversed(spoken), None)
 
 
-def say(workspace: Workspace, sheet: str, items: Sequence[Drawn], one: Said) -> None:
+def times_said(said: Iterable[Said], who: str, item: str) -> int:
+    """How often this person has spoken of an item, what was taken back among it."""
+    return sum(one.who == who and one.item == item for one in said)
+
+
+def say(workspace: Workspace, sheet: str, items: Sequence[Drawn], one: Said, n_before: int | None = None) -> bool:
     """Add a line, and bring `labels.csv` up to it; both are on disk when this returns.
 
-    items: the sheet's. Raises InputError for an item that the sheet does not have, a label off its scale, and a file
-    that cannot be read; nothing is written then.
+    items: the sheet's. n_before: how often the person had spoken of the item when they were shown it: where they have
+    spoken of it since, in another window, nothing is written and False comes back. Raises InputError for an item that
+    the sheet does not have, a label off its scale, and a file that cannot be read; nothing is written then.
     """
     path, named = workspace.label_journal(sheet), {item.item: item for item in items}
     if one.item not in named:
@@ -96,9 +102,12 @@ def say(workspace: Workspace, sheet: str, items: Sequence[Drawn], one: Said) -> 
         _label(named[one.item], one, path)
     with corpus_held(workspace):
         before = read_said(path)
+        if n_before is not None and times_said(before, one.who, one.item) != n_before:
+            return False
         labels = _labels(workspace)
         append_line(path, one.dump())
         _write(workspace, _with(labels, named, [*before[-1:], one], path))
+        return True
 
 
 def settle(workspace: Workspace, sheet: str, items: Sequence[Drawn]) -> None:

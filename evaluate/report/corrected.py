@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from ragassay.records import Figure
 from ragassay.text import one_line
 
 from ..results import CorrectedFigure, Corrections, Results
-from .wording import Kind, Shown, kind_of, measure_name, shown
+from .wording import Kind, Shown, kind_of, measure_name, only_alone, shown
 
 NAMED = 3
 """How many pairs that can be told apart are named; more are counted."""
@@ -17,7 +18,10 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class CorrectedRow:
-    """A mean (`other` None) or a difference, twice; `verdict` and `p` (Holm's) of a difference that was tested."""
+    """A mean (`other` None) or a difference, twice; `verdict` and `p` (Holm's) of a difference that was tested.
+
+    alone: how the interval may leave out 0 where the verdict does not, or ''.
+    """
 
     measure: str
     agent: str
@@ -29,18 +33,21 @@ class CorrectedRow:
     needed: str
     verdict: str
     p: str
+    alone: str
 
 
 def corrected_tables(corrected: Corrections | None) -> list[tuple[str, list[CorrectedRow]]]:
     """(title, rows): the means, then the differences between agents; nothing where nothing was labelled."""
     figures = corrected.figures if corrected else ()
+    tested = Counter(figure.measure for figure in figures if figure.p_holm is not None)
+    rows = [_row(figure, tested[figure.measure]) for figure in figures]
     return [
-        ("Means", [_row(figure) for figure in figures if figure.other is None]),
-        ("Differences between agents", [_row(figure) for figure in figures if figure.other is not None]),
+        ("Means", [row for row in rows if row.other is None]),
+        ("Differences between agents", [row for row in rows if row.other is not None]),
     ]
 
 
-def _row(figure: CorrectedFigure) -> CorrectedRow:
+def _row(figure: CorrectedFigure, n_tested: int) -> CorrectedRow:
     kind: Kind = "mean" if kind_of(figure.measure) == "number" else kind_of(figure.measure)
     return CorrectedRow(
         measure=figure.measure,
@@ -53,6 +60,7 @@ def _row(figure: CorrectedFigure) -> CorrectedRow:
         needed=_needed(figure.needed),
         verdict=figure.verdict or "",
         p="" if figure.p_holm is None else "below 0.001" if figure.p_holm < 0.001 else f"{figure.p_holm:.3f}",
+        alone=only_alone(figure.corrected, figure.verdict in ("better", "worse"), n_tested) if figure.verdict else "",
     )
 
 

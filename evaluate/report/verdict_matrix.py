@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ragassay.records import Figure
 
 from ..results import Comparison, Results
-from .wording import Shown, kind_of, measure_name, number, shown
+from .wording import Shown, kind_of, leaves_out_0, measure_name, number, shown
 
 SIGNS = {"better": "▲", "worse": "▼", "practically equal": "≈", "not distinguishable": "="}
 _OTHER = {"better": "worse", "worse": "better"}
@@ -15,12 +15,16 @@ _OTHER = {"better": "worse", "worse": "better"}
 
 @dataclass(frozen=True)
 class VerdictCell:
-    """One pair: `verdict` of the row agent, its difference with interval and n, and its p, corrected by Holm."""
+    """One pair: `verdict` of the row agent, its difference with interval and n, and its p, corrected by Holm.
+
+    alone: whether the interval leaves out 0 all the same.
+    """
 
     verdict: str
     sign: str
     difference: Shown
     p: str
+    alone: bool
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,8 @@ def _cell(row: Comparison, side: int) -> VerdictCell:
     figure = row.difference if side > 0 else _turned(row.difference)
     words = shown(figure, "share" if kind_of(row.measure) == "share" else "measure")
     p = "not defined" if row.p_holm is None else "< 0.001" if row.p_holm < 0.001 else f"{row.p_holm:.3f}"
-    return VerdictCell(verdict, SIGNS[verdict], words, p)
+    alone = verdict == "not distinguishable" and leaves_out_0(figure)
+    return VerdictCell(verdict, SIGNS[verdict], words, p, alone)
 
 
 def _turned(figure: Figure) -> Figure:

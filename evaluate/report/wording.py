@@ -45,6 +45,11 @@ def number(value: float, kind: Kind) -> str:
     return f"−{text}" if scaled < 0 else text
 
 
+def dollars(usd: float) -> str:
+    """A sum of money: `$0.38`, `$1,204.50`; below a cent as `number` has it."""
+    return f"${usd:,.2f}" if usd >= 0.01 or usd == 0 else number(usd, "usd")
+
+
 def points(share: float) -> str:
     """A share as points in a hundred: `1.2 points`; `less than 0.1 points`."""
     hundredths = round(100 * share, 1)
@@ -98,6 +103,20 @@ def shown(figure: Figure | None, kind: Kind, absent: str = "") -> Shown:
     if figure.value is None:
         return Shown(MISSING, "", f"n {figure.n:,}", failed, why_missing(figure, absent))
     return Shown(number(figure.value, kind), interval(figure, kind), f"n {figure.n:,}", failed)
+
+
+def only_alone(figure: Figure, told: bool, n_together: int, what: str = "pairs") -> str:
+    """Joins an interval that leaves out 0 with a verdict that does not; '' where they say the same.
+
+    told: whether the difference is told from 0 when it is corrected with all `n_together`, this one among them.
+    """
+    return "" if told or not leaves_out_0(figure) else f"beyond 0 by itself, not with all {n_together:,} {what}"
+
+
+def leaves_out_0(figure: Figure) -> bool:
+    """Whether the figure has an interval, and 0 is not in it."""
+    low, high = figure.ci_low, figure.ci_high
+    return low is not None and high is not None and not low <= 0 <= high
 
 
 def why_missing(figure: Figure, known: str = "") -> str:

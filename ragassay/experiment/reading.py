@@ -24,6 +24,8 @@ def load_experiment(path: Path) -> Experiment:
 
     Raises InputError naming the file, the line and the key path of the first thing wrong.
     """
+    if not path.exists():
+        raise InputError("there is no such file", file=path, remedy="`ragassay new` makes a corpus folder with one")
     text = read_text(path)
     try:
         data = tomllib.loads(text)

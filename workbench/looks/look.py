@@ -51,7 +51,8 @@ class Against:
 class Look:
     """n: queries of the slice; n_sections: of how many sections they are. means: agent to figure, best first.
 
-    places: the slice's, in the test set's order. few: whether they are too few to be sure of anything.
+    places: the slice's, in the test set's order. n_pairs: of agents, those that were tested and corrected together.
+    few: whether the queries are too few to be sure of anything.
     """
 
     measure: Measure
@@ -61,6 +62,7 @@ class Look:
     places: tuple[int, ...]
     means: dict[str, Figure]
     against: tuple[Against, ...]
+    n_pairs: int
 
     @property
     def few(self) -> bool:
@@ -102,8 +104,8 @@ def look(index: Index, wanted: Wanted) -> Look:
         for other in rows.table.agents
         if other != wanted.baseline
     ]
-    places = tuple(np.flatnonzero(mask).tolist())
-    return Look(measure, wanted.baseline, len(places), n_sections, places, means, tuple(against))
+    places, n_pairs = tuple(np.flatnonzero(mask).tolist()), sum(pair.p_holm is not None for pair in pairs)
+    return Look(measure, wanted.baseline, len(places), n_sections, places, means, tuple(against), n_pairs)
 
 
 @dataclass(frozen=True, eq=False)

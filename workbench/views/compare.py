@@ -51,6 +51,11 @@ class Against:
     handed: bool
     notes: tuple[str, ...]
 
+    @property
+    def n_tested(self) -> int:
+        """How many of the figures were tested, and corrected together."""
+        return sum(row.p is not None for row in self.rows)
+
 
 def show(request: Request) -> Response:
     """The folder of the address against those of `with`; without one against the next that is served."""

@@ -99,12 +99,16 @@ async def take_back(request: Request) -> Response:
 
 def _take(request: Request, form: dict[str, list[str]]) -> Response:
     bench, sheet, who = bench_of(request), _named(request), person_of(request)
-    item, label = ((form.get(name) or [""])[0] for name in ("item", "label"))
+    item, label, before = ((form.get(name) or [""])[0] for name in ("item", "label", "said"))
     if not who or label not in {"0", "1", "2", "skip"}:
         raise HTTPException(422, "Say who you are, and one of the labels.")
+    items = items_of(bench.workspace, sheet)
+    if item not in {one.item for one in items}:
+        raise HTTPException(422, "This is no item of the sheet. Reload the page.")
     said = Said(item=item, who=who, label=None if label == "skip" else label, skipped=label == "skip", at=_now())
-    say(bench.workspace, sheet, items_of(bench.workspace, sheet), said)
-    return _next(request, bench, sheet, who, again=(form.get("again") or [""])[0] == "1")
+    n_before = int(before) if before.isdecimal() and len(before) < 9 else None
+    kept = say(bench.workspace, sheet, items, said, n_before)
+    return _next(request, bench, sheet, who, again=(form.get("again") or [""])[0] == "1", elsewhere=not kept)
 
 
 def _take_back(request: Request) -> Response:
@@ -117,9 +121,17 @@ def _take_back(request: Request) -> Response:
 
 
 def _next(
-    request: Request, bench: Bench, sheet: str, who: str, *, again: bool = False, first: str | None = None
+    request: Request,
+    bench: Bench,
+    sheet: str,
+    who: str,
+    *,
+    again: bool = False,
+    first: str | None = None,
+    elsewhere: bool = False,
 ) -> Response:
-    """The page, or the item alone; first: the item to show before others."""
+    """The page, or the item alone. first: the item to show before others; elsewhere: whether what was said now was not
+    kept, since the person had spoken of the item in another window."""
     index = index_of(request)
     if index is None:
         return render(request, "waiting.html.j2", bench, error=request.app.state.keeper.error(bench))
@@ -137,6 +149,8 @@ def _next(
         "who": who,
         "place": working.place,
         "one": one,
+        "n_said": working.times_said(one.item) if one else 0,
+        "elsewhere": elsewhere,
         "n_gone": n_gone,
         "again": again,
     }

@@ -93,6 +93,11 @@ class Evaluator(Judge[Assessment]):
     def __init__(self, setup: Setup, options: Options | None = None) -> None:
         self.setup, self.options = setup, options or self.options_type()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what is worked out when first used, which another process works out for itself."""
+        kept = vars(self).items()
+        return {name: value for name, value in kept if not isinstance(getattr(type(self), name, None), cached_property)}
+
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """What it gives a number for; by default one, from 0 to 1, of its own name."""

@@ -8,6 +8,7 @@ from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.report.decision import front, judge_in_brief, to_decide, undecided
 from ragassay.evaluate.report.page import read_results, report
+from ragassay.evaluate.report.verdict_matrix import verdict_matrices
 from ragassay.evaluate.results import (
     NOT_DISTINGUISHABLE,
     AgentPool,
@@ -99,6 +100,18 @@ def pair(a, b, verdict, needed=None):
         needed=needed,
         **level,
     )
+
+
+def test_a_pair_whose_interval_leaves_out_0_and_that_is_not_told_apart_says_so_on_both_sides():
+    alone = pair("a", "b", NOT_DISTINGUISHABLE)
+    beyond = alone.model_copy(update={"difference": Figure(value=0.1, n=9, ci_low=0.01, ci_high=0.19)})
+    better = beyond.model_copy(update={"agent_b": "c", "verdict": "better"})
+    level = pair("b", "c", NOT_DISTINGUISHABLE)
+    (matrix,) = verdict_matrices(made(SIX[:3], (3, 2, 1), comparisons=(beyond, better, level)))
+    cells = {
+        (a, b): cell for a, row in zip("abc", matrix.rows, strict=True) for b, cell in zip("abc", row, strict=True)
+    }
+    assert {key for key, cell in cells.items() if cell and cell.alone} == {("a", "b"), ("b", "a")}
 
 
 def test_what_is_not_told_apart_stands_with_the_leaders_first_and_what_it_takes():

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.evaluate.report import plots
-from ragassay.evaluate.report.wording import Kind, beside_the_verdict, measure_name, number, shown
+from ragassay.evaluate.report.wording import (
+    Kind,
+    beside_the_verdict,
+    dollars,
+    measure_name,
+    number,
+    only_alone,
+    shown,
+)
 from ragassay.evaluate.results import Choice
 from ragassay.records import Figure
 from ragassay.text import one_line, untrusted
@@ -59,6 +67,31 @@ def test_line_ends_become_newlines_and_one_line_has_none() -> None:
 )
 def test_numbers(value: float, kind: Kind, text: str) -> None:
     assert number(value, kind) == text
+
+
+@pytest.mark.parametrize(
+    ("usd", "text"), [(0.0, "$0.00"), (0.0004, "$0.0004"), (0.01, "$0.01"), (0.38, "$0.38"), (1204.5, "$1,204.50")]
+)
+def test_sums_of_money(usd: float, text: str) -> None:
+    assert dollars(usd) == text
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "told", "joined"),
+    [
+        (0.01, 0.2, False, True),
+        (-0.2, -0.01, False, True),
+        (0.01, 0.2, True, False),
+        (-0.1, 0.2, False, False),
+        (0.0, 0.2, False, False),
+        (None, None, False, False),
+    ],
+)
+def test_an_interval_beyond_0_that_is_not_told_apart_says_how(
+    low: float | None, high: float | None, told: bool, joined: bool
+) -> None:
+    figure = Figure(value=0.1, n=9, ci_low=low, ci_high=high)
+    assert only_alone(figure, told, 15) == ("beyond 0 by itself, not with all 15 pairs" if joined else "")
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,22 @@ def test_each_column_of_the_heat_map_leads_to_its_query(tmp_path: Path):
         assert {client.get(link.replace("&amp;", "&")).status_code for link in links} == {200}
 
 
+def test_where_an_interval_leaves_out_0_and_the_verdict_does_not_the_row_joins_them(tmp_path: Path):
+    """Read off the rows themselves: both ends on one side of 0, and 'not told apart' beside them."""
+    row = re.compile(r'<i>\[(−?)([\d.]+), (−?)([\d.]+)\]</i>(?:(?!</tr>).)*?<td class="told[^>]*>(.*?)</td>', re.DOTALL)
+    joined = set()
+    with browsing(make_workspace(tmp_path, 20, hostile=False)) as client:
+        for measure in ("relevance", "accuracy", "win_rate"):
+            page = client.get(f"/results/decision?measure={measure}", headers={"hx-request": "true"}).text
+            for low_sign, low, high_sign, high, said in row.findall(page):
+                if not (float(low) and float(high)):
+                    continue  # rounded
+                beyond = low_sign == high_sign
+                assert ("beyond 0 by itself" in said) == (beyond and "not told apart" in said), (measure, said)
+                joined.add("not with all 15 pairs" in said)
+    assert joined == {True, False}
+
+
 def test_few_queries_are_said_to_be_few(tmp_path: Path):
     with browsing(make_workspace(tmp_path, 4)) as client:
         assert "are too few to say who is better" in client.get("/results/decision").text

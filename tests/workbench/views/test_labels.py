@@ -159,11 +159,41 @@ def test_only_sheets_that_were_drawn_are_there(client: TestClient, sheet: str) -
 def test_a_label_of_no_item_or_off_its_scale_is_not_written(workspace: Workspace, client: TestClient) -> None:
     sheet, items = sheet_of(workspace)
     call(client, "Ann")
-    assert client.post(f"/results/labels/{sheet}/say", data={"item": "i0", "label": "1"}).status_code == 500
+    assert client.post(f"/results/labels/{sheet}/say", data={"item": "i0", "label": "1"}).status_code == 422
     assert (
         client.post(f"/results/labels/{sheet}/say", data={"item": next(iter(items)), "label": "9"}).status_code == 422
     )
     assert not workspace.label_journal(sheet).exists()
+
+
+def test_of_two_windows_on_one_item_the_first_label_stands_and_the_second_is_told(
+    workspace: Workspace, client: TestClient
+) -> None:
+    sheet, _ = sheet_of(workspace)
+    call(client, "Ann")
+    page = client.get(f"/results/labels/{sheet}").text
+    given = {"item": item_in(page), "said": re.findall(r'name="said" value="(\d+)"', page)[0]}
+    answers = [client.post(f"/results/labels/{sheet}/say", data=given | {"label": label}).text for label in "20"]
+    assert ["in another window stands" in answer for answer in answers] == [False, True]
+    assert item_in(answers[0]) == item_in(answers[1]) != given["item"]
+    assert [one.label for one in read_said(workspace.label_journal(sheet))] == ["2"]
+    assert len(read_labels(workspace.own_labels)) == 1
+    back = client.post(f"/results/labels/{sheet}/undo").text
+    again = given | {"said": re.findall(r'name="said" value="(\d+)"', back)[0], "label": "0"}
+    assert item_in(back) == given["item"] and again["said"] == "2"
+    assert "another window" not in client.post(f"/results/labels/{sheet}/say", data=again).text
+    assert [one.label for one in read_said(workspace.label_journal(sheet))] == ["2", None, "0"]
+
+
+def test_a_second_person_at_the_same_browser_can_say_so(workspace: Workspace, client: TestClient) -> None:
+    sheet, _ = sheet_of(workspace)
+    call(client, "Ann")
+    home = client.get("/results/labels").text
+    assert "You are <b>Ann</b>" in home and 'hx-post="/results/labels/who"' in home
+    first = item_in(client.get(f"/results/labels/{sheet}").text)
+    say(client, sheet, first, "1")
+    assert client.post("/results/labels/who", data={"who": "Bob"}).status_code == 204
+    assert item_in(client.get(f"/results/labels/{sheet}").text) == first
 
 
 def test_a_sheet_is_drawn_from_the_page(workspace: Workspace, client: TestClient) -> None:

@@ -82,5 +82,5 @@ def test_it_is_seldom_asked_for_again_when_nothing_runs_and_unknown_prices_are_s
     with browsing(make_workspace(tmp_path), states=lambda _: states) as client:
         page = client.get("/results/progress").text
     assert AGAIN not in page
-    assert "$0.4000" in page
+    assert "$0.40" in page
     assert "1 call without a known price" in page
