@@ -162,6 +162,9 @@ def read_records(path: Path, kind: type[R]) -> list[R]:
     return records
 
 
+_one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
 def write_records(path: Path, records: Iterable[Record]) -> None:
     """Write records as JSON Lines, atomically, keys in the order of the model's fields."""
     write_text(path, "".join(json_line(record.dump()) for record in records))
@@ -169,7 +172,7 @@ def write_records(path: Path, records: Iterable[Record]) -> None:
 
 def json_line(value: Mapping[str, Any]) -> str:
     """One JSON Lines line, with its newline; NaN and infinity are refused."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False) + "\n"
+    return _one_line(value) + "\n"
 
 
 def read_json(path: Path) -> Any:

@@ -144,6 +144,8 @@ class Evaluator(Judge[Assessment]):
 
     def lacks(self, query: Query) -> tuple[Need, ...]:
         """What of the ground truth it needs the query does not have."""
+        if not self.needs:
+            return ()
         has: dict[Need, Callable[[Query], object]] = {
             "expected_response": expected_response,
             "expected_docs": expected_docs,

@@ -6,6 +6,7 @@ listed first, as an error; this module is the border behind which a judge may ra
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -170,6 +171,7 @@ def _play_apart(by_judge: Sequence[Sequence[_Task[Row]]]) -> None:
 
 def _rows_of(given: tuple[Sequence[Judge[Row]], Sequence[Any]]) -> list[list[Sequence[Row]]]:
     """What each of the judges says of each of the cases; nothing of a case where it asks after all."""
+    gc.freeze()  # the libraries' objects stay: going through them time and again takes a tenth of it all
     made = [[_Task(judge, case) for case in given[1]] for judge in given[0]]
     for tasks in made:
         for task in tasks:

@@ -38,6 +38,6 @@ def _labels(folder: Path, n: int) -> dict[tuple[str, str], tuple[float | None, s
 def test_processes_beside_ours_give_the_same(tmp_path: Path) -> None:
     for name in ("few", "many"):
         (tmp_path / name).mkdir()
-    few, many = _labels(tmp_path / "few", len(TEXTS)), _labels(tmp_path / "many", 70 * len(TEXTS))
-    assert len(many) == 70 * len(few)
+    few, many = _labels(tmp_path / "few", len(TEXTS)), _labels(tmp_path / "many", 90 * len(TEXTS))
+    assert len(many) == 90 * len(few)
     assert all(found == few[f"q{int(query[1:]) % len(TEXTS)}", name] for (query, name), found in many.items())

@@ -124,12 +124,17 @@ def _of_one_script(text: str) -> str:
 def _check_sentences(text: str) -> None:
     """Raises Unclear where sentences that are long enough are surely in more than one language."""
     sizes: Counter[str] = Counter()
-    for sentence in sentences(text)[:100]:
-        if letters(sentence) >= _SENTENCE:
-            language, probability = identifier().classify(sentence)
-            language = "en" if language == "pcm" else language
-            if probability >= _SURE:
-                sizes[language] += letters(sentence)
+    sized = [(letters(sentence), sentence) for sentence in sentences(text)[:100]]
+    asked = sorted((one for one in sized if one[0] >= _SENTENCE), reverse=True)
+    left = sum(size for size, _ in asked)
+    for size, sentence in asked if len(asked) > 1 else ():
+        second = sum(n for _, n in sizes.most_common(2)[1:])
+        if second + left < _SHARE * (sizes.total() + left):
+            return  # whatever the others are in, no second language has its share
+        left -= size
+        language, probability = identifier().classify(sentence)
+        if probability >= _SURE:
+            sizes["en" if language == "pcm" else language] += size
     if sum(size >= _SHARE * sizes.total() for size in sizes.values()) > 1:
         raise Unclear(f"mixed: sentences in {' and '.join(sorted(sizes))}")
 
