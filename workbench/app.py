@@ -20,6 +20,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.report import TEMPLATES
 from ragassay.text import one_line
 
+from .ahead import Ahead
 from .aside import Aside
 from .bench import Bench
 from .guard import Access, Guard
@@ -59,7 +60,10 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     """The indexes are made from the start, and whoever makes them ends with the server."""
     for bench in app.state.benches.values():
         app.state.keeper.begin(bench)
+    ahead = Ahead(app.state.benches, app.state.keeper)
+    ahead.start()
     yield
+    ahead.close()
     app.state.keeper.close()
     app.state.library.close()
     app.state.aside.close()
