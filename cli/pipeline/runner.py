@@ -136,11 +136,18 @@ class Runner:
             if stage.name == before.name:
                 return
             known = read_manifest(workspace.manifests / f"{stage.name}.json")
-            inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], workspace.results)
-            made = digests(stage.makes(workspace), workspace.results)
-            if known and (reason := why_run(known, inputs, stage.settings(workspace.experiment), made)):
+            if known is not None and (reason := self._why_stale(stage, known)):
                 mend = f"`ragassay {stage.name} {workspace.corpus}` brings it up to date"
                 self._say(f"note: {stage.name} is not up to date ({reason}); {mend}")
+
+    def _why_stale(self, stage: Stage, known: Manifest) -> str | None:
+        workspace = self._workspace
+        try:
+            inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], workspace.results)
+        except InputError:  # what it needs is not here any more: for whoever runs that stage
+            return None
+        made = digests(stage.makes(workspace), workspace.results)
+        return why_run(known, inputs, stage.settings(workspace.experiment), made)
 
     def _run(self, stage: Stage, inputs: dict[str, str | None]) -> Manifest:
         from ragassay.calls.caller import Caller
