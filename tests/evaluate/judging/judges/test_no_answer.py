@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from support.item_replies import between, script
 
@@ -36,9 +38,9 @@ def test_an_agent_that_failed_has_strictly_not_answered_and_is_else_counted_as_f
     assert (raw.label, raw.error) == (None, "no answer to judge: timed out")
     assert (strict.label, strict.reason, strict.error) == (0, "the agent gave no answer: timed out", None)
     assert len(bench.server.requests) == 1
-    printed = [line.split("│") for line in capsys.readouterr().out.splitlines() if "query_answered" in line]
-    means = [cells for cells in printed if len(cells) == 8]
-    shown = {cells[1].strip(): [cells[3].strip(), cells[5].strip(), cells[6].strip()] for cells in means}
+    means = capsys.readouterr().out.partition("threshold")[0].splitlines()
+    printed = [re.split(r"\s{2,}", line.strip()) for line in means if line.startswith("query_answered")]
+    shown = {cells[0]: [cells[2], *cells[-2:]] for cells in printed}
     assert shown == {"query_answered": ["1.000", "1", "1"], "query_answered_strict": ["0.500", "2", "0"]}
 
 
