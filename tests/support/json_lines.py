@@ -17,4 +17,5 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
 
 def records(path: Path) -> list[dict[str, Any]]:
     """The objects of a file, a line each."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = path.read_bytes().decode().split("\n")  # splitlines also cuts at signs that a text may hold
+    return [json.loads(line) for line in lines if line]
