@@ -221,7 +221,8 @@ def test_the_progress_names_the_agent_and_counts(ask):
     told = Told()
     ask(bad("return None"), at_once=1, progress=told)
     none = "TypeError: a str, a dict or an Answer is expected, not NoneType"
-    assert told == [("answer: agent ours", 4), "done", "done", ("failed", none), "done", "stop"]
+    said = [one for one in told if one != "show"]  # a slow machine is shown while it waits
+    assert said == [("answer: agent ours", 4), "done", "done", ("failed", none), "done", "stop"]
 
 
 def gone(pid: int, within_s: float = 20) -> bool:
