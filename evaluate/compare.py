@@ -367,7 +367,7 @@ def _rating_detail(basis: Basis, pairs: Sequence[Comparison]) -> RatingDetail:
 
 def _pairs(basis: Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[], tuple[Comparison, ...]]:
     """Begun; waited for when asked for."""
-    draws, matters = basis.draws, basis.experiment.compare.matters
+    draws, matters = basis.draws, {**basis.experiment.compare.matters, POINTS: basis.margin}
     standing = basis.standing
     leader = FromLeader(standing.leader, standing.differences, standing.adjusted) if standing else None
     return compared_measures.compare_agents(

@@ -22,27 +22,40 @@ SPREAD = 0.1
 """The scale of the half-Cauchy prior of the true means' standard deviation, in points (0 to 1)."""
 
 _SPREADS = np.concatenate([[0.0], np.geomspace(0.002, 1.0, 60)])
+_VARIANCES, _MANY = 5, 300
+"""Into how many equal parts the distribution of the variance is cut; degrees of freedom from which it is known."""
+
 _STEPS = np.linspace(-8, 8, 241)
 """Where the distribution of the largest is summed, in standard deviations of one around the whole of all."""
 
 
-def best_of(means: Floats, variance: float) -> tuple[Floats, float]:
+def best_of(means: Floats, variance: float, df: float = np.inf) -> tuple[Floats, float]:
     """(agents,): how likely each is the best, which sum to 1; and by how much the first is expected to fall short.
 
-    means: (agents,), at least two. variance: of the means' noise, above 0, as of one contrast of theirs.
+    means: (agents,), at least two. variance: of the means' noise, above 0, as of one contrast of theirs, learned
+    with `df` degrees of freedom: as in Student's t it may be larger.
     """
+    from scipy.special import chdtri
+
+    places = (np.arange(_VARIANCES) + 0.5) / _VARIANCES
+    scales = df / chdtri(df, places) if df < _MANY else np.ones(1)
+    parts = [_best_of(means - means.mean(), variance * scale) for scale in scales.tolist()]
+    chances, losses = zip(*parts, strict=True)
+    return np.mean(chances, axis=0), float(np.mean(losses))
+
+
+def _best_of(centred: Floats, variance: float) -> tuple[Floats, float]:
     from scipy.special import ndtr
 
-    centred = means - means.mean()
     weights = _weights(centred, variance)
-    chance, loss = np.zeros(len(means)), 0.0
+    chance, loss = np.zeros(len(centred)), 0.0
     for spread, weight in zip(_SPREADS**2, weights, strict=True):
         if weight < 1e-9:
             continue
         kept = spread / (spread + variance)
         level, deviation = kept * centred, np.sqrt(kept * variance)
         if deviation < NO_SPREAD:
-            chance += weight / len(means)
+            chance += weight / len(centred)
             continue
         ends = level.min() + _STEPS[0] * deviation, level.max() + _STEPS[-1] * deviation
         at = np.linspace(*ends, max(len(_STEPS), int(8 * (ends[1] - ends[0]) / deviation)))

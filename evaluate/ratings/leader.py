@@ -58,6 +58,9 @@ def _claims(found: Standing) -> dict[Claim, str]:
 def _sentence(found: Standing) -> str:
     best, n = found.leader, found.n_queries
     queries = "this 1 query" if n == 1 else f"these {n:,} queries"
+    points = f"{100 * found.margin:g} points"
+    if found.equal and found.safe:
+        return f"{named(found.possible_best)} are equal for practice, within {points}: take the cheaper."
     if level := [agent for agent, one in found.differences.items() if one.value == 0.0 and agent in found.untold]:
         return f"{named([best, *level])} are level on {queries}."
     if n < FEWEST_SECTIONS:
@@ -71,9 +74,6 @@ def _sentence(found: Standing) -> str:
         return f"{best} leads, but {pairs}{more} have no verdict on each other, so that nothing is told."
     if found.decided:
         return f"Choose {best}: it is told from each other agent with {queries}."
-    points = f"{100 * found.margin:g} points"
-    if found.equal and found.safe:
-        return f"{named(found.possible_best)} are equal for practice, within {points}: take the cheaper."
     untold = f"{best} leads, but is not told from {named(found.untold)} with {queries}"
     return f"{untold}; none is better than it by {points}." if found.safe else f"{untold}."
 

@@ -1,9 +1,8 @@
 """Points: what ranks agents and what tests them. On a query, the mean over its opponents of win 1, tie 1/2, loss 0.
 
 A game that failed is missing. Beside the points that were seen stand those with every failed game lost, and won, so
-that what a judge's failures hide can be asked: a judge that fails where an agent would lose otherwise lifts it. A game
-that is missing because the opponent's answer failed is nobody's doubt; of an agent's own failed answer the worst is a
-loss.
+that what failures hide can be asked: a judge that fails where an agent would lose otherwise lifts it. An answer that
+failed loses: its games are lost where the worst is asked of its agent, missing where the best is, and won by the other.
 
 Where pairs have met on different queries, as in adaptive play, a pair that met on m of n queries counts n / m, and a
 query's value is the agent's points plus what the query adds to them: the linearised mean (Binder, International
@@ -32,9 +31,9 @@ class Points:
     """Of agents on queries, both sorted; all (agents, queries) from 0 to 1, NaN where there is none.
 
     seen: by the verdicts there are. lost, won: with every failed game of the agent lost, and won; the same array where
-    nothing failed. failed: (agents, queries), how many games failed there that may count against the agent. n_failed:
-    games without a verdict. strangers: pairs of agents with a verdict that have none on each other. With pairs that met
-    on different queries values are linearised, and may be below 0 or above 1.
+    nothing failed. failures: (games, 3), agent, opponent and query of each game that failed and may count against the
+    agent. n_failed: games without a verdict. strangers: pairs of agents with a verdict that have none on each other.
+    With pairs that met on different queries values are linearised, and may be below 0 or above 1.
     """
 
     agents: tuple[str, ...]
@@ -42,7 +41,7 @@ class Points:
     seen: Floats
     lost: Floats
     won: Floats
-    failed: Ints
+    failures: Ints
     n_failed: int = 0
     strangers: tuple[tuple[str, str], ...] = ()
 
@@ -70,8 +69,12 @@ class Points:
         """Those of some agents, in this order; their points against all remain."""
         at = [self.agents.index(agent) for agent in agents]
         strangers = tuple(pair for pair in self.strangers if set(pair) <= set(agents))
-        rows = self.seen[at], self.lost[at], self.won[at], self.failed[at]
-        return Points(tuple(agents), self.queries, *rows, self.n_failed, strangers)
+        place = np.full(len(self.agents) + 1, -1)
+        place[at] = np.arange(len(at))
+        agent, opponent, query = self.failures.T
+        failures = np.stack([place[agent], place[opponent], query], axis=1)[place[agent] >= 0]
+        rows = self.seen[at], self.lost[at], self.won[at]
+        return Points(tuple(agents), self.queries, *rows, failures, self.n_failed, strangers)
 
 
 def points_of(
@@ -90,21 +93,20 @@ def points_of(
     rows = _Rows.of(verdicts, names, asked, unanswered)
     plan = None if rows.alike else weigh
     shape = (len(names), len(asked))
-    failed = np.zeros(shape, dtype=np.intp)
     counting = rows.doubted | rows.own_fault
-    np.add.at(failed, (rows.agent[counting], rows.query[counting]), 1)
+    failures = np.stack([rows.agent, rows.opponent, rows.query], axis=1)[counting]
     seen = _table(rows, ~rows.missing, 0.0, shape, plan)
     lost = won = seen
     if rows.missing.any():
-        lost = _table(rows, ~rows.missing | counting, 0.0, shape, plan)
-        won = _table(rows, ~rows.missing | rows.doubted, 1.0, shape, plan)
-    return Points(names, asked, seen, lost, won, failed, int(rows.missing.sum()) // 2, rows.strangers(names))
+        lost = _table(rows, ~rows.missing | counting | rows.given, 0.0, shape, plan)
+        won = _table(rows, ~rows.missing | rows.doubted | rows.given, 1.0, shape, plan)
+    return Points(names, asked, seen, lost, won, failures, int(rows.missing.sum()) // 2, rows.strangers(names))
 
 
 @dataclass(frozen=True)
 class _Rows:
     """Every game twice, once from the side of each; all (rows,). missing: without a verdict; of these, doubted: by the
-    judge's failure; own_fault: since the agent's own answer failed."""
+    judge's failure; own_fault: since the agent's own answer failed; given: since the opponent's alone did."""
 
     agent: Ints
     opponent: Ints
@@ -113,6 +115,7 @@ class _Rows:
     missing: Truths
     doubted: Truths
     own_fault: Truths
+    given: Truths
 
     @classmethod
     def of(
@@ -145,6 +148,7 @@ class _Rows:
             missing,
             missing & ~mine & ~theirs,
             missing & mine,
+            missing & theirs & ~mine,
         )
 
     @property
@@ -167,7 +171,8 @@ class _Rows:
 def _table(rows: _Rows, counted: Truths, failed_score: float, shape: tuple[int, int], plan: Weigh | None) -> Floats:
     """Points by the rows counted, those missing at `failed_score`. plan: how they are linearised; None: not at all."""
     agent, query = rows.agent[counted], rows.query[counted]
-    score = np.where(rows.missing[counted], failed_score, rows.score[counted])
+    failed = np.where(rows.given, 1.0, failed_score)
+    score = np.where(rows.missing, failed, rows.score)[counted]
     if plan is not None:
         return _linearised(rows, counted, score, shape, plan)
     total, number = np.zeros(shape), np.zeros(shape)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Ints, Truths
 from ragassay.records import Figure
 
 from ..inputs.clusters import Clusters
@@ -124,7 +124,7 @@ def rank_intervals(found: Standing, pairs: Sequence[Comparison]) -> dict[str, tu
 
 def _ladder(points: Points, clusters: Clusters, seed: int, share: float = 1.0) -> Ladder:
     """share: of the failed games, which count against the leader."""
-    if not points.failed.any() or not share:
+    if not len(points.failures) or not share:
         return holm_from_leader(points.seen, clusters, seed)
     seen, lost, won = points.seen, points.lost, points.won
     worst, best = lost[0] - won[1:], won[0] - lost[1:]
@@ -134,21 +134,31 @@ def _ladder(points: Points, clusters: Clusters, seed: int, share: float = 1.0) -
     return holm_from_leader(seen, clusters, seed, worst, best)
 
 
-def _among(points: Points, share: float) -> Floats:
+def _among(points: Points, share: float) -> Truths:
     """(others, queries): the queries with the first part of the failed games of the leader and of each other."""
-    games = points.failed[0] + points.failed[1:]
-    asked = np.cumsum(games, axis=1) <= round(share * float(games.sum(axis=1).max()))
-    return np.asarray(asked)
+    games = _failed_games(points)
+    return np.asarray(np.cumsum(games, axis=1) <= round(share * float(games.sum(axis=1).max())))
+
+
+def _failed_games(points: Points) -> Ints:
+    """(others, queries): how many games failed that count against the leader, of its own or of the other's."""
+    agent, opponent, query = points.failures.T
+    games = np.zeros((len(points.agents) - 1, len(points.queries)), dtype=np.intp)
+    for place, row in enumerate(games, 1):
+        which = (agent == 0) | (agent == place)
+        pairs = np.stack([query, np.minimum(agent, opponent), np.maximum(agent, opponent)])[:, which]
+        np.add.at(row, np.unique(pairs, axis=1)[0], 1)
+    return games
 
 
 def _overturned_by(points: Points, clusters: Clusters, seed: int, *, decided: bool) -> int | None:
     """By bisection, the games taken in the order of their queries; None where failures undo nothing."""
-    if decided or not points.failed.any():
+    if decided or not len(points.failures):
         return None
     alone = holm_from_leader(points.seen, clusters, seed)
     if not alone.told.all():
         return None
-    most = int((points.failed[0] + points.failed[1:]).sum(axis=1).max())
+    most = int(_failed_games(points).sum(axis=1).max())
     low, high = 0, most
     while high - low > 1:
         middle = (low + high) // 2
@@ -183,6 +193,6 @@ def _chances(points: Points, clusters: Clusters) -> tuple[dict[str, float], floa
         centred = means - means.mean()
         means = means - centred / (n + 1)
         variance = float((centred**2).sum()) * n / (n + 1) ** 3 / (len(means) - 1) or 1 / (n + 1) ** 2
-    chances, loss = best_of(means, variance)
+    chances, loss = best_of(means, variance, n - 1)
     shown = (round(one, DIGITS) for one in chances.tolist())
     return dict(zip(points.agents, shown, strict=True)), round(loss, DIGITS)
