@@ -58,6 +58,10 @@ def _claims(found: Standing) -> dict[Claim, str]:
 def _sentence(found: Standing) -> str:
     best, n = found.leader, found.n_queries
     queries = "this 1 query" if n == 1 else f"these {n:,} queries"
+    if found.strangers:
+        pairs = listed([f"{a} and {b}" for a, b in found.strangers[:3]])
+        more = f" and {len(found.strangers) - 3} more pairs" if len(found.strangers) > 3 else ""
+        return f"{best} leads, but {pairs}{more} have no verdict on each other, so that nothing is told."
     points = f"{100 * found.margin:g} points"
     if found.equal and found.safe:
         return f"{named(found.possible_best)} are equal for practice, within {points}: take the cheaper."
@@ -68,10 +72,6 @@ def _sentence(found: Standing) -> str:
     if found.n_sections < FEWEST_SECTIONS:
         few = f"{found.n_sections} sections" if found.n_sections > 1 else "one section"
         return f"{best} leads, but {queries} come from {few}, too few to be sure."
-    if found.strangers:
-        pairs = listed([f"{a} and {b}" for a, b in found.strangers[:3]])
-        more = f" and {len(found.strangers) - 3} more pairs" if len(found.strangers) > 3 else ""
-        return f"{best} leads, but {pairs}{more} have no verdict on each other, so that nothing is told."
     if found.decided:
         return f"Choose {best}: it is told from each other agent with {queries}."
     untold = f"{best} leads, but is not told from {named(found.untold)} with {queries}"

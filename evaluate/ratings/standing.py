@@ -37,10 +37,10 @@ class Standing:
     safe: whether no agent is better than the leader by `margin` (points, 0 to 1). equal: whether it is no better than
     any of the untold by `margin`, and there are some. differences: agent to the leader's points less its own, with the
     ladder's interval. adjusted: agent to its two-sided p, told at 5%. p_best: how likely each is the best, in `order`.
-    expected_loss: how many points the leader is expected to fall short of the best; None below two sections.
-    overturned_by: how many failed games, lost by the leader, undo what it would be without them, decided; None where
-    there is nothing to undo. strangers: pairs that have not met; nothing is told then. n_queries, n_sections: with a
-    verdict.
+    expected_loss: how many points the leader is expected to fall short of the best; None below two sections, or with
+    strangers. overturned_by: how many failed games, lost by the leader, undo what it would be without them, decided;
+    None where there is nothing to undo. strangers: pairs that have not met; nothing is told then. n_queries,
+    n_sections: with a verdict.
     """
 
     order: tuple[str, ...]
@@ -87,7 +87,7 @@ def stand(points: Points, clusters: Clusters, seed: int, margin: float = MARGIN)
     untold = [agent for agent in mine.agents[1:] if agent not in told]
     at = [mine.agents[1:].index(agent) for agent in untold]
     known = met and found.n_sections >= FEWEST_SECTIONS and not np.isnan(found.low).any()
-    p_best, loss = _chances(mine, clusters)
+    p_best, loss = _chances(mine, clusters) if met else ({}, None)
     return Standing(
         order=mine.agents,
         told=tuple(told),
