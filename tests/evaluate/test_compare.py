@@ -187,7 +187,8 @@ def test_a_judge_with_a_favourite_place_is_warned_of_at_the_head_and_moves_no_ra
 def test_queries_and_their_copies_from_the_same_section_count_once(tmp_path):
     """So every table knows of sections. Not so: latencies (made up by number), Elo (its orders are drawn), the paired
     t-tests (of queries), needed queries, agreement (Krippendorff's alpha counts pairs), and where copies count for more
-    (Kish 1965): where all are alike, in corrected differences, and in the leader's, whose errors are the jackknife's."""
+    (Kish 1965): where all are alike, in corrected differences, and in the leader's, whose errors are the
+    jackknife's."""
     one, twice = (Made(tmp_path / str(n), n=12 * n) for n in (1, 2))
     for made in (one, twice):
         sections = [{"section": f"s{i % 12}"} for i, _ in enumerate(made.queries)]
