@@ -25,6 +25,7 @@ from .figures.boxes import boxes_of
 from .figures.classes import CLASSIFICATION, classification_figures
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
+from .figures.failures import failures
 from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
 from .figures.flips import flip_problems, robustness
 from .figures.good_enough.evidence_found import found_in, relevant_by_judges
@@ -175,6 +176,7 @@ def _results_of(
         **pool,
         **_ratings(basis),
         audit=audit,
+        failures=failures(findings, basis.found),
         corrected=corrected,
         panel=panel,
         second=_second(basis, second),

@@ -119,6 +119,15 @@ class Answer(Record):
         return self.model_dump(mode="json", by_alias=True, exclude=unsaid)
 
 
+NO_ANSWER = "no answer to judge: "
+"""What the error of a judgment or a game begins with that failed because an answer had."""
+
+
+def for_want_of_an_answer(error: str | None) -> bool:
+    """Whether a record failed because an answer did, which is then counted there alone."""
+    return error is not None and error.startswith(NO_ANSWER)
+
+
 class AnswerRun(Answer):
     """`answer-runs/AGENT.jsonl`: the query asked again; `run` counts from 2, the answer itself being run 1."""
 
@@ -194,6 +203,9 @@ class KeptReplies(Record):
 
 
 Winner = Literal["a", "b", "tie"]
+
+IDENTICAL = "the two answers are identical"
+"""The reason of a game that is a tie without a judge: both answers are the same text."""
 
 
 class Game(Record):

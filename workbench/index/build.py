@@ -11,6 +11,7 @@ import math
 import os
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.figures import compared_measures, query_values
 from ragassay.evaluate.figures.agent_evaluation_rows import read_judged
 from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
+from ragassay.evaluate.figures.failures import own_failures
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.inputs.perturbed import originals_alone
 from ragassay.evaluate.inputs.sections import source_clusters
@@ -39,8 +41,8 @@ from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query,
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 5
-"""Counts up when the tables change, so that an index of before is made anew."""
+LAYOUT = 6
+"""Counts up when the tables, or what is counted in them, change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 
@@ -112,7 +114,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     _insert_measures(connection, measured, agents, queries)
     _insert(connection, "causes", _causes(workspace, place, agents))
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
-    flips, failed = _flips(games), _failed(rows)
+    flips, failed = _flips(games), Counter(row.query_id for row in own_failures(rows))
     clusters = source_clusters(queries)
     together = [clusters.names[clusters.number(query.id)] for query in queries]
     rows_of_queries = ((*_query(q, n, flips, failed), together[n]) for n, q in enumerate(queries))
@@ -214,15 +216,6 @@ def _flips(games: Sequence[Game]) -> dict[str, int]:
         if verdict.flipped:
             flips[verdict.query_id] = flips.get(verdict.query_id, 0) + 1
     return flips
-
-
-def _failed(rows: Iterable[Answer | Judgment | Game]) -> dict[str, int]:
-    """Query to how many of its records are errors."""
-    failed: dict[str, int] = {}
-    for row in rows:
-        if row.error is not None:
-            failed[row.query_id] = failed.get(row.query_id, 0) + 1
-    return failed
 
 
 class Measured:
