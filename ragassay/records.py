@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -269,6 +270,14 @@ class RankedList(Record):
     def dump(self) -> dict[str, Any]:
         """As of every record; without `block` where there is one."""
         return self.model_dump(mode="json", by_alias=True, exclude={"block"} if self.block is None else set())
+
+
+Failing = TypeVar("Failing", bound=Answer | Judgment | Game)
+
+
+def own_failures(rows: Iterable[Failing]) -> list[Failing]:
+    """The records that failed by themselves."""
+    return [row for row in rows if row.error is not None and not for_want_of_an_answer(row.error)]
 
 
 class Figure(Record):

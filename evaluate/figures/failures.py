@@ -6,17 +6,14 @@ side: its error says so (`records.for_want_of_an_answer`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
-from ragassay.records import Answer, Game, Judgment, for_want_of_an_answer
+from ragassay.records import own_failures
 
 from ..inputs.findings import Findings
 from ..ratings.verdicts import Verdict
 from ..results import Failures
 from .failures_at_bottom import failed_answers
-
-Row = TypeVar("Row", bound=Answer | Judgment | Game)
 
 
 def failures(findings: Findings, found: Sequence[Verdict]) -> Failures:
@@ -31,8 +28,3 @@ def failures(findings: Findings, found: Sequence[Verdict]) -> Failures:
         judge_answers=len(unlabelled),
         judge_games=sum(one.winner is None and not one.unplayed for one in found),
     )
-
-
-def own_failures(rows: Iterable[Row]) -> list[Row]:
-    """The records that failed by themselves."""
-    return [row for row in rows if row.error is not None and not for_want_of_an_answer(row.error)]

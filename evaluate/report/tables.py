@@ -177,9 +177,7 @@ def bottom_columns(results: Results) -> list[Column]:
     ]
 
 
-_WIN_HELP = (
-    "share of its games an agent won; ties are no wins; failed: no verdict, for want of either answer too"
-)
+_WIN_HELP = "share of its games an agent won; ties are no wins; failed: no verdict, for want of either answer too"
 _RATING_HELP = {
     "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",
     "elo": "Elo rating: the mean of many tournaments with the games in random order; only differences mean something",

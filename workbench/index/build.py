@@ -24,7 +24,6 @@ from ragassay.errors import InputError
 from ragassay.evaluate.figures import compared_measures, query_values
 from ragassay.evaluate.figures.agent_evaluation_rows import read_judged
 from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
-from ragassay.evaluate.figures.failures import own_failures
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.inputs.perturbed import originals_alone
 from ragassay.evaluate.inputs.sections import source_clusters
@@ -37,7 +36,7 @@ from ragassay.evaluate.statistics.clustered import Values
 from ragassay.evidence.spans import place_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record
+from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
 
 R = TypeVar("R", bound=Record)
 

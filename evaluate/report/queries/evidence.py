@@ -12,10 +12,19 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem, read_json, read_objects, read_records
-from ragassay.records import Answer, Game, Judgment, Passage, Query, QuestionsCheck, RankedList, Record
+from ragassay.records import (
+    Answer,
+    Game,
+    Judgment,
+    Passage,
+    Query,
+    QuestionsCheck,
+    RankedList,
+    Record,
+    own_failures,
+)
 from ragassay.trec import Rankings, read_run
 
-from ...figures.failures import own_failures
 from ...inputs.sources import writer
 from ...ratings.verdicts import Verdict, verdicts
 
