@@ -63,8 +63,8 @@ def _below(results: Results) -> str:
     return (
         f"{results.n_queries} queries; {confidence(results)} intervals in brackets, "
         "queries of one section counted as one cluster. "
-        f"The two presentations of two answers disagreed in {flips.value} {flips.interval} of the {results.flip_rate.n:,} "
-        f"pairs of different answers; "
+        f"The two presentations of two answers disagreed in {flips.value} {flips.interval} "
+        f"of the {results.flip_rate.n:,} pairs of different answers; "
         f"the answer shown earlier won {first.value} {first.interval} of the decided games.{notices}"
     )
 
