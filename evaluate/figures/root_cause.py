@@ -99,7 +99,8 @@ def overall(outcomes: Sequence[Outcome], *, ground_truth: bool) -> Overall:
 
 def fix_of(cause: str) -> str:
     """What to do about a root cause, in a sentence or two."""
-    return _FIXES.get(_theirs(cause), f"The answer fails your judge {cause}: see its reason, and change what it is about.")
+    own = f"The answer fails your judge {cause}: see its reason, and change what it is about."
+    return _FIXES.get(_theirs(cause), own)
 
 
 def rationale(found: Overall) -> str:
