@@ -2,8 +2,9 @@
 
 Rules, not a model: the same text gives the same sentences on every machine. A sentence ends at a stop that is followed
 by what can begin another, in lower case too; abbreviations, decimals, names such as `util/delay.h` and inline code end
-none, nor do three dots and a closing quote or bracket before lower case. Citations behind the stop belong to the sentence before. A list item, a heading, a row of a table and an empty line end what
-stands before them. A row is one sentence, and so is a block of code, its lines as they are.
+none, nor do three dots and a closing quote or bracket before lower case. Citations behind the stop belong to the
+sentence before. A list item, a heading, a row of a table and an empty line end what stands before them. A row is one
+sentence, and so is a block of code, its lines as they are.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ _BEFORE_NUMBERS = "fig figs eq eqs sec sect ch chap vol no nos pp p nr abb bsp a
 _NUMBERED = frozenset(_BEFORE_NUMBERS.split())
 
 _BEFORE_LOWER = """
-abbr adj adv appt assn ave blvd bros capt col cont esp fl ft gen gov hon hr hrs lat lb lbs lt mins mo mos mt orig oz prev ref refs rep
-rev secs sen sgt univ usu yr yrs
+abbr adj adv appt assn ave blvd bros capt col cont esp fl ft gen gov hon hr hrs lat lb lbs lt mins mo mos mt orig oz prev
+ref refs rep rev secs sen sgt univ usu yr yrs
 """
 _OFTEN_LAST = "etc usw inc ltd co corp min max al est ed a.m p.m u.a jr sr"
 _FIRST = """
