@@ -43,8 +43,8 @@ _BEFORE_NUMBERS = "fig figs eq eqs sec sect ch chap vol no nos pp p nr abb bsp a
 _NUMBERED = frozenset(_BEFORE_NUMBERS.split())
 
 _BEFORE_LOWER = """
-abbr adj adv appt assn ave blvd bros capt col cont esp fl ft gen gov hon hr hrs lat lb lbs lt mins mo mos mt orig oz prev
-ref refs rep rev secs sen sgt univ usu yr yrs
+abbr adj adv appt assn ave blvd bros capt col cont esp fl ft gen gov hon hr hrs lat lb lbs lt mins mo mos mt orig oz
+prev ref refs rep rev secs sen sgt univ usu yr yrs
 """
 _OFTEN_LAST = "etc usw inc ltd co corp min max al est ed a.m p.m u.a jr sr"
 _FIRST = """

@@ -44,7 +44,7 @@ def _of_trace(row: Row, value: Any, path: Path) -> Mapping[str, Any]:
 
 AGENT_EVALUATION = Layout(
     name="agent-evaluation",
-    title="Databricks Agent Evaluation's: request, response or trace, retrieved_context, expected_response or expected_facts",
+    title="Databricks Agent Evaluation's: request, response or trace, retrieved_context, expected_response or _facts",
     needs=tuple(
         frozenset(("request", beside))
         for beside in ("response", "retrieved_context", "expected_response", "expected_facts", "trace")
