@@ -85,4 +85,15 @@ def _owed(run: Run) -> Iterator[tuple[str, Line, int]]:
         yield f"refusals of {agent}", figure, n
     for row in (*figures["tests"], *figures["comparisons"]):
         yield str(row), row["difference"], n
-    yield "flip_rate", figures["flip_rate"], n * comb(others + 1, 2)
+    no_pair = {_pair(game) for game in run.games if _no_pair(game)}
+    yield "flip_rate", figures["flip_rate"], n * comb(others + 1, 2) - len(no_pair)
+
+
+def _pair(game: Line) -> tuple[str, ...]:
+    return game["query_id"], *sorted((game["agent_a"], game["agent_b"]))
+
+
+def _no_pair(game: Line) -> bool:
+    """Identical answers cannot flip, and of an answer that failed there is no pair."""
+    said = game["reason"] or game["error"] or ""
+    return said == "the two answers are identical" or said.startswith("no answer to judge: ")
