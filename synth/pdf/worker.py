@@ -15,6 +15,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
 from ..formats.convert import convert
@@ -48,7 +49,7 @@ class _Documents:
 
     def _texts(self, request: Mapping[str, Any]) -> dict[str, Any]:
         pages = range(request["first"], request["last"] + 1)
-        return {"texts": [self._once_more(request, lambda pdf, n=page: pdf.page(n)._asdict()) for page in pages]}
+        return {"texts": [self._once_more(request, partial(_page_of, page=page)) for page in pages]}
 
     def _once_more(self, request: Mapping[str, Any], ask: Callable[[OpenPdf], dict[str, Any]]) -> dict[str, Any]:
         """What is asked of the document, or its error; where memory is short, by a reader that remembers no page."""
@@ -67,6 +68,10 @@ class _Documents:
             self._pdf = None
             self._pdf, self._key = open_pdf(path, cast(ReaderName, reader)), (path, reader)
         return self._pdf
+
+
+def _page_of(pdf: OpenPdf, page: int) -> dict[str, Any]:
+    return pdf.page(page)._asdict()
 
 
 def _converted(path: str, kind: str) -> dict[str, Any]:

@@ -88,8 +88,8 @@ def write(collection: Collection, folder: Path) -> None:
     """
     for id in (*collection.queries, *collection.passages):
         check_trec_id(id, folder / "queries.tsv" if id in collection.queries else folder / "documents.trec")
-    rows = (f"{q.id}\t{csv_cell(_one_line(q.text))}\n" for q in collection.queries.values())
-    write_text(folder / "queries.tsv", "".join(rows))
+    lines = (f"{q.id}\t{csv_cell(_one_line(q.text))}\n" for q in collection.queries.values())
+    write_text(folder / "queries.tsv", "".join(lines))
     if collection.qrels:
         check_trec_ids(collection.qrels, folder / "qrels.trec")
         write_qrels(folder / "qrels.trec", collection.qrels)
