@@ -170,6 +170,15 @@ def _alike(meetings: _Met) -> bool:
     return len(meetings) == len({query for query, _, _ in meetings}) * (len(agents) * (len(agents) - 1) // 2)
 
 
+def pair_weights(verdicts: Sequence[Decided]) -> dict[tuple[str, str], float]:
+    """What a game of two agents (in the order of their names) counts, n / m; nothing where each counts 1."""
+    meetings = _meetings(verdicts)
+    if _alike(meetings):
+        return {}
+    n = len({query for query, _, _ in meetings})
+    return {pair: n / m for pair, m in Counter((one, other) for _, one, other in meetings).items()}
+
+
 def _met(meetings: _Met, agent_at: dict[str, int], query_at: dict[str, int]) -> Meetings | None:
     if _alike(meetings):
         return None
