@@ -114,9 +114,7 @@ def _items(found: Sequence[Verdict], agent: str, known: Labels, method: str) -> 
 
 
 def cells(experiments: int) -> Iterator[Cell]:
-    """Six agents, level and far apart; a perfect judge and one that errs; queries alone and five a section."""
+    """Six agents, close and far apart; a perfect judge and one that errs."""
     for strengths in (WORLDS["6 agents"], CLEAR):
-        for per_section in (1, 5):
-            world = World(strengths, 100, per_section, by_section=0.5 * (per_section > 1))
-            for errs in (0.0, 0.2):
-                yield from corrected_win_rates(world, errs, 150, experiments)
+        for errs in (0.0, 0.2):
+            yield from corrected_win_rates(World(strengths, 300), errs, 400, experiments)

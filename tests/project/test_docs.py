@@ -103,6 +103,7 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         for name in re.findall(r"-m\s+benchmarks\.([\w.]*\w)", text):
             assert name in BENCHMARK_NAMES, name
     assert BENCHMARK_NAMES - {
+        "coverage.adaptive_labels",
         "coverage.labelled",
         "judges.faults.broken_json",
         "judges.faults.credentials",
