@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragassay.records import Figure, Game
+from ragassay.records import IDENTICAL, Figure, Game
 
-from ..judging.judges.pairwise import IDENTICAL
 from ..ratings.leader import leaders, named
 from ..ratings.verdicts import Verdict, sorted_game, verdicts
 from ..ratings.win_table import flip_rate

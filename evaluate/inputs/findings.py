@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import first_problem, read_json, read_records
-from ragassay.records import Game, Judgment, LedgerRow, RankedList, Record, Repeat, Section, StageUsage
+from ragassay.files import first_problem, read_json, read_records, read_rows
+from ragassay.records import IDENTICAL, Game, Judgment, LedgerRow, RankedList, Record, Repeat, Section, StageUsage
 from ragassay.text import plain
 from ragassay.trec import Qrels, read_qrels, read_run
 
@@ -38,7 +38,8 @@ class OfJudge:
 class Findings:
     """Everything that `compare` computes from. `rankings` has no agent that does not say what it retrieved.
 
-    Of a panel, relevance and pointwise are what it says as one, games and repeats the rows of all its judges, and
+    Judgments, games and answers are rows (`ragassay.files.read_rows`) of millions of which there is room; of the reasons
+    that judges gave, they have none but `IDENTICAL`. Of a panel, relevance and pointwise are what it says as one, games and repeats the rows of all its judges, and
     `judges` what each says by itself, in the panel's order; of one judge it is empty.
     `perturbed` are queries that were left out, being others in changed words.
     `unusable` says of a file of the user's that nothing in it fits this test set.
@@ -81,20 +82,20 @@ class Findings:
 
 def read_findings(workspace: Workspace, agents: Sequence[str] | None = None) -> Findings:
     """Read them, of `agents` (default: the experiment's). Raises InputError with the file and, if any, line."""
-    material = read_material(workspace, agents)
+    material = read_material(workspace, agents, as_rows=True)
     notices, usage = _manifests(workspace.manifests)
     queries = {query.id for query in material.queries}
-    games = read_records(workspace.games, Game)
+    games = read_rows(workspace.games, Game, _kept_of_game)
     _check_games(games, queries, set(material.agents), workspace.games)
     people = read_qrels(workspace.own_qrels) if workspace.own_qrels.exists() else {}
     return Findings(
         material,
         tuple(_if_there(workspace.sections, Section)),
         read_rankings(workspace, material),
-        tuple(read_records(workspace.relevance, Judgment)),
+        _judgments(workspace.relevance),
         read_qrels(workspace.qrels),
         {query: labels for query, labels in people.items() if query in queries},
-        tuple(read_records(workspace.pointwise, Judgment)),
+        _judgments(workspace.pointwise),
         tuple(games),
         tuple(_if_there(workspace.ledger, LedgerRow)),
         notices,
@@ -106,12 +107,27 @@ def read_findings(workspace: Workspace, agents: Sequence[str] | None = None) -> 
     )
 
 
+def _judgments(path: Path) -> tuple[Judgment, ...]:
+    return tuple(read_rows(path, Judgment, _kept_of_judgment))
+
+
+# No figure is made from what a judge said in words, which is most of a file.
+
+
+def _kept_of_judgment(row: Any) -> None:
+    row.reason = None
+
+
+def _kept_of_game(row: Any) -> None:
+    row.reason = IDENTICAL if row.reason == IDENTICAL else None
+
+
 def _of_judge(workspace: Workspace, judge: str) -> OfJudge:
     paths = (workspace.judge_relevance(judge), workspace.judge_pointwise(judge))
     for path in paths:
         if not path.exists():
             raise InputError("is not there: the panel has changed", file=path, remedy="run `ragassay judge` again")
-    return OfJudge(*(tuple(read_records(path, Judgment)) for path in paths))
+    return OfJudge(*map(_judgments, paths))
 
 
 def read_rankings(workspace: Workspace, material: Material) -> dict[str, Ranked]:

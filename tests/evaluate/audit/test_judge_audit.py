@@ -17,7 +17,7 @@ from ragassay.evaluate.audit.failures import audit_failures, failed_replies
 from ragassay.evaluate.audit.family import audit_family, family
 from ragassay.evaluate.audit.length import audit_length
 from ragassay.evaluate.audit.position import audit_position, flips_by_guessing
-from ragassay.evaluate.judging.judges.pairwise import IDENTICAL
+from ragassay.records import IDENTICAL
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.length_control import control_length
 from ragassay.evaluate.ratings.verdicts import verdicts

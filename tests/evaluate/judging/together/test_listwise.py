@@ -19,7 +19,7 @@ from ragassay.errors import InputError, RepliesMissing
 from ragassay.evaluate.audit.position import audit_position
 from ragassay.evaluate.audit.repeats import audit_repeats
 from ragassay.evaluate.inputs.clusters import ALONE
-from ragassay.evaluate.judging.judges.pairwise import IDENTICAL
+from ragassay.records import IDENTICAL
 from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.resamples import resamples
