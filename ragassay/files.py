@@ -11,7 +11,7 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field, make_dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from io import FileIO
 from operator import attrgetter
 from pathlib import Path
@@ -211,7 +211,9 @@ def row_type(kind: type[BaseModel]) -> type[Row]:
         said = one.annotation
         if isinstance(said, type) and issubclass(said, BaseModel):
             said = row_type(said)
-        default = {} if one.is_required() else {"default_factory": partial(one.get_default, call_default_factory=True)}
+        default = {} if one.is_required() else {"default": one.default}
+        if one.default_factory is not None:
+            default = {"default_factory": one.default_factory}
         fields.append((name, Annotated[said, *one.metadata, Field(alias=one.alias)], field(**default, kw_only=True)))
     made = make_dataclass(f"{kind.__name__}Row", fields, bases=(Row,), slots=True)
     made.__pydantic_config__ = config  # type: ignore[attr-defined]

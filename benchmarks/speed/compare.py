@@ -33,7 +33,9 @@ SIZES = ((2_000, 20, 380_000, 60, 1.5), (10_000, 60, 100_000, 120, 2.0))
 K, POOL, PER_SECTION = 5, 20, 5
 CRITERIA = ("relevance", "accuracy", "completeness", "precision")
 JUDGE = "file:judge"
-REASON = "It names the cause and the remedy, and all of it is in the passages; what the question asks besides is left out. "
+REASON = (
+    "It names the cause and the remedy, and all of it is in the passages; what the question asks besides is left out. "
+)
 EXPERIMENT = """\
 [questions]
 source = "own"
@@ -87,7 +89,11 @@ def _write(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def _query(id: str, number: int) -> dict[str, Any]:
-    return {"_id": id, "text": "?", "metadata": {"doc": "d", "section": f"s{number // PER_SECTION}", "model": "file:one"}}
+    return {
+        "_id": id,
+        "text": "?",
+        "metadata": {"doc": "d", "section": f"s{number // PER_SECTION}", "model": "file:one"},
+    }
 
 
 def _said(number: int) -> dict[str, Any]:
@@ -122,7 +128,9 @@ def _write_agent(results: Path, agent: str, queries: Sequence[str], pools: Seque
             stream.writelines(f"{query} Q0 {id} {n} {-n} {agent}\n" for n, id in enumerate(passages, 1))
 
 
-def _pointwise(queries: Sequence[str], agents: Sequence[str], generator: np.random.Generator) -> Iterator[dict[str, Any]]:
+def _pointwise(
+    queries: Sequence[str], agents: Sequence[str], generator: np.random.Generator
+) -> Iterator[dict[str, Any]]:
     strength = np.linspace(1.2, 0.6, len(agents))[:, None]
     for number, query in enumerate(queries):
         labels = np.clip(np.round(strength + generator.normal(size=(len(agents), len(CRITERIA)))), 0, 2)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records, read_rows
+from ragassay.files import read_records
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 
 R = TypeVar("R", Query, Passage)
+AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
+
+
+class Read(Protocol):
+    """Every record of a file, as `ragassay.files.read_records`."""
+
+    def __call__(self, path: Path, kind: type[AnyRecord], /) -> list[AnyRecord]: ...
 
 
 @dataclass(frozen=True)
@@ -63,12 +72,11 @@ def limited(material: Material, max_rows: int | None) -> Material:
     return replace(material, queries=material.queries[: max(1, max_rows // max(1, len(material.agents)))])
 
 
-def read_material(workspace: Workspace, agents: Sequence[str] | None = None, as_rows: bool = False) -> Material:
+def read_material(workspace: Workspace, agents: Sequence[str] | None = None, read: Read = read_records) -> Material:
     """Read what the stages before have written, of `agents` (default: the experiment's).
 
-    as_rows: passages and answers by `ragassay.files.read_rows`. Raises InputError with the file and line.
+    read: what reads a file's records. Raises InputError with the file and line.
     """
-    read = read_rows if as_rows else read_records
     queries = tuple(by_id(workspace.queries, Query).values())
     if not queries:
         raise InputError("holds no query", file=workspace.queries, remedy="run `ragassay questions` first")
@@ -89,7 +97,7 @@ def _not_there(query_id: str, agent: str) -> Answer:
     return Answer(query_id=query_id, agent=agent, answer=None, error="the agent's file has no answer")
 
 
-def by_id(path: Path, kind: type[R], read: Callable[[Path, type[R]], list[R]] = read_records) -> dict[str, R]:
+def by_id(path: Path, kind: type[R], read: Read = read_records) -> dict[str, R]:
     """The records of a file by their ids. Raises InputError where one is there twice."""
     records: dict[str, R] = {}
     for record in read(path, kind):
@@ -99,9 +107,7 @@ def by_id(path: Path, kind: type[R], read: Callable[[Path, type[R]], list[R]] = 
     return records
 
 
-def _answers_of(
-    workspace: Workspace, agent: str, query_ids: set[str], read: Callable[[Path, type[Answer]], list[Answer]]
-) -> dict[tuple[str, str], Answer]:
+def _answers_of(workspace: Workspace, agent: str, query_ids: set[str], read: Read) -> dict[tuple[str, str], Answer]:
     """An agent's answers to the queries asked; what it says about others is not owed."""
     path = workspace.answers(agent)
     answers: dict[tuple[str, str], Answer] = {}

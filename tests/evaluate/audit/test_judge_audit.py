@@ -17,14 +17,13 @@ from ragassay.evaluate.audit.failures import audit_failures, failed_replies
 from ragassay.evaluate.audit.family import audit_family, family
 from ragassay.evaluate.audit.length import audit_length
 from ragassay.evaluate.audit.position import audit_position, flips_by_guessing
-from ragassay.records import IDENTICAL
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.length_control import control_length
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.evaluate.statistics.sign_flip import sign_flip_p
-from ragassay.records import Query, StageUsage
+from ragassay.records import IDENTICAL, Query, StageUsage
 
 AGENTS = ("amber", "beryl", "coral")
 
