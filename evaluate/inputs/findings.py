@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -155,7 +157,28 @@ def read_findings(workspace: Workspace, agents: Sequence[str] | None = None, rea
     read: how what was found, answered and judged is read (default: `without_texts`, or `with_answers` where evaluators
     may have to be told of answers without a word); who shows or judges texts gives `read_records`.
     """
-    read = read or (with_answers if workspace.experiment.evaluates else without_texts)
+    with _uncollected():
+        return _read_findings(workspace, agents, read or _usual(workspace))
+
+
+def _usual(workspace: Workspace) -> Read:
+    return with_answers if workspace.experiment.evaluates else without_texts
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Python looks again and again through all objects there are for garbage, of which reading millions leaves none: a
+    third of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _read_findings(workspace: Workspace, agents: Sequence[str] | None, read: Read) -> Findings:
     material = read_material(workspace, agents, read)
     notices, usage = _manifests(workspace.manifests)
     queries = {query.id for query in material.queries}
