@@ -237,7 +237,7 @@ def _each(path: Path, kind: type[R], fast: Callable[[bytes], T], of_record: Call
                 except ValueError:
                     pass
             try:
-                value = _object(line.decode(), path, number)
+                value = _object(line.decode().removesuffix("\n"), path, number)
                 made = None if value is None else of_record(_record(value, kind, path, number))
             except (InputError, UnicodeDecodeError):
                 read_text(path)
