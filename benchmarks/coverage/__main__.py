@@ -28,7 +28,6 @@ TABLES = (
     "told_apart",
     "screening",
     "validity",
-    "certificate",
 )
 
 

@@ -49,7 +49,7 @@ def test_the_agent_to_choose_is_better(tmp_path):
     folder = run(tmp_path, 8)
     assert_better(folder, ORDER[0])
     assert_better(ragassay.read_results(folder), ORDER[0], than=ORDER[1:])
-    with pytest.raises(AssertionError, match="^Choose bm25-rag-fusion: it is told from each other agent"):
+    with pytest.raises(AssertionError, match=r"^Choose bm25-rag-fusion: it is told from each other agent"):
         assert_better(folder, ORDER[1])
     with pytest.raises(AssertionError, match=f"{ORDER[0]} is better than {ORDER[3]}"):
         assert_better(folder, ORDER[3], than=ORDER[:1])
@@ -59,7 +59,7 @@ def test_a_leader_that_is_not_told_is_better_only_than_those_it_is_told_from(tmp
     folder = run(tmp_path, 1)
     verdict = ragassay.read_results(folder).results.verdict
     assert verdict.untold and verdict.told
-    with pytest.raises(AssertionError, match="is not told from"):
+    with pytest.raises(AssertionError, match="are level on these 40 queries"):
         assert_better(folder, verdict.leader)
     assert_better(folder, verdict.leader, than=verdict.told)
     with pytest.raises(AssertionError, match="not distinguishable"):
