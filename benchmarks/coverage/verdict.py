@@ -370,8 +370,8 @@ def chosen_lines(experiments: int) -> Iterator[str]:
             place = places(clusters.numbers, len(wins), random.Random(int(generator.integers(2**31))))
             for way, met in enumerate((_adaptively(games, clusters, place, len(wins)), place < len(games) // 2)):
                 points = points_of(verdicts_of(games, met, names), names, clusters.queries)
-                found = stand(points, clusters, SEED)
-                called[way] += found is not None and found.decided
+                seen = points.of(points.order).seen
+                called[way] += holm_from_leader(seen, clusters, SEED).told.all()
                 played[way] += met.mean()
         for way, kind in enumerate(("adaptive", "half of each pair's")):
             share, part = 100 * called[way] / experiments, 100 * played[way] / experiments
