@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, isinf
+from math import isinf
 from statistics import NormalDist
 
 import numpy as np
@@ -224,13 +224,11 @@ def intervals(
 def _places(values: Floats, limits: Range) -> Floats:
     """From -1/2 to 1/2: where values lie between the limits.
 
-    Values turned round (high - value) must have the same places with the other sign, to the last bit, lest the two
-    fall on different sides of `NO_SPREAD`. So all are turned round once, and have its rounding.
+    Values turned round (low + high - value) must have the same places with the other sign, to the last bit, lest the
+    two fall on different sides of `NO_SPREAD`. So all are turned round once, and have its rounding.
     """
-    low, high = limits
-    if low == -high:
-        return values / (high - low)
-    places: Floats = 0.5 - (high - values) / (high - low)
+    both = limits[0] + limits[1]
+    places: Floats = (both / 2 - (both - values)) / (limits[1] - limits[0])
     return places
 
 

@@ -1,12 +1,12 @@
-"""The degrees of freedom of a mean over clusters of unequal size: those with which Student's t is as wide as it must be.
+"""The degrees of freedom of a mean over clusters of unequal size: those with which Student's t is as wide as need be.
 
-Where sizes differ, the variance is learned from the few large clusters, and these also move the mean. Satterthwaite's
-degrees of freedom count the first, under a working model of what a cluster is worth (Bell and McCaffrey, Survey
-Methodology 28(2), 2002; Imbens and Kolesár, Review of Economics and Statistics 98(4), 2016), and leave out the second:
-they are too many where queries are taken to be independent, and far too few where they are correlated and one cluster is
-large. So the distribution of t itself is worked out under that model, in which values are normal with one variance and
-correlated alike inside each cluster, and the degrees of freedom are those of the Student's t that has the same 95%.
-Clusters of one size have the textbook's, their number less 1.
+Where sizes differ, the variance is learned from the few large clusters, and these move the mean, too. Satterthwaite's
+degrees of freedom count the first under a working model of a cluster's variance (Bell and McCaffrey, Survey Methodology
+28(2), 2002; Imbens and Kolesár, Review of Economics and Statistics 98(4), 2016) and leave out the second: they are too
+many where values are taken to be independent, and far too few where these are correlated and one cluster is large. So
+the distribution of t itself is worked out, which can be done for normal values (Hansen, The Exact Distribution of the
+White t-ratio, 2021), here of one variance and correlated alike inside each cluster; the degrees of freedom are those of
+the Student's t that has the same 95%. Clusters of one size have the textbook's, their number less 1.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _beyond(size: Floats, often: Floats, correlation: float) -> Callable[[float]
 
 
 def _root(of: Callable[[float], float], high: float) -> float:
-    """Where a growing function is 0, at or below `high`: by false position, an end that stays weighed down (Illinois)."""
+    """Where a growing function is 0, below `high`: by false position, an end that stays weighed down (Illinois)."""
     above, low = of(high), high - 1
     while (below := of(low)) > 0:
         high, above, low = low, below, 2 * low - high - 1
