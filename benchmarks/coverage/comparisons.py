@@ -23,25 +23,6 @@ from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
 from ragassay.evaluate.statistics.power import needed_interval, needed_units
 
 from . import unequal_sections
-from .comparison_rows import (
-    CEILING_MEAN,
-    DIFFERENCE,
-    FALSE_VERDICT,
-    LOWEST,
-    MEAN,
-    NEEDED,
-    ONE_WAY,
-    SKEWED_MEAN,
-    STRONG_MEAN,
-    UNEQUAL_DIFFERENCE,
-    UNEQUAL_MEAN,
-    UNEQUAL_VERDICT,
-    Cell,
-    between,
-    missed,
-    summary,
-    whole,
-)
 from .unequal_sections import drawn_in, in_sections
 
 EXPERIMENTS = 2000
@@ -52,6 +33,7 @@ LAYOUTS = ((1, 0.0), (5, 0.0), (5, 0.2), (5, 0.5))
 STRONG = ((5, 0.8),)
 """Beyond the bar: the questions of a section nearly stand or fall together."""
 
+LOWEST, HIGHEST = 0.93, 0.97
 AGENTS = 6
 PAIRS = ((1, 1), (1, 2), (4, 5), (3, 3))
 """Of the measures of two agents, places in `MEASURES`."""
@@ -101,6 +83,73 @@ CEILING = (
     Scores("nDCG@5, mean .95", GAINS, (0.01, 0.005, 0.005, 0.01, 0.03, 0.1, 0.84), (0.0, 1.0)),
 )
 """Nearly all that is not perfect is nearly so: what is far off is easily not seen at all."""
+
+MEAN, SKEWED_MEAN, STRONG_MEAN = "mean", "mean of a near-perfect agent", "mean, correlation 0.8"
+CEILING_MEAN = "mean near the ceiling"
+UNEQUAL_MEAN, UNEQUAL_DIFFERENCE = "mean, sections of unequal size", "difference, sections of unequal size"
+UNEQUAL_VERDICT = "false verdict, 6 equal agents, sections of unequal size"
+DIFFERENCE, ONE_WAY = "difference", "difference, few queries differ, the same way"
+FALSE_VERDICT, NEEDED = "false verdict, 6 equal agents", "number of queries needed"
+
+BETWEEN = "93% to 97%"
+ABOVE, SHORT = "above the bar", "short of the bar"
+
+MET = {
+    (MEAN, ABOVE): "With six sections of five questions and labels near the top: the interval is wider than need be.",
+    (SKEWED_MEAN, ABOVE): (
+        "With up to 50 queries of an agent that is nearly always right: wider than need be. Only the end away from the "
+        "limit can miss there, and each end is held to 2.5%."
+    ),
+    (CEILING_MEAN, ABOVE): "With few queries or sections of an agent that is nearly always right: wider than need be.",
+    (SKEWED_MEAN, SHORT): "With an agent that is nearly always right and few sections that hold all of its failures.",
+    (UNEQUAL_MEAN, ABOVE): (
+        "With 50 or 100 queries of which a few sections have most, or a mean near the top: wider than need be."
+    ),
+    (UNEQUAL_MEAN, SHORT): (
+        "With some large sections whose questions nearly stand or fall together, beside many of one question: the few "
+        "large ones that fail are easily all missed."
+    ),
+    (UNEQUAL_DIFFERENCE, ABOVE): (
+        "With a few large sections in which nothing is correlated: the degrees of freedom are for a correlation of .5."
+    ),
+    (STRONG_MEAN, ABOVE): "With six or ten sections whose questions nearly stand or fall together: wider than need be.",
+    (STRONG_MEAN, SHORT): (
+        "With ten or twenty sections whose questions nearly stand or fall together, and an agent that is nearly always "
+        "right: the few sections that fail are easily all missed, and the interval is then too near the top."
+    ),
+    (ONE_WAY, ABOVE): (
+        "With agents that answer nearly all queries alike, one never worse: wider than need be, since one or two "
+        "queries that differ neither rule out 0 nor tell how many more there are."
+    ),
+    (ONE_WAY, SHORT): (
+        "With agents that differ on a few sections only, whose questions stand or fall together, in a set where one "
+        "query in a hundred points the other way."
+    ),
+    (FALSE_VERDICT, SHORT): "Equal agents are called different too often.",
+    (NEEDED, SHORT): "The number of queries said to be needed is surer than it should be.",
+}
+"""When a user meets the cells of a kind that are out of their bar."""
+
+ELSE = {ABOVE: "The interval is wider than need be.", SHORT: "The interval is too narrow."}
+"""Of the other kinds."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One row: what was simulated, the share that came out so, the bar it is held to and whether it reaches it.
+
+    per_section: how many queries a section has, or the kind of layout in `unequal_sections`.
+    """
+
+    kind: str
+    what: str
+    n_queries: int
+    per_section: str
+    correlation: float
+    share: float
+    bar: str
+    reached: bool
+    experiments: int
 
 
 def drawn(shape: tuple[int, ...], per_section: int, correlation: float, generator: np.random.Generator) -> Floats:
@@ -301,6 +350,58 @@ def cells(experiments: int = EXPERIMENTS) -> Iterator[Cell]:
     yield from false_verdicts(experiments)
     yield from false_verdicts_of_unequal_sections(experiments)
     yield from needed(experiments)
+
+
+def between(kind: str, what: str, n: int, layout: str, correlation: float, share: float, experiments: int) -> Cell:
+    """A row of an interval, held to `BETWEEN`."""
+    reached = LOWEST <= share <= HIGHEST
+    return Cell(kind, what, n, layout, correlation, share, BETWEEN, reached, experiments)
+
+
+def summary(rows: Sequence[Cell]) -> Iterator[str]:
+    """Lines of Markdown: a row for each kind of figure."""
+    yield "| kind of figure | bar | cells | lowest | highest | out of the bar |"
+    yield "|---|---|--:|--:|--:|--:|"
+    for kind in dict.fromkeys(row.kind for row in rows):
+        own = [row for row in rows if row.kind == kind]
+        ends = f"{min(row.share for row in own):.1%} | {max(row.share for row in own):.1%}"
+        out = sum(not row.reached for row in own)
+        yield f"| {kind} | {own[0].bar} | {len(own)} | {ends} | {out or 'none'} |"
+
+
+def missed(rows: Sequence[Cell]) -> Iterator[str]:
+    """Lines of Markdown: the cells out of the bar by name, and when a user meets them."""
+    for kind in dict.fromkeys(row.kind for row in rows):
+        out = [row for row in rows if row.kind == kind and not row.reached]
+        for side, own in (
+            (ABOVE, [row for row in out if _above(row)]),
+            (SHORT, [row for row in out if not _above(row)]),
+        ):
+            if own:
+                yield f"\n{kind[0].upper()}{kind[1:]}, {side}. {MET.get((kind, side), ELSE[side])}\n"
+                yield from _named(own)
+
+
+def _above(row: Cell) -> bool:
+    return row.bar == BETWEEN and row.share > HIGHEST
+
+
+def _named(rows: Sequence[Cell]) -> Iterator[str]:
+    """A line for the cells of each measure and number of queries."""
+    for what, n in dict.fromkeys((row.what, row.n_queries) for row in rows):
+        own = [row for row in rows if (row.what, row.n_queries) == (what, n)]
+        layouts_there = ", ".join(f"{row.per_section} at {row.correlation:g}: {row.share:.1%}" for row in own)
+        yield f"- {what}, {n} queries; a section and correlation {layouts_there}"
+
+
+def whole(rows: Sequence[Cell]) -> Iterator[str]:
+    """Lines of Markdown: every cell."""
+    yield "| figure | what | queries | a section | correlation | share | bar | |"
+    yield "|---|---|--:|--:|--:|--:|---|---|"
+    for row in rows:
+        place = f"{row.n_queries} | {row.per_section} | {row.correlation:g}"
+        mark = "" if row.reached else "missed"
+        yield f"| {row.kind} | {row.what} | {place} | {row.share:.1%} | {row.bar} | {mark} |"
 
 
 def main() -> None:

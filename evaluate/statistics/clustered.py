@@ -135,7 +135,7 @@ def _to_limits(found: Estimate, limits: Range) -> tuple[Floats, Floats]:
 
 def _around(below: Floats, above: Floats, reach: Floats, limits: Range) -> tuple[Floats, Floats]:
     """Both ends on the logit scale around a place between the limits; reach: as a share of the scale."""
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         at, far = np.log(below / above), reach / (below * above)
         low, high = (limits[0] + (limits[1] - limits[0]) * _expit(at + side * far) for side in (-1, 1))
     return low, high
