@@ -18,7 +18,7 @@ from ragassay.files import read_records, write_json
 from ragassay.records import Assessment, Figure
 
 from .agreement.joined import agreement_by_criterion
-from .audit.judge_audit import guessing, warnings
+from .audit.judge_audit import guessing, judge_guesses, warnings
 from .audit.panel import audit_of, panel_of_judges, warnings_of
 from .basis import Basis, basis_of, helpers_for
 from .figures import compared_measures, query_values
@@ -26,6 +26,7 @@ from .figures.boxes import boxes_of
 from .figures.classes import CLASSIFICATION, classification_figures
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
+from .figures.failures import failures
 from .figures.failures_at_bottom import at_bottom, told_with_failures, withhold_pairs
 from .figures.flips import flip_problems, robustness
 from .figures.good_enough.evidence_found import found_in, relevant_by_judges
@@ -169,7 +170,7 @@ def _results_of(
     boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
     panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
     audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws, basis.length)
-    corrected, guess = _corrected(basis, labelled), guessing(audit)
+    corrected, guess, guesses = _corrected(basis, labelled), guessing(audit), judge_guesses(audit, panel)
     notices = [
         *findings.unusable,
         *basis.strengths.notices,
@@ -192,10 +193,11 @@ def _results_of(
         **answers,
         **_evaluators(basis),
         **games,
-        **_comparisons(basis, pairs, " ".join(guess)),
+        **_comparisons(basis, pairs, guesses.sentence if guesses.guesses else ""),
         **pool,
         **_ratings(basis),
         audit=audit,
+        failures=failures(findings, basis.found),
         corrected=corrected,
         panel=panel,
         second=_second(basis, second),

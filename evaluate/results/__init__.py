@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragassay.records import Figure, LedgerRow, Record, StageUsage
 
-from .audit import Audit, AuditFinding, FailedReplies, LengthControl
+from .audit import Audit, AuditFinding, FailedReplies, Failures, LengthControl
 from .comparisons import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, NeededQueries, PairedTest, PairVerdict
 from .corrections import CorrectedFigure, Corrections, JudgeAgreement, SecondJudgeResults
 from .measures import POINTS, WIN_RATE, Box, Boxes, Figures
@@ -39,6 +39,7 @@ __all__ = [
     "CorrectedFigure",
     "Corrections",
     "FailedReplies",
+    "Failures",
     "FailuresAtBottom",
     "Figures",
     "Insight",
@@ -171,6 +172,7 @@ class Results(Record):
     audit: Audit | None = None
     comparisons: tuple[Comparison, ...] = ()
     corrected: Corrections | None = None
+    failures: Failures | None = None
     failures_at_bottom: FailuresAtBottom | None = None
     panel: PanelOfJudges | None = None
     second: SecondJudgeResults | None = None

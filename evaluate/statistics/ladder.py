@@ -42,8 +42,8 @@ class Ladder:
 
     difference, low, high: with the ladder's interval, each end at `LEVEL` / max(K - 1, 2) one-sided; what failed counts
     whichever way moves the end out. NaN without two sections in common. p: one-sided; adjusted: two-sided, so that an
-    agent is told exactly where it is at most 5%. told: from the leader. n, n_failed: queries both have, and those one
-    of them lacks. n_sections: with a value of any agent.
+    agent is told exactly where it is at most 5%. told: from the leader. n, n_failed: queries both have, and those that
+    either lacks. n_sections: with a value of any agent.
     """
 
     difference: Floats
@@ -83,7 +83,6 @@ def holm_from_leader(
     # Of a step-down procedure the limit of what is told is 0 (Guilbaud, Biometrical Journal 50(5), 2008).
     low = np.where(told, np.maximum(low, 0.0), np.minimum(low, 0.0))
     both = known[0] & known[1:]
-    asked = known[0] | known[1:]
     return Ladder(
         tests[0].value,
         low,
@@ -92,7 +91,7 @@ def holm_from_leader(
         adjusted,
         told,
         both.sum(axis=1).tolist(),
-        (asked & ~both).sum(axis=1).tolist(),
+        (~both).sum(axis=1).tolist(),
         n_sections,
     )
 

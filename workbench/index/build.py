@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -30,12 +31,12 @@ from ragassay.evaluate.report.page import read_results
 from ragassay.evidence.spans import place_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record
+from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 6
-"""Counts up when the tables change, so that an index of before is made anew."""
+LAYOUT = 7
+"""Counts up when the tables, or what is counted in them, change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 
@@ -106,7 +107,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     _insert_measures(connection, workspace, agents, queries)
     _insert(connection, "causes", _causes(workspace, place, agents))
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
-    flips, failed = _flips(games), _failed(rows)
+    flips, failed = _flips(games), Counter(row.query_id for row in own_failures(rows))
     clusters = source_clusters(queries)
     together = [clusters.names[clusters.number(query.id)] for query in queries]
     rows_of_queries = ((*_query(q, n, flips, failed), together[n]) for n, q in enumerate(queries))
@@ -208,15 +209,6 @@ def _flips(games: Sequence[Game]) -> dict[str, int]:
         if verdict.flipped:
             flips[verdict.query_id] = flips.get(verdict.query_id, 0) + 1
     return flips
-
-
-def _failed(rows: Iterable[Answer | Judgment | Game]) -> dict[str, int]:
-    """Query to how many of its records are errors."""
-    failed: dict[str, int] = {}
-    for row in rows:
-        if row.error is not None:
-            failed[row.query_id] = failed.get(row.query_id, 0) + 1
-    return failed
 
 
 def _insert_measures(

@@ -16,13 +16,13 @@ from pydantic import AfterValidator, BaseModel, create_model
 
 from ragassay.models.requests import Request
 from ragassay.prompts import Message, Prompt
-from ragassay.records import Answer, Game, RankedList, Winner
+from ragassay.records import IDENTICAL, Answer, Game, RankedList, Winner
 
 from ..engine.cases import ListCase, Order
 from ..engine.judge import NOT_JUDGED, Judge, Setup, StepsTo
 from ..engine.reply import Reason, Strict, check_each_once, read_value
 from ..judges import PROMPTS
-from ..judges.pairwise import IDENTICAL, Shown, why_unplayed
+from ..judges.pairwise import Shown, why_unplayed
 
 DEFAULT_PROMPT = PROMPTS / "listwise.md"
 

@@ -96,6 +96,7 @@ def test_an_agent_that_leads_by_failing_is_not_called_the_best(tmp_path):
     assert set(results.verdict.possible_best) == {RAG, FUSION}
     low = results.failures_at_bottom
     assert low.failed == {RAG: 30} and low.agrees, "30 won and 30 lost are level"
+    assert results.failures.answers == results.failures.retrieval == {RAG: 30, FUSION: 0}
     assert (low.win_rate[RAG].value, low.win_rate[RAG].n, low.win_rate[RAG].n_failed) == (0.5, 60, 0)
     assert (results.win_rate[RAG].value, results.win_rate[RAG].n_failed) == (1.0, 30)
     assert (low.pointwise[RAG]["accuracy"].value, results.pointwise[RAG]["accuracy"].value) == (1.0, 2.0)

@@ -9,7 +9,7 @@ from math import sqrt
 
 from support.made_up_results.texts import AGENTS, CRITERIA, DOC, HOSTILE, JUDGE, NOTE, SETTINGS, STRENGTH, TOLD, WRITERS
 
-from ragassay.evaluate.results import Choice, PairedTest, Results
+from ragassay.evaluate.results import Choice, Failures, PairedTest, Results
 from ragassay.records import Answer, Figure, Game, Judgment, LedgerRow, Query, StageUsage
 
 
@@ -197,4 +197,11 @@ def make_results(
         tests=_tests(),
         usage=_usage(),
         ledger=_ledger(hostile),
+        failures=Failures(
+            answers={a: sum(r.answer is None for r in answers[a]) for a in AGENTS},
+            retrieval=dict.fromkeys(AGENTS, 0),
+            judge_passages=sum(j.label is None for j in relevance),
+            judge_answers=0,
+            judge_games=0,
+        ),
     )

@@ -19,14 +19,13 @@ from ragassay.errors import InputError, RepliesMissing
 from ragassay.evaluate.audit.position import audit_position
 from ragassay.evaluate.audit.repeats import audit_repeats
 from ragassay.evaluate.inputs.clusters import ALONE
-from ragassay.evaluate.judging.judges.pairwise import IDENTICAL
 from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.experiment.settings import Experiment
 from ragassay.files import read_records
 from ragassay.models.requests import Reply
-from ragassay.records import Game, RankedList, Repeat
+from ragassay.records import IDENTICAL, Game, RankedList, Repeat
 
 LISTWISE = {"games": "listwise", "criteria": CRITERIA}
 PAIRS = list(combinations(AGENTS, 2))
