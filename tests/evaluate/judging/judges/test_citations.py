@@ -112,7 +112,7 @@ def test_theirs_is_open_rag_eval_s_own_computation(bench):
 
 
 def test_theirs_of_two_sentences_by_hand(bench):
-    """"S1 [1][2]" has full and none, "S2 [1]" none: passages .5 and 0, sentences .5 and 0."""
+    """ "S1 [1][2]" has full and none, "S2 [1]" none: passages .5 and 0, sentences .5 and 0."""
 
     def label(text):
         full = "waits busily" in between("sentence", text) and "declares _delay_ms()" in text
