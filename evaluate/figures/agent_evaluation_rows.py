@@ -73,10 +73,8 @@ def read_judged(workspace: Workspace) -> Judged:
     evaluators, settings = experiment_evaluators(workspace), workspace.corpus / "experiment.toml"
     judged_by(evaluators, settings)
     material = limited(read_material(workspace), workspace.experiment.evaluate.max_rows)
-    given, asked = (
-        read_records(workspace.judgments, Assessment),
-        [(q.id, a) for q in material.queries for a in material.agents],
-    )
+    given = read_records(workspace.judgments, Assessment)
+    asked = [(query.id, agent) for query in material.queries for agent in material.agents]
     return judged_of(evaluators, given, material, asked, settings, workspace.judgments)
 
 
