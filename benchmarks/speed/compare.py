@@ -241,7 +241,7 @@ def main() -> None:
         missed = why((seconds > SECONDS, slow), (most > GIGABYTES, f"{most:.1f} GB"))
         what = f"every figure of 10,000 queries and 60 agents, with {n_games:,} games"
         figure = f"{seconds:.0f} s ({cpu + theirs:.0f} s of CPU on both cores), {most:.1f} GB"
-        note("compare", what, "under 60 s and 2 GB", figure, missed=missed, packages=("numpy",))
+        note(what, "under 60 s and 2 GB", figure, missed=missed, packages=("numpy",))
 
 
 if __name__ == "__main__":

@@ -83,11 +83,13 @@ def flips_by_guessing(games: Sequence[Game]) -> float | None:
 
 
 def _guessing(games: Sequence[Game], rate: Figure) -> str | None:
-    """The warning where the interval of the flip rate reaches what guessing gives; identical answers need no judge."""
+    """The warning where the flip rate's interval reaches what guessing gives and is above half of that: so few pairs
+    that both are possible say nothing. Identical answers need no judge."""
     chance = flips_by_guessing([game for game in games if game.reason != IDENTICAL])
-    if not rate.value or rate.ci_high is None or chance is None or rate.ci_high < chance:
+    low, high = rate.ci_low, rate.ci_high
+    if not rate.value or low is None or high is None or chance is None or high < chance or low <= chance / 2:
         return None
-    ends = f"[{100 * (rate.ci_low or 0.0):.1f}, {100 * rate.ci_high:.1f}]"
+    ends = f"[{100 * low:.1f}, {100 * high:.1f}]"
     return (
         f"The judge may be guessing: {round(rate.value * rate.n):,} of {rate.n:,} winners changed with the order "
         f"({100 * rate.value:.1f}% {ends}), and {100 * chance:.1f}% would if it did not look at the answers. If so, "

@@ -57,7 +57,7 @@ def ranked_table(results: Results) -> RankedTable:
 
 
 def _how_sure(results: Results) -> str:
-    best, n = results.verdict.best, results.n_queries
+    best, n = results.verdict.leader, results.n_queries
     chance = results.verdict.p_best.get(best) if best else None
     known = f"P(best) {chance:.1%}, " if chance is not None else ""
     return (
@@ -86,7 +86,7 @@ def _columns(results: Results) -> list[Column]:
         _column("BT", agents, results.bradley_terry, "rating", 0),
         _intervals(f"[{confidence(results)}]", agents, results.bradley_terry, "rating", 7),
         _column("Elo", agents, results.elo, "rating", 1),
-        _column("win", agents, results.win_rate, "share", 3),
+        _column("points", agents, results.points, "share", 3),
     ]
     retrieval = list(dict.fromkeys(key for agent in agents for key in results.retrieval.get(agent, {})))
     keeps = {"RR(rel=2)": 4, "RR": 6, "nDCG": 9, "R(": 9}
@@ -119,7 +119,7 @@ def _by_agent(figures: Mapping[str, Mapping[str, Figure]], key: str) -> dict[str
 def _lead(low: FailuresAtBottom) -> str:
     if low.leader is None:
         return "no agent leads"
-    return f"{one_line(low.leader)} {'is told from each other agent' if low.decided else 'leads'}"
+    return f"{one_line(low.leader)} leads"
 
 
 def _judge_failed(results: Results) -> list[str]:

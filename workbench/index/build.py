@@ -24,6 +24,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.figures import compared_measures, query_values
 from ragassay.evaluate.figures.agent_evaluation_rows import read_judged
 from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
+from ragassay.evaluate.figures.failures_at_bottom import failed_answers
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.inputs.perturbed import originals_alone
 from ragassay.evaluate.inputs.sections import source_clusters
@@ -31,6 +32,7 @@ from ragassay.evaluate.inputs.sources import writer
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.judges.agent_evaluation import FAMILY
 from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
+from ragassay.evaluate.ratings.points import points_of
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.clustered import Values
 from ragassay.evidence.spans import place_of
@@ -244,7 +246,8 @@ def _measured(workspace: Workspace) -> Measured:
     retrieval = query_values.retrieval_by_query(findings, k)
     pointwise = query_values.pointwise_by_query(findings, workspace.experiment.judge.criteria)
     found = panel_verdicts(verdicts(findings.games), workspace.experiment.judge.models)
-    table = compared_measures.of_findings(findings, k, retrieval, pointwise, found)
+    points = points_of(found, findings.material.agents, findings.queries, unanswered=failed_answers(findings))
+    table = compared_measures.of_findings(k, retrieval, pointwise, points)
     for name, one in (table | compared_measures.of_evaluators(evaluated)).items():
         ends = evaluated.scales.get(name, (0.0, math.inf if one.width is None else one.width))
         made.add(name, {a: dict(row) for a, row in one.values.items()}, ends)
