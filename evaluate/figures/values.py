@@ -1,7 +1,7 @@
 """`values.jsonl`: every agent's value by query on every measure, once, as `compare` worked them out.
 
 The gate and the workbench read it, so that no measure is worked out twice. A line is a query, an agent and a measure
-that owes a value; `value` is null exactly where `error` says why. Files are large (a line is about 130 bytes, and there
+that owes a value; `value` is null exactly where `error` says why. Files are large (a line is about 160 bytes, and there
 may be millions), so lines are put together from parts that are made once, and read in blocks.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import inf, isfinite, isinf
 from pathlib import Path
 from typing import Any
@@ -147,21 +148,29 @@ def _fault(path: Path, line: int, said: str) -> InputError:
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object). A block is one JSON array, which is read in half the time of its lines."""
-    lines = read_text(path).split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    for start in range(0, len(lines), _AT_ONCE):
-        block = lines[start : start + _AT_ONCE]
+    start = 1
+    for block in _blocks(path):
         try:
             rows = json.loads(f"[{','.join(block)}]")
         except (ValueError, RecursionError):
             rows = []
         if len(rows) != len(block):
-            rows = [_one(path, number, line) for number, line in enumerate(block, start + 1)]
-        for number, row in enumerate(rows, start + 1):
+            rows = [_one(path, number, line) for number, line in enumerate(block, start)]
+        for number, row in enumerate(rows, start):
             if not isinstance(row, dict):
                 raise _fault(path, number, "is not a JSON object")
             yield number, row
+        start += len(block)
+
+
+def _blocks(path: Path) -> Iterator[list[str]]:
+    try:
+        with path.open(encoding="utf-8", newline="\n") as stream:
+            while block := list(islice(stream, _AT_ONCE)):
+                yield block
+    except (OSError, UnicodeDecodeError):
+        read_text(path)  # says what is wrong, and where
+        raise
 
 
 def _one(path: Path, number: int, line: str) -> Any:

@@ -18,7 +18,7 @@ from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.report.page import read_results
 from ragassay.experiment.workspace import Workspace
 
-NAMES = st.text(st.characters(exclude_categories=()), min_size=1, max_size=4)
+NAMES = st.text(min_size=1, max_size=4)
 VALUES = st.none() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9)
 TABLES = st.dictionaries(
     NAMES, st.dictionaries(st.sampled_from("ab"), st.dictionaries(st.sampled_from("xyz"), VALUES)), max_size=3
@@ -81,6 +81,12 @@ def test_scales_are_those_of_the_run(made: Workspace):
     )
     assert str(scale_of("perplexity", results)) == "from 1 up, lower is better"
     assert str(scale_of("accuracy", results)) == "from 0 to 2" and scale_of("nDCG@5", results).width == 1
+
+
+def test_what_is_not_utf8_is_one_sentence(tmp_path: Path):
+    (tmp_path / "values.jsonl").write_bytes(b"\xff\xfe{}")
+    with pytest.raises(InputError, match="UTF-16"):
+        read_values(tmp_path / "values.jsonl")
 
 
 LINE = {"query_id": "q", "agent": "a", "measure": "m", "value": 1.0, "error": None, "cluster": "c"}
