@@ -327,7 +327,10 @@ class Workspace:
         return self.corpus / "label-samples"
 
     def label_journal(self, sheet: str) -> Path:
-        """What was said of a sheet's items in the workbench, a line each, nothing taken out: Said's fields."""
+        """What was said of a sheet's items in the workbench, a line each, nothing taken out: Said's fields.
+
+        Beside it, `SHEET.taken`: how many of these lines `labels.csv` holds.
+        """
         return self.corpus / "label-journals" / f"{sheet}.jsonl"
 
     @property

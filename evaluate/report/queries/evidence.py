@@ -177,7 +177,8 @@ def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[
         answers.append(AnswerView(agent, answer, [by_id[pid] for pid in given[agent]], judgments, own))
     games = _game_views(evidence.games.get(query.id, []), agents)
     rows: list[Answer | Judgment | Game] = [view.answer for view in answers if view.answer]
-    rows += [judgment for view in (*answers, *passages) for judgment in view.judgments]
+    rows += [judgment for view in answers for judgment in view.judgments]
+    rows += [judgment for view in passages for judgment in view.judgments]
     rows += [row for game in games for row in game.rows]
     return QueryView(
         number=number,

@@ -85,7 +85,7 @@ def test_scales_are_those_of_the_run(made: Workspace):
 
 def test_what_is_not_utf8_is_one_sentence(tmp_path: Path):
     (tmp_path / "values.jsonl").write_bytes(b"\xff\xfe{}")
-    with pytest.raises(InputError, match="UTF-16"):
+    with pytest.raises(InputError, match="is not JSON"):
         read_values(tmp_path / "values.jsonl")
 
 
