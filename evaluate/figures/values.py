@@ -1,7 +1,7 @@
 """`values.jsonl`: every agent's value by query on every measure, once, as `compare` worked them out.
 
 The gate and the workbench read it, so that no measure is worked out twice. A line is a query, an agent and a measure
-that owes a value; `value` is null exactly where `error` says why. Files are large (a line is about 130 bytes, and there
+that owes a value; `value` is null exactly where `error` says why. Files are large (a line is about 160 bytes, and there
 may be millions), so lines are put together from parts that are made once, and read in blocks.
 """
 
