@@ -197,8 +197,8 @@ def test_queries_of_a_section_are_resampled_together(tmp_path: Path, run: Run):
     sections = {q: f"s{place // 4}" for place, q in enumerate(sorted(ids))}
     rows = [json.dumps({"_id": q, "text": "?", "metadata": {"section": sections[q]}}) for q in ids]
     (tmp_path / "queries.jsonl").write_text("".join(f"{row}\n" for row in rows))
-    arguments = ("agree-systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10", "--json")
-    found = [json.loads(run(*arguments, *more)[1]) for more in ((), ("--sections", "queries.jsonl"))]
+    arguments = ("agree-systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10")
+    found = [json.loads(run(*arguments, "--json", *more)[1]) for more in ((), ("--sections", "queries.jsonl"))]
     alone, together = (each["figures"]["tau_b"] for each in found)
     assert alone["value"] == together["value"] == 1.0 and together["ci_low"] < alone["ci_low"]
     status, _, err = run("agree-systems", "--scores", "judge", "--sections", "queries.jsonl")
