@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 import time
@@ -20,9 +19,8 @@ from ragassay.evaluate.human_labels.journal import known_sheets, read_items, rea
 from ragassay.evaluate.human_labels.sheet import Drawn, draw_into, take_sheet
 from ragassay.evaluate.inputs.labels import read_labels, write_labels
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records, write_text
+from ragassay.files import read_records, write_records, write_text
 from ragassay.records import Answer
-from ragassay.text import untrusted
 
 ITEM = re.compile(r'data-item="(i[0-9a-f]{12})"')
 
@@ -165,26 +163,26 @@ def test_what_a_full_disk_kept_out_comes_with_the_next_label(workspace: Workspac
     assert [row.key for row in read_labels(workspace.own_labels)] == given
 
 
-def test_of_a_game_the_label_goes_to_the_answer_that_was_shown_in_that_place(
-    workspace: Workspace, client: TestClient
-) -> None:
+def test_of_a_game_the_label_goes_to_the_answer_that_was_shown_in_that_place(workspace: Workspace) -> None:
+    """Every answer is made one of its own, which its number tells."""
+    numbers: dict[tuple[str, str], str] = {}
+    for agent in AGENTS:
+        rows = read_records(workspace.answers(agent), Answer)
+        numbers |= {(row.query_id, agent): f"Answer {len(numbers) + at}." for at, row in enumerate(rows)}
+        own = (row.model_copy(update={"answer": numbers[row.query_id, agent], "error": None}) for row in rows)
+        write_records(workspace.answers(agent), own)
     sheet, items = sheet_of(workspace, 60, kinds=["games"])
-    answers = {
-        (answer.query_id, agent): untrusted(answer.answer or "")
-        for agent in AGENTS
-        for answer in read_records(workspace.answers(agent), Answer)
-    }
-    call(client, "Ann")
-    page, swapped = client.get(f"/results/labels/{sheet}").text, set()
-    while ITEM.search(page):
-        item = items[item_in(page)]
-        shown = [html.unescape(text) for text in re.findall(r'<div class="text"[^>]*>(.*?)</div>', page, re.DOTALL)]
-        page = say(client, sheet, item.item, "1")
-        (row,) = [row for row in read_labels(workspace.own_labels) if row.key == item.key]
-        agents = row.subject.split(":")
-        assert shown == [answers[item.query, agent] for agent in (agents if row.label == 1 else agents[::-1])]
-        swapped |= {item.swapped} if shown[0] != shown[1] else set()
-    assert swapped == {True, False}
+    with browsing(workspace) as client:
+        client.headers["hx-request"] = "true"
+        call(client, "Ann")
+        page = client.get(f"/results/labels/{sheet}").text
+        while ITEM.search(page):
+            item, shown = items[item_in(page)], re.findall(r"Answer \d+\.", page)
+            page = say(client, sheet, item.item, "1")
+            (row,) = [row for row in read_labels(workspace.own_labels) if row.key == item.key]
+            agents = row.subject.split(":")
+            assert shown == [numbers[item.query, agent] for agent in (agents if row.label == 1 else agents[::-1])]
+    assert {item.swapped for item in items.values()} == {True, False}
 
 
 def test_a_label_that_the_journal_has_no_room_for_is_not_kept_and_says_so(
