@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, linregress, ttest_ind
+from scipy.stats import t as student
 
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
+from ragassay.evaluate.validity.authors import authors
 from ragassay.evaluate.validity.coverage import Corpus, coverage
 from ragassay.evaluate.validity.differences import group_difference, slopes
 from ragassay.evaluate.validity.difficulty import FAILED, PASSED, difficulty
@@ -181,6 +183,25 @@ def test_what_may_be_chance_is_no_contradiction():
             assert bool(told.warnings) == surely
             seen.add((wrong.value > 0.05, surely))
     assert seen >= {(True, False), (True, True), (False, False)}
+
+
+def test_a_favour_is_told_at_the_level_of_all_groups_and_families_together():
+    """Bonferroni, by scipy's t: two families by three authors are six tests."""
+    seen = set()
+    for seed in range(12):
+        values = np.random.default_rng(seed).random((6, 36))
+        values[::2, :12] += 0.15
+        asked = [question(at, f"{'xyz'[at // 12]}:m") for at in range(36)]
+        part = measured(values)
+        found = authors(asked, part, [None], [], 7).favours
+        lead = part.by_family - part.by_family.mean(axis=0)
+        for number, name in enumerate("xyz"):
+            of = group_difference(lead, np.arange(36) // 12 == number, part.clusters)
+            p = 2 * student.sf(np.abs(of.value / of.error), of.df)
+            rows = [one for one in found if one.group == f"{name}:m"]
+            assert [one.told for one in rows] == (p < 0.05 / 6).tolist()
+            seen |= {(one < 0.05 / 2, one < 0.05 / 3, one < 0.05 / 6) for one in p}
+    assert {(True, True, False), (True, True, True), (False, False, False)} <= seen
 
 
 def test_few_real_questions_are_not_compared():
