@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isinf
+from pathlib import Path
 from typing import TypedDict
 
 from ragassay.errors import LEFT_OUT
@@ -17,7 +18,7 @@ from ragassay.files import read_records, write_json
 from ragassay.records import Assessment, Figure
 
 from .agreement.joined import agreement_by_criterion
-from .audit.judge_audit import guessing, warnings
+from .audit.judge_audit import guessing, judge_guesses, warnings
 from .audit.panel import audit_of, panel_of_judges, warnings_of
 from .basis import Basis, basis_of, helpers_for
 from .figures import compared_measures, query_values
@@ -25,7 +26,8 @@ from .figures.boxes import boxes_of
 from .figures.classes import CLASSIFICATION, classification_figures
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
-from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
+from .figures.failures import failures
+from .figures.failures_at_bottom import at_bottom, told_with_failures, withhold_pairs
 from .figures.flips import flip_problems, robustness
 from .figures.good_enough.evidence_found import found_in, relevant_by_judges
 from .figures.good_enough.insights import insights
@@ -34,6 +36,7 @@ from .figures.good_enough.shares import by_threshold, shares_by_agent
 from .figures.models_by_prompts import answered_by, models_by_prompts
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
+from .figures.values import all_measures, write_values
 from .figures.written_and_real import Measured, told_of_both, written_and_real
 from .human_labels.corrections import Judged, People, correct_figures, read_people
 from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
@@ -46,10 +49,12 @@ from .judging.catalog import experiment_evaluators
 from .judging.engine.evaluator import Evaluator
 from .judging.engine.tags import coverage_of
 from .judging.engine.thresholds import thresholds_of
-from .ratings.leader import choose, with_equals
+from .ratings.leader import choose
+from .ratings.standing import rank_intervals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
-    WIN_RATE,
+    NOT_DISTINGUISHABLE,
+    POINTS,
     AgentPool,
     Boxes,
     ByThreshold,
@@ -66,11 +71,12 @@ from .results import (
     Results,
     SecondJudgeResults,
 )
+from .statistics.paired_comparison import FromLeader
 from .statistics.paired_t import rag_tests
 
 
 def compare(workspace: Workspace) -> StageOutcome:
-    """Write `results.json`. The same inputs give the same bytes.
+    """Write `results.json` and `values.jsonl`. The same inputs give the same bytes.
 
     Raises InputError for a file that is missing or not as the design has it; nothing is written then.
     """
@@ -80,13 +86,29 @@ def compare(workspace: Workspace) -> StageOutcome:
     people = read_people(workspace)
     rows, evaluators = _assessments(workspace)
     evaluated, second = _evaluations(workspace, everything, findings, rows, evaluators), read_second(workspace)
-    results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated, second)
+    with helpers_for(findings, workspace.experiment) as helpers:
+        basis = basis_of(findings, workspace.experiment, evaluated, helpers)
+        results, notices = _results_of(basis, workspace.results.name, people, second)
     if findings is not everything:
         changed = robustness(everything, rows, evaluators, results.agents, workspace.experiment.evaluate.thresholds)
         found = tuple(flip_problems(changed)) if changed else ()
         results = results.model_copy(update={"perturbed": changed, "problems": (*results.problems, *found)})
+    _write_values(workspace.values, basis, rows)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)
+
+
+def _write_values(path: Path, basis: Basis, rows: Sequence[Assessment]) -> None:
+    """Of every measure that has values by query; what has none says why, as far as a record does."""
+    findings, evaluated = basis.findings, compared_measures.of_evaluators(basis.evaluated)
+    said = {(row.query_id, row.subject, row.criterion): row.error for row in (*findings.pointwise, *rows) if row.error}
+
+    def why(query: str, agent: str, measure: str) -> str | None:
+        failed = findings.material.answers[query, agent].error
+        return said.get((query, agent, measure)) or (f"there is no answer: {failed}" if failed else None)
+
+    measures = all_measures(basis.retrieval, {**basis.asked, **evaluated})
+    write_values(path, measures, findings.material.agents, findings.queries, basis.draws.clusters, why)
 
 
 def _assessments(workspace: Workspace) -> tuple[list[Assessment], list[Evaluator]]:
@@ -148,7 +170,7 @@ def _results_of(
     boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
     panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
     audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws, basis.length)
-    corrected, guess = _corrected(basis, labelled), guessing(audit)
+    corrected, guess, guesses = _corrected(basis, labelled), guessing(audit), judge_guesses(audit, panel)
     notices = [
         *findings.unusable,
         *basis.strengths.notices,
@@ -171,10 +193,11 @@ def _results_of(
         **answers,
         **_evaluators(basis),
         **games,
-        **_comparisons(basis, pairs),
+        **_comparisons(basis, pairs, guesses.sentence if guesses.guesses else ""),
         **pool,
         **_ratings(basis),
         audit=audit,
+        failures=failures(findings, basis.found),
         corrected=corrected,
         panel=panel,
         second=_second(basis, second),
@@ -277,6 +300,7 @@ def _classification(basis: Basis) -> Figures | None:
 
 
 class _Games(TypedDict):
+    points: dict[str, Figure]
     wins: Figures
     win_rate: dict[str, Figure]
     flip_rate: Figure
@@ -286,6 +310,9 @@ class _Games(TypedDict):
 def _games(basis: Basis) -> _Games:
     """Who won against whom, and the orders in which the answers were shown."""
     return {
+        "points": basis.in_order(
+            {agent: basis.draws.figure(row, (0.0, 1.0)) for agent, row in basis.asked[POINTS].values.items()}
+        ),
         "wins": wins(basis.found, basis.order, basis.draws),
         "win_rate": win_rate(basis.found, basis.order, basis.draws),
         "flip_rate": flip_rate(basis.own, basis.draws),
@@ -297,7 +324,6 @@ class _Ratings(TypedDict):
     elo: dict[str, Figure]
     bradley_terry: dict[str, Figure]
     bradley_terry_note: str | None
-    rating_detail: RatingDetail
 
 
 def _ratings(basis: Basis) -> _Ratings:
@@ -307,46 +333,66 @@ def _ratings(basis: Basis) -> _Ratings:
         "elo": basis.in_order(basis.elo()),
         "bradley_terry": basis.in_order(strengths.figures),
         "bradley_terry_note": strengths.note,
-        "rating_detail": RatingDetail(
-            ranks=basis.in_order(strengths.ranks),
-            ties=strengths.ties,
-            tie_parameter=strengths.tie_parameter,
-            triples=strengths.triples,
-            intransitive=strengths.intransitive,
-        ),
     }
 
 
 class _Comparisons(TypedDict):
     verdict: Choice
     comparisons: tuple[Comparison, ...]
+    rating_detail: RatingDetail
     tests: tuple[PairedTest, ...]
     failures_at_bottom: FailuresAtBottom | None
 
 
-def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]]) -> _Comparisons:
-    """Every pair of agents on every measure, what to choose by them, and the paper's tests."""
-    findings, draws, matters = basis.findings, basis.draws, basis.experiment.compare.matters
-    verdict = choose(basis.order, basis.strengths, basis.table, draws, basis.asked[WIN_RATE].values)
+def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]], guesses: str) -> _Comparisons:
+    """Every pair of agents on every measure, what to choose by points, and the paper's tests.
+
+    guesses: why the judge's verdicts on games may be guesses; "" where nothing says so.
+    """
+    findings, draws = basis.findings, basis.draws
+    verdict = choose(basis.standing, basis.points, basis.margin, guesses)
     low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
     again = _pairs(basis, low.measures) if low else None
     failing, pairs = low.figures(verdict, basis.order, draws) if low else None, begun()
     if low and again:
-        pairs = withhold_pairs(pairs, again(), low.failed)
-        verdict = withhold(verdict, low, len(findings.queries))
-    verdict = with_equals(verdict, pairs, matters.get(WIN_RATE))
+        pairs = withhold_pairs(pairs, again(), low.failed, verdict.leader)
+        verdict = told_with_failures(verdict, low, len(findings.queries))
+    if guesses:
+        pairs = tuple(_guessed(row) if row.measure == POINTS else row for row in pairs)
     return {
-        "verdict": told_of_both(verdict, by_source(findings.material.queries), basis.asked[WIN_RATE].values),
+        "verdict": told_of_both(verdict, by_source(findings.material.queries), basis.asked[POINTS].values),
         "comparisons": pairs,
+        "rating_detail": _rating_detail(basis, pairs),
         "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in basis.asked.items()}),
         "failures_at_bottom": failing,
     }
 
 
+def _guessed(row: Comparison) -> Comparison:
+    """Two agents on games that a judge who guesses gave."""
+    said = f"{row.agent_a} and {row.agent_b} are not told apart by their games: the judge may be guessing."
+    return row.model_copy(update={"verdict": NOT_DISTINGUISHABLE, "sentence": said})
+
+
+def _rating_detail(basis: Basis, pairs: Sequence[Comparison]) -> RatingDetail:
+    strengths, rows = basis.strengths, [row for row in pairs if row.measure == POINTS]
+    return RatingDetail(
+        ranks=rank_intervals(basis.standing, rows) if basis.standing else {},
+        ties=strengths.ties,
+        tie_parameter=strengths.tie_parameter,
+        triples=strengths.triples,
+        intransitive=strengths.intransitive,
+    )
+
+
 def _pairs(basis: Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[], tuple[Comparison, ...]]:
     """Begun; waited for when asked for."""
-    draws, matters = basis.draws, basis.experiment.compare.matters
-    return compared_measures.compare_agents(measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers)
+    draws, matters = basis.draws, {**basis.experiment.compare.matters, POINTS: basis.margin}
+    standing = basis.standing
+    leader = FromLeader(standing.leader, standing.differences, standing.adjusted) if standing else None
+    return compared_measures.compare_agents(
+        measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers, leader
+    )
 
 
 class _Pool(TypedDict):

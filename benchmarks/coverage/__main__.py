@@ -15,6 +15,7 @@ TABLES = (
     "corrected",
     "ratings",
     "verdict",
+    "pair_verdicts",
     "agreement",
     "rank_p",
     "gate",
@@ -27,7 +28,6 @@ TABLES = (
     "told_apart",
     "screening",
     "validity",
-    "certificate",
 )
 
 

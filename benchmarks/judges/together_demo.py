@@ -39,6 +39,7 @@ from ragassay.evaluate.results import Results
 from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.models.prices import cost_usd
 from ragassay.records import Game, Judgment
 
@@ -177,14 +178,14 @@ def verdict_rows(findings: Findings, demo: Workspace, ways: Sequence[Way]) -> It
     yield "|---|---|---|---|"
     for name, each in made.items():
         best = ", ".join(sorted(each.verdict.possible_best or ()))
-        yield f"| {name} | {each.verdict.best} | {'yes' if each.verdict.sure else 'no'} | {best} |"
+        yield f"| {name} | {each.verdict.leader} | {'yes' if each.verdict.decided else 'no'} | {best} |"
     yield ""
-    yield f"| agent | {' | '.join(f'win rate, {name}' for name in made)} | MRR (very), one by one | together |"
+    yield f"| agent | {' | '.join(f'points, {name}' for name in made)} | MRR (very), one by one | together |"
     yield "|---|" + "--:|" * (len(made) + 2)
     first, *_, last = made.values()
     mrr = next(name for name in next(iter(first.retrieval.values())) if "RR(rel=2)" in name)
     for agent in first.agents:
-        rates = [shown(each.win_rate[agent]) for each in made.values()]
+        rates = [shown(each.points[agent]) for each in made.values()]
         passages = [shown(each.retrieval[agent][mrr]) for each in (first, last)]
         yield f"| {agent} | {' | '.join(rates)} | {' | '.join(passages)} |"
 
@@ -192,7 +193,7 @@ def verdict_rows(findings: Findings, demo: Workspace, ways: Sequence[Way]) -> It
 def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
     """Print the tables, or where replies are awaited write the requests and give 3."""
     demo = Workspace(CORPUS, folder, load_experiment(CORPUS / "experiment.toml"))
-    findings = read_findings(demo)
+    findings = read_findings(demo, read=read_records)
     ways = [way("pairs in both orders", demo, ReplyCache(demo.replies, [demo.shipped_replies]), findings)]
     for n in sorted(PRESENTATIONS, reverse=True):
         workspace = open_work(NAME, work=work, judge=judging({**TOGETHER, "presentations": n}))

@@ -24,15 +24,15 @@ KEPT = Path(__file__).parents[1] / "results" / "tables" / "demo.md"
 
 
 def demo_table(results: Results) -> str:
-    """The verdict, the agents best first (strength and win rate with intervals), and how often the judge flipped."""
+    """The verdict, the agents best first (points and strength with intervals), and how often the judge flipped."""
     measures = [key for key in results.retrieval.get(results.agents[0], {}) if key.startswith(("RR", "R("))]
     told = telling_criterion(results)
-    heads = ["Bradley–Terry", "win rate", "Elo", *map(measure_name, measures), *([measure_name(told)] if told else [])]
+    heads = ["points", "Bradley–Terry", "Elo", *map(measure_name, measures), *([measure_name(told)] if told else [])]
     lines = [f"| agent | {' | '.join(heads)} | failed |", f"|---|{'--:|' * (len(heads) + 1)}"]
     for agent in results.agents:
         cells = [
+            _cell(results.points.get(agent), "share", with_interval=True),
             _cell(results.bradley_terry.get(agent), "rating", with_interval=True),
-            _cell(results.win_rate.get(agent), "share", with_interval=True),
             _cell(results.elo.get(agent), "rating"),
             *(_cell(results.retrieval.get(agent, {}).get(key), kind_of(key)) for key in measures),
             *([_cell(results.pointwise.get(agent, {}).get(told), "mean")] if told else []),
@@ -51,10 +51,8 @@ def _verdict(results: Results) -> str:
 
 
 def _failed(results: Results, agent: str) -> int:
-    """Of the agent's answers, pointwise judgments and games."""
-    figures = [results.win_rate.get(agent), results.answers.get(agent, {}).get("answered")]
-    figures += results.pointwise.get(agent, {}).values()
-    return sum(figure.n_failed for figure in figures if figure)
+    """Of the agent's answers."""
+    return results.failures.answers[agent] if results.failures else 0
 
 
 def _below(results: Results) -> str:
@@ -65,7 +63,8 @@ def _below(results: Results) -> str:
     return (
         f"{results.n_queries} queries; {confidence(results)} intervals in brackets, "
         "queries of one section counted as one cluster. "
-        f"The two presentations of two answers disagreed in {flips.value} {flips.interval} of the pairs; "
+        f"The two presentations of two answers disagreed in {flips.value} {flips.interval} "
+        f"of the {results.flip_rate.n:,} pairs of different answers; "
         f"the answer shown earlier won {first.value} {first.interval} of the decided games.{notices}"
     )
 

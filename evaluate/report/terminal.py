@@ -18,9 +18,11 @@ from ..results import FailuresAtBottom, Results
 from .agreement import agreement_lines
 from .columns import Column, fitting
 from .corrected import corrected_lines, second_line
+from .decision import lead_rows
 from .evaluators.told import told_lines
 from .judges import panel_lines
-from .sources import kinds, orders_lines
+from .plots import Scale
+from .sources import orders_lines
 from .telling import telling_criterion
 from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 
@@ -38,7 +40,7 @@ class RankedTable:
         yield Text(one_line(self.results.verdict.sentence), style="bold")
         if beside := beside_the_verdict(self.results.verdict):
             yield Text(one_line(beside))
-        yield Text(_how_sure(self.results))
+        yield from (Text(line) for line in _picture(self.results, options.max_width))
         columns = _columns(self.results)
         kept = fitting(columns, options.max_width - _width_of_agents(self.results))
         yield _table(self.results, kept)
@@ -49,20 +51,60 @@ class RankedTable:
 
 
 def ranked_table(results: Results) -> RankedTable:
-    """What the command line prints: notices, the verdict, how sure it is, and the ranked table with failed counts.
+    """What the command line prints: notices, the verdict, how sure it is, and the ranked table with failed answers.
 
     Text is plain: markup in names means nothing, and control characters are made visible.
     """
     return RankedTable(results)
 
 
-def _how_sure(results: Results) -> str:
-    best, n = results.verdict.best, results.n_queries
-    chance = results.verdict.p_best.get(best) if best else None
-    known = f"P(best) {chance:.1%}, " if chance is not None else ""
-    return (
-        f"{known}{n:,} {'query' if n == 1 else 'queries'}{kinds(results)}, {confidence(results)} intervals in brackets"
-    )
+_DRAWN, _LEAST_DRAWN = 30, 10
+"""Characters of the picture, at most and at least."""
+
+
+def _picture(results: Results, width: int) -> list[str]:
+    """A row for each agent behind the leader: how far, drawn where there is room, whether it is told, and P(best)."""
+    rows = [row for row in lead_rows(results) if row.difference is not None and row.difference.value is not None]
+    if not rows:
+        return []
+    heads = (f"behind {one_line(str(results.verdict.leader))}"[:_AGENT_WIDTH], "points of 100", "", "P(best)")
+    cells = [heads]
+    for row in rows:
+        behind = shown(row.difference, "points")
+        chance = "" if row.p_best is None else f"{row.p_best:.1%}"
+        told = "told" if row.told else "not told"
+        cells.append((one_line(row.agent)[:_AGENT_WIDTH], f"{behind.value} {behind.interval}".strip(), told, chance))
+    widths = [max(cell_len(line[column]) for line in cells) for column in range(4)]
+    ends = [
+        end for row in rows if (f := row.difference) for end in (0.0, f.value, f.ci_low, f.ci_high) if end is not None
+    ]
+    drawn, axis = min(_DRAWN, width - sum(widths) - 2 * 4), Scale(min(ends), max(*ends, min(ends) + 0.01), ())
+    pictures = ["", *(_drawn(row.difference, axis, row.told, drawn) for row in rows if row.difference)]
+    lines = []
+    for (name, value, told, chance), picture in zip(cells, pictures, strict=True):
+        parts = [name + " " * (widths[0] - cell_len(name)), value.rjust(widths[1]), told.ljust(widths[2])]
+        if drawn >= _LEAST_DRAWN:
+            parts.insert(2, picture.ljust(drawn))
+        lines.append("  ".join((*parts, chance.rjust(widths[3]))))
+    return lines
+
+
+def _drawn(figure: Figure, axis: Scale, told: bool, width: int) -> str:
+    """`│──●──`: the interval around the value, the place of 0 where it is free; '' where there is no room."""
+    if width < _LEAST_DRAWN:
+        return ""
+
+    def place(value: float) -> int:
+        return round(axis.percent(value) / 100 * (width - 1))
+
+    line = [" "] * width
+    line[place(0.0)] = "│"
+    value = figure.value or 0.0
+    low, high = (value if end is None else end for end in (figure.ci_low, figure.ci_high))
+    for at in range(place(low), place(high) + 1):
+        line[at] = "┼" if line[at] == "│" else "─"
+    line[place(value)] = "●" if told else "○"
+    return "".join(line)
 
 
 def _width_of_agents(results: Results) -> int:
@@ -83,10 +125,9 @@ def _table(results: Results, kept: Sequence[Column]) -> Table:
 def _columns(results: Results) -> list[Column]:
     agents = results.agents
     table = [
-        _column("BT", agents, results.bradley_terry, "rating", 0),
-        _intervals(f"[{confidence(results)}]", agents, results.bradley_terry, "rating", 7),
-        _column("Elo", agents, results.elo, "rating", 1),
-        _column("win", agents, results.win_rate, "share", 3),
+        _column("points", agents, results.points, "points", 0),
+        _intervals(f"[{confidence(results)}]", agents, results.points, "points", 7),
+        _column("BT", agents, results.bradley_terry, "rating", 1),
     ]
     retrieval = list(dict.fromkeys(key for agent in agents for key in results.retrieval.get(agent, {})))
     keeps = {"RR(rel=2)": 4, "RR": 6, "nDCG": 9, "R(": 9}
@@ -99,7 +140,8 @@ def _columns(results: Results) -> list[Column]:
     if results.refusals:
         table.append(_column("refusals", agents, results.refusals, "share", 8))
     table.append(_column("answered", agents, _by_agent(results.answers, "answered"), "share", 8))
-    table.append(Column("failed", [_failed(results, agent) for agent in agents], 2))
+    failed = results.failures.answers if results.failures else {}
+    table.append(Column("failed", [f"{failed[agent]:,}" if agent in failed else "–" for agent in agents], 2))
     return table
 
 
@@ -118,15 +160,20 @@ def _by_agent(figures: Mapping[str, Mapping[str, Figure]], key: str) -> dict[str
 def _lead(low: FailuresAtBottom) -> str:
     if low.leader is None:
         return "no agent leads"
-    return f"{one_line(low.leader)} {'is told from each other agent' if low.decided else 'leads'}"
+    return f"{one_line(low.leader)} leads"
 
 
-def _failed(results: Results, agent: str) -> str:
-    """How many of the agent's answers, pointwise judgments and games failed."""
-    answered = results.answers.get(agent, {}).get("answered")
-    won = results.win_rate.get(agent)
-    judged = sum(figure.n_failed for figure in results.pointwise.get(agent, {}).values())
-    return f"{judged + (won.n_failed if won else 0) + (answered.n_failed if answered else 0):,}"
+def _judge_failed(results: Results) -> list[str]:
+    """On what the judge failed, in a line; none where it did not."""
+    found = results.failures
+    if found is None:
+        return []
+    on = [
+        f"{n:,} {what if n == 1 else f'{what}s'}"
+        for n, what in ((found.judge_passages, "passage"), (found.judge_answers, "answer"), (found.judge_games, "game"))
+        if n
+    ]
+    return [f"the judge failed on {listed(on)}"] if on else []
 
 
 def _below(results: Results) -> list[str]:
@@ -137,10 +184,11 @@ def _below(results: Results) -> list[str]:
     for name, figure in (("flip rate", results.flip_rate), (first, results.first_shown_wins)):
         words = shown(figure, "share")
         lines.append(" ".join(part for part in (name, words.value, words.interval, words.n, words.failed) if part))
+    if results.audit and (n := results.audit.n_identical):
+        lines[0] += f", {n:,} identical {'pair' if n == 1 else 'pairs'} left out"
     if low := results.failures_at_bottom:
         counts = listed([f"{one_line(agent)} {n:,}" for agent, n in low.failed.items()])
         lines.append(f"answers that failed: {counts}; counted as the worst, {_lead(low)}")
-    if results.n_relevance_failed:
-        lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
+    lines += _judge_failed(results)
     told = [*agreement_lines(results), *corrected_lines(results), *second_line(results)]
     return [*panel_lines(results), *lines, *orders_lines(results), *told]

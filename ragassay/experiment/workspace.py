@@ -131,11 +131,6 @@ class Workspace:
         return self.results / "screen.html"
 
     @property
-    def certificate(self) -> Path:
-        """Which pairs a few real queries and many written ones decide: Certificate's fields."""
-        return self.results / "certificate.json"
-
-    @property
     def search_times(self) -> Path:
         """How long searching takes each built-in agent, where replies are timed as well: SearchTime's fields."""
         return self.results / "search-times.jsonl"
@@ -236,6 +231,11 @@ class Workspace:
     @property
     def figures(self) -> Path:
         return self.results / "results.json"
+
+    @property
+    def values(self) -> Path:
+        """Each value by query that `figures` are made of."""
+        return self.results / "values.jsonl"
 
     @property
     def report(self) -> Path:

@@ -106,7 +106,7 @@ def test_a_run_a_rerun_and_what_makes_a_stage_stale(tmp_path: Path, capfd: pytes
     [
         ("wins = 0.1", "names 'wins'"),
         ('"umbrela.P(rel=2)@7" = 0.1', "names 'umbrela.P(rel=2)@7'"),
-        ('"umbrela.P(rel=2)@5" = 0.1, query_answered = 0.2, win_rate = 0.05', None),
+        ('"umbrela.P(rel=2)@5" = 0.1, query_answered = 0.2, points = 0.05', None),
     ],
 )
 def test_what_matters_is_known_before_anything_is_paid_for(
@@ -123,7 +123,7 @@ def test_what_matters_is_known_before_anything_is_paid_for(
     if refused is None:
         assert "compare.matters" not in err
         return
-    assert status == 2 and refused in err and "umbrela.P(rel=2)@5" in err and "win_rate" in err
+    assert status == 2 and refused in err and "umbrela.P(rel=2)@5" in err and "points" in err
     assert "experiment.toml" in err and err.count("\n") == 1
     assert not list(tmp_path.glob("results/*/*.jsonl"))
 

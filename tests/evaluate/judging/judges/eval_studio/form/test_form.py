@@ -18,6 +18,11 @@ from ragassay.evaluate.texts.repeats import longest_repeat
 SENTENCE = "The watchdog resets the board. "
 
 
+def test_a_loop_in_lower_case_is_as_many_sentences():
+    """Distinct sentences / sentences: one of twenty, as a splitter that knows no case counts them."""
+    assert labels(evaluator_of("looping"), case_of("it waits for the flag. " * 20))["unique_sentences"] == 1 / 20
+
+
 def test_looping_by_hand():
     found = labels(evaluator_of("looping"), case_of(SENTENCE * 4 + "It then waits."))
     text = SENTENCE * 4 + "It then waits."
