@@ -108,6 +108,7 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         "judges.faults.broken_json",
         "judges.faults.credentials",
         "judges.faults.encoded",
+        "judges.faults.fresh",
         "judges.faults.loops",
         "judges.faults.personal",
         "judges.faults.planting",
