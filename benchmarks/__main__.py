@@ -1,6 +1,8 @@
 """`make bench`: run the benchmarks and keep what each prints, with its command and machine, in benchmarks/results/.
 
     python -m benchmarks [NAME …]
+    python -m benchmarks aims       writes benchmarks/results.md from the `aim:` lines of the results files
+    python -m benchmarks stale      lists the results files whose code has changed since; status 1 where there are any
 
 NAME is a room and a module, such as speed.elo. Without names, all that can be run here. retrieval.scifact and
 speed.bm25 read BEIR's SciFact, which is not in the repository: SCIFACT=PATH names its folder. judges.agreement reads
@@ -16,7 +18,6 @@ speed.screening screens DATA/pdfs/debian-reference.en.pdf beside the demo's manu
 workbench.placed reads the PDFs of DATA/pdfs, or else those of corpora/.
 speed.pdf_reading reads the PDFs of PDFS="a.pdf b.pdf", or else those of corpora/. RAGELO_PYTHON names a Python with
 RAGElo.
-Those of the speed table also write benchmarks/results.md, from the last run of each.
 Exit status 1 where a benchmark fails; what it printed before is then left as it was.
 """
 
@@ -27,7 +28,9 @@ import shlex
 import sys
 from pathlib import Path
 
+from benchmarks.made_by import stale
 from benchmarks.runner import Benchmark, run
+from benchmarks.speed.aims import RESULTS, write_table
 
 REPLIES = Path(__file__).with_name("replies")
 MANUALS = ("corpora/avr-libc/avr-libc-user-manual.pdf", "corpora/r/R-admin.pdf", "corpora/r/R-intro.pdf")
@@ -127,6 +130,14 @@ def _unrecorded(name: str, data: str | None = None) -> str | None:
 
 def main(names: list[str]) -> int:
     """Run those named, or all; 2 for a name that does not exist or a path that is not given."""
+    if names == ["aims"]:
+        write_table()
+        return 0
+    if names == ["stale"]:
+        found = stale(RESULTS)
+        for file, problem in found.items():
+            print(f"{file}: {problem}")
+        return 1 if found else 0
     given = [os.environ.get(name, "") for name in ("SCIFACT", "PDFS", "DATA")]
     known = {b.name: b for b in benchmarks(*given)}
     if unknown := [name for name in names if name not in known]:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.machine import machine
-from benchmarks.speed.aims import RECORDING, STORE, write_table
-
-RESULTS = Path(__file__).with_name("results")
+from benchmarks.made_by import made_by
+from benchmarks.speed.aims import RESULTS, write_table
 
 
 @dataclass(frozen=True)
@@ -40,23 +39,23 @@ class Benchmark:
 
 def run(benchmark: Benchmark) -> bool:
     """Run one, showing what it prints, and keep that; False where it fails."""
-    load, lines = os.getloadavg()[0], []
+    load, code, lines = os.getloadavg()[0], made_by(benchmark.name), []
     print(f"== {benchmark.command}", flush=True)
     command = [sys.executable, "-u", "-m", f"benchmarks.{benchmark.name}", *benchmark.arguments]
     benchmark.results.parent.mkdir(parents=True, exist_ok=True)
-    aims = {RECORDING: str(STORE), f"{RECORDING}_LOAD": f"{load:.2f}", f"{RECORDING}_COMMAND": benchmark.command}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **aims}) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         for line in process.stdout or ():
             print(line, end="", flush=True)
             lines.append(line)
     if process.returncode == 0:
-        benchmark.results.write_text(page(benchmark, "".join(lines), load), encoding="utf-8")
+        benchmark.results.write_text(page(benchmark, "".join(lines), load, code), encoding="utf-8")
         write_table()
     return process.returncode == 0
 
 
-def page(benchmark: Benchmark, output: str, load: float) -> str:
-    """The results file: what was run, where, when, how busy the machine was just before, and what came out."""
+def page(benchmark: Benchmark, output: str, load: float, code: str) -> str:
+    """The results file: what was run, where, when, how busy the machine was just before, by which code (`made_by`), and
+    what came out."""
     where = f"{machine()}, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}, load average {load:.1f} before it began"
     table = output.strip() if output.startswith("|") else f"```\n{output.strip()}\n```"
-    return f"# {benchmark.name}\n\n`{benchmark.command}`\n\n{where}.\n\n{table}\n"
+    return f"# {benchmark.name}\n\n`{benchmark.command}`\n\n{where}.\n\n{code}\n\n{table}\n"

@@ -26,7 +26,6 @@ from .on_files import (
 from .options import STATUS, actions
 from .verbs import (
     archive,
-    certify,
     completion,
     demo,
     doctor,
@@ -44,7 +43,7 @@ from .verbs import (
     validity,
 )
 
-EXPERIMENT = (demo, new, run, plan, stage, validity, certify, judges, replies, label_sheet, serve, model, doctor)
+EXPERIMENT = (demo, new, run, plan, stage, validity, judges, replies, label_sheet, serve, model, doctor)
 ON_FILES = (
     check,
     perturb,

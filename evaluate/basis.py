@@ -15,17 +15,19 @@ from .audit.length import begin_control, lengths_of
 from .figures import compared_measures, query_values
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations
+from .figures.failures_at_bottom import failed_answers
 from .figures.label_rows import LabelRows
 from .inputs.findings import Findings
 from .inputs.labels import HIGHEST
 from .inputs.sections import source_clusters
 from .ratings import bradley_terry, elo
-from .ratings.leader import rank_agents
 from .ratings.length_control import Controlled
 from .ratings.panel_verdicts import panel_verdicts
+from .ratings.points import Points, points_of
+from .ratings.standing import MARGIN, Standing, stand
 from .ratings.verdicts import Verdict, verdicts
 from .ratings.win_table import Contests, contests
-from .results import Figures
+from .results import POINTS, Figures
 from .statistics.clustered import ByAgent
 from .statistics.resamples import Resamples, resamples
 
@@ -40,7 +42,7 @@ _LARGE = 10_000_000
 
 @dataclass(frozen=True)
 class Basis:
-    """What the sections are made from. retrieval, pointwise: the judge's values; order: the agents, best first.
+    """What the sections are made from. retrieval, pointwise: the judge's values; points: of the agents' games.
 
     labelled: the labels of the first k passages, where all have one. found: the verdicts on the games, of a panel the
     majority's, and table: the same as arrays. own: each judge's. asked: the measures on which agents are compared, but
@@ -63,7 +65,18 @@ class Basis:
     elo: Callable[[], Mapping[str, Figure]]
     length: Callable[[], Controlled]
     strengths: bradley_terry.BradleyTerry
-    order: tuple[str, ...]
+    points: Points
+    standing: Standing | None
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The agents, best first by points."""
+        return self.points.order
+
+    @property
+    def margin(self) -> float:
+        """The smallest difference of points that matters."""
+        return margin_of(self.experiment)
 
     @property
     def k(self) -> int:
@@ -113,9 +126,8 @@ def basis_of(findings: Findings, experiment: Experiment, evaluated: Evaluations,
     labelled = query_values.labelled_rows(findings, experiment.retrieval.k)
     retrieval = query_values.retrieval_by_query(findings, experiment.retrieval.k, labelled)
     pointwise = query_values.pointwise_by_query(findings, experiment.judge.criteria)
-    asked = compared_measures.of_findings(findings, experiment.retrieval.k, retrieval, pointwise, found)
-    strengths = rating()
-    rated = all(figure.value is not None for figure in strengths.figures.values())
+    games = points_of(found, agents, findings.queries, unanswered=failed_answers(findings))
+    asked = compared_measures.of_findings(experiment.retrieval.k, retrieval, pointwise, games)
     return Basis(
         findings=findings,
         experiment=experiment,
@@ -132,6 +144,12 @@ def basis_of(findings: Findings, experiment: Experiment, evaluated: Evaluations,
         helpers=helpers,
         elo=points,
         length=length,
-        strengths=strengths,
-        order=rank_agents(agents, strengths, strengths.figures if rated else points()),
+        strengths=rating(),
+        points=games,
+        standing=stand(games, clusters, settings.seed, margin_of(experiment)),
     )
+
+
+def margin_of(experiment: Experiment) -> float:
+    """The smallest difference of points (0 to 1) that matters: `[compare] matters`, else `MARGIN`."""
+    return experiment.compare.matters.get(POINTS, MARGIN)

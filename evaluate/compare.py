@@ -17,7 +17,7 @@ from ragassay.files import read_records, write_json
 from ragassay.records import Assessment, Figure
 
 from .agreement.joined import agreement_by_criterion
-from .audit.judge_audit import guessing, warnings
+from .audit.judge_audit import guessing, judge_guesses, warnings
 from .audit.panel import audit_of, panel_of_judges, warnings_of
 from .basis import Basis, basis_of, helpers_for
 from .figures import compared_measures, query_values
@@ -25,7 +25,8 @@ from .figures.boxes import boxes_of
 from .figures.classes import CLASSIFICATION, classification_figures
 from .figures.compared_measures import ComparedMeasure
 from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
-from .figures.failures_at_bottom import at_bottom, withhold, withhold_pairs
+from .figures.failures import failures
+from .figures.failures_at_bottom import at_bottom, told_with_failures, withhold_pairs
 from .figures.flips import flip_problems, robustness
 from .figures.good_enough.evidence_found import found_in, relevant_by_judges
 from .figures.good_enough.insights import insights
@@ -46,10 +47,12 @@ from .judging.catalog import experiment_evaluators
 from .judging.engine.evaluator import Evaluator
 from .judging.engine.tags import coverage_of
 from .judging.engine.thresholds import thresholds_of
-from .ratings.leader import choose, with_equals
+from .ratings.leader import choose
+from .ratings.standing import rank_intervals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
-    WIN_RATE,
+    NOT_DISTINGUISHABLE,
+    POINTS,
     AgentPool,
     Boxes,
     ByThreshold,
@@ -66,6 +69,7 @@ from .results import (
     Results,
     SecondJudgeResults,
 )
+from .statistics.paired_comparison import FromLeader
 from .statistics.paired_t import rag_tests
 
 
@@ -148,7 +152,7 @@ def _results_of(
     boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
     panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
     audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws, basis.length)
-    corrected, guess = _corrected(basis, labelled), guessing(audit)
+    corrected, guess, guesses = _corrected(basis, labelled), guessing(audit), judge_guesses(audit, panel)
     notices = [
         *findings.unusable,
         *basis.strengths.notices,
@@ -171,10 +175,11 @@ def _results_of(
         **answers,
         **_evaluators(basis),
         **games,
-        **_comparisons(basis, pairs),
+        **_comparisons(basis, pairs, guesses.sentence if guesses.guesses else ""),
         **pool,
         **_ratings(basis),
         audit=audit,
+        failures=failures(findings, basis.found),
         corrected=corrected,
         panel=panel,
         second=_second(basis, second),
@@ -277,6 +282,7 @@ def _classification(basis: Basis) -> Figures | None:
 
 
 class _Games(TypedDict):
+    points: dict[str, Figure]
     wins: Figures
     win_rate: dict[str, Figure]
     flip_rate: Figure
@@ -286,6 +292,9 @@ class _Games(TypedDict):
 def _games(basis: Basis) -> _Games:
     """Who won against whom, and the orders in which the answers were shown."""
     return {
+        "points": basis.in_order(
+            {agent: basis.draws.figure(row, (0.0, 1.0)) for agent, row in basis.asked[POINTS].values.items()}
+        ),
         "wins": wins(basis.found, basis.order, basis.draws),
         "win_rate": win_rate(basis.found, basis.order, basis.draws),
         "flip_rate": flip_rate(basis.own, basis.draws),
@@ -297,7 +306,6 @@ class _Ratings(TypedDict):
     elo: dict[str, Figure]
     bradley_terry: dict[str, Figure]
     bradley_terry_note: str | None
-    rating_detail: RatingDetail
 
 
 def _ratings(basis: Basis) -> _Ratings:
@@ -307,46 +315,66 @@ def _ratings(basis: Basis) -> _Ratings:
         "elo": basis.in_order(basis.elo()),
         "bradley_terry": basis.in_order(strengths.figures),
         "bradley_terry_note": strengths.note,
-        "rating_detail": RatingDetail(
-            ranks=basis.in_order(strengths.ranks),
-            ties=strengths.ties,
-            tie_parameter=strengths.tie_parameter,
-            triples=strengths.triples,
-            intransitive=strengths.intransitive,
-        ),
     }
 
 
 class _Comparisons(TypedDict):
     verdict: Choice
     comparisons: tuple[Comparison, ...]
+    rating_detail: RatingDetail
     tests: tuple[PairedTest, ...]
     failures_at_bottom: FailuresAtBottom | None
 
 
-def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]]) -> _Comparisons:
-    """Every pair of agents on every measure, what to choose by them, and the paper's tests."""
-    findings, draws, matters = basis.findings, basis.draws, basis.experiment.compare.matters
-    verdict = choose(basis.order, basis.strengths, basis.table, draws, basis.asked[WIN_RATE].values)
+def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]], guesses: str) -> _Comparisons:
+    """Every pair of agents on every measure, what to choose by points, and the paper's tests.
+
+    guesses: why the judge's verdicts on games may be guesses; "" where nothing says so.
+    """
+    findings, draws = basis.findings, basis.draws
+    verdict = choose(basis.standing, basis.points, basis.margin, guesses)
     low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
     again = _pairs(basis, low.measures) if low else None
     failing, pairs = low.figures(verdict, basis.order, draws) if low else None, begun()
     if low and again:
-        pairs = withhold_pairs(pairs, again(), low.failed)
-        verdict = withhold(verdict, low, len(findings.queries))
-    verdict = with_equals(verdict, pairs, matters.get(WIN_RATE))
+        pairs = withhold_pairs(pairs, again(), low.failed, verdict.leader)
+        verdict = told_with_failures(verdict, low, len(findings.queries))
+    if guesses:
+        pairs = tuple(_guessed(row) if row.measure == POINTS else row for row in pairs)
     return {
-        "verdict": told_of_both(verdict, by_source(findings.material.queries), basis.asked[WIN_RATE].values),
+        "verdict": told_of_both(verdict, by_source(findings.material.queries), basis.asked[POINTS].values),
         "comparisons": pairs,
+        "rating_detail": _rating_detail(basis, pairs),
         "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in basis.asked.items()}),
         "failures_at_bottom": failing,
     }
 
 
+def _guessed(row: Comparison) -> Comparison:
+    """Two agents on games that a judge who guesses gave."""
+    said = f"{row.agent_a} and {row.agent_b} are not told apart by their games: the judge may be guessing."
+    return row.model_copy(update={"verdict": NOT_DISTINGUISHABLE, "sentence": said})
+
+
+def _rating_detail(basis: Basis, pairs: Sequence[Comparison]) -> RatingDetail:
+    strengths, rows = basis.strengths, [row for row in pairs if row.measure == POINTS]
+    return RatingDetail(
+        ranks=rank_intervals(basis.standing, rows) if basis.standing else {},
+        ties=strengths.ties,
+        tie_parameter=strengths.tie_parameter,
+        triples=strengths.triples,
+        intransitive=strengths.intransitive,
+    )
+
+
 def _pairs(basis: Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[], tuple[Comparison, ...]]:
     """Begun; waited for when asked for."""
-    draws, matters = basis.draws, basis.experiment.compare.matters
-    return compared_measures.compare_agents(measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers)
+    draws, matters = basis.draws, {**basis.experiment.compare.matters, POINTS: basis.margin}
+    standing = basis.standing
+    leader = FromLeader(standing.leader, standing.differences, standing.adjusted) if standing else None
+    return compared_measures.compare_agents(
+        measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers, leader
+    )
 
 
 class _Pool(TypedDict):

@@ -12,12 +12,13 @@ from ragassay.evaluate.from_files.gate import gate
 from ragassay.evaluate.from_files.gate_summary import sentence
 from ragassay.evaluate.judging.engine.evaluator import NO_VALUE, Criterion, Evaluator
 from ragassay.evaluate.judging.engine.thresholds import check_thresholds, good_enough, threshold_of
+from ragassay.evaluate.results import POINTS
 from ragassay.records import Assessment
-from ragassay.text import plain
+from ragassay.text import did_you_mean, listed, plain
 
 from .asking import Asking, Mode, ask, evaluators_in
 from .judges import check_one
-from .results import RunResults
+from .results import RunResults, read_results
 from .rows import case_of, check_columns, missing_of, rows_of
 from .session import current
 
@@ -101,6 +102,37 @@ def assert_not_worse(
     found = gate(_folder(results), _folder(baseline), measures=measures, agents=agents, max_drop=max_drop)
     if found.verdict == "worse" or (found.verdict == "undecided" and not allow_undecided):
         raise AssertionError(sentence(found))
+
+
+def assert_better(
+    results: str | Path | RunResults, agent: str, *, than: Sequence[str] = (), or_safe: bool = False
+) -> None:
+    """Assert that a run tells an agent from others by their games, as its report does (`verdict` of results.json).
+
+    than: the agents that it must be better than, told by points with all pairs held together; empty: it must be the
+    agent to choose, the leader told from each other. or_safe: whether it is enough that it leads and no other is ahead
+    of it by the margin.
+
+    Raises AssertionError with the verdict's sentence, or those of the pairs; InputError for an agent that the run does
+    not have and for results that cannot be read.
+    """
+    __tracebackhide__ = True
+    found = results.results if isinstance(results, RunResults) else read_results(results).results
+    for name in (agent, *than):
+        if name not in found.agents:
+            known = f"{did_you_mean(name, found.agents)}the run's agents are {plain(listed(found.agents))}"
+            raise InputError(f"'{plain(name)}' is not an agent of the run", file="assert_better", remedy=known)
+    if not than:
+        verdict = found.verdict
+        if verdict.leader != agent or not (verdict.decided or (or_safe and verdict.safe)):
+            raise AssertionError(plain(verdict.sentence))
+        return
+    pairs = [row for row in found.comparisons if row.measure == POINTS and agent in (row.agent_a, row.agent_b)]
+    rows = {row.agent_b if row.agent_a == agent else row.agent_a: row for row in pairs}
+    better = {other: row.verdict == ("better" if row.agent_a == agent else "worse") for other, row in rows.items()}
+    if bad := [other for other in than if not better.get(other)]:
+        said = (rows[other].sentence if other in rows else f"{agent} and {other} have no game." for other in bad)
+        raise AssertionError(plain("\n".join(said)))
 
 
 def _folder(given: str | Path | RunResults) -> Path:

@@ -14,7 +14,7 @@ from ragassay.records import Assessment
 from ragassay.text import did_you_mean, plain
 
 from .asking import Asking, Mode, ask, evaluators_in
-from .rows import SUBJECT, case_of, check_columns, columns_needed, missing_of, rows_of
+from .rows import SUBJECT, THEIRS, case_of, check_columns, columns_needed, missing_of, rows_of
 from .signatures import about, signature
 
 Judged = Assessment | dict[str, Assessment] | list[Assessment]
@@ -55,14 +55,16 @@ class JudgeFunction:
     ) -> Judged | list[Judged]:
         """Judge one row (texts as keywords), or many: columns as keywords, or `rows`, dicts or a data frame.
 
-        options: those of `[evaluate.settings.NAME]`; one that the judge does not have is an error. The other keywords
-        are Asking's. Raises InputError for what cannot be used, BudgetSpent at max_cost, and RepliesMissing for a
-        `file:` model whose replies are not there yet.
+        options: those of `[evaluate.settings.NAME]`; one that the judge does not have is an error. Columns may be named
+        as Agent Evaluation does (request, response, retrieved_context, …). The other keywords are Asking's.
+        Raises InputError for what cannot be used, BudgetSpent at max_cost, and RepliesMissing for a `file:` model whose
+        replies are not there yet.
         """
         caller = f"judges.{self.__name__}"
         columns = (query, answer, contexts, expected_response, expected_docs, conditions)
         names = ("query", "answer", "contexts", "expected_response", "expected_docs", "conditions")
-        given = rows_of(dict(zip(names, columns, strict=True)), rows, caller)
+        theirs = {name: options.pop(name) for name in THEIRS if name in options}
+        given = rows_of(dict(zip(names, columns, strict=True)) | theirs, rows, caller)
         check_columns(given, self._kind, caller)
         if model is not None and "model" in self._kind.options_type.model_fields:
             options, model = {**options, "model": model}, None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ragassay.errors import MissingExtra
 from ragassay.evaluate.report.page import read_results as read_file
 from ragassay.evaluate.results import Results
-from ragassay.evaluate.results.measures import WIN_RATE, Figures
+from ragassay.evaluate.results.measures import POINTS, WIN_RATE, Figures
 from ragassay.records import Figure
 
 if TYPE_CHECKING:
@@ -96,18 +96,15 @@ def _groups(results: Results) -> Iterator[tuple[str, Figures]]:
     passed = {agent: one.passed for agent, one in results.pass_or_fail.items()}
     yield "pass_or_fail", _single("passed", passed)
     yield "answers", results.answers
-    yield "games", _single(WIN_RATE, results.win_rate)
-    yield (
-        "ratings",
-        {
-            agent: {
-                name: rating[agent]
-                for name, rating in (("elo", results.elo), ("bradley_terry", results.bradley_terry))
-                if agent in rating
-            }
-            for agent in results.agents
-        },
-    )
+    yield "games", _together(results, {POINTS: results.points, WIN_RATE: results.win_rate})
+    yield "ratings", _together(results, {"elo": results.elo, "bradley_terry": results.bradley_terry})
+
+
+def _together(results: Results, measures: Mapping[str, Mapping[str, Figure]]) -> Figures:
+    return {
+        agent: {name: figures[agent] for name, figures in measures.items() if agent in figures}
+        for agent in results.agents
+    }
 
 
 def _single(measure: str, figures: dict[str, Figure]) -> Figures:

@@ -12,11 +12,15 @@ from ragassay.errors import InputError
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.files import check_record
+from ragassay.layouts.agent_evaluation import AGENT_EVALUATION
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import did_you_mean
 
 COLUMNS = ("query", "answer", "contexts", "expected_response", "expected_docs", "conditions")
 """What a row may say; other fields of a row are its own business."""
+
+THEIRS = ("request", "response", "retrieved_context", "expected_retrieved_context", "expected_facts")
+"""Columns of Databricks' Agent Evaluation, which a row may have in the place of ours."""
 
 _COLUMN_OF = {"question": "query", "context": "contexts"}
 _TEXTS = ("query", "answer", "expected_response")
@@ -45,7 +49,8 @@ def columns_needed(kind: type[Evaluator]) -> tuple[str, ...]:
 def rows_of(given: Mapping[str, Any], rows: Any, caller: str) -> GivenRows:
     """Keywords (`given`, None where left out) as one row or many, or `rows`: a list of dicts, or a data frame.
 
-    There are many where the first keyword that is there, but contexts, expected_docs and conditions, is no text.
+    There are many where the first keyword that is there, but contexts, expected_docs and conditions, is no text. A
+    column may have Agent Evaluation's name (`THEIRS`) and what stands there.
     Raises InputError where both or neither are given, and for columns of different lengths.
     """
     given = {name: value for name, value in given.items() if value is not None}
@@ -54,10 +59,11 @@ def rows_of(given: Mapping[str, Any], rows: Any, caller: str) -> GivenRows:
             problem = f"rows and {next(iter(given))} are both given"
             raise InputError(problem, file=caller, remedy="leave one of them out")
         return GivenRows(tuple(_row(row, caller) for row in _listed(rows, "rows", caller)), one=False)
-    if not any(name in given for name in _TEXTS):
+    texts = (*_TEXTS, "request", "response")
+    if not any(name in given for name in texts):
         return GivenRows((_row(given, caller),), one=True)
-    first = next(name for name in _TEXTS if name in given)
-    if isinstance(given[first], str):
+    first = next(name for name in texts if name in given)
+    if isinstance(given[first], str | Mapping):
         return GivenRows((_row(given, caller),), one=True)
     columns = {name: _listed(value, name, caller) for name, value in given.items()}
     lengths = {name: len(column) for name, column in columns.items()}
@@ -142,7 +148,22 @@ def _passages(contexts: Any, number: int, caller: str) -> tuple[Passage, ...]:
 def _row(row: Any, caller: str) -> dict[str, Any]:
     if not isinstance(row, Mapping):
         raise InputError(f"a row is {type(row).__name__}", file=caller, remedy="give each as a dict of its columns")
-    return {name: value for name, value in row.items() if not _is_missing(value)}
+    return _in_ours({name: value for name, value in row.items() if not _is_missing(value)}, caller)
+
+
+def _in_ours(row: dict[str, Any], caller: str) -> dict[str, Any]:
+    """With our columns for theirs, where ours are not there."""
+    for name in THEIRS:
+        column = AGENT_EVALUATION.columns[name]
+        ours = "expected_response" if name == "expected_facts" else column.field
+        if name not in row or ours in row:
+            continue
+        try:
+            value = column.read(row[name])
+        except ValueError as error:
+            raise InputError(f"{name} {error}", file=caller) from None
+        row = row | {ours: "\n".join(value) if name == "expected_facts" else value}
+    return row
 
 
 def _text(value: Any, name: str, number: int, caller: str) -> str:

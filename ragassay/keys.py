@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
+
+MODEL_KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "COHERE_API_KEY", "JINA_API_KEY", "RERANK_API_KEY")
+"""The variables whose values are sent to models' servers."""
 
 _BLANK = "…"
 _NAME = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)$", re.IGNORECASE)
@@ -37,6 +41,28 @@ def without_keys(text: str) -> str:
     for named in _NAMED:
         text = named.sub(rf"\1{_BLANK}", text)
     return text
+
+
+def without_own_keys(value: Any) -> Any:
+    """A JSON value with "…" for the keys that we send to models' servers, wherever they stand in its texts.
+
+    Nothing else is blanked: a reply may speak of what looks like a key.
+    """
+    keys = {os.environ.get(name, "") for name in MODEL_KEYS}
+    own = sorted((key for key in keys if len(key) >= _SHORTEST), key=len, reverse=True)
+    return _blanked(value, own) if own else value
+
+
+def _blanked(value: Any, own: list[str]) -> Any:
+    if isinstance(value, str):
+        for key in own:
+            value = value.replace(key, _BLANK)
+        return value
+    if isinstance(value, list):
+        return [_blanked(one, own) for one in value]
+    if isinstance(value, dict):
+        return {_blanked(name, own): _blanked(one, own) for name, one in value.items()}
+    return value
 
 
 def _of_the_environment() -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from collections.abc import Iterable
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -128,6 +129,15 @@ class Answer(Outcome):
         return self.model_dump(mode="json", by_alias=True, exclude=unsaid)
 
 
+NO_ANSWER = "no answer to judge: "
+"""What the error of a judgment or a game begins with that failed because an answer had."""
+
+
+def for_want_of_an_answer(error: str | None) -> bool:
+    """Whether a record failed because an answer did, which is then counted there alone."""
+    return error is not None and error.startswith(NO_ANSWER)
+
+
 class AnswerRun(Answer):
     """`answer-runs/AGENT.jsonl`: the query asked again; `run` counts from 2, the answer itself being run 1."""
 
@@ -201,7 +211,7 @@ class KeptReplies(Record):
 Winner = Literal["a", "b", "tie"]
 
 IDENTICAL = "the two answers are identical"
-"""The reason of a game's tie of which no judge was asked."""
+"""The reason of a game that is a tie without a judge: both answers are the same text."""
 
 
 class Game(Outcome):
@@ -257,6 +267,14 @@ class RankedList(Outcome):
     def dump(self) -> dict[str, Any]:
         """As of every record; without `block` where there is one."""
         return self.model_dump(mode="json", by_alias=True, exclude={"block"} if self.block is None else set())
+
+
+Failing = TypeVar("Failing", bound=Answer | Judgment | Game)
+
+
+def own_failures(rows: Iterable[Failing]) -> list[Failing]:
+    """The records that failed by themselves."""
+    return [row for row in rows if row.error is not None and not for_want_of_an_answer(row.error)]
 
 
 class Figure(Record):

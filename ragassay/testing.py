@@ -1,13 +1,13 @@
-"""Assertions for pytest, or any test: `from ragassay.testing import assert_judged, assert_not_worse`."""
+"""Assertions for pytest, or any test: `from ragassay.testing import assert_better, assert_judged, assert_not_worse`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-__all__ = ["assert_judged", "assert_not_worse"]
+__all__ = ["assert_better", "assert_judged", "assert_not_worse"]
 
 if TYPE_CHECKING:
-    from ragassay.functions.assertions import assert_judged, assert_not_worse
+    from ragassay.functions.assertions import assert_better, assert_judged, assert_not_worse
 else:
 
     def __getattr__(name: str) -> object:

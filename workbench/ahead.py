@@ -53,7 +53,7 @@ class Ahead:
 
     def _index(self, bench: Bench) -> Index | None:
         """The folder's index once it is made; None where it cannot be, or the server ends."""
-        while not (bench.workspace.workbench / "index.sqlite").exists():  # asking for it would keep pages waiting
+        while not self._keeper.is_made(bench):  # asking for it would keep pages waiting
             if self._closed.wait(_LOOKS_AGAIN_S):
                 return None
         return self._keeper.index(bench)

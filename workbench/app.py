@@ -25,6 +25,7 @@ from .aside import Aside
 from .bench import Bench
 from .guard import Access, Guard
 from .index.keeper import Keeper
+from .kept import Kept
 from .page import HERE, render
 from .pages.library import Library
 from .run_state import StatesOf
@@ -49,8 +50,9 @@ def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | No
     guard = [Middleware(Guard, access=access), Middleware(GZipMiddleware, minimum_size=2000)]
     handlers = {HTTPException: _not_there, InputError: _unusable, sqlite3.Error: _damaged, OSError: _unreadable}
     app = Starlette(routes=routes, middleware=guard, exception_handlers=handlers, lifespan=_lifespan)
-    app.state.benches, app.state.access, app.state.keeper = dict(benches), access, Keeper()
-    app.state.library = Library()
+    kept = Kept()
+    app.state.benches, app.state.access, app.state.kept = dict(benches), access, kept
+    app.state.keeper, app.state.library = Keeper(kept), Library(kept)
     app.state.aside, app.state.states = Aside(), states
     return app
 
@@ -67,6 +69,7 @@ async def _lifespan(app: Starlette) -> AsyncIterator[None]:
     app.state.keeper.close()
     app.state.library.close()
     app.state.aside.close()
+    app.state.kept.close()
 
 
 def _first(request: Request) -> Response:

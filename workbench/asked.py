@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qsl, unquote
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from ragassay.text import one_line, safe_cell
 
@@ -33,12 +33,16 @@ def index_of(request: Request) -> Index | None:
 
 
 async def form_of(request: Request) -> dict[str, list[str]]:
-    """Field to its values, of a form that htmx sends. Raises HTTPException (413) for one that is too large."""
+    """Field to its values, of a form that htmx sends. Raises HTTPException: 413 for one that is too large, 400 for one
+    whose end never came."""
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > LARGEST_FORM:
-            raise HTTPException(413, "That is more than a form may have.")
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > LARGEST_FORM:
+                raise HTTPException(413, "That is more than a form may have.")
+    except ClientDisconnect:
+        raise HTTPException(400, "The end of that did not come.") from None
     given: dict[str, list[str]] = {}
     for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True):
         given.setdefault(name, []).append(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -69,7 +69,12 @@ class Guard:
     def _unknown(self, request: Request, token: str) -> Response | None:
         """What to say to who has not shown the token; the token leaves the address once it was shown."""
         if secrets.compare_digest(request.query_params.get("token", "").encode(), token.encode()):
-            answer = RedirectResponse(str(request.url.remove_query_params("token").replace(scheme="", netloc="")), 303)
+            # two slashes at the front would be the name of another host
+            place, query = (
+                quote("/" + request.scope["path"].lstrip("/")),
+                request.url.remove_query_params("token").query,
+            )
+            answer = RedirectResponse(place + (f"?{query}" if query else ""), 303)
             answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
             return answer
         if secrets.compare_digest(request.cookies.get(COOKIE, "").encode(), token.encode()):

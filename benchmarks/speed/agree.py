@@ -55,7 +55,7 @@ def main(judges: int, rows: int) -> None:
         f"under {SECONDS:.0f} s and {GIGABYTES:.0f} GB",
         f"{seconds:.0f} s ({cpu:.0f} s of CPU), {most:.2f} GB",
     )
-    note("agree", what, aim, figure, missed=missed, packages=("numpy", "scipy"))
+    note(what, aim, figure, missed=missed, packages=("numpy", "scipy"))
 
 
 if __name__ == "__main__":

@@ -1,49 +1,48 @@
 """The speed table: what each benchmark was to reach, what it reached, and beside whom.
 
-A benchmark calls `note`; when `python -m benchmarks` runs it, the row is kept in `results/aims.json`, and
-`benchmarks/results.md` is written anew from all rows there are.
+A benchmark calls `note`, which prints a line, and further lines below it that begin with five blanks:
+
+    aim: WHAT: WHAT IT WAS TO BE: met (FIGURE, RATIO)
+         beside PEER
+         with PACKAGE VERSION, …
+         WHY IT WAS MISSED
+
+`benchmarks/results.md` is made of these lines in the results files, and of nothing else: `python -m benchmarks aims`.
 """
 
 from __future__ import annotations
 
-import datetime
-import json
-import os
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.machine import machine
-
-RECORDING = "RAGASSAY_BENCH_AIMS"
-"""The environment variable that names the file rows go to; without it they are only printed."""
-STORE = Path(__file__).parents[1] / "results" / "aims.json"
+RESULTS = Path(__file__).parents[1] / "results"
 TABLE = Path(__file__).parents[1] / "results.md"
-ORDER = ("judging", "rerun", "pdf", "bm25", "knn", "embedding", "elo", "help", "soak")
-"""In this order; rows of the same beginning stay together, others come last."""
+
+_LINE = re.compile(r"aim: (?P<aim>.+): (?P<told>met|missed) \((?P<figure>.*)\)")
+_BELOW, _BESIDE, _WITH = "     ", "beside ", "with "
+_HEAD = """# Speed, and what it was to be
+
+Written by `python -m benchmarks aims`, and by `make bench`, from the lines that begin with `aim:` in the results files.
+Each of these says on which machine it was made, when, and how busy that was. Every figure was taken in the same run as
+its peer's.
+"""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table, in words. `ratio` is ours to the peer's or to the ideal; `missed` says why, None if met."""
+    """A line of the table, in words. `missed` says why, None if met. results: the file, below the folder of results."""
 
-    key: str
-    what: str
     aim: str
     figure: str
-    peer: str
-    ratio: str
+    beside: str
     missed: str | None
-    command: str
-    machine: str
-    date: str
-    load: float
-    versions: str
+    results: str
 
 
 def note(
-    key: str,
     what: str,
     aim: str,
     figure: str,
@@ -52,30 +51,15 @@ def note(
     ratio: str = "",
     missed: str | None = None,
     packages: Sequence[str] = (),
-    command: str = "",
 ) -> None:
-    """Print a row, and keep it where `python -m benchmarks` is what runs; `packages` are those whose version counts."""
+    """Print a row; `ratio` is ours to the peer's or to the ideal, `packages` are those whose version counts."""
     print(f"aim: {what}: {aim}: {'missed' if missed else 'met'} ({figure}{f', {ratio}' if ratio else ''})")
+    if peer:
+        print(f"{_BELOW}{_BESIDE}{peer}")
+    if packages:
+        print(f"{_BELOW}{_WITH}{', '.join(f'{package} {_version(package)}' for package in packages)}")
     if missed:
-        print(f"     {missed}")
-    store = os.environ.get(RECORDING)
-    if store:
-        row = Row(
-            key=key,
-            what=what,
-            aim=aim,
-            figure=figure,
-            peer=peer,
-            ratio=ratio,
-            missed=missed,
-            command=command or os.environ.get(f"{RECORDING}_COMMAND", ""),
-            machine=machine(),
-            date=f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}",
-            load=float(os.environ.get(f"{RECORDING}_LOAD", "0")),
-            versions=", ".join(f"{package} {_version(package)}" for package in packages),
-        )
-        rows = {**_rows(Path(store)), key: asdict(row)}
-        Path(store).write_text(json.dumps(rows, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+        print(f"{_BELOW}{missed}")
 
 
 def why(*reasons: tuple[bool, str]) -> str | None:
@@ -84,40 +68,46 @@ def why(*reasons: tuple[bool, str]) -> str | None:
     return "; ".join(held) or None
 
 
-def write_table(store: Path = STORE, table: Path = TABLE) -> None:
-    """Write `benchmarks/results.md` from the rows in `store`; nothing where there are none."""
-    rows = [Row(**row) for row in _rows(store).values()]
-    if not rows:
-        return
-    rows.sort(key=lambda row: (_place(row.key), row.key))
-    lines = [_HEAD, "| what | aim | ours | beside | ratio | |", "|---|---|---|---|---|---|"]
+def rows_of(results: Path) -> list[Row]:
+    """A row for each `aim:` line of the files in the folder, by file and line."""
+    files = sorted(results.rglob("*.md"))
+    return [row for path in files for row in _rows(path.read_text("utf-8"), path.relative_to(results).as_posix())]
+
+
+def table_of(results: Path) -> str:
+    """The page."""
+    rows = rows_of(results)
+    lines = [_HEAD, "| what, and what it was to be | ours | beside | | results |", "|---|---|---|---|---|"]
     for row in rows:
-        lines.append(_line(row.what, row.aim, row.figure, row.peer, row.ratio, "missed" if row.missed else "met"))
+        told = "missed" if row.missed is not None else "met"
+        lines.append(_line(row.aim, row.figure, row.beside, told, f"[{row.results}](results/{row.results})"))
     lines += ["", "Where an aim is missed, and why:", ""]
-    lines += [f"- {row.what}: {row.missed}." for row in rows if row.missed] or ["- none."]
-    lines += ["", "| what | command | machine | date | load before | versions |", "|---|---|---|---|---|---|"]
-    lines += [_line(r.what, f"`{r.command}`", r.machine, r.date, f"{r.load:.1f}", r.versions) for r in rows]
-    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines += [f"- {row.aim}: {row.missed}." for row in rows if row.missed is not None] or ["- none."]
+    return "\n".join(lines) + "\n"
 
 
-_HEAD = """# Speed, and what it was to be
+def write_table() -> None:
+    """Write `benchmarks/results.md`."""
+    TABLE.write_text(table_of(RESULTS), encoding="utf-8")
 
-Written by `make bench`; what each benchmark printed stands in [results/](results). Every figure was taken in the same
-run as its peer's. The load is the machine's average of the minute before (a load of 2 fills both of its cores).
-"""
+
+def _rows(text: str, name: str) -> Iterator[Row]:
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        if found := _LINE.fullmatch(line):
+            below = []
+            for one in lines[number + 1 :]:
+                if not one.startswith(_BELOW):
+                    break
+                below.append(one.strip())
+            beside = next((one.removeprefix(_BESIDE) for one in below if one.startswith(_BESIDE)), "")
+            reasons = "; ".join(one for one in below if not one.startswith((_BESIDE, _WITH)))
+            missed = (reasons or "no reason given") if found["told"] == "missed" else None
+            yield Row(found["aim"], found["figure"], beside, missed, name)
 
 
 def _line(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
-
-
-def _place(key: str) -> int:
-    return next((number for number, start in enumerate(ORDER) if key.startswith(start)), len(ORDER))
-
-
-def _rows(store: Path) -> dict[str, dict[str, object]]:
-    rows: dict[str, dict[str, object]] = json.loads(store.read_text()) if store.exists() else {}
-    return rows
 
 
 def _version(package: str) -> str:
@@ -125,7 +115,3 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
-
-
-if __name__ == "__main__":
-    write_table()

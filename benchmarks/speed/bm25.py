@@ -42,7 +42,6 @@ def main(folder: Path, n_queries: int) -> int:
     times = rates[0] / rates[1]
     print(f"bm25s searches {times:.0f} times as fast")
     note(
-        "bm25-scifact",
         f"BM25 over SciFact's {len(passages):,} passages",
         f"at least {TIMES_FASTER} times rank-bm25",
         f"{rates[0]:,.0f} queries/s",

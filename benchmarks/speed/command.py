@@ -39,7 +39,7 @@ def help_speed() -> None:
     best = min(seconds("--help")[0] for _ in range(10))
     bare = min(_bare_start_s() for _ in range(10))
     missed = why((best > HELP_S, f"{best:.2f} s, of which Python alone takes {bare:.2f} s"))
-    note("help", "`ragassay --help`", f"under {HELP_S} s", f"{best:.2f} s", missed=missed)
+    note("`ragassay --help`", f"under {HELP_S} s", f"{best:.2f} s", missed=missed)
 
 
 def rerun_speed(words: Sequence[str]) -> None:
@@ -54,7 +54,7 @@ def rerun_speed(words: Sequence[str]) -> None:
     )
     figure = f"{best:.2f} s, {len(stale)} stages run, no call"
     print(f"the first run took {first_s:.1f} s, from recorded replies")
-    note("rerun", "the whole job again, nothing changed", f"under {RERUN_S:g} s, no call", figure, missed=missed)
+    note("the whole job again, nothing changed", f"under {RERUN_S:g} s, no call", figure, missed=missed)
 
 
 if __name__ == "__main__":

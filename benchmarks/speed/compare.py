@@ -210,7 +210,7 @@ def measure(n_queries: int, n_agents: int, n_games: int, seconds: float, gigabyt
     missed = why((took.clock > seconds, slow), (took.gigabytes > gigabytes, f"{took.gigabytes:.1f} GB"))
     figure = f"{took.clock:.0f} s ({took.cpu:.0f} s of CPU on all cores), {took.gigabytes:.2f} GB"
     aim = f"under {seconds:.0f} s and {gigabytes:g} GB"
-    note(f"compare {n_queries}", what, aim, figure, missed=missed, packages=("numpy", "pydantic"))
+    note(what, aim, figure, missed=missed, packages=("numpy", "pydantic"))
 
 
 if __name__ == "__main__":

@@ -84,7 +84,6 @@ def beside_ragelo(tournaments: int, games: int, ours_s: float) -> None:
     best = min((made["wall_s"] for made in runs), default=None)
     slow = best is not None and best < TIMES_FASTER * ours_s
     note(
-        "elo",
         f"{tournaments} Elo tournaments of {games:,} games",
         f"at least {TIMES_FASTER} times RAGElo's ranker",
         f"{ours_s:.3f} s",

@@ -93,7 +93,6 @@ def main() -> None:
     for name in BACKENDS[1:]:
         ratio = rates[name] / rates["encode"]
         note(
-            f"embedding-{name}",
             f"embedding by {name}, texts/s",
             f"at least {AIM} of sentence-transformers' own encode",
             f"{rates[name]:.1f}",

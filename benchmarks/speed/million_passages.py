@@ -111,7 +111,6 @@ def bm25_part(folder: Path) -> None:
     theirs = rate(alone, asked)
     say("bm25s alone, the same index", f"{theirs:,.1f} queries/s; ours is {ours / theirs:.2f} times as fast")
     note(
-        "bm25-million",
         f"BM25 over {len(ids):,} passages",
         "beside bm25s alone",
         f"{ours:,.0f} queries/s",
@@ -135,7 +134,6 @@ def sample_part(folder: Path) -> None:
     name = f"BM25 over the first {len(ids):,} passages"
     say(name, f"{ours:,.0f} queries/s; rank-bm25 {theirs:,.1f}; {ours / theirs:.0f} times as fast")
     note(
-        "bm25-sample",
         name,
         "20 times rank-bm25",
         f"{ours:,.0f} queries/s",
@@ -165,7 +163,6 @@ def knn_part(folder: Path) -> None:
     say("the machine's matrix product alone", f"{BATCH / product:,.0f} queries/s ({product:.3f} s a batch)")
     say("KNN's share of what the product allows", f"{share:.2f}")
     note(
-        "knn",
         f"exact KNN over {len(ids):,} × {DIMENSIONS}, 64 queries at once",
         "half of what the matrix product allows",
         f"{BATCH / searched:,.0f} queries/s",
@@ -236,7 +233,6 @@ def main(n: int, folder: Path) -> None:
             child(part, [sys.executable, "-m", "benchmarks.speed.million_passages", part, str(folder)], folder)
         gib = child("ragassay search --retriever hybrid", search_command(folder, "hybrid"), folder)
         note(
-            "memory",
             f"peak memory of a hybrid search of {n:,} passages, indexing included",
             "under 8 GB",
             f"{gib * 1.073741824:.1f} GB",

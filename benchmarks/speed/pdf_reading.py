@@ -74,7 +74,6 @@ def by_default(best: dict[tuple[str, int], Run]) -> None:
     """The row of the speed table: what a core reads by default."""
     rates = {reader: best[reader, 1].pages / best[reader, 1].cpu_s for reader in READERS}
     note(
-        "pdf-auto",
         f'reading {best["auto", 1].pages} PDF pages with reader = "auto", pages/s a core',
         f"at least {AIM}",
         f"{rates['auto']:.0f}",
@@ -89,7 +88,6 @@ def scaling(rates: dict[tuple[str, int], float], workers: int, pages: int) -> No
     ratio = rates["pypdf", workers] / rates["pypdf", 1]
     aim = 0.9 * workers
     note(
-        "pdf",
         f"reading {pages} PDF pages, pages/s",
         f"pypdf on {workers} cores at least {aim:.1f} times one core",
         f"{rates['pypdf', workers]:.0f}",

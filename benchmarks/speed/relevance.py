@@ -132,7 +132,6 @@ def rows(mine: Taken, threads: Taken, loop: Taken, theirs: tuple[str, Taken] | N
     beside_ms = f", {theirs[1].cpu_ms:.2f} ms (RAGElo {theirs[0]})" if theirs else f", RAGElo {NOT_INSTALLED}"
     in_aim = mine.ratio <= AIM_RATIO, mine.wall_s <= AIM_BESIDE * sdk_s
     note(
-        "judging 1 wall",
         f"{what}: wall time",
         f"at most {AIM_RATIO} times the ideal, and {AIM_BESIDE} times the openai SDK by itself",
         f"{mine.wall_s:.1f} s",
@@ -145,7 +144,6 @@ def rows(mine: Taken, threads: Taken, loop: Taken, theirs: tuple[str, Taken] | N
         packages=("langchain-openai", "openai"),
     )
     note(
-        "judging 2 cpu",
         f"{what}: CPU a call",
         f"at most {AIM_CPU_MS} ms, and {AIM_BESIDE} times the openai SDK by itself",
         f"{mine.cpu_ms:.2f} ms",

@@ -158,14 +158,12 @@ def measure(pdfs: Sequence[Path]) -> None:
         print(f"{label}: {took.clock_s:.0f} s, {took.cpu_s:.0f} s of CPU, {took.most_bytes / 1e9:.2f} GB")
     loop_s = len(variants) * sum(took.clock_s for took in each) / len(each)
     print(f"one process a variant, embeddings kept: {loop_s / len(variants):.1f} s each, {loop_s:,.0f} s for all")
-    key = Path(pdfs[0]).stem.split(".")[0]
     for label, took, most in (("made", cold, COLD_S), ("kept", warm, WARM_S)):
         missed = why(
             (took.clock_s > most, f"it took {took.clock_s:.0f} s"),
             (took.most_bytes > MOST_BYTES, f"it held {took.most_bytes / 1e9:.1f} GB"),
         )
         note(
-            f"screening-{key}-{label}",
             f"screening {len(variants)} variants of {what}, embeddings {label}",
             f"under {most} s and {MOST_BYTES / 1e9:.0f} GB",
             f"{took.clock_s:.0f} s, {took.most_bytes / 1e9:.2f} GB",

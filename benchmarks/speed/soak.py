@@ -214,7 +214,6 @@ def main() -> int:
     each_kib = 1024 * (last - first) / len(made.replies)
     print(f"memory: {first:.0f} MiB at the first reply, {last:.0f} MiB at the last, at most {most:.0f} MiB at the end")
     note(
-        "soak",
         f"{made.owed:,} judgments, {100 * sum(SHARES.values()):.0f}% failures, {len(made.in_flight)} kills with -9",
         f"one record a pair, nothing paid for twice but in flight at a kill, memory bounded: grown by at most "
         f"{AT_WORK_MIB:.0f} MiB and {KEPT_KIB:.0f} KiB a reply",

@@ -259,7 +259,7 @@ def main() -> None:
     )
     what = f"the workbench over {n_queries:,} queries: the first page, every further view"
     aim = f"under {FIRST_S:g} s, under {1000 * FURTHER_S:.0f} ms"
-    note("workbench", what, aim, f"{first:.2f} s, at most {1000 * further:.0f} ms", missed=missed)
+    note(what, aim, f"{first:.2f} s, at most {1000 * further:.0f} ms", missed=missed)
 
 
 if __name__ == "__main__":

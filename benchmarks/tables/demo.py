@@ -51,10 +51,8 @@ def _verdict(results: Results) -> str:
 
 
 def _failed(results: Results, agent: str) -> int:
-    """Of the agent's answers, pointwise judgments and games."""
-    figures = [results.win_rate.get(agent), results.answers.get(agent, {}).get("answered")]
-    figures += results.pointwise.get(agent, {}).values()
-    return sum(figure.n_failed for figure in figures if figure)
+    """Of the agent's answers."""
+    return results.failures.answers[agent] if results.failures else 0
 
 
 def _below(results: Results) -> str:
@@ -65,7 +63,8 @@ def _below(results: Results) -> str:
     return (
         f"{results.n_queries} queries; {confidence(results)} intervals in brackets, "
         "queries of one section counted as one cluster. "
-        f"The two presentations of two answers disagreed in {flips.value} {flips.interval} of the pairs; "
+        f"The two presentations of two answers disagreed in {flips.value} {flips.interval} "
+        f"of the {results.flip_rate.n:,} pairs of different answers; "
         f"the answer shown earlier won {first.value} {first.interval} of the decided games.{notices}"
     )
 

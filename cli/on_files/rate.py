@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from ragassay.text import listed, plain
+from ragassay.text import plain
 
 from ..options import Verbs, add_draws, add_json, add_sections, add_verb, path_of
 from ..printing import print_figures, print_json
@@ -38,7 +38,7 @@ def add(verbs: Verbs) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print each agent's rating with its interval and n; for Bradley-Terry also how sure the order is."""
+    """Print each agent's rating with its interval and n, and how sure the order is."""
     from ragassay.evaluate.from_files.rate import rate_file
     from ragassay.records import Figure
 
@@ -58,8 +58,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     ratings = {name: Figure.model_validate(figure) for name, figure in result["ratings"].items()}
     print_figures(ratings, more=_order(result), interval_digits=".4g")
-    if result["leader"] is not None:
-        print(plain(_who_leads(result)))
+    print(plain(result["verdict"]["sentence"]))
     if result.get("triples"):
         print(f"{result['intransitive_triples']:,} of {result['triples']:,} triples of agents run in a circle")
     if result.get("note"):
@@ -67,21 +66,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _who_leads(result: Mapping[str, Any]) -> str:
-    """Whether the leader is decided, who may be the best and what choosing it may lose."""
-    from ragassay.evaluate.report.wording import points
-
-    said = f"{result['leader']} leads: the games won tell it from each other agent"
-    if not result["decided"]:
-        said = f"{result['leader']} leads, but is not told from each other agent; the best may be "
-        said += listed(result["possible_best"])
-    regret = result["expected_regret"]
-    return said + ("" if regret is None else f"; choosing it is expected to lose {points(regret)} of win rate")
-
-
 def _order(result: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Columns on how sure the order is, agent to text; none for Elo."""
-    if "p_best" not in result:
-        return {}
+    """Columns on how sure the order is, agent to text."""
     ranks = {agent: str(low) if low == high else f"{low} to {high}" for agent, (low, high) in result["ranks"].items()}
-    return {"P(best)": {agent: f"{chance:.3f}" for agent, chance in result["p_best"].items()}, "rank": ranks}
+    points = {agent: f"{row['value']:.3f}" for agent, row in result["points"].items() if row["value"] is not None}
+    chances = {agent: f"{chance:.3f}" for agent, chance in result["verdict"]["p_best"].items()}
+    return {"points": points, "P(best)": chances, "rank": ranks}

@@ -11,6 +11,7 @@ from pathlib import Path
 from ragassay.errors import InputError, Obstacles
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
+from ragassay.records import Query
 from ragassay.retrieval.rewriting.rewritings import rewritings_for
 
 _SHARE_OF_DOCUMENTS = 2.0
@@ -187,3 +188,18 @@ def _check_what_evaluators_load(workspace: Workspace) -> None:
         return
     for evaluator in evaluators:
         evaluator.check_at_hand()
+    for query in _own_queries(workspace):
+        for evaluator in evaluators:
+            if not evaluator.lacks(query):
+                evaluator.check_query(query)
+
+
+def _own_queries(workspace: Workspace) -> Sequence[Query]:
+    from ragassay.synth.questions.own import read_own_queries
+
+    if workspace.experiment.questions.source == "synthetic":
+        return ()
+    try:
+        return read_own_queries(workspace.own_queries)
+    except InputError:  # said by another check
+        return ()

@@ -40,10 +40,9 @@ def run(options: argparse.Namespace) -> int:
     workspaces = _workspaces(options)
     import socket
 
-    import uvicorn
-
     from ragassay.workbench.app import make_app
     from ragassay.workbench.bench import benches_of
+    from ragassay.workbench.connections import server_of
 
     from ..pipeline.states import states_of
 
@@ -64,8 +63,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"The workbench is at {shown} (Ctrl-C ends it)", flush=True)
     if anywhere:
         print(f"From elsewhere put this machine's name or address for {name}.", flush=True)
-    app = make_app(benches_of(workspaces), access, states_of)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False, access_log=False))
+    server = server_of(make_app(benches_of(workspaces), access, states_of))
     server.handle_exit = partial(_end, server)  # type: ignore[method-assign]
     server.run(sockets=[listening])
     return 0

@@ -35,20 +35,23 @@ def _share(row: StageUsage) -> Figure:
 
 
 def audit_failures(found: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> AuditFinding:
-    """The share of the games that have no verdict, and who would lead had each of them gone against the leader.
+    """The share of the games put to the judge that it failed on, and who would lead had each gone against the leader.
 
-    agents: best first. A warning is set where another agent would then lead, or stand level.
+    agents: best first. A warning is set where another agent would then lead, or stand level. Games that were not played
+    since an answer had failed are no failure of the judge (`figures/failures_at_bottom.py`).
     """
-    n_failed = sum(v.winner is None for v in found)
-    share = draws.mean([(v.query_id, float(v.winner is None)) for v in found], 0)
-    now = leaders(found, agents, draws) if n_failed else ()
-    rivals = _could_lead(found, now, agents, draws) if now else []
+    played = [v for v in found if not v.unplayed]
+    n_failed = sum(v.winner is None for v in played)
+    share = draws.mean([(v.query_id, float(v.winner is None)) for v in played], 0)
+    now = leaders(played, agents, draws) if n_failed else ()
+    rivals = _could_lead(played, now, agents, draws) if now else []
     return AuditFinding(
         key="failed_games",
         figure=share,
         fair=0.0,
-        sentence=_sentence(n_failed, now, rivals) if found else "No game was played.",
-        warning=f"{n_failed:,} of {len(found):,} games failed, enough to matter: had they gone against {named(now)}, "
+        sentence=(_sentence(n_failed, now, rivals) if played else "No game was played.")
+        + _unplayed(len(found) - len(played)),
+        warning=f"{n_failed:,} of {len(played):,} games failed, enough to matter: had they gone against {named(now)}, "
         f"{named(rivals)} could lead."
         if rivals
         else None,
@@ -70,6 +73,12 @@ def _against(found: Sequence[Verdict], now: Sequence[str], rival: str) -> Iterab
             yield replace(v, winner="a" if v.agent_a == rival else "b", error=None)
         else:
             yield replace(v, winner="b" if v.agent_a in now else "a", error=None)
+
+
+def _unplayed(n: int) -> str:
+    if not n:
+        return ""
+    return f" {n:,} more {'was' if n == 1 else 'were'} not played, since an answer had failed."
 
 
 def _sentence(n_failed: int, now: Sequence[str], rivals: Sequence[str]) -> str:

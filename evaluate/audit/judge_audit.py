@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from ragassay.experiment.settings import Experiment
 
 from ..inputs.findings import Findings
 from ..ratings.length_control import Controlled
 from ..ratings.verdicts import Verdict
-from ..results import Audit
+from ..results import Audit, PanelOfJudges
 from ..statistics.resamples import Resamples
 from .echo import audit_echo
 from .failures import audit_failures, failed_replies
@@ -46,6 +47,7 @@ def audit_judge(
         ),
         length=length,
         failures=failed_replies(findings),
+        n_identical=sum(one.identical for one in found),
     )
 
 
@@ -56,6 +58,26 @@ def guessing(audit: Audit) -> tuple[str, ...]:
     """That the judge may repeat the order shown, or guess, where it may: that goes before all else a reader is told."""
     found = sorted((one for one in audit.findings if one.key in _FIRST), key=lambda one: _FIRST.index(one.key))
     return tuple(finding.warning for finding in found if finding.warning)
+
+
+class Guesses(NamedTuple):
+    """Whether the judge may be guessing as far as its verdicts tell, and the sentences that say so, or ''."""
+
+    guesses: bool
+    sentence: str
+
+
+def judge_guesses(audit: Audit, panel: PanelOfJudges | None = None) -> Guesses:
+    """Of the judge, by `guessing`; of a panel, where at least half of its judges may be: the others have no majority.
+
+    audit: of the judge, or of the panel as one, which says nothing of a single judge's guessing.
+    """
+    if panel is None:
+        said = guessing(audit)
+        return Guesses(bool(said), " ".join(said))
+    told = [(one.judge, guessing(one.audit)) for one in panel.judges]
+    named = [f"{judge}: {' '.join(said)}" for judge, said in told if said]
+    return Guesses(2 * len(named) >= len(told), " ".join(named))
 
 
 def warnings(audit: Audit) -> tuple[str, ...]:

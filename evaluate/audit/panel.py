@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ragassay.experiment.settings import Experiment
-from ragassay.records import Figure
+from ragassay.records import Figure, for_want_of_an_answer
 
 from ..agreement.among_judges import among_labels, among_verdicts
 from ..inputs.findings import Findings
@@ -43,7 +43,12 @@ def audit_of(
         return audit_judge(findings, found, experiment, agents, draws, control)
     length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws, control)
     failed = audit_failures(found, agents, draws)
-    return Audit(findings=(*length_findings, failed), length=length, failures=failed_replies(findings))
+    return Audit(
+        findings=(*length_findings, failed),
+        length=length,
+        failures=failed_replies(findings),
+        n_identical=sum(one.identical for one in verdicts(findings.games)),
+    )
 
 
 def panel_of_judges(
@@ -98,7 +103,8 @@ def _judge(
     alone = findings.of_judge(name)
     own = verdicts(alone.games)
     as_only = experiment.model_copy(update={"judge": experiment.judge.model_copy(update={"model": name})})
-    labels = [(row.query_id, float(row.error is not None)) for row in (*alone.relevance, *alone.pointwise)]
+    asked = [row for row in (*alone.relevance, *alone.pointwise) if not for_want_of_an_answer(row.error)]
+    labels = [(row.query_id, float(row.error is not None)) for row in asked]
     nothing = Figure(value=None, n=0, n_failed=len(alone.games))
     return JudgeOfPanel(
         judge=name,
@@ -115,6 +121,7 @@ def _judge(
 def _agrees(own: Sequence[Verdict], found: Sequence[Verdict], draws: Resamples) -> Figure:
     """The share of games on which a judge's verdict is the panel's."""
     panel = {(one.query_id, one.agent_a, one.agent_b): one.winner for one in found}
-    pairs = [(one.query_id, one.winner, panel.get((one.query_id, one.agent_a, one.agent_b))) for one in own]
+    played = [one for one in own if not one.unplayed]
+    pairs = [(one.query_id, one.winner, panel.get((one.query_id, one.agent_a, one.agent_b))) for one in played]
     known = [(query, float(mine == theirs)) for query, mine, theirs in pairs if mine is not None and theirs is not None]
     return draws.mean(known, len(pairs) - len(known))

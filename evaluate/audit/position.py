@@ -32,9 +32,9 @@ def audit_position(
 
     found: the games' verdicts.
 
-    The flips of a cluster are tested together. A warning is set where the flip rate of the pairs that were put to the
-    judge reaches what guessing would give, and where it favours a place (p below 5%) and
-    judging in one order only would have put others first (of answers ranked together `place.py` says so).
+    The flips of a cluster are tested together. A warning is set where the flip rate reaches what guessing would give,
+    and where the judge favours a place (p below 5%) and judging in one order only would have put others first (of
+    answers ranked together `place.py` says so).
     """
     found = verdicts(games) if found is None else found
     rate = flip_rate(found, draws)
@@ -51,8 +51,9 @@ def audit_position(
             key="flip_rate",
             figure=rate,
             fair=0.0,
-            sentence=_of_rate(rate, by_mean=any(v.probability is not None for v in found), listed=listed),
-            warning=_guessing(games, rate, draws),
+            sentence=_of_rate(rate, by_mean=any(v.probability is not None for v in found), listed=listed)
+            + _left_out(sum(v.identical for v in found)),
+            warning=_guessing(games, rate),
         ),
         AuditFinding(
             key="first_favoured",
@@ -81,14 +82,14 @@ def flips_by_guessing(games: Sequence[Game]) -> float | None:
     return 1 - (first**half * second ** (n - half) + second**half * first ** (n - half)) - tie**n
 
 
-def _guessing(games: Sequence[Game], of_all: Figure, draws: Resamples) -> str | None:
-    """The warning where the interval of the flip rate reaches what guessing gives; equal answers need no judge."""
-    asked = [game for game in games if game.reason != IDENTICAL]
-    rate = flip_rate(verdicts(asked), draws) if len(asked) < len(games) else of_all
-    chance = flips_by_guessing(asked)
-    if not rate.value or rate.ci_high is None or chance is None or rate.ci_high < chance:
+def _guessing(games: Sequence[Game], rate: Figure) -> str | None:
+    """The warning where the flip rate's interval reaches what guessing gives and is above half of that: so few pairs
+    that both are possible say nothing. Identical answers need no judge."""
+    chance = flips_by_guessing([game for game in games if game.reason != IDENTICAL])
+    low, high = rate.ci_low, rate.ci_high
+    if not rate.value or low is None or high is None or chance is None or high < chance or low <= chance / 2:
         return None
-    ends = f"[{100 * (rate.ci_low or 0.0):.1f}, {100 * rate.ci_high:.1f}]"
+    ends = f"[{100 * low:.1f}, {100 * high:.1f}]"
     return (
         f"The judge may be guessing: {round(rate.value * rate.n):,} of {rate.n:,} winners changed with the order "
         f"({100 * rate.value:.1f}% {ends}), and {100 * chance:.1f}% would if it did not look at the answers. If so, "
@@ -128,6 +129,12 @@ def _of_rate(rate: Figure, *, by_mean: bool, listed: bool) -> str:
         return f"No winner of {rate.n:,} pairs changed with the order: no game was lost to it."
     told = "the mean probability of both orders decides them" if by_mean else "they count as ties and lift no agent"
     return f"{flips:,} of {rate.n:,} winners changed with the order; {told}."
+
+
+def _left_out(n_identical: int) -> str:
+    if not n_identical:
+        return ""
+    return f" {n_identical:,} identical {'pair is' if n_identical == 1 else 'pairs are'} left out, being no question."
 
 
 def _of_place(place: str | None, favoured: Figure, n_flips: int) -> str:

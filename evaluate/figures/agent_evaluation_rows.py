@@ -21,10 +21,7 @@ from ..judging.engine.cases import expected_response
 from ..judging.engine.evaluator import Evaluator, LabelJudge
 from ..judging.judges.agent_evaluation import FAMILY
 from ..judging.judges.document_recall import DocumentRecall
-from .root_cause import ANSWERED, Outcome, Overall, answer_outcome, overall, passages_outcome
-
-THEIR_NAMES = {"agent_groundedness": "groundedness"}
-"""Ours to theirs, where they differ."""
+from .root_cause import ANSWERED, THEIR_NAMES, Outcome, Overall, answer_outcome, overall, passages_outcome
 
 PassageRows = Mapping[str, Assessment | None]
 """An agent's passages, best first, to what a judge gave them; None for one that is not in the corpus."""
@@ -91,7 +88,7 @@ def _judges(workspace: Workspace) -> tuple[dict[str, Evaluator], DocumentRecall 
     recall = next((one for one in evaluators if isinstance(one, DocumentRecall)), None)
     judges: dict[str, Evaluator] = {}
     for one in evaluators:
-        if not isinstance(one, LabelJudge) or one.family not in (FAMILY, "own") or one.unit == "query":
+        if not takes_part(one) or one.unit == "query":
             continue
         name = THEIR_NAMES.get(one.name, one.name)
         if name in judges:
@@ -105,6 +102,11 @@ def _judges(workspace: Workspace) -> tuple[dict[str, Evaluator], DocumentRecall 
             remedy='name "agent-evaluation" in evaluate.judges and run `ragassay evaluate`',
         )
     return judges, recall
+
+
+def takes_part(judge: Evaluator) -> bool:
+    """Whether it is a judge by their method: one of theirs, or one of the user's own."""
+    return isinstance(judge, LabelJudge) and judge.family in (FAMILY, "own")
 
 
 @dataclass(frozen=True)

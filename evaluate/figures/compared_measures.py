@@ -12,15 +12,13 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.text import did_you_mean, listed, plain
 
 from ..inputs.clusters import Clusters
-from ..inputs.findings import Findings
 from ..inputs.labels import HIGHEST
 from ..judging.catalog import experiment_evaluators
-from ..ratings.verdicts import Verdict
-from ..ratings.win_table import win_rates_by_query
-from ..results import WIN_RATE, Comparison
+from ..ratings.points import Points
+from ..results import POINTS, Comparison
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.gaps import ValueTable
-from ..statistics.paired_comparison import compare_table
+from ..statistics.paired_comparison import FromLeader, compare_table
 from . import query_values
 from .evaluator_values import Evaluations, measures_of
 
@@ -34,18 +32,15 @@ class ComparedMeasure:
     lower_is_better: bool = False
 
 
-def of_findings(
-    findings: Findings, k: int, retrieval: ByAgent, pointwise: ByAgent, found: Sequence[Verdict]
-) -> dict[str, ComparedMeasure]:
-    """Measure to values: MRR at both levels, each criterion, and the share of its games that an agent won a query."""
+def of_findings(k: int, retrieval: ByAgent, pointwise: ByAgent, points: Points) -> dict[str, ComparedMeasure]:
+    """Measure to values: MRR at both levels, each criterion, and an agent's points a query."""
     names = list(dict.fromkeys(name for row in pointwise.values() for name in row))
     table = {
         measure: ComparedMeasure({agent: row[measure] for agent, row in retrieval.items() if measure in row}, 1.0)
         for measure in query_values.ranking_measures(k)[:2]
     }
     table |= {name: ComparedMeasure({agent: row[name] for agent, row in pointwise.items()}, HIGHEST) for name in names}
-    rates = win_rates_by_query(found, findings.material.agents, findings.queries)
-    return table | {WIN_RATE: ComparedMeasure(rates, 1.0)}
+    return table | {POINTS: ComparedMeasure(points.values(), 1.0)}
 
 
 def of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
@@ -62,7 +57,7 @@ def of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
 
 def asked_measures(experiment: Experiment) -> list[str]:
     """The names of `of_findings`, as the settings give them."""
-    return [*query_values.ranking_measures(experiment.retrieval.k)[:2], *experiment.judge.criteria, WIN_RATE]
+    return [*query_values.ranking_measures(experiment.retrieval.k)[:2], *experiment.judge.criteria, POINTS]
 
 
 def check_matters(workspace: Workspace) -> None:
@@ -97,14 +92,17 @@ def compare_agents(
     seed: int,
     matters: Mapping[str, float],
     helpers: Helpers,
+    leader: FromLeader | None = None,
 ) -> Callable[[], tuple[Comparison, ...]]:
     """Every pair of agents on every measure, waited for when asked for; the first of a pair stands earlier in `order`.
 
-    matters: measure to the smallest difference that matters. helpers: who compares, measure by measure.
+    matters: measure to the smallest difference that matters. helpers: who compares, measure by measure. leader: who
+    leads by points.
     """
     begun = []
     for measure, one in table.items():
         values = ValueTable.of({agent: one.values[agent] for agent in order if agent in one.values})
         asked = (values, clusters, one.width, seed, matters.get(measure), one.lower_is_better)
-        begun.append(helpers.start(compare_table, measure, *asked))
+        first = leader if measure == POINTS else None
+        begun.append(helpers.start(compare_table, measure, *asked, leader=first))
     return lambda: tuple(row for wait in begun for row in wait())

@@ -1,8 +1,10 @@
-"""Every figure once more with what an agent failed at the bottom of its scale, and no verdict where that changes it.
+"""Every figure once more with what an agent failed at the bottom of its scale, and no verdict on a pair that it
+changes.
 
 A failed answer has no label and no verdict, so that leaving it out pays an agent that fails where it would do badly.
 Counting it as the worst answer there is may be too harsh, where a failure is a fault of the network. So both are
-computed, and what holds only one way is not said. A failed call of the judge is not the agent's, and stays missing.
+computed, and what holds only one way is not said; whether the leader is told is asked with its failures lost anyhow
+(`ratings.points`). A failed call of the judge is not the agent's, and stays missing.
 """
 
 from __future__ import annotations
@@ -13,10 +15,10 @@ from dataclasses import dataclass, replace
 from ..inputs.findings import Findings
 from ..inputs.labels import HIGHEST
 from ..ratings import bradley_terry
-from ..ratings.leader import choose, rank_agents
+from ..ratings.points import points_of
 from ..ratings.verdicts import Verdict
 from ..ratings.win_table import contests, win_rate
-from ..results import NOT_DISTINGUISHABLE, WIN_RATE, Choice, Comparison, FailuresAtBottom
+from ..results import NOT_DISTINGUISHABLE, POINTS, Choice, Comparison, FailuresAtBottom
 from ..statistics.clustered import ByAgent
 from ..statistics.resamples import Resamples
 from .compared_measures import ComparedMeasure, of_findings
@@ -28,7 +30,7 @@ Failed = Mapping[str, Collection[str]]
 
 @dataclass(frozen=True)
 class Bottom:
-    """Values and verdicts with failures at the bottom. measures: as they are compared; choice: by them."""
+    """Values and verdicts with failures at the bottom. measures: as they are compared; leader: by points."""
 
     failed: Failed
     retrieval: ByAgent
@@ -36,23 +38,15 @@ class Bottom:
     found: Sequence[Verdict]
     measures: dict[str, ComparedMeasure]
     strengths: bradley_terry.BradleyTerry
-    choice: Choice
-
-    def agrees(self, choice: Choice) -> bool:
-        """Whether `choice`, made without what failed, has the same leader, as surely told from each other."""
-        low = self.choice
-        return None in (choice.best, low.best) or (choice.best, choice.sure) == (low.best, low.sure)
+    leader: str | None
 
     def figures(self, choice: Choice, order: Sequence[str], draws: Resamples) -> FailuresAtBottom:
         """For `results.json`, agents in `order`; `choice` is the one made without what failed."""
         pointwise, retrieval = figures(self.pointwise, draws, HIGHEST), figures(self.retrieval, draws)
         return FailuresAtBottom(
             failed={agent: len(self.failed[agent]) for agent in order if agent in self.failed},
-            agrees=self.agrees(choice),
-            leader=self.choice.best,
-            decided=self.choice.sure,
-            possible_best=self.choice.possible_best,
-            expected_regret=self.choice.expected_regret,
+            agrees=None in (choice.leader, self.leader) or choice.leader == self.leader,
+            leader=self.leader,
             win_rate=win_rate(self.found, order, draws),
             bradley_terry={agent: self.strengths.figures[agent] for agent in order},
             pointwise={agent: pointwise[agent] for agent in order},
@@ -77,12 +71,11 @@ def at_bottom(
     ranked = {agent: [q for q, row in ranking.items() if row is None] for agent, ranking in findings.rankings.items()}
     retrieval, pointwise = _lowest(retrieval, ranked), _lowest(pointwise, failed)
     found = verdicts_at_bottom(found, failed)
-    measures = of_findings(findings, k, retrieval, pointwise, found)
-    table = contests(found, agents, findings.queries)
-    strengths = bradley_terry.rate(table, draws, initial)
-    order = rank_agents(agents, strengths, strengths.figures)
-    choice = choose(order, strengths, table, draws, measures[WIN_RATE].values)
-    return Bottom(failed, retrieval, pointwise, found, measures, strengths, choice)
+    points = points_of(found, agents, findings.queries)
+    measures = of_findings(k, retrieval, pointwise, points)
+    strengths = bradley_terry.rate(contests(found, agents, findings.queries), draws, initial)
+    leader = points.order[0] if (points.means == points.means).any() else None
+    return Bottom(failed, retrieval, pointwise, found, measures, strengths, leader)
 
 
 def failed_answers(findings: Findings) -> dict[str, frozenset[str]]:
@@ -117,45 +110,28 @@ def _lowest(values: ByAgent, failed: Failed) -> ByAgent:
     }
 
 
-def withhold(choice: Choice, bottom: Bottom, n_queries: int) -> Choice:
-    """The choice where both ways of counting make it; where they differ, none is sure, and the sentence says why.
-
-    Whoever may be the best by either way may be; the larger of the two regrets stands.
-    """
-    low = bottom.choice
-    if choice.best is None or low.best is None:
+def told_with_failures(choice: Choice, bottom: Bottom, n_queries: int) -> Choice:
+    """The choice, its sentence saying who leads where failed answers count as lost, if that is another."""
+    if None in (choice.leader, bottom.leader) or choice.leader == bottom.leader:
         return choice
-    differ = not bottom.agrees(choice)
-    either = dict.fromkeys((*choice.possible_best, *low.possible_best))
-    regrets = [one for one in (choice.expected_regret, low.expected_regret) if one is not None]
-    return choice.model_copy(
-        update={
-            "sure": choice.sure and not differ,
-            "sentence": _disagreement(choice, bottom, n_queries) if differ else choice.sentence,
-            "possible_best": tuple(either),
-            "expected_regret": max(regrets, default=None),
-        }
-    )
-
-
-def _disagreement(choice: Choice, bottom: Bottom, n_queries: int) -> str:
-    low, best = bottom.choice, choice.best
     counts = [f"{agent} failed on {len(queries)} of {n_queries}" for agent, queries in bottom.failed.items()]
-    why = f"({'; '.join(counts)} queries)"
-    if low.best != best:
-        return f"{best} leads where failed answers are left out, {low.best} where they count as lost {why}."
-    way = "left out" if choice.sure else "counted as lost"
-    return f"{best} leads, but is told from each other agent only with failed answers {way} {why}."
+    said = f" Where failed answers count as lost, {bottom.leader} leads ({'; '.join(counts)} queries)."
+    return choice.model_copy(update={"sentence": choice.sentence + said})
 
 
-def withhold_pairs(pairs: Sequence[Comparison], low: Sequence[Comparison], failed: Failed) -> tuple[Comparison, ...]:
+def withhold_pairs(
+    pairs: Sequence[Comparison], low: Sequence[Comparison], failed: Failed, leader: str | None = None
+) -> tuple[Comparison, ...]:
     """The comparisons, without a verdict where one of the two failed and `low` has another.
 
     low: the same comparisons, in the same order, with failures at the bottom; of measures that have no such, none.
+    leader: by points, whose pairs on them have met what failed already.
     """
     at = {(row.measure, row.agent_a, row.agent_b): row for row in low}
 
     def told(row: Comparison) -> Comparison:
+        if row.measure == POINTS and leader in (row.agent_a, row.agent_b):
+            return row
         other = at.get((row.measure, row.agent_a, row.agent_b))
         failing = [agent for agent in (row.agent_a, row.agent_b) if agent in failed]
         if other is None or not failing or row.verdict in (NOT_DISTINGUISHABLE, other.verdict):

@@ -27,6 +27,9 @@ WITHOUT_GROUND_TRUTH = ("chunk_relevance", "groundedness", "relevance_to_query",
 BUILT_IN = tuple(dict.fromkeys(WITH_GROUND_TRUTH + WITHOUT_GROUND_TRUTH))
 """All of them; those that only one order has stand in that order."""
 
+THEIR_NAMES = {"agent_groundedness": "groundedness"}
+"""Ours to theirs, where they differ."""
+
 ANSWERED = "answer"
 """The outcome that an agent without an answer has, beside those of the judges."""
 
@@ -96,7 +99,8 @@ def overall(outcomes: Sequence[Outcome], *, ground_truth: bool) -> Overall:
 
 def fix_of(cause: str) -> str:
     """What to do about a root cause, in a sentence or two."""
-    return _FIXES.get(cause, f"The answer fails your judge {cause}: see its reason, and change what it is about.")
+    own = f"The answer fails your judge {cause}: see its reason, and change what it is about."
+    return _FIXES.get(_theirs(cause), own)
 
 
 def rationale(found: Overall) -> str:
@@ -152,6 +156,10 @@ def precision(rows: Mapping[str, Assessment | None]) -> float | None:
 
 def _in_order(outcomes: Sequence[Outcome], order: Sequence[str]) -> list[Outcome]:
     left_out = [name for name in (*BUILT_IN, ANSWERED) if name not in order]
-    custom = [one.name for one in outcomes if one.name not in (*order, *left_out)]
+    custom = [one.name for one in outcomes if _theirs(one.name) not in (*order, *left_out)]
     places = {name: place for place, name in enumerate([*order, *custom, *left_out])}
-    return sorted(outcomes, key=lambda one: places[one.name])
+    return sorted(outcomes, key=lambda one: places[_theirs(one.name)])
+
+
+def _theirs(name: str) -> str:
+    return THEIR_NAMES.get(name, name)

@@ -19,6 +19,7 @@ from ragassay.records import Figure
 
 from ..inputs.findings import Findings
 from ..inputs.sources import BySource, by_source
+from ..ratings.points import points_of
 from ..ratings.verdicts import Verdict
 from ..results import Choice, OrdersCompared, WrittenAndReal
 from ..statistics.clustered import ByAgent, Range, Values
@@ -28,6 +29,7 @@ from ..statistics.paired_comparison import pair_by_query, pairs_by_query
 from ..statistics.resamples import Resamples, resamples, rounded
 from .compared_measures import ComparedMeasure, of_evaluators, of_findings
 from .evaluator_values import Evaluations
+from .failures_at_bottom import failed_answers
 from .query_values import ranking_measures
 
 FEWEST = 2
@@ -49,12 +51,12 @@ class Measured:
 
     def of(self, queries: Sequence[str]) -> Measures:
         """The compared measures as they would be, were these all the queries, and nDCG@k."""
-        kept, everything = set(queries), self.findings.material
-        material = replace(everything, queries=tuple(query for query in everything.queries if query.id in kept))
+        kept = set(queries)
         ranked, judged, given = (_only(one, kept) for one in (self.retrieval, self.pointwise, self.evaluated.values))
         games = [verdict for verdict in self.found if verdict.query_id in kept]
         ndcg = ranking_measures(self.k)[-1]
-        asked = of_findings(replace(self.findings, material=material), self.k, ranked, judged, games)
+        points = points_of(games, self.findings.material.agents, queries, unanswered=failed_answers(self.findings))
+        asked = of_findings(self.k, ranked, judged, points)
         lists = {agent: row[ndcg] for agent, row in ranked.items() if ndcg in row}
         return asked | {ndcg: ComparedMeasure(lists, 1.0)} | of_evaluators(replace(self.evaluated, values=given))
 
@@ -85,11 +87,11 @@ def _only(values: ByAgent, queries: set[str]) -> dict[str, dict[str, Values]]:
 def told_of_both(verdict: Choice, kinds: BySource, rates: Mapping[str, Values]) -> Choice:
     """The verdict, its sentence saying that it is over both kinds of queries and over how many of each.
 
-    rates: agent to query to the share of its games that it won; only queries with games are behind the verdict.
+    rates: agent to query to its points; only queries with games are behind the verdict.
     """
     played = {query for row in rates.values() for query, value in row.items() if value is not None}
     behind = BySource(*(tuple(query for query in ids if query in played) for ids in kinds))
-    if verdict.best is None or not kinds.both:
+    if verdict.leader is None or not kinds.both:
         return verdict
     return verdict.model_copy(update={"sentence": f"{verdict.sentence} Of these queries {behind.told()}."})
 

@@ -12,17 +12,19 @@ from pydantic import Field
 from ragassay.perturbed import perturbed_from
 from ragassay.records import Answer, Assessment, Passage, Query, Record
 
+from ..figures.agent_evaluation_rows import takes_part
 from ..figures.flips import answer_thresholds, flip_problems, flips_of
 from ..figures.good_enough.evidence_found import evidence_found, relevant_by_judges
 from ..figures.good_enough.insights import insights
 from ..figures.good_enough.problems import problems
 from ..figures.good_enough.shares import AgentShares, by_threshold, shares_by_agent, values_by_agent
-from ..figures.root_cause import Outcome, Overall, fix_of, overall
+from ..figures.root_cause import Outcome, Overall, fix_of, overall, passages_outcome
 from ..inputs.clusters import ALONE, Clusters
 from ..inputs.sections import source_clusters
 from ..judging.engine.cases import QueryCase, expected_response
 from ..judging.engine.evaluator import NO_VALUE, Evaluator
 from ..judging.engine.thresholds import thresholds_of
+from ..judging.judges.document_recall import DocumentRecall
 from ..results import ByThreshold, Figures, Insight, Perturbed, Problem
 from ..statistics.clustered import limits_of
 from ..statistics.resamples import Resamples, resamples
@@ -34,8 +36,10 @@ def clusters_of(queries: Sequence[Query]) -> Clusters:
 
 
 class AnswerVerdict(Record):
-    """`--verdicts`: pass or fail of one answer, by every criterion of answers and its threshold.
+    """`--verdicts`: pass or fail of one answer, by every criterion and its threshold.
 
+    As with Agent Evaluation one relevant passage is enough for `chunk_relevance` and for a judge of passages of the
+    user's own, and document_recall, which is no judge, has no say; unless a threshold is given for their mean.
     root_cause: the first criterion failed, by the order of Agent Evaluation's root causes; fix: what to do about it.
     failure: whether something relevant was retrieved for an answer that fails. errors: criterion to why it is open.
     """
@@ -146,14 +150,35 @@ class Judged:
         errors = {(row.query_id, row.subject, row.criterion): row.error for row in self.rows if row.error}
         return [self._verdict(query, agent, errors) for query, agent in self.answers]
 
+    @cached_property
+    def _theirs(self) -> dict[str, bool]:
+        """Criterion that Agent Evaluation's verdict takes in its own way to whether it is one of passages."""
+        made = {one.criteria[0].name: True for one in self.evaluators if takes_part(one) and one.unit == "passage"}
+        made |= {one.criteria[0].name: False for one in self.evaluators if isinstance(one, DocumentRecall)}
+        return {name: of_passages for name, of_passages in made.items() if name not in self.given}
+
+    @cached_property
+    def _by_passage(self) -> dict[tuple[str, str, str], Assessment]:
+        return {(row.query_id, row.subject, row.criterion): row for row in self.rows}
+
+    def _outcome(self, name: str, query: str, agent: str, passed: float | None, error: str | None) -> Outcome | None:
+        if name not in self._theirs:
+            return Outcome(name, None if passed is None else passed == 1, error)
+        if not self._theirs[name]:
+            return None
+        named = dict.fromkeys(self.answers[query, agent].passages)
+        return passages_outcome(name, {id: self._by_passage.get((query, id, name)) for id in named})
+
     def _verdict(self, query: str, agent: str, errors: Mapping[tuple[str, str, str], str]) -> AnswerVerdict:
         outcomes, causes = [], set()
         for name, one in self._by_agent.get(agent, {}).items():
             error = errors.get((query, agent, name))
             if query not in one.passed or (error or "").startswith(NO_VALUE):
                 continue
-            passed = one.passed[query]
-            outcomes.append(Outcome(name, None if passed is None else passed == 1, error))
+            made = self._outcome(name, query, agent, one.passed[query], error)
+            if made is None:
+                continue
+            outcomes.append(made)
             causes |= {one.causes[query]} if query in one.causes else set()
         found: Overall = overall(outcomes, ground_truth=expected_response(self.queries[query]) is not None)
         return AnswerVerdict(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -13,18 +12,18 @@ from ragassay.records import Figure
 from ..inputs.sections import read_clusters
 from ..ratings import bradley_terry, elo
 from ..ratings.bradley_terry_fit import TOLERANCE
-from ..ratings.leader import level_with_first, rank_agents
-from ..ratings.standing import stand
+from ..ratings.leader import choose
+from ..ratings.points import Points, points_of
+from ..ratings.standing import rank_intervals, stand
 from ..ratings.verdicts import verdicts
-from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate, win_rates_by_query
-from ..statistics.clustered import Values
+from ..ratings.win_table import Contests, contests, first_shown_wins, flip_rate
+from ..results import POINTS
+from ..statistics.gaps import ValueTable
+from ..statistics.paired_comparison import FromLeader, compare_table
 from ..statistics.resamples import Resamples, resamples
 from .games import read_games
 
 Method = Literal["elo", "bradley-terry"]
-
-SAME_POINTS = 1e-6
-"""Elo ratings that differ by less are the same but for rounding."""
 
 
 def rate_file(
@@ -42,11 +41,11 @@ def rate_file(
     """The ratings of a games file, ready for JSON, with every parameter behind them.
 
     method, parameters, n_games (lines), n_failed (lines without a winner), n_verdicts (pairs of agents on a query with
-    a winner or a tie), flip_rate, first_shown_wins, leader, decided (whether the games won tell it from each other
-    agent), possible_best and expected_regret (`evaluate.ratings.standing`; empty and None below two rated agents),
-    ratings (agent to figure, best first) and note (why something is missing, or None). Where the order of games is not
-    known (`from_files.games`), flip_rate and first_shown_wins are of those of which it is. Bradley-Terry adds p_best
-    and converged; it does not use k_factor and tournaments. Intervals are from resampling queries, by the sections that
+    a winner or a tie), flip_rate, first_shown_wins, points (agent to figure, best first), verdict (the record of
+    `results.json`, from the same points), ranks (agent to the interval of its rank by points), ratings (agent to
+    figure, best first) and note (why something is missing, or None). Where the order of games is not known
+    (`from_files.games`), flip_rate and first_shown_wins are of those of which it is. Bradley-Terry adds converged; it
+    does not use k_factor and tournaments. Intervals are from resampling queries, by the sections that
     the queries file `sections` names (`evaluate.inputs.sections`). Raises InputError for a file that cannot be read, or
     without a game, for a query without its line in `sections`, and for parameters out of range.
     """
@@ -59,11 +58,8 @@ def rate_file(
     draws = resamples(queries, bootstrap, seed, read_clusters(sections, queries, games))
     table = contests(found, agents, draws.queries, weigh="games")
     settings = elo.EloSettings(k_factor, initial, tournaments, seed)
-    rates = win_rates_by_query(found, table.agents, draws.queries, weigh="games")
-    if method == "elo":
-        rated = _elo(table, draws, settings, rates)
-    else:
-        rated = _bradley_terry(table, draws, initial, ties, rates)
+    rated = _elo(table, draws, settings) if method == "elo" else _bradley_terry(table, draws, initial, ties)
+    points = points_of(found, agents, draws.queries, weigh="games")
     rated["parameters"] |= _drawn(draws) | ({"n_sections": len(draws.clusters.names)} if sections else {})
     return {
         "method": method,
@@ -72,36 +68,27 @@ def rate_file(
         "n_verdicts": len(table.a),
         "flip_rate": flip_rate(found, draws).dump(),
         "first_shown_wins": first_shown_wins(file.ordered, draws).dump(),
+        **_standing(points, draws),
         **rated,
     }
 
 
-def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings, rates: Mapping[str, Values]) -> dict[str, Any]:
+def _elo(table: Contests, draws: Resamples, settings: elo.EloSettings) -> dict[str, Any]:
     idle = [agent for agent in table.agents if not table.games_of(agent)]
     ratings = elo.rate(table, draws, settings)
-    points = {agent: figure.value for agent, figure in ratings.items() if figure.value is not None}
-    order = sorted(points, key=lambda agent: (-points[agent], agent))
-    level = [agent for agent in order[1:] if abs(points[agent] - points[order[0]]) < SAME_POINTS]
     return {
         "parameters": asdict(settings),
-        **_standing(order, level, rates, draws),
         "ratings": _best_first(ratings),
         "note": f"not rated, since no game has a verdict: {', '.join(idle)}" if idle else None,
     }
 
 
-def _bradley_terry(
-    table: Contests, draws: Resamples, initial: float, ties: bradley_terry.Ties, rates: Mapping[str, Values]
-) -> dict[str, Any]:
+def _bradley_terry(table: Contests, draws: Resamples, initial: float, ties: bradley_terry.Ties) -> dict[str, Any]:
     result = bradley_terry.rate(table, draws, initial, ties)
-    order = rank_agents(result.rated, result, result.figures)
     return {
         "parameters": {"initial": initial, "ties": result.ties, "tolerance": TOLERANCE},
-        **_standing(order, level_with_first(order, result), rates, draws),
         "ratings": _best_first(result.figures),
         "tie_parameter": result.tie_parameter,
-        "p_best": result.p_best,
-        "ranks": {agent: list(ends) for agent, ends in result.ranks.items()},
         "triples": result.triples,
         "intransitive_triples": result.intransitive,
         "converged": result.converged,
@@ -109,18 +96,19 @@ def _bradley_terry(
     }
 
 
-def _standing(
-    order: Sequence[str], level: Sequence[str], rates: Mapping[str, Values], draws: Resamples
-) -> dict[str, Any]:
-    """Who leads and how surely; `order`: the agents that were rated, best first."""
-    if len(order) < 2:
-        return {"leader": None, "decided": False, "possible_best": [], "expected_regret": None}
-    found = stand(order, rates, draws.clusters, draws.seed, level)
+def _standing(points: Points, draws: Resamples) -> dict[str, Any]:
+    """Points, the verdict on them, and ranks."""
+    found, values = stand(points, draws.clusters, draws.seed), points.values()
+    ranks: dict[str, tuple[int, int]] = {}
+    if found:
+        table = ValueTable.of({agent: values[agent] for agent in found.order})
+        leader = FromLeader(found.leader, found.differences, found.adjusted)
+        pairs = compare_table(POINTS, table, draws.clusters, 1.0, draws.seed, None, beside=False, leader=leader)
+        ranks = rank_intervals(found, pairs)
     return {
-        "leader": found.leader,
-        "decided": found.decided,
-        "possible_best": list(found.possible_best),
-        "expected_regret": found.expected_regret,
+        "points": {agent: draws.figure(values[agent], (0.0, 1.0)).dump() for agent in points.order},
+        "verdict": choose(found, points).dump(),
+        "ranks": {agent: list(ends) for agent, ends in ranks.items()},
     }
 
 

@@ -2,13 +2,15 @@
 
 `label-journals/SHEET.jsonl` has a line for everything that was said: a label, a skip, or that the one before is taken
 back. Lines are only added, so that neither a killed server nor a second browser loses any. Of one item and person the
-last line counts.
+last line counts. `label-journals/SHEET.taken` has how many of its lines `labels.csv` holds: what a full disk or a kill
+kept out is brought over the next time, and what was changed there by hand since stays.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +18,7 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import append_line, first_problem, naming
+from ragassay.files import append_line, first_problem, naming, write_text
 from ragassay.records import Record
 
 from ..inputs.labels import GAME, Key, Label, game_subject, read_labels, write_labels
@@ -89,11 +91,12 @@ def times_said(said: Iterable[Said], who: str, item: str) -> int:
 
 
 def say(workspace: Workspace, sheet: str, items: Sequence[Drawn], one: Said, n_before: int | None = None) -> bool:
-    """Add a line, and bring `labels.csv` up to it; both are on disk when this returns.
+    """Add a line, and bring `labels.csv` up to the journal; both are on disk when this returns.
 
     items: the sheet's. n_before: how often the person had spoken of the item when they were shown it: where they have
     spoken of it since, in another window, nothing is written and False comes back. Raises InputError for an item that
-    the sheet does not have, a label off its scale, and a file that cannot be read; nothing is written then.
+    the sheet does not have, a label off its scale, and a file that cannot be read: nothing is written then; and for a
+    file that cannot be written, saying whether the label is kept.
     """
     path, named = workspace.label_journal(sheet), {item.item: item for item in items}
     if one.item not in named:
@@ -104,20 +107,22 @@ def say(workspace: Workspace, sheet: str, items: Sequence[Drawn], one: Said, n_b
         before = read_said(path)
         if n_before is not None and times_said(before, one.who, one.item) != n_before:
             return False
-        labels = _labels(workspace)
-        append_line(path, one.dump())
-        _write(workspace, _with(labels, named, [*before[-1:], one], path))
+        labels, n_taken = _labels(workspace), _n_taken(workspace, sheet, before)
+        with _writing(path, "it was not kept: make room, or let the folder be written, and say it again"):
+            append_line(path, one.dump())
+        said = [*before, one]
+        _write(workspace, sheet, _with(labels, named, said[n_taken:], path), len(said))
         return True
 
 
 def settle(workspace: Workspace, sheet: str, items: Sequence[Drawn]) -> None:
-    """Bring `labels.csv` up to the journal's last line, which a kill may have left out. Raises InputError."""
+    """Bring `labels.csv` up to the journal, where a kill or a full disk kept anything out of it. Raises InputError."""
     path, named = workspace.label_journal(sheet), {item.item: item for item in items}
     with corpus_held(workspace):
         said, labels = read_said(path), _labels(workspace)
-        after = _with(labels, named, said[-1:], path)
-        if after != labels:
-            _write(workspace, after)
+        n_taken = _n_taken(workspace, sheet, said)
+        if n_taken < len(said):
+            _write(workspace, sheet, _with(labels, named, said[n_taken:], path), len(said))
 
 
 def labelled_by(workspace: Workspace, who: str) -> set[Key]:
@@ -156,11 +161,38 @@ def _with(labels: Sequence[Label], named: dict[str, Drawn], said: Iterable[Said]
     return tuple(made.values())
 
 
-def _write(workspace: Workspace, labels: Sequence[Label]) -> None:
-    if labels:
-        write_labels(workspace.own_labels, labels)
-    else:
-        workspace.own_labels.unlink(missing_ok=True)
+def _taken(workspace: Workspace, sheet: str) -> Path:
+    return workspace.label_journal(sheet).with_suffix(".taken")
+
+
+def _n_taken(workspace: Workspace, sheet: str, said: Sequence[Said]) -> int:
+    """How many of the journal's lines `labels.csv` holds; 0, to bring over all of them, where that is not known."""
+    if not workspace.own_labels.exists():
+        return 0
+    try:
+        number = int(_taken(workspace, sheet).read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return 0
+    return number if 0 <= number <= len(said) else 0
+
+
+def _write(workspace: Workspace, sheet: str, labels: Sequence[Label], n_said: int) -> None:
+    path = workspace.own_labels
+    with _writing(path, "what was said is in label-journals: make room, or let the folder be written, and reload"):
+        if labels:
+            write_labels(path, labels)
+        else:
+            path.unlink(missing_ok=True)
+        write_text(_taken(workspace, sheet), f"{n_said}\n")
+
+
+@contextmanager
+def _writing(path: Path, remedy: str) -> Iterator[None]:
+    """What the system refuses is said in one sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"could not be written ({error.strerror or error})", file=path, remedy=remedy) from None
 
 
 def _row(line: str, path: Path, number: int, kind: type[R]) -> R:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ragassay.experiment.workspace import StageOutcome
-from ragassay.records import Assessment, Game, Judgment
+from ragassay.records import Assessment, Game, Judgment, for_want_of_an_answer
 from ragassay.text import plain
 
 from .engine.cases import QueryCase
@@ -28,10 +28,15 @@ def outcome_of(rows: Rows, *notices: str) -> StageOutcome:
 
 
 def failures(rows: Rows) -> list[str]:
-    """How many of each kind failed, and the commonest error (of equal ones the first in the alphabet)."""
+    """How many of each kind failed, and the commonest error (of equal ones the first in the alphabet).
+
+    Apart from these, how many lack an answer to judge, which has failed before.
+    """
     notices = []
     for kind, some in rows.items():
-        errors = Counter(row.error for row in some if row.error is not None)
+        errors = Counter(row.error for row in some if row.error and not for_want_of_an_answer(row.error))
+        if unasked := sum(for_want_of_an_answer(row.error) for row in some):
+            notices.append(f"{unasked} of {len(some)} {kind} are missing for want of an answer, which had failed")
         if errors:
             commonest, count = min(errors.items(), key=lambda item: (-item[1], item[0]))
             said = plain(commonest if len(commonest) <= LONGEST_ERROR else f"{commonest[:LONGEST_ERROR]}…")

@@ -1,9 +1,8 @@
-"""Bradley-Terry ratings from verdicts, ties by Davidson or as half wins, and how sure their order is.
+"""Bradley-Terry ratings from verdicts, ties by Davidson or as half wins.
 
 The fit is in `bradley_terry_fit`. Strengths are finite only where every agent has won, perhaps by way of others,
 against every other (Ford 1957; a tie goes both ways). A table that is not so connected gets no ratings and a sentence
-that says why, rather than a number from an iteration cut short. What can still be said is who stands above whom: a
-stands above b where wins lead from a to b and none lead back, and where they lead both ways the strengths decide.
+that says why, rather than a number from an iteration cut short.
 
 Davidson's model needs more than that (`strengths.has_tie_parameter`). Where its maximum is not finite, in the table or
 in more than 5% of the resamples, ties count as half wins instead, and the note says so.
@@ -12,7 +11,7 @@ in more than 5% of the resamples, ties count as half wins instead, and the note 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
@@ -24,7 +23,6 @@ from ragassay.records import Figure
 from ragassay.text import listed
 
 from ..statistics.resamples import DIGITS, Resamples, rounded
-from .best_agent import share_best
 from .bradley_terry_fit import STEPS, has_circle, has_tie_parameter, log_strengths, reach
 from .win_table import Contests
 
@@ -46,23 +44,15 @@ Ties = Literal["davidson", "half"]
 
 @dataclass(frozen=True)
 class BradleyTerry:
-    """Ratings on Elo's scale, centred on the initial rating, and how sure their order is.
+    """Ratings on Elo's scale, centred on the initial rating.
 
-    figures: of every agent; value None where there is no finite rating. rated: the agents with a verdict, in the order
-    of the arrays' axes. above: (rated, rated) of the whole table: whether row stands above column. above_share: in what
-    share of the resamples. p_best: how likely each of `rated` is the best (`best_agent`). ranks: the lowest and the
-    highest rank that each of `rated` may have, both from 1 (`rank_intervals`). ties: the model used. tie_parameter:
+    figures: of every agent; value None where there is no finite rating. ties: the model used. tie_parameter:
     Davidson's, None for half wins. triples, intransitive: of three agents that each beat or lost to each other on most
     verdicts, how many there are, and how many of them run in a circle. converged: whether the fit met its tolerance.
     note: why something is missing, or None.
     """
 
     figures: dict[str, Figure]
-    rated: tuple[str, ...]
-    above: Truths
-    above_share: Floats
-    p_best: dict[str, float]
-    ranks: dict[str, tuple[int, int]]
     ties: Ties
     tie_parameter: float | None
     triples: int
@@ -97,11 +87,6 @@ def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Tie
     whole, circles = _order(totals, tied_totals, used)[0], _triples(totals[0])
     return BradleyTerry(
         figures=_figures(contests, held, whole, drawn, draws, initial),
-        rated=held.agents,
-        above=whole.above[0],
-        above_share=drawn.above.mean(axis=0),
-        p_best=_p_best(held, whole, drawn, draws),
-        ranks=rank_intervals(held.agents, drawn.above.mean(axis=0), draws, len(np.unique(held.query))),
         ties=used,
         tie_parameter=round(float(whole.tie_parameter[0]), DIGITS) if used == "davidson" and held.agents else None,
         triples=len(circles),
@@ -111,36 +96,15 @@ def rate(contests: Contests, draws: Resamples, initial: float = 500.0, ties: Tie
     )
 
 
-def rank_intervals(
-    agents: tuple[str, ...], above_share: Floats, draws: Resamples, n_queries: int
-) -> dict[str, tuple[int, int]]:
-    """Each agent's rank, from 1, as an interval: one rank lower for each agent surely above it, and so on from below.
-
-    Sure is an order that holds in so many of the resamples that the interval of the difference excludes 0, at a level
-    shared out evenly over the agent's comparisons (Bonferroni), so that all of them hold together at the confidence.
-    """
-    others = len(agents) - 1
-    if others < 1:
-        return dict.fromkeys(agents, (1, 1))
-    level = 1 - (1 - draws.confidence) / others
-    tail = replace(draws, confidence=level).tail(n_queries)
-    surely = above_share >= 1 - tail if n_queries > 1 else np.zeros(above_share.shape, dtype=bool)
-    return {
-        agent: (1 + int(surely[:, index].sum()), len(agents) - int(surely[index].sum()))
-        for index, agent in enumerate(agents)
-    }
-
-
 @dataclass(frozen=True)
 class _Order:
-    """For each table: log strengths (comparable where agents reach each other both ways), who stands above whom.
+    """For each table: log strengths, comparable where agents reach each other both ways.
 
     bounded: whether the log strengths are the model's finite maximum.
     """
 
     log: Floats
     tie_parameter: Floats
-    above: Truths
     bounded: Truths
     converged: bool
 
@@ -194,17 +158,10 @@ def _drawn(cells: _Cells, draws: Resamples, model: Ties) -> tuple[_Order, float]
 
 
 def _joined(parts: Sequence[_Order]) -> _Order:
-    log, parameter, above, bounded = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("log", "tie_parameter", "above", "bounded")
+    log, parameter, bounded = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("log", "tie_parameter", "bounded")
     )
-    return _Order(log, parameter, above, bounded, all(part.converged for part in parts))
-
-
-def standing_above(contests: Contests) -> tuple[tuple[str, ...], Truths]:
-    """The agents with a verdict, and (rated, rated) whether row stands above column: `rate` without its intervals."""
-    held = contests.with_verdicts()
-    tables = _Cells.of(held).tables(np.ones((1, len(held.queries))))
-    return held.agents, _order(*tables, "davidson")[0].above[0]
+    return _Order(log, parameter, bounded, all(part.converged for part in parts))
 
 
 def _order(wins: Floats, ties: Floats, model: Ties) -> tuple[_Order, Truths]:
@@ -214,8 +171,7 @@ def _order(wins: Floats, ties: Floats, model: Ties) -> tuple[_Order, Truths]:
     it has one.
     """
     reached = reach(wins + ties)
-    back = reached.transpose(0, 2, 1)
-    mutual = reached & back
+    mutual = reached & reached.transpose(0, 2, 1)
     whole = mutual.all(axis=(1, 2))
     circle, has = has_circle(wins) if model == "davidson" else None, np.ones(len(wins), dtype=bool)
     if circle is not None:
@@ -234,9 +190,8 @@ def _order(wins: Floats, ties: Floats, model: Ties) -> tuple[_Order, Truths]:
             )
             log[which], parameter[which] = fit.log, fit.tie_parameter
             converged = converged and bool(fit.converged.all())
-    stronger = log[:, :, None] - log[:, None, :] > 1e-7
     bounded = np.asarray(whole & by_davidson if model == "davidson" else whole)
-    return _Order(log, parameter, (reached & ~back) | (mutual & stronger), bounded, converged), has
+    return _Order(log, parameter, bounded, converged), has
 
 
 def _figures(
@@ -254,25 +209,6 @@ def _figures(
                 ends = draws.rating_interval(replicates, held.queries_of(agent))
             figures[agent] = rounded(initial + POINTS * whole.log[0, index], count, failed, *ends)
     return figures
-
-
-def _p_best(held: Contests, whole: _Order, drawn: _Order, draws: Resamples) -> dict[str, float]:
-    """By `share_best` where ratings and intervals are finite, else the resamples in which none stands above.
-
-    The latter are taken with one more query that names each agent equally (Laplace's rule of succession), since the
-    resamples of a single game all say the same.
-    """
-    agents, n = held.agents, draws.units(len(np.unique(held.query)))
-    if not agents:
-        return {}
-    finite = whole.bounded.all() and _unbounded_share(drawn) <= UNBOUNDED_SHARE
-    if finite and len(agents) > 1 and n > 1 and len(drawn.log) > len(agents):
-        shares = share_best(whole.log[0], np.cov(drawn.log[drawn.bounded].T), n, draws.seed)
-    else:
-        unbeaten = ~drawn.above.any(axis=1)
-        shares = (unbeaten / unbeaten.sum(axis=1, keepdims=True)).mean(axis=0)
-        shares = (n * shares + 1 / len(agents)) / (n + 1)
-    return {agent: round(float(value), DIGITS) for agent, value in zip(agents, shares, strict=True)}
 
 
 def _unbounded_share(drawn: _Order) -> float:

@@ -1,189 +1,198 @@
-"""How the leader stands by the games won: whom it is told from, who may be the best, what choosing it may lose.
+"""How the leader stands by points: whom it is told from, who may be the best, what choosing it may lose.
 
-To call one agent the best it must beat each other, and each of these tests may err at the level of the whole: where two
-are equally good, naming one is wrong only where the test between them errs (rank verification: Hung and Fithian, "Rank
-verification for exponential families", Annals of Statistics 47(2), 2019). So no correction is made over pairs, as it is
-in the table of pairs. Who may be the best is the other way round: an agent is left out where some other is better, one
-of as many tests as there are others, which Bonferroni's correction holds together (Hsu, "Simultaneous confidence
-intervals for all distances from the best", Annals of Statistics 9(5), 1981; Mogstad, Romano, Shaikh and Wilhelm,
-"Inference for ranks", Review of Economic Studies 91(1), 2024). `benchmarks/coverage/verdict.py` tells how both hold.
+One procedure on one scale (`statistics.ladder`): the leader has the most points, the others are told from it or not,
+and who is not told may be the best. Failed games count against the leader in whether it is told, and whichever way
+moves an interval's end out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Ints, Truths
+from ragassay.records import Figure
 
 from ..inputs.clusters import Clusters
-from ..statistics.clustered import Values, estimate
-from ..statistics.paired_comparison import t_p
-from ..statistics.resamples import DIGITS
-from ..statistics.sign_flip import flip_ps
-from .best_agent import expected_regret
+from ..results import Comparison
+from ..statistics.ladder import FEWEST_SECTIONS, Ladder, holm_from_leader
+from ..statistics.resamples import DIGITS, rounded
+from .best_agent import best_of, common_variance
+from .points import Points
 
-LEVEL_LEADER = 0.045
-"""Of each test of the leader against another, two-sided, by the t-test and by the permutation test.
+MARGIN = 0.05
+"""The difference of points (0 to 1) that matters where nobody says: five in a hundred games."""
 
-The worst case are two agents that are equally good and far ahead of all others. There the t-test alone at 5% names one
-of them in up to 5.5% of simulated experiments (12 to 400 queries, one to six a section), and at 4.5% in up to 5.5%
-where few shares can be, as without ties; with the permutation test beside it, no cell is above 5%.
-"""
-FEWEST_QUERIES = 6
-"""Below six queries not even a win on each of them is significant at 5% (two-sided sign test: 2 / 2^5 = 6%)."""
-
-LEVEL_SET = 0.05
-"""One-sided, of all the tests together by which one agent may be left out of the possible bests."""
+_NO_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True)
 class Standing:
-    """leader: the first. untold: the others, in order, that it is not told from. possible_best: the leader and every
-    other that is not worse than some agent, in order: each agent that truly is the best is in it with 95%; where the
-    leader is decided, it alone. expected_regret: how much smaller a share of its games the leader is expected to win
-    than the best agent (0 to 1), None below two queries or sections. n_queries, n_sections: those with a verdict."""
+    """order: the agents with a verdict, best first; leader: the first. told: those told from it; untold: the others;
+    possible_best: the leader and the untold. Each true best is among them with 95%. decided: whether none is untold.
 
-    leader: str
+    safe: whether no agent is better than the leader by `margin` (points, 0 to 1). equal: whether it is no better than
+    any of the untold by `margin`, and there are some. differences: agent to the leader's points less its own, with the
+    ladder's interval. adjusted: agent to its two-sided p, told at 5%. p_best: how likely each is the best, in `order`.
+    expected_loss: how many points the leader is expected to fall short of the best; None below two sections, or with
+    strangers. overturned_by: how many failed games, lost by the leader, undo what it would be without them, decided;
+    None where there is nothing to undo. strangers: pairs that have not met; nothing is told then. n_queries,
+    n_sections: with a verdict.
+    """
+
+    order: tuple[str, ...]
+    told: tuple[str, ...]
     untold: tuple[str, ...]
-    possible_best: tuple[str, ...]
-    expected_regret: float | None
+    equal: bool
+    safe: bool
+    margin: float
+    differences: dict[str, Figure]
+    adjusted: dict[str, float]
+    p_best: dict[str, float]
+    expected_loss: float | None
+    overturned_by: int | None
+    strangers: tuple[tuple[str, str], ...]
     n_queries: int
     n_sections: int
 
     @property
+    def leader(self) -> str:
+        """The agent with the most points."""
+        return self.order[0]
+
+    @property
+    def possible_best(self) -> tuple[str, ...]:
+        """The leader and whoever it is not told from, in order."""
+        return (self.leader, *self.untold)
+
+    @property
     def decided(self) -> bool:
-        """Whether the leader is told from each other, on queries enough."""
-        return not self.untold and self.n_sections >= FEWEST_QUERIES
+        """Whether the leader is told from each other."""
+        return not self.untold
 
 
-def stand(
-    order: Sequence[str],
-    rates: Mapping[str, Values],
-    clusters: Clusters,
-    seed: int,
-    level: Collection[str] = (),
-) -> Standing:
-    """`order`: at least two agents, best first. rates: agent to query to the share of its games that it won.
-
-    clusters: of the queries, by section; one that it does not have is its own. level: agents that are rated as high as
-    the first, and so are not told from it.
-    """
-    tests = _Tests.of(order, rates, clusters, seed)
-    tests.flip_together([(0, at) for at in range(1, len(order))] + tests.first_rivals())
-    n_queries, n_sections = tests.size
-    untold = [a for at, a in enumerate(order) if at and (a in level or not tests.better(0, at, LEVEL_LEADER))]
-    one_pair = min(2 * LEVEL_SET / (len(order) - 1), LEVEL_LEADER)
-    possible = [a for at, a in enumerate(order) if not at or not tests.beaten(at, one_pair)]
-    alone = not untold and n_sections >= FEWEST_QUERIES
+def stand(points: Points, clusters: Clusters, seed: int, margin: float = MARGIN) -> Standing | None:
+    """None where fewer than two agents have a verdict. clusters: of the queries; one that it lacks is its own."""
+    rated = [agent for agent, mean in zip(points.agents, points.means.tolist(), strict=True) if mean == mean]
+    if len(rated) < 2:
+        return None
+    mine = points.of([agent for agent in points.order if agent in rated])
+    clusters = clusters.of(mine.queries)
+    found = _ladder(mine, clusters, seed)
+    met = not mine.strangers
+    told = [agent for agent, one in zip(mine.agents[1:], found.told.tolist(), strict=True) if one and met]
+    untold = [agent for agent in mine.agents[1:] if agent not in told]
+    at = [mine.agents[1:].index(agent) for agent in untold]
+    known = met and found.n_sections >= FEWEST_SECTIONS and not np.isnan(found.low).any()
+    p_best, loss = _chances(mine, clusters) if met else ({}, None)
     return Standing(
-        leader=order[0],
+        order=mine.agents,
+        told=tuple(told),
         untold=tuple(untold),
-        possible_best=(order[0],) if alone else tuple(possible),
-        expected_regret=tests.regret(),
-        n_queries=n_queries,
-        n_sections=n_sections,
+        equal=bool(known and untold and (found.high[at] < margin).all()),
+        safe=bool(known and (found.low[at] > -margin).all()),
+        margin=margin,
+        differences=_figures(mine, found),
+        adjusted=dict(zip(mine.agents[1:], found.adjusted.tolist(), strict=True)),
+        p_best=p_best,
+        expected_loss=loss,
+        overturned_by=_overturned_by(mine, clusters, seed, decided=not untold) if met else None,
+        strangers=mine.strangers,
+        n_queries=int((~np.isnan(mine.seen)).any(axis=0).sum()),
+        n_sections=found.n_sections,
     )
 
 
-@dataclass(frozen=True)
-class _Tests:
-    """values: (agents, queries), NaN where an agent has none. difference, p: (agents, agents), of row less column; p is
-    the t-test's, NaN where it is not defined."""
+def rank_intervals(found: Standing, pairs: Sequence[Comparison]) -> dict[str, tuple[int, int]]:
+    """Agent to its lowest and highest rank, from 1, best first; pairs: every two agents on points.
 
-    values: Floats
-    clusters: Clusters
-    seed: int
-    difference: Floats
-    p: Floats
-    flips: dict[tuple[int, int], float] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, order: Sequence[str], rates: Mapping[str, Values], clusters: Clusters, seed: int) -> _Tests:
-        """Of the agents of `order`, on the queries that any of them has."""
-        queries = sorted({query for agent in order for query in rates[agent]})
-        mine = clusters.of(queries)
-        rows = [[rates[agent].get(query) for query in queries] for agent in order]
-        values = np.array(rows, dtype=np.float64)
-        pairs = [against_all(row, values, mine) for row in values]
-        difference, p = (np.stack(part) for part in zip(*pairs, strict=True))
-        return cls(values, mine, seed, difference, p)
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """How many queries any agent has a value on, and of how many sections they are."""
-        known = ~np.isnan(self.values).all(axis=0)
-        return int(known.sum()), len(np.unique(self.clusters.numbers[known]))
-
-    def better(self, one: int, other: int, level: float) -> bool:
-        """Whether `one` won more than `other` by both tests, two-sided at `level`; where t is not defined, by flips."""
-        return self._may_be_better(one, other, level) and self._flip(one, other) <= level
-
-    def _may_be_better(self, one: int, other: int, level: float) -> bool:
-        """Whether `one` won more by the t-test, or that is not defined."""
-        return bool(self.difference[one, other] > 0) and not self.p[one, other] > level
-
-    def beaten(self, agent: int, level: float) -> bool:
-        """Whether any is better; those that seem so most surely are asked first."""
-        return any(self.better(rival, agent, level) for rival in self._rivals(agent))
-
-    def _rivals(self, agent: int) -> list[int]:
-        rivals = np.argsort(np.nan_to_num(self.p[:, agent], nan=0.0), kind="stable")
-        return [rival for rival in rivals.tolist() if rival != agent]
-
-    def first_rivals(self) -> list[tuple[int, int]]:
-        """Whoever is asked first whether it is better than an agent, and that agent."""
-        rivals = {at: [r for r in self._rivals(at) if self.difference[r, at] > 0] for at in range(len(self.values))}
-        return [(each[0], at) for at, each in rivals.items() if each]
-
-    def flip_together(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Work out the permutation tests that will be asked for, whose signs are drawn once for all of them."""
-        asked = list(dict.fromkeys(pair for pair in pairs if self._may_be_better(*pair, LEVEL_LEADER)))
-        one, other = ([pair[side] for pair in asked] for side in (0, 1))
-        gaps = self.values[one] - self.values[other]
-        found = flip_ps(self.clusters.sums(np.where(np.isnan(gaps), 0.0, gaps)), self.seed)
-        self.flips.update({pair: 1.0 if p is None else p for pair, p in zip(asked, found, strict=True)})
-
-    def regret(self) -> float | None:
-        """Of the first; None below two sections, or where an agent has no value."""
-        known = ~np.isnan(self.values)
-        n = len(self.clusters.names)
-        if n < 2 or not known.any(axis=1).all():
-            return None
-        means = np.nanmean(self.values, axis=1)
-        residuals = self.clusters.sums(np.where(known, self.values - means[:, None], 0.0)) / known.sum(axis=1)[:, None]
-        spread = residuals @ residuals.T
-        if self._without_spread(spread):
-            # One more query on which all win alike (Laplace): queries that all say the same are not endlessly sure.
-            means, spread = _one_more(means, spread, n)
-            n += 1
-        return round(expected_regret(0, means, spread, n, self.seed), DIGITS)
-
-    def _flip(self, one: int, other: int) -> float:
-        if (one, other) not in self.flips:
-            self.flip_together([(one, other)])
-        return self.flips[one, other]
-
-    def _without_spread(self, spread: Floats) -> bool:
-        """Whether the leader's lead over some other is the same everywhere."""
-        own = np.diag(spread)
-        return bool((own[0] + own - 2 * spread[0])[1:].min() < _LEAST)
+    One rank lower for each agent told above it, and so on from below; a possible best may have the first.
+    """
+    above: Counter[str] = Counter()
+    below: Counter[str] = Counter()
+    for row in pairs:
+        if row.verdict in ("better", "worse"):
+            first, second = (row.agent_a, row.agent_b)[:: 1 if row.verdict == "better" else -1]
+            above[second] += 1
+            below[first] += 1
+    best, n = found.possible_best, len(found.order)
+    return {agent: (1 if agent in best else 1 + above[agent], n - below[agent]) for agent in found.order}
 
 
-_LEAST = 1e-12
+def _ladder(points: Points, clusters: Clusters, seed: int, share: float = 1.0) -> Ladder:
+    """share: of the failed games, which count against the leader."""
+    if not len(points.failures) or not share:
+        return holm_from_leader(points.seen, clusters, seed)
+    seen, lost, won = points.seen, points.lost, points.won
+    worst, best = lost[0] - won[1:], won[0] - lost[1:]
+    if share < 1:
+        seen_gaps = seen[0] - seen[1:]
+        worst, best = (np.where(_among(points, share), side, seen_gaps) for side in (worst, best))
+    return holm_from_leader(seen, clusters, seed, worst, best)
 
 
-def against_all(row: Floats, values: Floats, clusters: Clusters) -> tuple[Floats, Floats]:
-    """(agents,) twice: the mean of `row` less each of `values` over the queries that both have, and the t-test's p."""
-    gaps = row - values
-    known = ~np.isnan(gaps)
-    found = estimate(clusters.sums(np.where(known, gaps, 0.0)), clusters.sums(known.astype(np.float64)))
-    return found.value, t_p(found, known.sum(axis=-1))
+def _among(points: Points, share: float) -> Truths:
+    """(others, queries): the queries with the first part of the failed games of the leader and of each other."""
+    games = _failed_games(points)
+    return np.asarray(np.cumsum(games, axis=1) <= round(share * float(games.sum(axis=1).max())))
 
 
-def _one_more(means: Floats, spread: Floats, n: int) -> tuple[Floats, Floats]:
-    """The means and their covariance with a unit, after `n`, on which every agent has the mean of all."""
-    gap = means - means.mean()
-    return means - gap / (n + 1), spread * (n / (n + 1)) ** 2 + np.outer(gap, gap) * n / (n + 1) ** 3
+def _failed_games(points: Points) -> Ints:
+    """(others, queries): how many games failed that count against the leader, of its own or of the other's."""
+    agent, opponent, query = points.failures.T
+    games = np.zeros((len(points.agents) - 1, len(points.queries)), dtype=np.intp)
+    for place, row in enumerate(games, 1):
+        which = (agent == 0) | (agent == place)
+        pairs = np.stack([query, np.minimum(agent, opponent), np.maximum(agent, opponent)])[:, which]
+        np.add.at(row, np.unique(pairs, axis=1)[0], 1)
+    return games
+
+
+def _overturned_by(points: Points, clusters: Clusters, seed: int, *, decided: bool) -> int | None:
+    """By bisection, the games taken in the order of their queries; None where failures undo nothing."""
+    if decided or not len(points.failures):
+        return None
+    alone = holm_from_leader(points.seen, clusters, seed)
+    if not alone.told.all():
+        return None
+    most = int(_failed_games(points).sum(axis=1).max())
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _ladder(points, clusters, seed, middle / most).told.all():
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _figures(points: Points, found: Ladder) -> dict[str, Figure]:
+    rows = zip(points.agents[1:], found.difference, found.low, found.high, found.n, found.n_failed, strict=True)
+    return {
+        agent: Figure(value=None, n=n, n_failed=failed)
+        if np.isnan(value)
+        else rounded(value, n, failed, *((None, None) if np.isnan(low + high) else (low, high)))
+        for agent, value, low, high, n, failed in rows
+    }
+
+
+def _chances(points: Points, clusters: Clusters) -> tuple[dict[str, float], float | None]:
+    """How likely each agent is the best, and what the first is expected to lose; nothing below two sections."""
+    known = ~np.isnan(points.seen)
+    n = len(np.unique(clusters.numbers[known.any(axis=0)]))
+    if n < 2:
+        return {}, None
+    means = points.means
+    rest = np.where(known, points.seen - means[:, None], 0.0)
+    variance = common_variance(clusters.sums(rest) / known.sum(axis=1)[:, None], n)
+    if variance < _NO_VARIANCE:
+        # One more section on which all are level (Laplace): sections that all say the same are not endlessly sure.
+        centred = means - means.mean()
+        means = means - centred / (n + 1)
+        variance = float((centred**2).sum()) * n / (n + 1) ** 3 / (len(means) - 1) or 1 / (n + 1) ** 2
+    chances, loss = best_of(means, variance, n - 1)
+    shown = (round(one, DIGITS) for one in chances.tolist())
+    return dict(zip(points.agents, shown, strict=True)), round(loss, DIGITS)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from ragassay.errors import InputError
-from ragassay.records import Game, Winner
+from ragassay.records import IDENTICAL, Game, Winner, for_want_of_an_answer
 from ragassay.text import plain
 
 SCORES: dict[Winner, float] = {"a": 1.0, "tie": 0.5, "b": 0.0}
@@ -26,7 +26,8 @@ class Verdict:
     """One judge's verdict on one pair of agents for one query; `agent_a` sorts before `agent_b`.
 
     winner: "a", "b" or "tie"; None, with `error`, where a row of the game failed.
-    flipped: whether the winner changed with the order; None where an order is missing or failed.
+    flipped: whether the winner changed with the order; None where an order is missing or failed, and where the judge
+    was not asked since the answers are the same text (`identical`), which cannot flip.
     n_orders: the rows it is made from: 1 or 2, or as many as there were presentations. probability: the mean over both
     orders of agent_a's being better. lean: in how many orders the answer shown first won, less those it lost; None
     where flipped is.
@@ -42,6 +43,12 @@ class Verdict:
     n_orders: int
     probability: float | None = None
     lean: int | None = None
+    identical: bool = False
+
+    @property
+    def unplayed(self) -> bool:
+        """Whether there is no winner because there was no answer to judge, which is no failure of the judge."""
+        return for_want_of_an_answer(self.error)
 
     def score_of(self, agents: Collection[str]) -> float | None:
         """What the winner gives whichever of the two is among `agents`: 1, 0.5 or 0; None without a winner."""
@@ -84,7 +91,8 @@ def verdict(row: Game, *others: Game, margin: float = 0.0) -> Verdict:
     rows = [row, *others]
     errors = list(dict.fromkeys(row.error for row in rows if row.error is not None))
     winners = [row.winner for row in rows if row.winner is not None]
-    all_there = len(winners) == len(rows) > 1
+    identical = all(row.reason == IDENTICAL for row in rows)
+    all_there = len(winners) == len(rows) > 1 and not identical
     mean = _mean_probability(rows)
     return Verdict(
         query_id=row.query_id,
@@ -97,6 +105,7 @@ def verdict(row: Game, *others: Game, margin: float = 0.0) -> Verdict:
         n_orders=len(rows),
         probability=mean,
         lean=sum(_to_first(row) for row in rows) if all_there else None,
+        identical=identical,
     )
 
 

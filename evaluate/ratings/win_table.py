@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.arrays import Floats, Ints, Truths
-from ragassay.records import Figure, Game, Winner
+from ragassay.records import Figure, Game, Winner, for_want_of_an_answer
 
 from ..results import Figures
 from ..statistics.resamples import Resamples
@@ -291,16 +291,22 @@ def _contributions(verdicts: Sequence[Verdict], agent: str, plan: _Plan) -> dict
 
 
 def flip_rate(verdicts: Sequence[Verdict], draws: Resamples) -> Figure:
-    """The share of the pairs judged in several orders whose winner changed with the order."""
+    """The share of the pairs judged in several orders whose winner changed with the order; identical ones are none.
+
+    n_failed: pairs that the judge failed on.
+    """
     both = [v for v in verdicts if v.flipped is not None]
-    failed = sum(v.flipped is None and v.error is not None for v in verdicts)
+    failed = sum(v.flipped is None and v.error is not None and not v.unplayed for v in verdicts)
     return draws.mean([(v.query_id, float(bool(v.flipped))) for v in both], failed)
 
 
 def first_shown_wins(games: Sequence[Game], draws: Resamples) -> Figure:
-    """The share of decided single games won by the answer shown first; ties are not decided."""
+    """The share of decided single games won by the answer shown first; ties are not decided.
+
+    n_failed: games that the judge failed on.
+    """
     decided = [game for game in games if game.winner in ("a", "b")]
-    failed = sum(game.winner is None for game in games)
+    failed = sum(game.winner is None and not for_want_of_an_answer(game.error) for game in games)
     return draws.mean([(game.query_id, float(game.winner == game.first)) for game in decided], failed)
 
 

@@ -9,7 +9,7 @@ from ragassay.records import Figure
 from ragassay.text import one_line
 
 from ..ratings.leader import named
-from ..results import WIN_RATE, Audit, AuditFinding, Comparison, Results
+from ..results import POINTS, Audit, AuditFinding, Comparison, Results
 from .audit import SIGNIFICANT, finding_shown
 from .wording import Shown, number, shown
 
@@ -120,17 +120,8 @@ class Open:
 
 
 def undecided(results: Results) -> list[Open]:
-    """The pairs that cannot be told apart, those of the leader first, each with the better placed agent first.
-
-    A leader that is a sure choice is told from each other, though the correction over all pairs may not say so.
-    """
-    measures = {row.measure for row in results.comparisons}
-    found = [row for row in results.comparisons if row.measure == WIN_RATE and row.verdict == "not distinguishable"]
-    if results.verdict.sure:
-        found = [row for row in found if results.verdict.best not in (row.agent_a, row.agent_b)]
-    if WIN_RATE not in measures:
-        verdict = results.verdict
-        return [] if verdict.sure or not verdict.runner_up else [Open((str(verdict.best), verdict.runner_up), "", None)]
+    """The pairs that cannot be told apart by points, the leader's first, each with the better placed agent first."""
+    found = [row for row in results.comparisons if row.measure == POINTS and row.verdict == "not distinguishable"]
     place = {agent: index for index, agent in enumerate(results.agents)}
     pairs = []
     for row in found:
@@ -151,12 +142,12 @@ def _needed(row: Comparison) -> str:
 def to_decide(results: Results, pairs: Sequence[Open]) -> str:
     """What to do next, in a sentence or two."""
     verdict = results.verdict
-    if verdict.best is None:
+    if verdict.leader is None:
         return "Get games that have a verdict: see what failed, mend it, and run again."
-    leader = [open_pair for open_pair in pairs if verdict.best in open_pair.pair]
+    leader = [open_pair for open_pair in pairs if verdict.leader in open_pair.pair]
     if results.failures_at_bottom is not None and not results.failures_at_bottom.agrees:
         return "Find out why answers failed, mend that and run again: what failing counts for decides the first place."
-    if verdict.sure and not leader:
+    if verdict.decided and not leader:
         rest = " What else is level matters only where the first cannot be used." if pairs else ""
         return f"The first place is settled; nothing more is needed to choose it.{rest}"
     numbers = [open_pair.needed for open_pair in leader if open_pair.needed is not None]
@@ -170,7 +161,7 @@ def to_decide(results: Results, pairs: Sequence[Open]) -> str:
 
 def foremost(results: Results, pairs: Sequence[Open]) -> list[Open]:
     """The open pairs that the sheet has room for: the leader's, or the first few where the leader has none."""
-    leader = [open_pair for open_pair in pairs if results.verdict.best in open_pair.pair]
+    leader = [open_pair for open_pair in pairs if results.verdict.leader in open_pair.pair]
     return (leader or list(pairs))[:SHOWN]
 
 

@@ -135,7 +135,7 @@ def ranking_columns(results: Results) -> list[Column]:
     table = [
         _named("Bradley–Terry", "rating", results.bradley_terry, agents, _RATING_HELP["bt"], note),
         _named("Elo", "rating", results.elo, agents, _RATING_HELP["elo"]),
-        _named("Games won", "share", results.win_rate, agents, "share of its games an agent won; ties are not wins"),
+        _named("Games won", "share", results.win_rate, agents, _WIN_HELP),
     ]
     for figures, key in (
         (results.pointwise, telling_criterion(results)),
@@ -177,6 +177,7 @@ def bottom_columns(results: Results) -> list[Column]:
     ]
 
 
+_WIN_HELP = "share of its games an agent won; ties are no wins; failed: no verdict, for want of either answer too"
 _RATING_HELP = {
     "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",
     "elo": "Elo rating: the mean of many tournaments with the games in random order; only differences mean something",

@@ -49,7 +49,7 @@ class RankedTable:
 
 
 def ranked_table(results: Results) -> RankedTable:
-    """What the command line prints: notices, the verdict, how sure it is, and the ranked table with failed counts.
+    """What the command line prints: notices, the verdict, how sure it is, and the ranked table with failed answers.
 
     Text is plain: markup in names means nothing, and control characters are made visible.
     """
@@ -57,7 +57,7 @@ def ranked_table(results: Results) -> RankedTable:
 
 
 def _how_sure(results: Results) -> str:
-    best, n = results.verdict.best, results.n_queries
+    best, n = results.verdict.leader, results.n_queries
     chance = results.verdict.p_best.get(best) if best else None
     known = f"P(best) {chance:.1%}, " if chance is not None else ""
     return (
@@ -86,7 +86,7 @@ def _columns(results: Results) -> list[Column]:
         _column("BT", agents, results.bradley_terry, "rating", 0),
         _intervals(f"[{confidence(results)}]", agents, results.bradley_terry, "rating", 7),
         _column("Elo", agents, results.elo, "rating", 1),
-        _column("win", agents, results.win_rate, "share", 3),
+        _column("points", agents, results.points, "share", 3),
     ]
     retrieval = list(dict.fromkeys(key for agent in agents for key in results.retrieval.get(agent, {})))
     keeps = {"RR(rel=2)": 4, "RR": 6, "nDCG": 9, "R(": 9}
@@ -99,7 +99,8 @@ def _columns(results: Results) -> list[Column]:
     if results.refusals:
         table.append(_column("refusals", agents, results.refusals, "share", 8))
     table.append(_column("answered", agents, _by_agent(results.answers, "answered"), "share", 8))
-    table.append(Column("failed", [_failed(results, agent) for agent in agents], 2))
+    failed = results.failures.answers if results.failures else {}
+    table.append(Column("failed", [f"{failed[agent]:,}" if agent in failed else "–" for agent in agents], 2))
     return table
 
 
@@ -118,15 +119,20 @@ def _by_agent(figures: Mapping[str, Mapping[str, Figure]], key: str) -> dict[str
 def _lead(low: FailuresAtBottom) -> str:
     if low.leader is None:
         return "no agent leads"
-    return f"{one_line(low.leader)} {'is told from each other agent' if low.decided else 'leads'}"
+    return f"{one_line(low.leader)} leads"
 
 
-def _failed(results: Results, agent: str) -> str:
-    """How many of the agent's answers, pointwise judgments and games failed."""
-    answered = results.answers.get(agent, {}).get("answered")
-    won = results.win_rate.get(agent)
-    judged = sum(figure.n_failed for figure in results.pointwise.get(agent, {}).values())
-    return f"{judged + (won.n_failed if won else 0) + (answered.n_failed if answered else 0):,}"
+def _judge_failed(results: Results) -> list[str]:
+    """On what the judge failed, in a line; none where it did not."""
+    found = results.failures
+    if found is None:
+        return []
+    on = [
+        f"{n:,} {what if n == 1 else f'{what}s'}"
+        for n, what in ((found.judge_passages, "passage"), (found.judge_answers, "answer"), (found.judge_games, "game"))
+        if n
+    ]
+    return [f"the judge failed on {listed(on)}"] if on else []
 
 
 def _below(results: Results) -> list[str]:
@@ -137,10 +143,11 @@ def _below(results: Results) -> list[str]:
     for name, figure in (("flip rate", results.flip_rate), (first, results.first_shown_wins)):
         words = shown(figure, "share")
         lines.append(" ".join(part for part in (name, words.value, words.interval, words.n, words.failed) if part))
+    if results.audit and (n := results.audit.n_identical):
+        lines[0] += f", {n:,} identical {'pair' if n == 1 else 'pairs'} left out"
     if low := results.failures_at_bottom:
         counts = listed([f"{one_line(agent)} {n:,}" for agent, n in low.failed.items()])
         lines.append(f"answers that failed: {counts}; counted as the worst, {_lead(low)}")
-    if results.n_relevance_failed:
-        lines.append(f"{results.n_relevance_failed:,} relevance judgments failed")
+    lines += _judge_failed(results)
     told = [*agreement_lines(results), *corrected_lines(results), *second_line(results)]
     return [*panel_lines(results), *lines, *orders_lines(results), *told]

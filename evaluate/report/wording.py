@@ -65,23 +65,23 @@ def beside_the_verdict(verdict: Choice) -> str:
     """
     said = []
     possible = verdict.possible_best
-    if not verdict.sure and len(possible) > 1:
+    if not verdict.decided and len(possible) > 1:
         which = "Either of two" if len(possible) == 2 else f"Any of {len(possible)}"
         said.append(f"{which} may be the best (95%): {listed(possible)}.")
-    if verdict.best is not None and verdict.expected_regret is not None:
-        anyway = "" if verdict.sure else " anyway"
-        lost = points(verdict.expected_regret)
-        said.append(f"Choosing {verdict.best}{anyway} is expected to lose {lost} of win rate against the best.")
+    if verdict.leader is not None and verdict.expected_loss is not None:
+        anyway = "" if verdict.decided else " anyway"
+        lost = points(verdict.expected_loss)
+        said.append(f"Choosing {verdict.leader}{anyway} is expected to lose {lost} against the best.")
     return " ".join(said)
 
 
 def likely_but_open(verdict: Choice) -> str:
     """How the leader may be the likeliest best and no choice yet; '' where there is a choice, or nothing leads."""
-    chance = verdict.p_best.get(verdict.best or "")
-    if verdict.sure or verdict.best is None or chance is None:
+    chance = verdict.p_best.get(verdict.leader or "")
+    if verdict.decided or verdict.leader is None or chance is None:
         return ""
     return (
-        f"Likely is not yet sure: {one_line(verdict.best)} is the best with a probability of "
+        f"Likely is not yet sure: {one_line(verdict.leader)} is the best with a probability of "
         f"{number(chance, 'share')}, "
         "but to be chosen it must be told from each other agent by the games won, at 5%, and it is not."
     )
@@ -140,7 +140,7 @@ def kind_of(key: str) -> Kind:
         return "seconds"
     if key.endswith("_usd"):
         return "usd"
-    if key in {"answered", "win_rate", "flip_rate"} or key.endswith(("_rate", "_share")):
+    if key in {"answered", "points", "win_rate", "flip_rate"} or key.endswith(("_rate", "_share")):
         return "share"
     if key in {"relevance", "accuracy", "completeness", "precision", "answer_correctness"}:
         return "mean"

@@ -8,20 +8,21 @@ from pydantic import Field
 
 from ragassay.records import Figure, LedgerRow, Record, StageUsage
 
-from .audit import Audit, AuditFinding, FailedReplies, LengthControl
+from .audit import Audit, AuditFinding, FailedReplies, Failures, LengthControl
 from .comparisons import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, NeededQueries, PairedTest, PairVerdict
 from .corrections import CorrectedFigure, Corrections, JudgeAgreement, SecondJudgeResults
-from .measures import WIN_RATE, Box, Boxes, Figures
+from .measures import POINTS, WIN_RATE, Box, Boxes, Figures
 from .models_by_prompts import ModelByPrompt
 from .panel import AmongJudges, JudgeOfPanel, PanelOfJudges
 from .perturbed import Perturbed
 from .pool import AgentPool, Bounds, LeftOut
 from .sources import OrdersCompared, WrittenAndReal
 from .thresholds import ByThreshold, Insight, Problem, ThresholdShares
-from .verdict import Choice, FailuresAtBottom
+from .verdict import Choice, Claim, FailuresAtBottom
 
 __all__ = [
     "NOT_DISTINGUISHABLE",
+    "POINTS",
     "PRACTICALLY_EQUAL",
     "WIN_RATE",
     "AgentPool",
@@ -33,10 +34,12 @@ __all__ = [
     "Boxes",
     "ByThreshold",
     "Choice",
+    "Claim",
     "Comparison",
     "CorrectedFigure",
     "Corrections",
     "FailedReplies",
+    "Failures",
     "FailuresAtBottom",
     "Figures",
     "Insight",
@@ -62,7 +65,8 @@ __all__ = [
 
 
 class RatingDetail(Record):
-    """What Bradley-Terry says beside the ratings. `ranks`: agent to the interval of its rank, from 1 (best).
+    """What is said beside the ratings. `ranks`: agent to the interval of its rank, from 1 (best), by points: the
+    possible bests from 1, the others below all that are told above them, and none below one that it is told above.
 
     ties: how ties entered, by Davidson's model (with its `tie_parameter`, 0 where none was seen) or as half wins.
     triples: how many three agents have a majority between every two; intransitive: those that beat in a circle.
@@ -99,29 +103,28 @@ class PassOrFail(Record):
 
 
 class Results(Record):
-    """The whole file. Agents are keys, best first by Bradley-Terry (by Elo where it has no finite rating).
+    """The whole file. Agents are keys, best first by points.
 
-    wins: row agent to column agent to the share of their verdicts that the row agent won (ties are neither's win).
-    win_rate: the share of all an agent's verdicts that it won, each pair weighing the same (`win_table`). flip_rate:
-    the share of the pairs judged in several orders whose winner changed with the order. first_shown_wins: the share of
-    single decided games won by the answer shown first. elo and bradley_terry: ratings from one initial rating, 400
-    points to a factor of ten in the odds.
-    answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an answer).
-    evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
+    points: the mean over an agent's opponents of win 1, tie 1/2, loss 0, on each query and over the queries. wins: row
+    agent to column agent to the share of their verdicts that the row agent won (ties are neither's win). win_rate: the
+    share of all an agent's verdicts that it won, each pair weighing the same (`win_table`). flip_rate: the share of the
+    pairs judged in several orders whose winner changed with the order. first_shown_wins: the share of single decided
+    games won by the answer shown first. elo and bradley_terry: ratings from one initial rating, 400 points to a factor
+    of ten in the odds. answers: agent to `answered` (share), `latency_s`, `output_tokens`, `cost_usd` (means an
+    answer). evaluations: what the evaluators of `[evaluate]` gave (which one: `evaluators`), on the scales of
     `evaluation_scales` (the ends, the upper null where there is none); of passages the mean label of an agent's, and P,
-    AP, RR by them. evaluator_families: evaluator to its family.
-    lower_is_better: those of them of which little is good. thresholds: criterion to the label from which it is good
-    enough. threshold_shares: how many answers are, and what the others fail of. evaluator_tags: what of NIST AI RMF and
-    SR 11-7 they bear on, each tag with its evaluators. problems, insights: in sentences.
-    boxes: the spread of every measure over queries.
-    pointwise_labels: agent to criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise.
-    refusals: agent to the share of its answers that decline; empty where that was not asked.
-    panel: where several judges judge. All labels and verdicts are then the majority's, flip_rate is over each judge's
-    verdicts, and audit says of the panel only what is not one judge's; None, and not in the file, of one judge.
-    second: likewise, where there is a second judge. sources: likewise, where some queries are written and some real.
-    perturbed: likewise, where some were made of others: all other figures are then of the originals alone.
-    classification: likewise, where answers are judged as classes: agent to accuracy, precision, recall and F1.
-    models_by_prompts: likewise, where agents answer by two models and two prompts at least.
+    AP, RR by them. evaluator_families: evaluator to its family. lower_is_better: those of them of which little is good.
+    thresholds: criterion to the label from which it is good enough. threshold_shares: how many answers are, and what
+    the others fail of. evaluator_tags: what of NIST AI RMF and SR 11-7 they bear on, each tag with its evaluators.
+    problems, insights: in sentences. boxes: the spread of every measure over queries. pointwise_labels: agent to
+    criterion to label ("0", "1", "2", "failed") to how many. relevance_labels likewise. refusals: agent to the share of
+    its answers that decline; empty where that was not asked. panel: where several judges judge. All labels and verdicts
+    are then the majority's, flip_rate is over each judge's verdicts, and audit says of the panel only what is not one
+    judge's; None, and not in the file, of one judge. second: likewise, where there is a second judge. sources:
+    likewise, where some queries are written and some real. perturbed: likewise, where some were made of others: all
+    other figures are then of the originals alone. classification: likewise, where answers are judged as classes: agent
+    to accuracy, precision, recall and F1. models_by_prompts: likewise, where agents answer by two models and two
+    prompts at least.
     """
 
     format: int = 1
@@ -152,6 +155,7 @@ class Results(Record):
     pass_or_fail: dict[str, PassOrFail] = Field(default_factory=dict)
     boxes: Boxes = Field(default_factory=dict)
     answers: dict[str, dict[str, Figure]]
+    points: dict[str, Figure]
     wins: Figures
     win_rate: dict[str, Figure]
     flip_rate: Figure
@@ -168,6 +172,7 @@ class Results(Record):
     audit: Audit | None = None
     comparisons: tuple[Comparison, ...] = ()
     corrected: Corrections | None = None
+    failures: Failures | None = None
     failures_at_bottom: FailuresAtBottom | None = None
     panel: PanelOfJudges | None = None
     second: SecondJudgeResults | None = None

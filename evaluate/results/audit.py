@@ -45,9 +45,27 @@ class FailedReplies(Record):
     n_refused: int | None
 
 
+class Failures(Record):
+    """What failed, each counted once and where it happened.
+
+    answers: agent to how many of its answers failed; retrieval: to how many of these have no ranking either. judge_…:
+    passages, answers and pairs of answers on which the judge failed, none of them for want of an answer.
+    """
+
+    answers: dict[str, int]
+    retrieval: dict[str, int]
+    judge_passages: int
+    judge_answers: int
+    judge_games: int
+
+
 class Audit(Record):
-    """What the judge may have got wrong."""
+    """What the judge may have got wrong.
+
+    n_identical: pairs whose two answers are the same text, for each judge: ties without a call, and no pair for flips.
+    """
 
     findings: tuple[AuditFinding, ...]
     length: LengthControl
     failures: tuple[FailedReplies, ...]
+    n_identical: int = 0

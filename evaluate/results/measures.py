@@ -7,6 +7,9 @@ from ragassay.records import Figure, Record
 WIN_RATE = "win_rate"
 """What the share of games won is called among the measures."""
 
+POINTS = "points"
+"""What ranks and tests agents by their games: the mean over opponents of win 1, tie 1/2, loss 0."""
+
 Figures = dict[str, dict[str, Figure]]
 """Agent to the figure's own spelling (`RR(rel=2)@5`, `accuracy`) to the figure.
 

@@ -7,7 +7,7 @@ from ragassay.records import Figure
 from ragassay.text import listed, plain
 
 from ..inputs.clusters import Clusters
-from ..ratings.standing import FEWEST_QUERIES
+from ..statistics.ladder import FEWEST_SECTIONS
 from .cross_fit import SPLITS, Choices
 from .mean_figures import UNIT, mean_figures
 from .records import BeforeAfter, ChosenVariant
@@ -66,7 +66,7 @@ def _sentence(screened: Screened, best: str, mean: BeforeAfter, untold: list[str
 
 def _too_few(clusters: Clusters) -> str:
     n = int((clusters.sizes > 0).sum())
-    return f"the queries come from {n} section{'s' if n > 1 else ''}, too few to be sure" if n < FEWEST_QUERIES else ""
+    return f"the queries come from {n} section{'s' if n > 1 else ''}, too few to be sure" if n < FEWEST_SECTIONS else ""
 
 
 def _some(untold: list[str], n_others: int) -> str:

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ragassay.arrays import Truths
+from ragassay.arrays import Floats, Truths
 from ragassay.errors import InputError
 from ragassay.records import Figure
 from ragassay.text import listed, plain
 
+from ..inputs.clusters import Clusters
+from ..statistics.ladder import holm_from_leader
 from .chosen import chosen_variant
 from .crossed import crossed
 from .effects import setting_effects
 from .finalists import finalists
 from .front import front
-from .leader_tests import told_worse_with_failures
 from .mean_figures import mean_figures
 from .records import ChosenVariant, ScreenResults, SettingEffect, VariantFigures
 from .screened import Screened
@@ -38,7 +39,7 @@ def screen_results(
     on_front = front(screened)
     ranked, worse = screened.ranked, np.zeros(len(screened.names), dtype=bool)
     if len(ranked):
-        worse[ranked] = told_worse_with_failures(screened.values[ranked], 0, screened.clusters, seed)
+        worse[ranked[1:]] = _told(screened.values[ranked], screened.clusters, seed)
     best = chosen_variant(screened, worse, at, seed)
     effects = setting_effects(screened.values, crossed(screened.names, screened.settings), screened.clusters)
     going_on = [screened.names[each] for each in finalists(screened, on_front, places, at)]
@@ -52,6 +53,16 @@ def screen_results(
         effects=effects,
         said=_said(screened, best, on_front, going_on, effects),
     )
+
+
+def _told(values: Floats, clusters: Clusters, seed: int) -> Truths:
+    """(others,): from which the first of `values` (variants, queries), best first, is told to be better.
+
+    Its own failures count as the worst value, 0, too: they do not pay.
+    """
+    failed = np.isnan(values[0]) & ~np.isnan(values).all(axis=0)
+    worst = np.where(failed, 0.0, values[0]) - values[1:] if failed.any() else None
+    return holm_from_leader(values, clusters, seed, worst).told
 
 
 def _place_of(baseline: str | None, screened: Screened) -> int | None:

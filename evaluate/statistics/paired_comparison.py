@@ -10,7 +10,7 @@ textbook's.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isfinite, isnan, sqrt
 
@@ -156,9 +156,12 @@ def compare_table(
     lower_is_better: bool = False,
     *,
     beside: bool = True,
+    leader: FromLeader | None = None,
 ) -> tuple[Comparison, ...]:
     """`compare_pairs` of the same values as a table.
 
+    leader: who leads on this measure and what the ladder says of it against each other; Holm's correction is then over
+    the other pairs alone.
     beside: whether Wilcoxon's test and the sign-flip permutation are worked out too. The latter is dear; without it,
     it is there only where it decides.
     """
@@ -168,11 +171,19 @@ def compare_table(
         rows |= zip(block.places, _tested(block, width, seed, LEVEL / len(names), matters, beside), strict=True)
     tested = [rows[place] for place in range(len(names))]
     # Without spread t is not defined: every query says the same, and the permutation can still tell how surely.
-    adjusted = holm([row.p_t if row.p_t is not None else row.p_sign_flip for row in tested])
-    verdicts = [
-        PRACTICALLY_EQUAL if row.equal else pair_verdict(row.difference.value, p, lower_is_better=lower_is_better)
-        for row, p in zip(tested, adjusted, strict=True)
-    ]
+    plain = [row.p_t if row.p_t is not None else row.p_sign_flip for row in tested]
+    theirs = [leader.other(*pair) if leader else None for pair in names]
+    rest = [at for at, other in enumerate(theirs) if other is None]
+    adjusted = dict(zip(rest, holm([plain[at] for at in rest]), strict=True))
+    verdicts: list[PairVerdict] = []
+    for at, (row, other) in enumerate(zip(tested, theirs, strict=True)):
+        equal = row.equal
+        if leader and other is not None:
+            adjusted[at], first = leader.adjusted[other], names[at][0] == leader.name
+            tested[at] = row = replace(row, difference=leader.difference(other, turned=not first))
+            equal = leader.within(other, matters) and leader.adjusted[other] > LEVEL
+        told = pair_verdict(row.difference.value, adjusted[at], lower_is_better=lower_is_better)
+        verdicts.append(PRACTICALLY_EQUAL if equal else told)
     undecided = [row if told == NOT_DISTINGUISHABLE else None for row, told in zip(tested, verdicts, strict=True)]
     needed = _needed(undecided, LEVEL / max(1, len(names)))
     return tuple(
@@ -203,8 +214,38 @@ def compare_table(
             lacking_a=row.lacking[0],
             lacking_b=row.lacking[1],
         )
-        for (a, b), row, p, told, more in zip(names, tested, adjusted, verdicts, needed, strict=True)
+        for (a, b), row, p, told, more in zip(
+            names, tested, (adjusted[at] for at in range(len(names))), verdicts, needed, strict=True
+        )
     )
+
+
+@dataclass(frozen=True)
+class FromLeader:
+    """What `ladder.holm_from_leader` says of the agent that leads: by other agent, the leader's values less its own
+    with the ladder's interval, and the two-sided p, told at 5%."""
+
+    name: str
+    differences: Mapping[str, Figure]
+    adjusted: Mapping[str, float]
+
+    def other(self, a: str, b: str) -> str | None:
+        """Whom the leader stands against in this pair; None where it is in neither place."""
+        found = b if a == self.name else a if b == self.name else None
+        return found if found in self.adjusted else None
+
+    def difference(self, other: str, *, turned: bool) -> Figure:
+        """The leader less the other; turned: the other less the leader."""
+        figure = self.differences[other]
+        if not turned:
+            return figure
+        value, low, high = (None if end is None else -end for end in (figure.value, figure.ci_low, figure.ci_high))
+        return figure.model_copy(update={"value": value, "ci_low": high, "ci_high": low})
+
+    def within(self, other: str, matters: float | None) -> bool:
+        """Whether the two differ by less than matters, by the ladder's interval."""
+        low, high = self.differences[other].ci_low, self.differences[other].ci_high
+        return matters is not None and low is not None and high is not None and -matters < low and high < matters
 
 
 @dataclass(frozen=True)

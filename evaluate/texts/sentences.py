@@ -1,9 +1,10 @@
 """The sentences of an answer: the units that claims and citations are counted in.
 
 Rules, not a model: the same text gives the same sentences on every machine. A sentence ends at a stop that is followed
-by what can begin another; abbreviations, decimals, names such as `util/delay.h` and inline code end none. Citations
-behind the stop belong to the sentence before. A list item, a heading, a row of a table and an empty line end what
-stands before them. A row is one sentence, and so is a block of code, its lines as they are.
+by what can begin another, in lower case too; abbreviations, decimals, names such as `util/delay.h` and inline code end
+none, nor do three dots and a closing quote or bracket before lower case. Citations behind the stop belong to the
+sentence before. A list item, a heading, a row of a table and an empty line end what stands before them. A row is one
+sentence, and so is a block of code, its lines as they are.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ tel z.b d.h u.a bzw evtl ggf s.o s.u vgl p.ex c.-\u00e0-d env ej sra
 _BEFORE_NUMBERS = "fig figs eq eqs sec sect ch chap vol no nos pp p nr abb bsp art num p\u00e1g"
 _NUMBERED = frozenset(_BEFORE_NUMBERS.split())
 
+_BEFORE_LOWER = """
+abbr adj adv appt assn ave blvd bros capt col cont esp fl ft gen gov hon hr hrs lat lb lbs lt mins mo mos mt orig oz
+prev ref refs rep rev secs sen sgt univ usu yr yrs
+"""
 _OFTEN_LAST = "etc usw inc ltd co corp min max al est ed a.m p.m u.a jr sr"
 _FIRST = """
 a after all also although an and as at because before but by each for from he here how however if in it its no not note
@@ -52,9 +57,17 @@ _NEAR = 100
 
 _ENUMERATES = re.compile(r"(?:^|:)\s*\(?\d{1,2}$")
 _ABBREVIATIONS = frozenset(_SHORT.split())
+_GO_ON = frozenset(f"{_SHORT} {_BEFORE_LOWER} {_OFTEN_LAST} {_BEFORE_NUMBERS}".split())
+"""Behind these a word in lower case begins nothing."""
+
+_LETTERS = re.compile(r"[^\W\d]|\d{1,2}|[^\W\d]{1,2}(?:\.[^\W\d]{1,2})+")
+"""A letter, an ordinal, letters with stops between: `E` of `E. coli`, `2`, `Ph.D`."""
+
+_LONGEST_UNIT = 4
 _MAY_END = frozenset(_OFTEN_LAST.split())
 """Abbreviations, or words that look like one, that end a sentence before a capital letter."""
 
+_CLOSED = re.compile(r"[\"'\u2019\u201d\u00bb)]")
 _INITIALS = re.compile(r"[A-Z](?:\.[A-Z])*")
 _NAME_BEFORE = re.compile(r"(?:^|[\s(])(?:[A-Z]\S*|\S+\.|by|von|de) *$|^[^\w]*$")
 _STARTERS = frozenset(_FIRST.split())
@@ -160,11 +173,22 @@ def _is_end(line: str, stop: re.Match[str], start: int) -> bool:
     cited = bool(CITATION.search(stop[0]))
     following = rest[_OPENS.match(rest).end() :][:1]  # type: ignore[union-attr]
     begins = not following.islower() or bool(_CODE_WORD.match(rest.split(" ", 1)[0])) or rest[0] == "`"
+    before = line[max(start, stop.start() - _NEAR) : stop.start()].strip()
+    if not begins and not cited:
+        if stop[0].startswith(("..", "\u2026")) or _CLOSED.search(stop[0]) or _goes_on(before):
+            return False
+        return not stop[0].startswith(".") or _word_ends(before, rest, following.upper())
     if not stop[0].startswith(".") or stop[0].startswith(".."):
-        return begins or (cited and stop[0][0] != "\u2026")
-    return _word_ends(line[max(start, stop.start() - _NEAR) : stop.start()].strip(), rest, following) and (
-        begins or cited
-    )
+        return begins or stop[0][0] != "\u2026"
+    return _word_ends(before, rest, following)
+
+
+def _goes_on(before: str) -> bool:
+    """Whether the sentence goes on in lower case behind the stop, since its last word is short for something."""
+    *_, word = before.rsplit(" ", 1)
+    word = _OPENS.sub("", word, count=1)
+    is_unit = len(word) <= _LONGEST_UNIT and bool(re.search(r"\d\s*$", before.removesuffix(word)))
+    return is_unit or word.casefold() in _GO_ON or bool(_LETTERS.fullmatch(word))
 
 
 def _word_ends(before: str, rest: str, following: str) -> bool:

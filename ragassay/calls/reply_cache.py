@@ -18,7 +18,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..files import append_whole, json_line
-from ..keys import without_keys
+from ..keys import without_keys, without_own_keys
 from ..models.requests import BATCH_TIER, Body, Tokens, usage_body
 
 
@@ -55,7 +55,8 @@ class ReplyCache:
         return self._replies.get(key)
 
     def put(self, key: str, body: Body, latency_s: float | None, file: str) -> None:
-        """Keep a reply, on disk before anything else uses it."""
+        """Keep a reply, on disk before anything else uses it; a key of ours that it repeats is blanked."""
+        body = without_own_keys(body)
         line = json_line(output_line(key, body, latency_s))
         with self._lock:
             path = self._folder / f"{file}.jsonl"

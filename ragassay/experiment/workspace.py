@@ -131,11 +131,6 @@ class Workspace:
         return self.results / "screen.html"
 
     @property
-    def certificate(self) -> Path:
-        """Which pairs a few real queries and many written ones decide: Certificate's fields."""
-        return self.results / "certificate.json"
-
-    @property
     def search_times(self) -> Path:
         """How long searching takes each built-in agent, where replies are timed as well: SearchTime's fields."""
         return self.results / "search-times.jsonl"
@@ -327,7 +322,10 @@ class Workspace:
         return self.corpus / "label-samples"
 
     def label_journal(self, sheet: str) -> Path:
-        """What was said of a sheet's items in the workbench, a line each, nothing taken out: Said's fields."""
+        """What was said of a sheet's items in the workbench, a line each, nothing taken out: Said's fields.
+
+        Beside it, `SHEET.taken`: how many of these lines `labels.csv` holds.
+        """
         return self.corpus / "label-journals" / f"{sheet}.jsonl"
 
     @property

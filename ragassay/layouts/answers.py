@@ -92,7 +92,9 @@ def _names(columns: Sequence[str]) -> str:
 
 
 def _field(layout: Layout, name: str) -> str | None:
-    return layout.columns[name].field if name in layout.columns else None
+    if name in layout.columns:
+        return layout.columns[name].field
+    return "answer" if name in layout.whole else None
 
 
 def _fitting(columns: Iterable[str]) -> Any:

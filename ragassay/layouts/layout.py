@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,8 @@ class Layout:
 
     needs: sets of columns; a file that has all of one set is of this layout. foreign_ids: whether a query's id is the
     tool's own, so that queries are told by their texts first. strict: whether a row must have an answer or an error;
-    elsewhere one that has neither is a failure.
+    elsewhere one that has neither is a failure. whole: columns that hold a whole answer, each with its reader: what
+    it says counts where the row's own columns say nothing.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Layout:
     columns: Mapping[str, Column]
     foreign_ids: bool = False
     strict: bool = False
+    whole: Mapping[str, Callable[[Row, Any, Path], Mapping[str, Any]]] = field(default_factory=dict)
 
     def fits(self, there: Iterable[str]) -> bool:
         """Whether a file with these columns is of this layout."""
@@ -81,6 +83,12 @@ class Layout:
             except ValueError as error:
                 problem = f"{row.place}'{plain(name)}' {error}"
                 raise InputError(problem, file=path, line=row.line) from None
+        for name, read in self.whole.items():
+            if row.fields.get(name):
+                told = dict(read(row, row.fields[name], path))
+                if "answer" in fields:
+                    told.pop("error", None)
+                fields = told | fields
         if not self.strict and not {"answer", "error"} & fields.keys():
             fields["error"] = "no answer is given"
         for texts, ids in _IDS_OF.items():

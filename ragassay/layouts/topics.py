@@ -11,7 +11,7 @@ from typing import Literal
 from ..errors import InputError
 from ..files import read_records, read_text
 from ..records import Query
-from ..text import plain
+from ..text import csv_text, plain
 
 Field = Literal["title", "desc", "narr"]
 """Of a TREC topic: the few words, the sentence, and what is relevant."""
@@ -38,7 +38,8 @@ def read_queries_file(path: Path, fields: Sequence[Field] = ("title",)) -> list[
     """The queries of `path`, whose layout is told by how it begins: `{` JSON Lines, `<` topics, else a table.
 
     fields: of a topic, what makes its text, joined by a space; a topic that lacks one of them has the others. Topic
-    numbers lose leading zeros, as in TREC's qrels. A pipe is JSON Lines. Raises InputError with the line.
+    numbers lose leading zeros, as in TREC's qrels; a table's texts the apostrophe before what a spreadsheet might run
+    (`text.csv_text`). A pipe is JSON Lines. Raises InputError with the line.
     """
     if not path.is_file():
         return read_records(path, Query)
@@ -57,7 +58,7 @@ def _table(path: Path, text: str) -> Iterator[Query]:
         if len(cells) != 2 or not all(cells):
             problem = f"has {len(cells)} columns, a query has its id and its text"
             raise InputError(problem, file=path, line=number, remedy=LAYOUTS)
-        yield Query(id=cells[0], text=cells[1])
+        yield Query(id=cells[0], text=csv_text(cells[1]))
 
 
 def _topics(path: Path, text: str, fields: Sequence[Field]) -> Iterator[Query]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..pdf.memory import memory_limited, too_much
 from .paging import Converted, UnreadableDocument
 
 MOST_BYTES = 50_000_000
 MOST_MEMORY = 4_000_000_000
-"""In bytes of addresses, while a document is converted."""
+"""In bytes, while a document is converted."""
 
 
 def convert(path: str, kind: str) -> Converted:
@@ -18,12 +17,12 @@ def convert(path: str, kind: str) -> Converted:
     try:
         if Path(path).stat().st_size > MOST_BYTES:
             raise UnreadableDocument(f"is larger than {MOST_BYTES / 1e6:.0f} MB; divide it")
-        with _memory_limited():
+        with memory_limited(MOST_MEMORY):
             return _convert(path, kind)
     except OSError as error:
         raise UnreadableDocument(f"cannot be opened ({error.strerror or error})") from error
     except MemoryError as error:
-        raise UnreadableDocument(f"takes more than {MOST_MEMORY / 1e9:.0f} GB of memory; divide it") from error
+        raise UnreadableDocument(too_much(MOST_MEMORY)) from error
 
 
 def _convert(path: str, kind: str) -> Converted:
@@ -39,19 +38,3 @@ def _convert(path: str, kind: str) -> Converted:
     from .plain import convert_markdown, convert_text
 
     return convert_markdown(data) if kind == "markdown" else convert_text(data)
-
-
-@contextmanager
-def _memory_limited() -> Iterator[None]:
-    """The limit is taken back at the end, since PDFs are read in the same process."""
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    most = MOST_MEMORY if hard == resource.RLIM_INFINITY else min(MOST_MEMORY, hard)
-    with suppress(OSError, ValueError):  # a system that knows no such limit
-        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    try:
-        yield
-    finally:
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

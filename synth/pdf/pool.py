@@ -20,7 +20,7 @@ from typing import TypeVar
 from ragassay.cores import Cores
 from ragassay.cores import usable_cores as usable_cores
 
-from .process import Limits, Pages, PageText, PdfProcess, Probe, Whole
+from .process import MOST_MEMORY, Limits, Pages, PageText, PdfProcess, Probe, Whole
 from .readers import ReaderName
 
 R = TypeVar("R")
@@ -139,7 +139,7 @@ def _convert(lend: Lend, timeout_s: float, document: tuple[str, str]) -> Whole:
 
 
 def _limits() -> Limits:
-    return Limits(SECONDS_TO_OPEN, SECONDS_PER_PAGE)
+    return Limits(SECONDS_TO_OPEN, SECONDS_PER_PAGE, MOST_MEMORY)
 
 
 def _chunks(pages: Sequence[int]) -> Iterator[tuple[int, int]]:

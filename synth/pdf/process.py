@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +15,12 @@ from typing import Any
 from ragassay.child_process import import_environment, why_ended
 
 from . import worker
+from .memory import too_much
 from .readers import OutlineEntry, ReaderName
 
 TRIES_OF_A_PAGE = 2
+MOST_MEMORY = 2_000_000_000
+"""Bytes that reading a PDF may take. Manuals of some hundred pages take a twentieth of it."""
 
 
 class WorkerDied(Exception):
@@ -24,10 +29,11 @@ class WorkerDied(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds that a process may take to open a document, and then for each page."""
+    """Seconds that a process may take to open a PDF, and then for each page, and bytes of memory for all of it."""
 
     to_open_s: float
     a_page_s: float
+    memory: int = MOST_MEMORY
 
 
 @dataclass(frozen=True)
@@ -82,7 +88,8 @@ class PdfProcess:
     def probe(self, document: Pages, limits: Limits) -> Probe:
         """The number of pages and the outline of the document, or why it cannot be opened."""
         try:
-            answer = self.ask({"path": document.path, "reader": document.reader}, limits.to_open_s)
+            asked = {"path": document.path, "reader": document.reader, "memory": limits.memory}
+            answer = self.ask(asked, limits.to_open_s)
         except WorkerDied as error:
             return Probe(error=f"{document.reader} could not open it ({error})")
         if "error" in answer:
@@ -91,7 +98,8 @@ class PdfProcess:
 
     def read(self, wanted: Pages, limits: Limits, tries: int = TRIES_OF_A_PAGE) -> list[PageText]:
         """Each page's text or error. Pages that bring the process down are asked for one by one, each `tries` times."""
-        request = {"path": wanted.path, "reader": wanted.reader, "first": wanted.first, "last": wanted.last}
+        request = {"path": wanted.path, "reader": wanted.reader, "memory": limits.memory}
+        request |= {"first": wanted.first, "last": wanted.last}
         pages = range(wanted.first, wanted.last + 1)
         try:
             answer = self.ask(request, limits.to_open_s + limits.a_page_s * len(pages))
@@ -150,9 +158,16 @@ class PdfProcess:
             timer.cancel()
         if not line.endswith("\n"):
             self.stop(patience_s=5.0)
-            raise WorkerDied(why_ended(process.returncode) if in_time else f"it took longer than {timeout_s:.0f} s")
+            raise WorkerDied(_why(process.returncode, request) if in_time else f"it took longer than {timeout_s:.0f} s")
         answer: dict[str, Any] = json.loads(line)
         return answer
+
+
+def _why(status: int, request: Mapping[str, Any]) -> str:
+    """SIGABRT is how PDFium ends where it is given no more memory, and does not say so."""
+    if "memory" in request and status == -signal.SIGABRT:
+        return f"{why_ended(status)}, as one is that {too_much(request['memory'])}"
+    return why_ended(status)
 
 
 def _start(module: str) -> subprocess.Popen[str]:

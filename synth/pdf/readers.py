@@ -55,7 +55,7 @@ class OpenPdf(Protocol):
 
 
 def open_pdf(path: str, reader: ReaderName) -> OpenPdf:
-    """Open `path`. Raises UnreadablePdf for a broken file or one that needs a password."""
+    """Open `path`. Raises UnreadablePdf for a broken file or one that needs a password, and as all here MemoryError."""
     return _Pypdf(path) if reader == "pypdf" else _Pdfium(path)
 
 
@@ -80,6 +80,8 @@ class _Pypdf:
             self._pages = len(self._pdf.pages)
         except (FileNotDecryptedError, WrongPasswordError):
             raise UnreadablePdf(_LOCKED) from None
+        except MemoryError:
+            raise
         except Exception as error:
             raise UnreadablePdf(_broken(error)) from error
         if self._is_dynamic_form():
@@ -91,6 +93,8 @@ class _Pypdf:
     def page(self, page: int) -> ReadPage:
         try:
             return ReadPage(self._pdf.pages[page - 1].extract_text())
+        except MemoryError:
+            raise
         except Exception as error:
             raise UnreadablePdf(_reason(error)) from error
 
@@ -144,6 +148,8 @@ class _Pdfium:
                     _check_blank(self._pdf, page)
                 columns = vertical_text(textpage, text)
                 return ReadPage(text) if columns is None else ReadPage(columns, downwards=True)
+        except MemoryError:
+            raise
         except Exception as error:
             raise UnreadablePdf(_reason(error)) from error
 

@@ -1,23 +1,26 @@
 """The worker process that reads documents: run as a module, it answers one JSON request a line with one JSON line.
 
-    {"path": …, "reader": …}                          →  {"pages": n, "outline": [[page, level, title], …]}
-    {"path": …, "reader": …, "first": 1, "last": 9}   →  {"texts": [{"text": …, "downwards": …} or {"error": …}, …]}
-    {"path": …, "convert": "html"}                    →  {"pages": [text, …], "outline": …, "printed": …}
-    a document that cannot be opened                  →  {"error": …}
+    {"path": …, "reader": …, "memory": bytes}   →  {"pages": n, "outline": [[page, level, title], …]}
+    the same and "first": 1, "last": 9          →  {"texts": [{"text": …, "downwards": …} or {"error": …}, …]}
+    {"path": …, "convert": "html"}              →  {"pages": [text, …], "outline": …, "printed": …}
+    a document that cannot be opened            →  {"error": …}
 
 The document opened last stays open, since the next request is most often about it too.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, cast
 
 from ..formats.convert import convert
 from ..formats.paging import UnreadableDocument
+from .memory import memory_limited, too_much
 from .readers import OpenPdf, ReaderName, UnreadablePdf, open_pdf
 
 
@@ -39,13 +42,26 @@ class _Documents:
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
         if "convert" in request:
             return _converted(request["path"], request["convert"])
-        try:
-            pdf = self._open(request["path"], request["reader"])
-        except UnreadablePdf as error:
-            return {"error": str(error)}
-        if "first" not in request:
-            return {"pages": pdf.page_count(), "outline": pdf.outline()}
-        return {"texts": [_text_or_error(pdf, page) for page in range(request["first"], request["last"] + 1)]}
+        with memory_limited(request["memory"]):
+            if "first" in request:
+                return self._texts(request)
+            return self._once_more(request, lambda pdf: {"pages": pdf.page_count(), "outline": pdf.outline()})
+
+    def _texts(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        pages = range(request["first"], request["last"] + 1)
+        return {"texts": [self._once_more(request, partial(_page_of, page=page)) for page in pages]}
+
+    def _once_more(self, request: Mapping[str, Any], ask: Callable[[OpenPdf], dict[str, Any]]) -> dict[str, Any]:
+        """What is asked of the document, or its error; where memory is short, by a reader that remembers no page."""
+        for _ in range(2):
+            try:
+                return ask(self._open(request["path"], request["reader"]))
+            except UnreadablePdf as error:
+                return {"error": str(error)}
+            except MemoryError:
+                self._pdf = None
+            gc.collect()
+        return {"error": too_much(request["memory"])}
 
     def _open(self, path: str, reader: str) -> OpenPdf:
         if self._pdf is None or self._key != (path, reader):
@@ -54,17 +70,14 @@ class _Documents:
         return self._pdf
 
 
+def _page_of(pdf: OpenPdf, page: int) -> dict[str, Any]:
+    return pdf.page(page)._asdict()
+
+
 def _converted(path: str, kind: str) -> dict[str, Any]:
     try:
         return convert(path, kind)._asdict()
     except UnreadableDocument as error:
-        return {"error": str(error)}
-
-
-def _text_or_error(pdf: OpenPdf, page: int) -> dict[str, str | bool]:
-    try:
-        return pdf.page(page)._asdict()
-    except UnreadablePdf as error:
         return {"error": str(error)}
 
 

@@ -18,7 +18,7 @@ from ragassay.cli.parser import build_parser
 VERBS = ["new", "run", "plan", "ingest", "questions", "retrieve", "answer", "judge", "compare", "report"]
 VERBS += ["replies", "label-sheet", "model", "search", "score", "rate", "agree", "agree-systems", "gate"]
 VERBS += ["evaluate", "judges", "export", "plot", "consistency", "meta-eval", "opensearch", "demo", "completion"]
-VERBS += ["calibrate", "certify", "check", "screen", "validity", "archive", "doctor", "import", "perturb", "serve"]
+VERBS += ["calibrate", "check", "screen", "validity", "archive", "doctor", "import", "perturb", "serve"]
 
 
 @pytest.fixture(autouse=True)

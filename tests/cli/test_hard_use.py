@@ -7,13 +7,13 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.full_disk import files_of_at_most
 from support.json_lines import records
 from support.loopback.behaviours import hang
 from support.loopback.server import ScriptedServer
@@ -29,17 +29,6 @@ LAST_ERROR = "all that was written before is whole, make room and run again"
 def ragassay(*words: object, before: Callable[[], None] | None = None) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "ragassay", *map(str, words)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, preexec_fn=before)
-
-
-@contextmanager
-def files_of_at_most(n_bytes: int) -> Iterator[None]:
-    """A write that would make a file longer fails part of the way, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_killed_at_random_moments_every_pair_has_one_record_and_no_reply_is_paid_for_twice(tmp_path: Path):

@@ -71,11 +71,16 @@ def test_every_figure_by_other_code(tmp_path):
 
 
 def test_agents_stand_best_first_and_the_verdict_names_the_first(tmp_path):
-    results = Made(tmp_path, n=40).compare()
-    strengths = [results.bradley_terry[agent].value for agent in results.agents]
-    assert strengths == sorted(strengths, reverse=True)
-    assert results.verdict.best == results.agents[0] == "bm25-rag-fusion"
-    assert results.verdict.runner_up == results.agents[1]
+    made = Made(tmp_path, n=40)
+    made.winners = {key: made.winners[*key[:3], "a"] for key in made.winners}
+    made.write()
+    results = made.compare()
+    for of_agent in (results.points, results.bradley_terry):
+        strengths = [of_agent[agent].value for agent in results.agents]
+        assert strengths == sorted(strengths, reverse=True)
+    assert results.verdict.leader == results.agents[0] == "bm25-rag-fusion"
+    assert (*results.verdict.possible_best, *results.verdict.told) == results.agents == tuple(results.verdict.p_best)
+    assert results.rating_detail.ranks[results.agents[0]] == (1, len(results.verdict.possible_best))
     assert sum(results.verdict.p_best.values()) == pytest.approx(1)
     assert list(results.retrieval) == list(results.pointwise) == list(results.elo) == list(results.agents)
 
@@ -83,7 +88,7 @@ def test_agents_stand_best_first_and_the_verdict_names_the_first(tmp_path):
 def test_tests_pair_rag_with_rag_fusion_for_each_retriever(tmp_path):
     results = Made(tmp_path).compare()
     names = [(t.agent_a, t.agent_b, t.measure) for t in results.tests]
-    measures = ["RR(rel=2)@5", "RR(rel=1)@5", *CRITERIA, "win_rate"]
+    measures = ["RR(rel=2)@5", "RR(rel=1)@5", *CRITERIA, "points"]
     assert names == [(f"{r}-rag", f"{r}-rag-fusion", m) for r in ("bm25", "knn") for m in measures]
     for test in results.tests:
         if test.measure in CRITERIA:
@@ -153,7 +158,7 @@ def test_an_empty_ranking_of_an_answered_query_is_0(tmp_path):
 
 def test_everything_failed(tmp_path):
     results = Made(tmp_path, bad=lambda *_: True).compare()
-    assert results.verdict.best is None and not results.verdict.sure
+    assert results.verdict.leader is None and not results.verdict.decided
     assert results.verdict.sentence == "Nothing can be said about which agent answers best: all 72 games failed."
     figures = [f for table in (results.pointwise, results.wins) for row in table.values() for f in row.values()]
     figures += [*results.elo.values(), *results.bradley_terry.values(), *results.win_rate.values(), results.flip_rate]
@@ -182,7 +187,8 @@ def test_a_judge_with_a_favourite_place_is_warned_of_at_the_head_and_moves_no_ra
 def test_queries_and_their_copies_from_the_same_section_count_once(tmp_path):
     """So every table knows of sections. Not so: latencies (made up by number), Elo (its orders are drawn), the paired
     t-tests (of queries), needed queries, agreement (Krippendorff's alpha counts pairs), and where copies count for more
-    (Kish 1965): where all are alike, and in corrected differences."""
+    (Kish 1965): where all are alike, in corrected differences, and in the leader's, whose errors are the
+    jackknife's."""
     one, twice = (Made(tmp_path / str(n), n=12 * n) for n in (1, 2))
     for made in (one, twice):
         sections = [{"section": f"s{i % 12}"} for i, _ in enumerate(made.queries)]
@@ -194,7 +200,18 @@ def test_queries_and_their_copies_from_the_same_section_count_once(tmp_path):
     twice.winners = {(q, *rest): one.winners[of[q], *rest] for q, *rest in twice.winners}
     before, after = (ends_of_intervals(made) for made in (one, twice))
     assert before.keys() == after.keys()
-    tables = ("retrieval", "pointwise", "boxes", "wins", "win_rate", "flip_rate", "bradley_terry", "pool", "audit")
+    tables = (
+        "retrieval",
+        "pointwise",
+        "boxes",
+        "points",
+        "wins",
+        "win_rate",
+        "flip_rate",
+        "bradley_terry",
+        "pool",
+        "audit",
+    )
     assert {place[0] for place in before} == {*tables, "first_shown_wins", "comparisons", "corrected"}
     assert {place: ends for place, ends in after.items() if ends != pytest.approx(before[place], nan_ok=True)} == {}
 
@@ -205,6 +222,7 @@ def ends_of_intervals(made):
     said = [f"ann,,{q},{a},{c},{(grade + 1) % 3}\n" for (q, a, c), grade in made.grades.items() if c == "accuracy"]
     made.workspace.own_labels.write_text("who,when,query,subject,criterion,label\n" + "".join(said))
     results = made.compare().dump()
+    results["comparisons"] = [row for row in results["comparisons"] if row["measure"] != "points"]
     results["corrected"] = [figure for figure in results["corrected"]["figures"] if figure["other"] is None]
     figures = {place: figure for place, figure in figures_of(results) if figure["value"] not in (0, 1)}
     return {

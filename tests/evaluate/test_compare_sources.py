@@ -66,7 +66,7 @@ def test_each_kind_has_the_figures_of_a_run_with_only_its_queries(tmp_path):
     alone = {"real": compared(tmp_path / "r", REAL, REAL), "written": compared(tmp_path / "w", WRITTEN, WRITTEN)}
     assert all(run.sources is None for run in alone.values())
     assert [one.measure for one in both.sources.measures] == [
-        *("RR(rel=2)@5", "RR(rel=1)@5", "accuracy", "win_rate", "nDCG@5")
+        *("RR(rel=2)@5", "RR(rel=1)@5", "accuracy", "points", "nDCG@5")
     ]
     for one in both.sources.measures:
         for kind, run in alone.items():

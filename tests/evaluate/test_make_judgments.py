@@ -112,8 +112,10 @@ def test_a_missing_answer_is_an_error_in_every_record_owed_and_costs_no_call(tmp
     }  # fmt: skip
     assert len(caller.asked("pointwise")) == 4 and len(caller.asked("games-first-a")) == 2
     assert outcome.n_failed == 12 + 8
-    assert "12 of 36 answer judgments failed" in outcome.notices[0]
-    assert "8 of 12 games failed" in outcome.notices[1]
+    assert outcome.notices == (
+        "12 of 36 answer judgments are missing for want of an answer, which had failed",
+        "8 of 12 games are missing for want of an answer, which had failed",
+    )
 
 
 def test_identical_answers_are_a_tie_without_a_call(tmp_path):

@@ -65,11 +65,6 @@ def test_validity(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found == without and found["n_real"] == 30
 
 
-def test_the_certificate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (without, found), n = screened_twice(tmp_path, "certify", capsys)
-    assert found == without | {"said": [*without["said"], f"{n} {LEFT_OUT}"]}
-
-
 def test_the_screening_and_who_goes_on(tmp_path: Path) -> None:
     corpus, results = make_validity_corpus(tmp_path)
     workspace = Workspace(corpus, results, load_experiment(corpus / "experiment.toml"))

@@ -45,6 +45,24 @@ def model(bench):
     return {"model": "openai:judge", "base_url": bench.server.base_url}
 
 
+def test_a_row_may_be_told_as_agent_evaluation_does(bench, model):
+    """Their columns, one row as keywords or many as rows: the requests and records are those of ours."""
+    asked = ROWS[0]
+    theirs = {
+        "request": {"messages": [{"role": "user", "content": asked["query"]}]},
+        "response": asked["answer"],
+        "retrieved_context": [{"content": text, "doc_uri": "a.pdf"} for text in asked["contexts"]],
+        "expected_facts": [asked["expected_response"]],
+    }
+    for judge in (judges.correctness, judges.agent_groundedness, judges.chunk_relevance):
+        wanted, before = judge(**asked, **model), len(bench.server.requests)
+        assert judge(**theirs, **model) == wanted and judge(rows=[theirs], **model) == [wanted]
+        bodies = [request.body["messages"] for request in bench.server.requests]
+        assert all(body in bodies[:before] for body in bodies[before:]), "nothing else is asked"
+    with pytest.raises(InputError, match="retrieved_context is not a list of passages"):
+        judges.chunk_relevance(request="How?", retrieved_context=[1], **model)
+
+
 def test_a_row_gives_a_record(bench, model):
     bench.server.script = lambda number, body: reply('{"reason": "it says so", "label": "yes"}')
     row = {name: ROWS[0][name] for name in ("query", "answer", "expected_response")}

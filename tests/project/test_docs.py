@@ -117,6 +117,7 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         "judges.wordings",
         "machine",
         "pictures.png",
+        "made_by",
         "pictures.scene",
         "pictures.shots",
         "question_worth.collection",

@@ -36,7 +36,7 @@ EVALUATE = (
     {"judging"},
     {"figures"},
     {"human_labels", "agreement", "screening"},
-    {"audit", "certificate"},
+    {"audit"},
     {"basis", "validity"},
     {"compare", "make_judgments", "evaluate_answers", "dependencies"},
 )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragassay.errors import InputError, ProviderError
 from ragassay.experiment.own_code import said
-from ragassay.keys import without_keys
+from ragassay.keys import MODEL_KEYS, without_keys, without_own_keys
 from ragassay.models.provider_errors import of_status
 
 SECRET = "Zx9-8y7W6v5U4t3S2r1Q0"
@@ -59,6 +59,16 @@ def test_the_values_of_the_environments_keys_are_blanked_wherever_they_stand(nam
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(name, "correct horse")
         assert "correct horse" not in without_keys(f"{before}correct horse{after}")
+
+
+@pytest.mark.parametrize("name", MODEL_KEYS)
+def test_of_a_reply_our_own_key_is_blanked_and_nothing_else(name: str, monkeypatch: pytest.MonkeyPatch):
+    said = {"text": f"you sent {SECRET}", "list": [SECRET, 1, None], f"a {SECRET}": "sk-abc123DEF456ghi789jkl"}
+    assert without_own_keys(said) == said
+    monkeypatch.setenv(name, SECRET)
+    assert without_own_keys(said) == {"text": "you sent …", "list": ["…", 1, None], "a …": "sk-abc123DEF456ghi789jkl"}
+    monkeypatch.setenv(name, "none")
+    assert without_own_keys({"text": "none"}) == {"text": "none"}
 
 
 def test_no_error_of_ours_carries_one(monkeypatch: pytest.MonkeyPatch):

@@ -24,10 +24,12 @@ VALUES = st.one_of(
     st.text(max_size=5),
     st.sampled_from(["a", "b", "tie", "bm25-rag", "0.5", "1", "no id!", "\ud800", "ü\u2028\0", "", "true"]),
     st.lists(st.sampled_from(["p1", "p2", 3, None, ["p"]]), max_size=3),
-    st.dictionaries(st.sampled_from(["input_tokens", "cost_usd", "x"]), st.sampled_from([1, 2.5, "3", None]), max_size=2),
+    st.dictionaries(
+        st.sampled_from(["input_tokens", "cost_usd", "x"]), st.sampled_from([1, 2.5, "3", None]), max_size=2
+    ),
 )
 SOUND: dict[type[Record], dict[str, Any]] = {
-    Judgment: {"query_id": "q", "subject": "s", "judge": "j", "criterion": "c", "label": 1, "reason": "why\n\"so\""},
+    Judgment: {"query_id": "q", "subject": "s", "judge": "j", "criterion": "c", "label": 1, "reason": 'why\n"so"'},
     Game: {"query_id": "q", "agent_a": "x", "agent_b": "y", "first": "a", "judge": "j", "winner": "tie", "place_a": 1},
     Answer: {"query_id": "q", "agent": "x", "answer": "é", "passages": ["p"], "usage": {"cost_usd": 1}, "latency_s": 2},
     Passage: {"_id": "p", "text": "t", "metadata": {"doc": "d", "pages": [1, 2.0, {"n": None}]}},
@@ -50,7 +52,8 @@ def lines(draw: st.DrawFn) -> tuple[type[Record], bytes]:
     line = ("{" + ", ".join(parts) + "}").encode("utf-8", "surrogatepass")
     if draw(st.integers(0, 5)) == 0:
         at = draw(st.integers(0, len(line)))
-        line = line[:at] + draw(st.sampled_from([b"", b"\xff", b"\x01", b"\t", b",", b"1e999", b"[" * 300])) + line[at + 1 :]
+        broken = draw(st.sampled_from([b"", b"\xff", b"\x01", b"\t", b",", b"1e999", b"[" * 300]))
+        line = line[:at] + broken + line[at + 1 :]
     return kind, line + draw(st.sampled_from([b"", b"\r", b"  "]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -56,8 +57,15 @@ def break_page(path: Path, page: int) -> Path:
     return path
 
 
-def pdf_bytes(pages: Sequence[str]) -> bytes:
-    """The file: catalogue, page tree, font, then a page and its content stream for each text."""
+def make_bomb(path: Path, megabytes: int, n_pages: int = 1) -> Path:
+    """Pages with a line each, behind so many megabytes of blanks; the file takes a thousandth of that."""
+    pages = [f"Page {number}." for number in range(1, n_pages + 1)]
+    path.write_bytes(pdf_bytes(pages, blanks=megabytes * 1_000_000))
+    return path
+
+
+def pdf_bytes(pages: Sequence[str], blanks: int = 0) -> bytes:
+    """The file: catalogue, page tree, font, then a page and its content stream for each text, packed behind blanks."""
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
@@ -65,10 +73,12 @@ def pdf_bytes(pages: Sequence[str]) -> bytes:
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
     ]
     for n, text in enumerate(pages):
-        stream = _stream(text)
+        stream, packed = _stream(text), b""
+        if blanks:
+            stream, packed = zlib.compress(b" " * blanks + stream, 9), b" /Filter /FlateDecode"
         page = f"/Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents {5 + 2 * n} 0 R"
         objects.append(f"<< /Type /Page {page} >>".encode())
-        objects.append(b"<< /Length %d >>\nstream\n%b\nendstream" % (len(stream), stream))
+        objects.append(b"<< /Length %d%b >>\nstream\n%b\nendstream" % (len(stream), packed, stream))
     return _file(objects)
 
 

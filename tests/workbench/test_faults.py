@@ -6,15 +6,21 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from starlette.testclient import TestClient
 from support.made_up_results.workspace import make_workspace
+from support.served import HOSTILE_NAME, make_served
 from support.workbench import browsing
 
 from ragassay.evaluate.human_labels.sheet import draw_into
 from ragassay.experiment.workspace import Workspace
+from ragassay.workbench.app import make_app
+from ragassay.workbench.bench import benches_of
+from ragassay.workbench.guard import Access
 
 
 @pytest.fixture
@@ -71,6 +77,25 @@ def test_a_sheet_that_cannot_be_read_is_said(
         assert "</html>" in answer.text
         if answer.status_code == 500:
             assert path.name in re.findall(r'class="said"[^>]*>(.*?)</p>', answer.text, re.DOTALL)[0]
+
+
+def test_a_results_folder_that_cannot_be_written_is_looked_at_all_the_same(tmp_path: Path) -> None:
+    workspace = make_served(tmp_path)
+    shutil.rmtree(workspace.workbench)
+    workspace.workbench.write_text("a file, below which nothing can be written")
+    before = {path: path.stat().st_mtime_ns for path in workspace.results.rglob("*")}
+    app = make_app(benches_of([workspace]), Access())
+    with TestClient(app, base_url="http://localhost:8765") as client:
+        assert "q001" in until(client, "/results/queries", "<table")
+        for address in ("decision", "test-set", "labels", "queries/q001", "progress"):
+            assert client.get(f"/results/{address}").status_code == 200, address
+        page = client.get(f"/results/page/{quote(HOSTILE_NAME)}/1").text
+        picture = client.get(unescape(re.findall(r'<image href="([^"]+)"', page)[0]))
+        assert picture.content.startswith(b"\x89PNG")
+        elsewhere = app.state.kept.folder(workspace)
+        assert (elsewhere / "index.sqlite").exists() and list((elsewhere / "pages").iterdir())
+    assert not elsewhere.exists()
+    assert {path: path.stat().st_mtime_ns for path in workspace.results.rglob("*")} == before
 
 
 def test_a_results_folder_that_goes_and_comes_back(workspace: Workspace, client: TestClient) -> None:

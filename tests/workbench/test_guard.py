@@ -51,6 +51,19 @@ def test_without_the_token_nothing_is_shown_and_with_it_the_address_forgets_it()
     assert reader.get("/page").text == "GET"
 
 
+@pytest.mark.parametrize("path", ["//evil.example/x", "///evil.example/x", "/%2Fevil.example/x"])
+def test_the_address_without_its_token_is_never_another_hosts(path: str):
+    reader = client(Access(LOOPBACK, token="s3cret"))
+    answer = reader.get(f"http://localhost:8765{path}?token=s3cret&words=%2F%2Fa", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/evil.example/x?words=%2F%2Fa")
+
+
+def test_a_name_with_signs_of_its_own_is_still_that_name_when_the_token_is_gone():
+    reader = client(Access(LOOPBACK, token="s3cret"))
+    answer = reader.get("/page/a%20%3F%25%23.pdf?token=s3cret", follow_redirects=False)
+    assert answer.headers["location"] == "/page/a%20%3F%25%23.pdf"
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

@@ -15,10 +15,10 @@ import numpy as np
 
 from ragassay.arrays import Floats, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.ratings.standing import FEWEST_QUERIES
-from ragassay.evaluate.results import WIN_RATE
+from ragassay.evaluate.results import POINTS
 from ragassay.evaluate.statistics.clustered import estimate, interval, intervals
 from ragassay.evaluate.statistics.holm import holm
+from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS
 from ragassay.evaluate.statistics.paired_comparison import flips_for_want_of_t, pair_verdict, t_p
 from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.evaluate.validity.differences import group_difference
@@ -47,14 +47,14 @@ class Moved:
 
 @lru_cache(maxsize=16)
 def moved(before: Index, after: Index, seed: int) -> tuple[Moved, ...]:
-    """Every measure and agent that both runs have; the share of games won only where the same agents played."""
+    """Every measure and agent that both runs have; points only where the same agents played."""
     theirs = {one.name: one for one in after.measures}
     same, found = same_queries(before, after), list[Moved]()
     for measure in before.measures:
         other = theirs.get(measure.name)
         if other is None or (other.low, other.high) != (measure.low, measure.high):
             continue
-        if measure.name == WIN_RATE and set(before.agents) != set(after.agents):
+        if measure.name == POINTS and set(before.agents) != set(after.agents):
             continue
         agents = [agent for agent in before.column(measure.name) if agent in after.column(measure.name)]
         found += (
@@ -133,7 +133,7 @@ def _block(
     between = None if width is None else (-width, width)
     changes = _figures(intervals(gaps, ones, mine, between, difference=True), n, lacking)
     ends = [_figures(intervals(side, ones, mine, measure.limits), n, lacking) for side in sides]
-    few = min(n, len(mine.names)) < FEWEST_QUERIES
+    few = min(n, len(mine.names)) < FEWEST_SECTIONS
     for at, figure in enumerate(changes):
         surely = flips[at] if np.isnan(p[at]) else float(p[at])
         yield Moved(measure, "", ends[0][at], ends[1][at], figure, surely, "too few" if few else "not told apart")
@@ -161,7 +161,7 @@ def _apart(before: Index, after: Index, measure: Measure, agents: Sequence[str])
         rows = Clusters.named([str(place) for place in range(len(names))], names)
         inside = np.arange(len(names)) >= len(one)
         found = group_difference(np.concatenate([one, other])[None], inside, rows, failed + missing)
-        few = min(len(set(known.names_of)) for _, known, _ in sides) < FEWEST_QUERIES
+        few = min(len(set(known.names_of)) for _, known, _ in sides) < FEWEST_SECTIONS
         p = _p(float(found.value[0]), float(found.error[0]), float(found.df[0]))
         yield Moved(measure, agent, start, end, found.figures()[0], p, "too few" if few else "not told apart")
 

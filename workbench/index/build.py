@@ -11,6 +11,7 @@ import math
 import os
 import sqlite3
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -23,6 +24,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.figures import compared_measures, query_values
 from ragassay.evaluate.figures.agent_evaluation_rows import read_judged
 from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
+from ragassay.evaluate.figures.failures_at_bottom import failed_answers
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.inputs.perturbed import originals_alone
 from ragassay.evaluate.inputs.sections import source_clusters
@@ -30,17 +32,18 @@ from ragassay.evaluate.inputs.sources import writer
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.judges.agent_evaluation import FAMILY
 from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
+from ragassay.evaluate.ratings.points import points_of
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.clustered import Values
 from ragassay.evidence.spans import place_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record
+from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query, RankedList, Record, own_failures
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 5
-"""Counts up when the tables change, so that an index of before is made anew."""
+LAYOUT = 6
+"""Counts up when the tables, or what is counted in them, change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
 
@@ -112,7 +115,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     _insert_measures(connection, measured, agents, queries)
     _insert(connection, "causes", _causes(workspace, place, agents))
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
-    flips, failed = _flips(games), _failed(rows)
+    flips, failed = _flips(games), Counter(row.query_id for row in own_failures(rows))
     clusters = source_clusters(queries)
     together = [clusters.names[clusters.number(query.id)] for query in queries]
     rows_of_queries = ((*_query(q, n, flips, failed), together[n]) for n, q in enumerate(queries))
@@ -216,15 +219,6 @@ def _flips(games: Sequence[Game]) -> dict[str, int]:
     return flips
 
 
-def _failed(rows: Iterable[Answer | Judgment | Game]) -> dict[str, int]:
-    """Query to how many of its records are errors."""
-    failed: dict[str, int] = {}
-    for row in rows:
-        if row.error is not None:
-            failed[row.query_id] = failed.get(row.query_id, 0) + 1
-    return failed
-
-
 class Measured:
     """Measure to agent to values by query, with the ends of its scale and which way is good."""
 
@@ -252,7 +246,8 @@ def _measured(workspace: Workspace) -> Measured:
     retrieval = query_values.retrieval_by_query(findings, k)
     pointwise = query_values.pointwise_by_query(findings, workspace.experiment.judge.criteria)
     found = panel_verdicts(verdicts(findings.games), workspace.experiment.judge.models)
-    table = compared_measures.of_findings(findings, k, retrieval, pointwise, found)
+    points = points_of(found, findings.material.agents, findings.queries, unanswered=failed_answers(findings))
+    table = compared_measures.of_findings(k, retrieval, pointwise, points)
     for name, one in (table | compared_measures.of_evaluators(evaluated)).items():
         ends = evaluated.scales.get(name, (0.0, math.inf if one.width is None else one.width))
         made.add(name, {a: dict(row) for a, row in one.values.items()}, ends)

@@ -15,6 +15,7 @@ from ragassay.child_process import why_ended
 from ragassay.experiment.workspace import Workspace
 
 from ..bench import Bench
+from ..kept import Kept
 from .build import build, stamp_of
 from .read import Index
 
@@ -59,7 +60,7 @@ def _make(says: Connection, workspace: Workspace, path: Path) -> None:
 
 
 @dataclass
-class _Kept:
+class _Folder:
     """What there is of one folder: the index in use, and the one that is being made."""
 
     index: Index | None = None
@@ -71,9 +72,9 @@ class _Kept:
 class Keeper:
     """Gives the index of a folder, has it made where it is missing or of before, and says why it cannot be made."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: dict[str, _Kept] = {}
+    def __init__(self, kept: Kept) -> None:
+        self._lock, self._kept = threading.Lock(), kept
+        self._folders: dict[str, _Folder] = {}
 
     def begin(self, bench: Bench) -> None:
         """Have the index made unless it is there or on the way."""
@@ -93,39 +94,46 @@ class Keeper:
     def throw_away(self, bench: Bench) -> None:
         """Do without an index that cannot be read; it is made again."""
         with self._lock:
-            kept = self._kept.setdefault(bench.name, _Kept())
-            kept.index, kept.stamp = None, ""
+            folder = self._folders.setdefault(bench.name, _Folder())
+            folder.index, folder.stamp = None, ""
             with suppress(OSError):
-                (bench.workspace.workbench / "index.sqlite").unlink()
+                self._path(bench).unlink()
 
     def close(self) -> None:
         """End what is being made."""
         with self._lock:
-            for kept in self._kept.values():
-                if kept.making is not None:
-                    kept.making.end()
-                if kept.index is not None:
-                    kept.index.close()
-            self._kept.clear()
+            for folder in self._folders.values():
+                if folder.making is not None:
+                    folder.making.end()
+                if folder.index is not None:
+                    folder.index.close()
+            self._folders.clear()
 
-    def _look(self, bench: Bench) -> _Kept:
-        kept = self._kept.setdefault(bench.name, _Kept())
-        path = bench.workspace.workbench / "index.sqlite"
-        self._take(kept, path)
-        if kept.index is not None and not path.exists():
-            kept.index, kept.stamp = None, ""
+    def is_made(self, bench: Bench) -> bool:
+        """Whether there is an index, which may be of before; keeps nobody waiting."""
+        return self._path(bench).exists()
+
+    def _path(self, bench: Bench) -> Path:
+        return self._kept.folder(bench.workspace) / "index.sqlite"
+
+    def _look(self, bench: Bench) -> _Folder:
+        folder = self._folders.setdefault(bench.name, _Folder())
+        path = self._path(bench)
+        self._take(folder, path)
+        if folder.index is not None and not path.exists():
+            folder.index, folder.stamp = None, ""
         stamp = stamp_of(bench.workspace)
-        if kept.making is None and stamp != kept.stamp:
-            if kept.index is None and path.exists() and Index(path).stamp == stamp:
-                kept.index, kept.stamp = Index(path), stamp
+        if folder.making is None and stamp != folder.stamp:
+            if folder.index is None and path.exists() and Index(path).stamp == stamp:
+                folder.index, folder.stamp = Index(path), stamp
             else:
-                kept.stamp, kept.making = stamp, _Making(bench.workspace, path)
-        return kept
+                folder.stamp, folder.making = stamp, _Making(bench.workspace, path)
+        return folder
 
-    def _take(self, kept: _Kept, path: Path) -> None:
+    def _take(self, folder: _Folder, path: Path) -> None:
         """Put the index that was made in the place of the one before."""
-        if kept.making is None or not kept.making.done:
+        if folder.making is None or not folder.making.done:
             return
-        kept.error, kept.making = kept.making.error(), None
-        if kept.error is None:
-            kept.index = Index(path)  # the one before is not closed: requests that have it go on with it
+        folder.error, folder.making = folder.making.error(), None
+        if folder.error is None:
+            folder.index = Index(path)  # the one before is not closed: requests that have it go on with it

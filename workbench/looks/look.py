@@ -13,10 +13,10 @@ from functools import lru_cache
 import numpy as np
 
 from ragassay.arrays import Floats, Ints, Truths
-from ragassay.evaluate.ratings.standing import FEWEST_QUERIES
 from ragassay.evaluate.results import Comparison
 from ragassay.evaluate.statistics.clustered import NO_SPREAD, Range, interval
 from ragassay.evaluate.statistics.gaps import ValueTable
+from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS
 from ragassay.evaluate.statistics.paired_comparison import compare_table
 from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.records import Figure
@@ -67,7 +67,7 @@ class Look:
     @property
     def few(self) -> bool:
         """As for the report's leader."""
-        return min(self.n, self.n_sections) < FEWEST_QUERIES
+        return min(self.n, self.n_sections) < FEWEST_SECTIONS
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def look(index: Index, wanted: Wanted) -> Look:
         for at, agent in enumerate(rows.table.agents)
     }
     n_sections = len(np.unique(clusters.numbers))
-    few = min(len(rows.at), n_sections) < FEWEST_QUERIES
+    few = min(len(rows.at), n_sections) < FEWEST_SECTIONS
     against = [
         _against(wanted.baseline, other, pairs, rows, measure.lower_is_better, silent=few or bool(wanted.slice.cause))
         for other in rows.table.agents

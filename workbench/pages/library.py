@@ -12,6 +12,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.synth.documents.doc_ids import find_documents
 
+from ..kept import Kept
 from .pictures import Picture, Pictures
 from .texts import DocumentPages, Texts
 
@@ -19,8 +20,8 @@ from .texts import DocumentPages, Texts
 class Library:
     """What there is of each document. Only names that are in the corpus folder lead to a file."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    def __init__(self, kept: Kept) -> None:
+        self._lock, self._kept = threading.Lock(), kept
         self._pictures = Pictures()
         self._texts: dict[Path, Texts] = {}
         self._digests: dict[tuple[Path, int, int], str] = {}
@@ -58,12 +59,12 @@ class Library:
     def picture(self, workspace: Workspace, doc: str, page: int) -> Picture | None:
         """A page (from 1) as it looks; None where there is no such PDF."""
         path = self.pdf(workspace, doc) if workspace.results.is_dir() else None
-        return None if path is None else self._pictures.picture(path, page, workspace.workbench / "pages")
+        return None if path is None else self._pictures.picture(path, page, self._kept.folder(workspace) / "pages")
 
     def ahead(self, workspace: Workspace, doc: str, pages: Sequence[int]) -> None:
         """Have these pages drawn meanwhile, where there is such a PDF; never waits."""
         if workspace.results.is_dir() and (path := self.pdf(workspace, doc)) is not None:
-            self._pictures.ahead(path, pages, workspace.workbench / "pages")
+            self._pictures.ahead(path, pages, self._kept.folder(workspace) / "pages")
 
     def changed(self, workspace: Workspace, doc: str) -> bool:
         """Whether the file is another than the one that was read; False where that is not known."""

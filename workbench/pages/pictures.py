@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragassay.digests import digest_json
-from ragassay.synth.pdf.process import PdfProcess, WorkerDied
+from ragassay.synth.pdf.process import MOST_MEMORY, PdfProcess, WorkerDied
 
 from . import worker
 from .place import Alignment
@@ -102,7 +102,9 @@ class Pictures:
         if found := _read(key, kept):
             return found
         with self._lock:
-            return _read(key, kept) or self._drawn(key, {"path": os.fspath(document), "page": page}, kept, seconds)
+            return _read(key, kept) or self._drawn(
+                key, {"path": os.fspath(document), "page": page, "memory": MOST_MEMORY}, kept, seconds
+            )
 
     def _drawn(self, key: str, asked: dict[str, str | int], kept: Path, seconds: float) -> Picture:
         if key in self._failed:

@@ -1,7 +1,8 @@
 """The worker process that draws PDF pages: run as a module, it answers one JSON request a line with one JSON line.
 
-    {"path": …, "page": 1}  →  {"width": …, "height": …, "png": …, "text": …, "boxes": [[x0, y0, x1, y1] or null, …]}
-    what cannot be drawn    →  {"error": …}
+    {"path": …, "page": 1, "memory": bytes}  →  {"width": …, "height": …, "png": …, "text": …,
+                                                 "boxes": [[x0, y0, x1, y1] or null, …]}
+    what cannot be drawn                     →  {"error": …}
 
 `png` is in base64, `text` has PDFium's characters in its order, and each box is that of a character, in ten-thousandths
 of the picture's width and height from its upper left corner; null for a character that is not drawn.
@@ -19,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from ragassay.synth.pdf.memory import memory_limited
+
 from .png import png_of
 
 WIDTH = 1240
@@ -34,7 +37,9 @@ def main() -> None:
     os.dup2(2, 1)
     for line in sys.stdin:
         request = json.loads(line)
-        answers.write(json.dumps(_answer(request["path"], request["page"])) + "\n")
+        with memory_limited(request["memory"]):
+            answer = _answer(request["path"], request["page"])
+        answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 

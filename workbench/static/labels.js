@@ -28,10 +28,11 @@
     window.scrollTo(0, 0);
     htmx.trigger(document.body, "labelled");
   });
-  const lost = (words) => () => {
+  const lost = (words) => (event) => {
     away = false;
     const said = document.querySelector(".gone-through [role=status]");
-    if (said) said.textContent = words;
+    const answer = new DOMParser().parseFromString(event.detail.xhr.responseText || "", "text/html").querySelector(".said");
+    if (said) said.textContent = answer ? answer.textContent : words;
   };
   document.addEventListener("htmx:responseError", lost("The last label was not kept. Reload the page and go on."));
   document.addEventListener("htmx:sendError", lost("The server does not answer; the last label may not be kept. Start it again, reload the page and go on."));

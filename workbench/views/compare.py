@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from ragassay.evaluate.report import plots
 from ragassay.evaluate.report.wording import kind_of
-from ragassay.evaluate.results import WIN_RATE
+from ragassay.evaluate.results import POINTS
 from ragassay.records import Figure
 from ragassay.text import listed, one_line
 
@@ -121,7 +121,7 @@ def _address(first: str, others: Sequence[str], measure: str, agent: str, start:
 
 def _usual(measures: Sequence[str]) -> str:
     """The first that is not of games, which are against the other agents of a run."""
-    return next((name for name in measures if name != WIN_RATE), measures[0] if measures else "")
+    return next((name for name in measures if name != POINTS), measures[0] if measures else "")
 
 
 def _against(
@@ -166,8 +166,8 @@ def _notes(before: Index, after: Index, same: SameQueries, rows: Sequence[Moved]
         if alone:
             said.append(f"Only {'the first run' if index is before else 'the other run'} has {listed(alone)}.")
     measured = [{one.name for one in index.measures} for index in (before, after)]
-    if WIN_RATE in measured[0] & measured[1]:
-        if any(row.measure.name == WIN_RATE for row in rows):
+    if POINTS in measured[0] & measured[1]:
+        if any(row.measure.name == POINTS for row in rows):
             said.append("Win rate is against the other agents of the same run: where all got better it stays.")
         else:
             said.append("Win rate is not compared: other agents played.")

@@ -17,7 +17,7 @@ from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.screening.screen_page import read_screen
 from ragassay.evaluate.report.screening.shown import screening_shown
 from ragassay.evaluate.report.wording import beside_the_verdict, confidence, kind_of
-from ragassay.evaluate.results import WIN_RATE, Results
+from ragassay.evaluate.results import POINTS, Results
 from ragassay.records import Figure
 
 from ..asked import bench_of, index_of
@@ -71,12 +71,12 @@ def wanted_of(bench: Bench, index: Index, results: Results, params: Mapping[str,
     measures = [one.name for one in index.measures if len(index.column(one.name)) > 0]
     if not measures:
         return None
-    usual = WIN_RATE if WIN_RATE in measures else measures[0]
+    usual = POINTS if POINTS in measures else measures[0]
     measure = params.get("measure", "") if params.get("measure") in measures else usual
     agents = [agent for agent in results.agents if agent in index.column(measure)]
     if not agents:
         return None
-    leader = results.verdict.best if results.verdict.best in agents else agents[0]
+    leader = results.verdict.leader if results.verdict.leader in agents else agents[0]
     baseline = params.get("against", "") if params.get("against") in agents else leader
     compare = bench.workspace.experiment.compare
     chosen = Slice.asked(params, index, test_set(index))

@@ -63,7 +63,7 @@ class Sheet:
 def show(request: Request) -> Response:
     """The page, and those after it that the passage runs on to."""
     bench, index, library = bench_of(request), index_of(request), _library(request)
-    doc, number = request.path_params["doc"], request.path_params["page"]
+    doc, number = request.path_params["doc"], _number(request)
     document = library.document(bench.workspace, doc)
     if document is None:
         raise HTTPException(404)
@@ -85,7 +85,7 @@ def show(request: Request) -> Response:
 def picture(request: Request) -> Response:
     """A page as a picture. With the key that the page gave it can be kept by the browser."""
     bench = bench_of(request)
-    found = _library(request).picture(bench.workspace, request.path_params["doc"], request.path_params["page"])
+    found = _library(request).picture(bench.workspace, request.path_params["doc"], _number(request))
     if found is None or found.png is None:
         raise HTTPException(404)
     fresh = request.query_params.get("v") == found.key[:16]
@@ -96,6 +96,14 @@ def picture(request: Request) -> Response:
 def _library(request: Request) -> Library:
     library: Library = request.app.state.library
     return library
+
+
+def _number(request: Request) -> int:
+    """The page of the address. Raises HTTPException (404) where it is no number, or longer than any."""
+    given: str = request.path_params["page"]
+    if not (given.isdecimal() and len(given) < 10):
+        raise HTTPException(404)
+    return int(given)
 
 
 def _passage(request: Request, index: Index | None) -> dict[str, Any] | None:
@@ -176,6 +184,6 @@ def _asked(request: Request) -> dict[str, str]:
 
 
 ROUTES = (
-    ("/page/{doc:path}/{page:int}", show, ["GET"]),
-    ("/picture/{page:int}/{doc:path}", picture, ["GET"]),
+    ("/page/{doc:path}/{page}", show, ["GET"]),
+    ("/picture/{page}/{doc:path}", picture, ["GET"]),
 )

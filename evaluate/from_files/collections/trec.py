@@ -15,7 +15,7 @@ from ragassay.layouts.topics import read_queries_file
 from ragassay.layouts.trec_documents import TrecCollection, is_trec_collection
 from ragassay.layouts.trec_rag import TREC_RAG
 from ragassay.records import Answer, Passage
-from ragassay.text import listed, plain
+from ragassay.text import csv_cell, listed, plain
 from ragassay.trec import Qrels, Rankings, read_qrels, read_run, write_qrels, write_run
 
 from ...texts.sentences import cited, sentences, without_citations
@@ -88,7 +88,8 @@ def write(collection: Collection, folder: Path) -> None:
     """
     for id in (*collection.queries, *collection.passages):
         check_trec_id(id, folder / "queries.tsv" if id in collection.queries else folder / "documents.trec")
-    write_text(folder / "queries.tsv", "".join(f"{q.id}\t{_one_line(q.text)}\n" for q in collection.queries.values()))
+    lines = (f"{q.id}\t{csv_cell(_one_line(q.text))}\n" for q in collection.queries.values())
+    write_text(folder / "queries.tsv", "".join(lines))
     if collection.qrels:
         check_trec_ids(collection.qrels, folder / "qrels.trec")
         write_qrels(folder / "qrels.trec", collection.qrels)

@@ -138,6 +138,10 @@ class Evaluator(Judge[Assessment]):
     def check_at_hand(self) -> None:
         """Raises InputError where something that it loads itself is missing, before any model is asked."""
 
+    def check_query(self, query: Query) -> None:
+        """Raises InputError where what a query that it judges brings along for it cannot be used, before any model is
+        asked."""
+
     @abstractmethod
     def steps(self, case: Any) -> Steps | Sequence[Assessment]:
         """The assessments of one case. Raises JudgeFailed, or anything, where it cannot be judged."""

@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from ragassay.models.likelihood.model import LikelihoodModel
 from ragassay.models.requests import Reply, Request
-from ragassay.records import Answer, Game, Judgment, RankedList
+from ragassay.records import NO_ANSWER, Answer, Game, Judgment, RankedList
 
 from ...texts.embedded import Embeddings
 from .question import Mode
@@ -83,7 +83,7 @@ class Judge(ABC, Generic[Row]):
 
 def why_unjudged(answer: Answer) -> str:
     """The error that an answer's records begin with: that there is none, or else that it is not judged yet."""
-    return NOT_JUDGED if answer.error is None else f"no answer to judge: {answer.error}"
+    return NOT_JUDGED if answer.error is None else f"{NO_ANSWER}{answer.error}"
 
 
 def key_of(row: Judgment | Game | RankedList) -> tuple[str, ...]:

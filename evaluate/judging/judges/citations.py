@@ -12,18 +12,18 @@ state nothing ("I could not find it.") count in neither; which these are, the mo
 passages that the answer's record names; a number beyond them is a citation that supports nothing. An answer that states
 nothing has no value; one without citations has no precision, and recall and F1 are 0.
 
-Beside them stands what Open RAG Eval computes, under its names. There the first citation of each sentence is judged
-alone, whether the sentence states something or not, and a passage that is the first citation of several has the weight
-that the last of them gives it; one that is not there has none:
+Beside them stands what Open RAG Eval computes, under its names, from each citation of each sentence by itself, whether
+the sentence states something or not; a citation of no passage is passed over:
 
-- weighted_precision: the mean of these weights over passages, 0 without any;
-- weighted_recall: their sum, divided by the number of all sentences;
-- weighted_f1: their harmonic mean (`f1` there).
+- weighted_precision: the mean weight of a passage's citations, and of these the mean over passages; 0 without any;
+- weighted_recall: the mean weight of a sentence's citations (0 without any), and of these the mean over sentences,
+  without those that only cite what is not there;
+- weighted_f1: their harmonic mean (`f1` there), 0 where both are 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -64,10 +64,6 @@ class Statement:
     def within(self, n: int) -> tuple[int, ...]:
         """The numbers that are one of 1 to n."""
         return tuple(number for number in self.numbers if 1 <= number <= n)
-
-    def first(self, n: int) -> tuple[int, ...]:
-        """The first number alone; none where there is no such passage."""
-        return tuple(number for number in self.numbers[:1] if 1 <= number <= n)
 
 
 class Question(NamedTuple):
@@ -162,15 +158,15 @@ class Citations(Evaluator):
 
 
 def _questions(said: Sequence[Statement], n: int) -> list[Question]:
-    """Each citation within 1 to n by itself, and all of a statement together where there are several.
+    """Each citation within 1 to n by itself, and all of a sentence that states something together where there are more.
 
-    Of what states nothing only the first citation, which `THEIRS` count.
+    What states nothing is asked about for `THEIRS`.
     """
     found = []
     for place, one in enumerate(said):
-        numbers = one.within(n) if one.states else one.first(n)
+        numbers = one.within(n)
         found += [Question(place, (number,)) for number in numbers]
-        found += [Question(place, numbers)] if len(numbers) > 1 else []
+        found += [Question(place, numbers)] if one.states and len(numbers) > 1 else []
     return found
 
 
@@ -189,16 +185,22 @@ def _weight(grades: Mapping[Question, Graded], question: Question) -> float:
 
 
 def _theirs(case: AnswerCase, said: Sequence[Statement], grades: Mapping[Question, Graded]) -> dict[str, float]:
-    """Open RAG Eval's figures, from the first citation of each sentence."""
+    """Open RAG Eval's figures, from every citation by itself."""
     ids = case.answer.passages
-    weights = {
-        ids[number - 1]: _weight(grades, Question(place, (number,)))
-        for place, one in enumerate(said)
-        for number in one.first(len(ids))
-    }
-    total = sum(weights.values())
-    precision, recall = total / len(weights) if weights else 0.0, total / len(said)
+    by_passage: dict[str, list[float]] = {}
+    by_sentence: list[list[float]] = []
+    for place, one in enumerate(said):
+        weights = {number: _weight(grades, Question(place, (number,))) for number in one.within(len(ids))}
+        for number, weight in weights.items():
+            by_passage.setdefault(ids[number - 1], []).append(weight)
+        by_sentence += [list(weights.values())] if weights or not one.numbers else []
+    precision, recall = (_mean_of_means(groups) for groups in (by_passage.values(), by_sentence))
     return dict(zip(THEIRS, (precision, recall, f1(precision, recall) or 0.0), strict=True))
+
+
+def _mean_of_means(groups: Collection[Sequence[float]]) -> float:
+    """The mean over groups of their means; of an empty one, and where there are none, 0."""
+    return sum(sum(one) / len(one) for one in groups if one) / len(groups) if groups else 0.0
 
 
 def _detail(

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from ragassay.models.requests import Request
 from ragassay.prompts import Message, Prompt
-from ragassay.records import IDENTICAL, Answer, Game, Passage, Winner
+from ragassay.records import IDENTICAL, NO_ANSWER, Answer, Game, Passage, Winner
 
 from ...ratings.verdicts import winner_of
 from ...texts.sentences import without_citations
@@ -161,7 +161,7 @@ class PairwiseByToken(Pairwise):
 def why_unplayed(*answers: Answer) -> str | None:
     """The error of a game of which an answer is not there, or None."""
     errors = [f"{answer.agent}: {answer.error}" for answer in answers if answer.error is not None]
-    return f"no answer to judge: {'; '.join(errors)}" if errors else None
+    return NO_ANSWER + "; ".join(errors) if errors else None
 
 
 def _winner(verdict: Literal["A", "B", "C"], first: Order) -> Winner:

@@ -12,7 +12,17 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem, read_json, read_objects, read_records
-from ragassay.records import Answer, Game, Judgment, Passage, Query, QuestionsCheck, RankedList, Record
+from ragassay.records import (
+    Answer,
+    Game,
+    Judgment,
+    Passage,
+    Query,
+    QuestionsCheck,
+    RankedList,
+    Record,
+    own_failures,
+)
 from ragassay.trec import Rankings, read_run
 
 from ...inputs.sources import writer
@@ -101,7 +111,7 @@ class GameView:
 
 @dataclass(frozen=True)
 class QueryView:
-    """Everything about one query; `n_failed` counts its answers, judgments and game orders that failed.
+    """Everything about one query; `n_failed`: answers, judgments and game orders that failed by themselves.
 
     number: from 1 in the order of the test set. spread: how far the mean labels of two answers lie apart at most, 0
     where fewer have any. n_flipped: games whose winner changes with the order.
@@ -166,10 +176,10 @@ def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[
         own = answer.queries if answer and set(answer.queries) - {query.text, *rewrites} else ()
         answers.append(AnswerView(agent, answer, [by_id[pid] for pid in given[agent]], judgments, own))
     games = _game_views(evidence.games.get(query.id, []), agents)
-    errors = [view.answer.error for view in answers if view.answer]
-    errors += [j.error for view in answers for j in view.judgments]
-    errors += [j.error for view in passages for j in view.judgments]
-    errors += [row.error for game in games for row in game.rows]
+    rows: list[Answer | Judgment | Game] = [view.answer for view in answers if view.answer]
+    rows += [judgment for view in answers for judgment in view.judgments]
+    rows += [judgment for view in passages for judgment in view.judgments]
+    rows += [row for game in games for row in game.rows]
     return QueryView(
         number=number,
         query=query,
@@ -180,7 +190,7 @@ def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[
         answers=answers,
         passages=passages,
         games=games,
-        n_failed=sum(error is not None for error in errors),
+        n_failed=len(own_failures(rows)),
         spread=_spread(answers),
         n_flipped=sum(verdict.flipped is True for game in games for verdict in game.verdicts),
         lists=evidence.lists.get(query.id, []),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ProviderError, RagassayError
 from ...experiment.model_settings import ModelSettings
 from ...files import read_objects
+from ...keys import without_keys
 from ...models.endpoint import Endpoint, anthropic_tool
 from ...models.prompt_cache import anthropic_content
 from ...models.provider_errors import of_status
@@ -142,5 +143,5 @@ class AnthropicBatches:
 
     def _error(self, response: dict[str, Any]) -> RagassayError:
         error = response.get("error") or response
-        kind, said = str(error.get("type")), plain(" ".join(str(error.get("message")).split()))[:300]
+        kind, said = str(error.get("type")), plain(without_keys(" ".join(str(error.get("message")).split())))[:300]
         return of_status(_STATUS.get(kind, 500), f"{plain(kind)}: {said}", self._model)

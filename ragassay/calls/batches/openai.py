@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError, ProviderError, RagassayError
 from ...experiment.model_settings import ModelSettings
+from ...keys import without_keys
 from ...models.kept import TOP_LOGPROBS
 from ...models.provider_errors import of_status
 from ...models.redirects import openai_client
@@ -163,4 +164,4 @@ def _message(body: Any) -> object:
 
 
 def _short(said: object) -> str:
-    return plain(" ".join(str(said).split()))[:300]
+    return plain(without_keys(" ".join(str(said).split())))[:300]

@@ -1,37 +1,40 @@
-"""`benchmarks/results.md`: rows from several benchmarks, kept apart, with what was missed and why."""
+"""`benchmarks/results.md`: rows that stand in the results files, each with what it was to be, and no other."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 
-import pytest
+from support.places import ROOT
 
-from benchmarks.speed.aims import RECORDING, note, why, write_table
+from benchmarks.speed.aims import note, rows_of, table_of, why
 
 
-def test_rows_are_kept_by_key_and_what_is_missed_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    store, table = tmp_path / "aims.json", tmp_path / "results.md"
-    monkeypatch.setenv(RECORDING, str(store))
-    monkeypatch.setenv(f"{RECORDING}_LOAD", "0.25")
-    note("help", "`--help`", "under 0.3 s", "0.90 s", missed=why((True, "it was slow"), (False, "it was long")))
-    note("elo", "games", "20 times", "0.03 s", peer="a | b", ratio="42", packages=("numpy", "no-such-package"))
-    note("help", "`--help`", "under 0.3 s", "0.31 s", missed=why((True, "it was slow"), (True, "it was long")))
-    write_table(store, table)
-    lines = table.read_text().splitlines()
-    rows = [line for line in lines if line.startswith(("| games", "| `--help`"))]
-    assert rows[:2] == [
-        "| games | 20 times | 0.03 s | a / b | 42 | met |",
-        "| `--help` | under 0.3 s | 0.31 s |  |  | missed |",
+def printed(*args: str, **options: object) -> str:
+    stream = io.StringIO()
+    with contextlib.redirect_stdout(stream):
+        note(*args, **options)  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def test_what_a_benchmark_prints_comes_into_the_table_as_it_was(tmp_path: Path) -> None:
+    missed = why((True, "it was slow"), (False, "it was long"), (True, "it was loud"))
+    lines = printed("`--help`: twice", "under 0.3 s: or so", "0.90 s (of 2)", missed=missed)
+    lines += "other\n" + printed("games", "20 times", "0.03 s", peer="a | b", ratio="42", packages=("no-such-package",))
+    (tmp_path / "speed").mkdir()
+    (tmp_path / "speed" / "elo.md").write_text(f"# speed.elo\n\n```\n{lines}```\n")
+    (tmp_path / "none.md").write_text("# none\n\nwhat aim: it was not: met (1)\n")
+    table = table_of(tmp_path).splitlines()
+    file = "[speed/elo.md](results/speed/elo.md)"
+    assert [line for line in table if line.startswith("| ")][1:] == [
+        f"| `--help`: twice: under 0.3 s: or so | 0.90 s (of 2) |  | missed | {file} |",
+        f"| games: 20 times | 0.03 s, 42 | a / b | met | {file} |",
     ]
-    assert "- `--help`: it was slow; it was long." in lines
-    assert rows[2].endswith(f"| 0.2 | numpy {__import__('numpy').__version__}, no-such-package not installed |")
+    assert table[-1] == "- `--help`: twice: under 0.3 s: or so: it was slow; it was loud."
+    assert "     with no-such-package not installed" in lines
 
 
-def test_without_a_place_to_keep_it_a_row_is_only_printed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.delenv(RECORDING, raising=False)
-    note("help", "`--help`", "under 0.3 s", "0.04 s")
-    assert capsys.readouterr().out == "aim: `--help`: under 0.3 s: met (0.04 s)\n"
-    write_table(tmp_path / "none.json", tmp_path / "results.md")
-    assert not list(tmp_path.iterdir())
+def test_the_table_is_made_of_the_results_files_and_of_nothing_else() -> None:
+    assert (ROOT / "benchmarks" / "results.md").read_text("utf-8") == table_of(ROOT / "benchmarks" / "results")
+    assert len(rows_of(ROOT / "benchmarks" / "results")) > 10

@@ -36,7 +36,7 @@ def test_ragelo_s_example_is_imported_and_ranked(ragelo: Path, tmp_path: Path, c
     assert records(out / "answers" / "a.jsonl")[0]["passages"] == ["d1", "d2"]
     assert [(row["query_id"], row["winner"]) for row in records(out / "games.jsonl")] == [("q1", "a"), ("q2", "tie")]
     assert main(["rate", "--games", str(out / "games.jsonl"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["leader"] == "a"
+    assert json.loads(capsys.readouterr().out)["verdict"]["leader"] == "a"
 
 
 @pytest.mark.parametrize(

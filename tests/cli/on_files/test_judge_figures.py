@@ -156,3 +156,36 @@ def test_a_json_bomb_is_a_failure_to_judge_and_leaves_the_verdict_open(tmp_path,
     assert row["verdict"] == "undecided" and row["errors"]["json_answer_parses"].startswith("the JSON is nested too")
     assert found["means"]["ours"]["json_answer_parses"]["n_failed"] == 1
     assert found["means"]["ours"]["json_context_parses"]["value"] == 1.0
+
+
+def test_one_relevant_chunk_is_enough_and_recall_is_no_judge(bench, capsys):
+    """By Agent Evaluation's method, as the export has it; a threshold that is given counts for the mean after all."""
+
+    def one_of_three(number, body):
+        text = body["messages"][-1]["content"]
+        label = "yes" if "waits busily" in text or "Interrupts are enabled" not in text else "no"
+        return reply(json.dumps({"reason": "So it is.", "label": label}))
+
+    bench.server.script = one_of_three
+    asked = {"query": "Which header has _delay_ms()?", "expected_docs": ["another", "third"]}
+    write_lines(bench.folder / "rows.jsonl", [{"answer": "util/delay.h", **asked, "contexts": CHUNKS}])
+    out, verdicts = bench.folder / "out.jsonl", bench.folder / "verdicts.jsonl"
+
+    def judged(*more):
+        files = ("--answers", str(bench.folder / "rows.jsonl"), "--out", str(out), "--verdicts", str(verdicts))
+        model = ("--model", "openai:judge", "--base-url", bench.server.base_url)
+        assert main(["judge", *files, *model, "--with", "chunk_relevance,document_recall", "--json", *more]) == 0
+        shares = json.loads(capsys.readouterr().out)["threshold_shares"]["rows"]
+        [row] = records(verdicts)
+        return {name: one["passed"]["value"] for name, one in shares.items()}, row["verdict"], row["failed"]
+
+    below = {"chunk_relevance": 0, "document_recall": 0}
+    assert judged() == (below, "pass", []), "the mean of three is a third"
+    assert judged("--threshold", "chunk_relevance=0.5") == (below, "fail", ["chunk_relevance"])
+
+
+CHUNKS = [
+    {"text": "The header util/delay.h declares _delay_ms(), which waits busily."},
+    {"text": "Interrupts are enabled by sei()."},
+    {"text": "Interrupts are enabled by sei(), or by the instruction of this name."},
+]

@@ -64,7 +64,7 @@ def test_what_failed_leaves_no_denominator(run: Run) -> None:
 
 
 def test_every_interval_holds_its_value_and_lies_in_range(run: Run) -> None:
-    shares = ("retrieval", "wins", "win_rate", "flip_rate", "first_shown_wins")
+    shares = ("retrieval", "points", "wins", "win_rate", "flip_rate", "first_shown_wins")
     highest = dict.fromkeys(shares, 1.0) | {"pointwise": 2.0}
     n_intervals = 0
     for place, figure in figures_of(run.figures):

@@ -14,6 +14,7 @@ from support.loopback.server import ScriptedServer
 from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
+from ragassay.files import json_line, write_text
 
 AGENT = '\n[[agent]]\nname = "ours"\nkind = "python"\ncallable = "{}"\n'
 
@@ -57,6 +58,20 @@ def no_evaluators_model(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ragassay.models.encoders.find_spec", lambda name: None)
 
 
+def own_query(corpus: Path, judge: str, **metadata: object) -> None:
+    edit(corpus, "[compare]", f'[evaluate]\njudges = ["{judge}"]\n[compare]')
+    edit(corpus, "[questions]", '[questions]\nsource = "both"')
+    write_text(corpus / "queries.jsonl", json_line({"_id": "q1", "text": "Which pin?", "metadata": metadata}))
+
+
+def no_schema(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_query(corpus, "json_schema", json_schema={"$schema": 5})
+
+
+def no_condition(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_query(corpus, "text_matching", conditions="AND AND")
+
+
 def no_key(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     edit(corpus, "[judge]\nmodel = ", '[judge]\nmodel = "anthropic:claude-sonnet-4-5" # ')
 
@@ -77,6 +92,8 @@ def no_server(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (wrong_signature, "cannot be called with a query's text alone"),
         (no_evaluators_model, "golden_similarity needs sentence_transformers, which needs the extra 'local'"),
         (no_key, "ANTHROPIC_API_KEY is not set"),
+        (no_schema, "query 'q1': metadata.json_schema is no JSON schema: its $schema is not text"),
+        (no_condition, "query 'q1': metadata.conditions: "),
         (no_server, "openai:other: nobody answers at http://127.0.0.1:9/v1 (Connection refused)"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

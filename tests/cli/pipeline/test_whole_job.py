@@ -34,6 +34,8 @@ FAILURES = [
     refusal(),
 ]
 
+SECRET = "Zx9-8y7W6v5U4t3S2r1Q0"
+
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +106,7 @@ def test_a_run_a_rerun_and_what_makes_a_stage_stale(tmp_path: Path, capfd: pytes
     [
         ("wins = 0.1", "names 'wins'"),
         ('"umbrela.P(rel=2)@7" = 0.1', "names 'umbrela.P(rel=2)@7'"),
-        ('"umbrela.P(rel=2)@5" = 0.1, query_answered = 0.2, win_rate = 0.05', None),
+        ('"umbrela.P(rel=2)@5" = 0.1, query_answered = 0.2, points = 0.05', None),
     ],
 )
 def test_what_matters_is_known_before_anything_is_paid_for(
@@ -121,7 +123,7 @@ def test_what_matters_is_known_before_anything_is_paid_for(
     if refused is None:
         assert "compare.matters" not in err
         return
-    assert status == 2 and refused in err and "umbrela.P(rel=2)@5" in err and "win_rate" in err
+    assert status == 2 and refused in err and "umbrela.P(rel=2)@5" in err and "points" in err
     assert "experiment.toml" in err and err.count("\n") == 1
     assert not list(tmp_path.glob("results/*/*.jsonl"))
 
@@ -151,6 +153,27 @@ def test_against_a_server_that_fails_thirty_percent_of_the_time_every_record_is_
     figures = json.loads((results / "results.json").read_text())
     failed = sum(row["error"] is not None for row in records(results / "relevance.jsonl"))
     assert figures["n_relevance_failed"] == failed
+
+
+def test_a_gateway_that_repeats_the_callers_key_puts_it_into_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Neither in replies that fit nor in what is said of those that do not."""
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+
+    def script(number: int, body: dict[str, Any]) -> Behaviour:
+        said = reply_to(body)
+        if number % 7 == 0:
+            return Behaviour(f"not with {SECRET}", ending="refusal")
+        if not said.startswith("{") or number % 5 == 0:
+            return reply(f"{said} {SECRET}")
+        given = json.loads(said)
+        return reply({name: f"{x} {SECRET}" if isinstance(x, str) and " " in x else x for name, x in given.items()})
+
+    with ScriptedServer("openai", script) as server:
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
+        assert main(["run", str(corpus), "--results", "results"]) == 0
+    files = [path for folder in (corpus, tmp_path / "results") for path in folder.rglob("*") if path.is_file()]
+    assert [path for path in files if SECRET.encode() in path.read_bytes()] == []
+    assert "…" in (tmp_path / "results" / "answers" / "bm25-rag.jsonl").read_text()
 
 
 def test_through_files_of_requests_and_replies(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

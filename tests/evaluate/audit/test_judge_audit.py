@@ -15,15 +15,17 @@ from support.results_folder import findings, game
 
 from ragassay.evaluate.audit.failures import audit_failures, failed_replies
 from ragassay.evaluate.audit.family import audit_family, family
+from ragassay.evaluate.audit.judge_audit import judge_guesses
 from ragassay.evaluate.audit.length import audit_length
 from ragassay.evaluate.audit.position import audit_position, flips_by_guessing
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.length_control import control_length
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests
+from ragassay.evaluate.results import Audit, JudgeOfPanel, LengthControl, PanelOfJudges
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.evaluate.statistics.sign_flip import sign_flip_p
-from ragassay.records import IDENTICAL, Query, StageUsage
+from ragassay.records import IDENTICAL, Figure, Query, StageUsage
 
 AGENTS = ("amber", "beryl", "coral")
 
@@ -200,9 +202,47 @@ def test_equal_answers_are_not_held_for_a_steady_judge():
     ]
     rest = [row for row in games if int(row.query_id[1:]) >= 60]
     rows = audit_position([*half, *rest], AGENTS, resamples(names(120), 200, 7))
-    assert finding(rows, "flip_rate").figure.value < 0.35
+    alone = audit_position(rest, AGENTS, resamples(names(120), 200, 7))
+    assert finding(rows, "flip_rate").figure == finding(alone, "flip_rate").figure
     assert " of 180 winners changed" in finding(rows, "flip_rate").warning
+    assert finding(rows, "flip_rate").sentence.endswith(" 180 identical pairs are left out, being no question.")
     assert told(half, 120) is None, "where no judge was asked, none guessed"
+
+
+def of_places(games, n=60):
+    """All that the audit says of the places, as one audit."""
+    rows = audit_position(games, AGENTS, resamples(names(n), 200, 7))
+    return Audit(findings=rows, length=LengthControl(), failures=())
+
+
+def test_a_judge_that_takes_the_first_or_tosses_a_coin_guesses_and_a_sober_one_does_not():
+    for games in (play(60, lambda query, one, other: one), guessed(3, tie=0.0)):
+        said = judge_guesses(of_places(games))
+        assert said.guesses and said.sentence.startswith("The judge may be guessing: ")
+    sober = play(60, lambda query, a, b: min(a, b))
+    assert judge_guesses(of_places(sober)) == (False, "")
+    assert judge_guesses(of_places([])) == (False, "")
+
+
+@pytest.mark.parametrize(("blind", "guesses"), [(0, False), (1, False), (2, True), (3, True)])
+def test_a_panel_guesses_where_half_of_its_judges_may(blind, guesses):
+    nothing, sober = Figure(value=None, n=0), play(60, lambda query, a, b: min(a, b))
+    judges = [
+        JudgeOfPanel(
+            judge=name,
+            failed=nothing,
+            agrees=nothing,
+            reliability=nothing,
+            leaders=(),
+            win_rate={},
+            audit=of_places(guessed(3, tie=0.0) if place < blind else sober),
+        )
+        for place, name in enumerate("jkl")
+    ]
+    panel = PanelOfJudges(judges=tuple(judges), disagreement=(), ratings={}, converged=True)
+    said = judge_guesses(Audit(findings=(), length=LengthControl(), failures=()), panel)
+    assert said.guesses == guesses and said.sentence.count("may be guessing") == blind
+    assert said.sentence.startswith("j: The judge may") if blind else said.sentence == ""
 
 
 def test_without_games_nothing_is_known():

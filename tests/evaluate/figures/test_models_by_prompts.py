@@ -67,7 +67,7 @@ def test_a_cell_is_the_mean_over_all_answers_of_its_agents_and_one_agents_own_fi
     assert both["ci_low"] < both["value"] < both["ci_high"]
     assert cells["openai:b", "plain.md"]["means"]["accuracy"] == found["pointwise"]["four"]["accuracy"]
     assert cells["openai:a", "strict.md"]["means"]["accuracy"] == found["pointwise"]["three"]["accuracy"]
-    assert cells["openai:b", "plain.md"]["means"]["win_rate"]["value"] == 1.0
+    assert cells["openai:b", "plain.md"]["means"]["points"]["value"] == 1.0
 
 
 def test_the_page_has_a_row_a_model_a_column_a_prompt_and_a_hatched_cell_where_nobody_answers(tmp_path):

@@ -147,3 +147,8 @@ def test_passages_pass_with_one_that_is_relevant_and_precision_wants_all(rows, p
 def test_without_passages_there_is_neither_outcome_nor_precision():
     assert passages_outcome("chunk_relevance", {}) is None
     assert precision({}) is None
+
+
+def test_groundedness_has_its_place_under_our_name_too():
+    told = overall([Outcome("correctness", False), Outcome("agent_groundedness", False)], ground_truth=True)
+    assert told.failed == ("agent_groundedness", "correctness") and "passages" in told.fix

@@ -144,13 +144,17 @@ def test_rate_says_who_leads_whether_that_is_decided_who_may_be_the_best_and_wha
         write_queries({name: f"s{n}" for name, n in names.items()})
         assert rate("--method", method, "--tournaments", "50", *options) == 0
         out: dict[str, Any] = json.loads(capsys.readouterr().out)
-        assert out["leader"] == "A" and 0 < out["expected_regret"] < 0.5
-        return out
+        assert out["verdict"]["leader"] == "A" and 0 < out["verdict"]["expected_loss"] < 0.5
+        return out["verdict"]
 
     few, many, together = told(1), told(3), told(3, "--sections", "queries.jsonl")
     assert [run["decided"] for run in (few, many, together)] == [False, True, False]
     assert [run["possible_best"] for run in (few, many, together)] == [["A", "B"], ["A"], ["A", "B"]]
-    assert few["expected_regret"] == together["expected_regret"] > many["expected_regret"]
+    assert (
+        few["expected_loss"] == pytest.approx(together["expected_loss"])
+        and together["differences"] != many["differences"]
+    )
+    assert few["expected_loss"] > many["expected_loss"]
 
 
 def test_rate_of_games_without_a_verdict_has_no_leader(capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,11 +162,13 @@ def test_rate_of_games_without_a_verdict_has_no_leader(capsys: pytest.CaptureFix
     write_lines("games", [json.dumps(game)])
     assert rate() == 0
     out = json.loads(capsys.readouterr().out)
-    assert (out["leader"], out["decided"], out["possible_best"], out["expected_regret"]) == (None, False, [], None)
+    told = out["verdict"]
+    assert (told["leader"], told["decided"], told["possible_best"], told["expected_loss"]) == (None, False, [], None)
+    assert told["sentence"] == "Nothing can be said about which agent answers best: all 1 games failed."
 
 
 def test_rate_prints_who_may_be_the_best(capsys: pytest.CaptureFixture[str]) -> None:
     write_games()
     assert main(["rate", "--games", "games", "--bootstrap", "300"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "A leads, but is not told from each other agent; the best may be A and B; choosing it is expected to" in out
+    assert "A leads, but is not told from B with these" in out

@@ -96,10 +96,15 @@ def test_a_number_is_never_cut_off(results: Results, width: int) -> None:
 def test_at_80_columns_the_failed_counts_stay(results: Results) -> None:
     text = printed(results, 80)
     assert "failed" in next(line for line in text.splitlines() if line.startswith("Agent"))
-    judged = sum(figure.n_failed for figure in results.pointwise["knn-rag"].values())
-    owed = judged + results.win_rate["knn-rag"].n_failed + results.answers["knn-rag"]["answered"].n_failed
+    assert results.failures is not None
     row = next(line for line in text.splitlines() if line.startswith("knn-rag "))
-    assert row.split()[-1] == str(owed)
+    assert row.split()[-1] == str(results.failures.answers["knn-rag"]) == "1"
+
+
+def test_what_the_judge_failed_on_stands_below_the_table(results: Results) -> None:
+    assert results.failures is not None
+    some = results.model_copy(update={"failures": results.failures.model_copy(update={"judge_games": 1})})
+    assert "the judge failed on 2 passages and 1 game" in printed(some, 100)
 
 
 def test_what_is_wrong_comes_first_then_the_verdict(results: Results) -> None:

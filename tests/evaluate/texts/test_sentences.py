@@ -29,12 +29,20 @@ from ragassay.evaluate.texts.sentences import cited, sentences, without_citation
         ("It is art. The end. Steps: 1. Go. 2. Stop.", ["It is art.", "The end.", "Steps: 1. Go.", "2. Stop."]),
         ("It rose by 3. The end.", ["It rose by 3.", "The end."]),
         ("I looked... maybe not. No.", ["I looked... maybe not.", "No."]),
+        ("it waits. then it goes on. and so on.", ["it waits.", "then it goes on.", "and so on."]),
+        ("Is it so? yes! it is.", ["Is it so?", "yes!", "it is."]),
+        ("Some, e.g. timers (approx. three, cf. fig. two, esp. timer 0), do.", None),
+        ("He said “no.” and left (or stayed?) at 5 p.m. or so, in the U.S. army, i. e. there.", None),
+        ("Wait 10 min. or so, no. three of ca. ten, in the 2. part, for 5 ms. at most etc. and so on… and on.", None),
+        ("In C. elegans and E. coli, St. Louis Blvd. near the Univ. of it, by a Ph.D. student.", None),
+        ("It is in delay.h. then it waits.", ["It is in delay.h.", "then it waits."]),
+        ("Das gilt usw. auch, d. h. immer, bzw. dort.", None),
         ("Das gilt z.B. hier. Dort nicht.", ["Das gilt z.B. hier.", "Dort nicht."]),
         ("これは文です。次の文[1]。終わり", ["これは文です。", "次の文[1]。", "終わり"]),
     ],
 )
 def test_stops(text, expected):
-    assert list(sentences(text)) == expected
+    assert list(sentences(text)) == (expected or [text])
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,23 @@ def test_each_layout_is_told_by_its_columns(tmp_path: Path, rows, layout, fields
     assert layout in NAMES and read_given(path, layout).answers == found.answers
 
 
+def test_a_row_with_a_trace_needs_no_response_and_its_own_columns_go_before(tmp_path: Path):
+    """Agent Evaluation's input schema: `trace`, from which response and retrieved context are taken."""
+    asked = {"request": "How, then?", "expected_response": "By sei()."}
+    rows = [asked | {"trace": json.dumps(MLFLOW)}, asked | {"trace": MLFLOW, "response": "By cli()."}]
+    found = read_given(write_lines(tmp_path / "a.jsonl", rows))
+    one, other = (dict(given.fields) for given in found.answers)
+    assert found.layout == "agent-evaluation" and found.unused() == []
+    assert (one["query"], one["answer"], one["contexts"][0]["text"]) == ("How, then?", "By sei().", "Call sei().")
+    assert (one["latency_s"], one["usage"]["output_tokens"], one["expected_response"]) == (0.5, 3, "By sei().")
+    assert other == one | {"answer": "By cli()."}
+    down = json.loads(json.dumps(MLFLOW).replace("STATUS_CODE_OK", "STATUS_CODE_ERROR"))
+    (failed,) = read_given(write_lines(tmp_path / "a.jsonl", [{"request": "How?", "trace": down}])).answers
+    assert failed.fields["error"] == "the trace failed" and "answer" not in failed.fields
+    with pytest.raises(InputError, match=r":1: 'trace' is no MLflow trace; give it as `Trace.to_json` writes it"):
+        read_given(write_lines(tmp_path / "a.jsonl", [{"request": "How?", "trace": "tr-1"}]))
+
+
 def test_what_is_not_used_is_named(tmp_path: Path):
     path = write_lines(tmp_path / "a.jsonl", [AGENT_EVALUATION, {"request": "x", "response": "y", "\x1b[2J": 1}])
     assert read_given(path).unused() == [f"{path}: read as agent-evaluation; not used: guidelines and \\x1b[2J"]

@@ -11,7 +11,7 @@ from support.finished_run.run import Line, Run
 
 from ragassay.evaluate.results import Results
 
-BY_AGENT = ("retrieval", "pointwise", "pointwise_labels", "boxes", "answers", "wins", "win_rate", "elo")
+BY_AGENT = ("retrieval", "pointwise", "pointwise_labels", "boxes", "answers", "points", "wins", "win_rate", "elo")
 NOT_EVALUATED = ("retrieval_people", "evaluations", "evaluation_scales", "evaluators", "pass_or_fail", "pool_people")
 
 
@@ -33,7 +33,7 @@ def check_tables(run: Run) -> None:
         assert set(figures["answers"][agent]) == {"answered", "latency_s", "output_tokens", "cost_usd"}
         assert set(figures["wins"][agent]) == {*agents} - {agent}
         assert set(figures["pool"][agent]["bounds"]) == set(figures["pool"][agent]["left_out"]) == set(ranked)
-    compared = [*ranked[:2], *run.criteria, "win_rate"]
+    compared = [*ranked[:2], *run.criteria, "points"]
     tested = [(f"{name}-rag", f"{name}-rag-fusion") for name in run.retrievers]
     assert _named(figures["tests"]) == [(measure, *pair) for pair in tested for measure in compared]
     assert _named(figures["comparisons"]) == [
@@ -79,9 +79,21 @@ def _owed(run: Run) -> Iterator[tuple[str, Line, int]]:
             yield f"{agent} against {other}", figure, n
         for name in ("win_rate", "elo", "bradley_terry"):
             yield f"{agent} {name}", figures[name][agent], n * others
+        yield f"{agent} points", figures["points"][agent], n
         yield f"{agent} answered", figures["answers"][agent]["answered"], n
     for agent, figure in figures["refusals"].items():
         yield f"refusals of {agent}", figure, n
     for row in (*figures["tests"], *figures["comparisons"]):
         yield str(row), row["difference"], n
-    yield "flip_rate", figures["flip_rate"], n * comb(others + 1, 2)
+    no_pair = {_pair(game) for game in run.games if _no_pair(game)}
+    yield "flip_rate", figures["flip_rate"], n * comb(others + 1, 2) - len(no_pair)
+
+
+def _pair(game: Line) -> tuple[str, ...]:
+    return game["query_id"], *sorted((game["agent_a"], game["agent_b"]))
+
+
+def _no_pair(game: Line) -> bool:
+    """Identical answers cannot flip, and of an answer that failed there is no pair."""
+    said = game["reason"] or game["error"] or ""
+    return said == "the two answers are identical" or said.startswith("no answer to judge: ")

@@ -9,7 +9,7 @@ from math import sqrt
 
 from support.made_up_results.texts import AGENTS, CRITERIA, DOC, HOSTILE, JUDGE, NOTE, SETTINGS, STRENGTH, TOLD, WRITERS
 
-from ragassay.evaluate.results import Choice, PairedTest, Results
+from ragassay.evaluate.results import Choice, Failures, PairedTest, Results
 from ragassay.records import Answer, Figure, Game, Judgment, LedgerRow, Query, StageUsage
 
 
@@ -118,6 +118,12 @@ def _ledger(hostile: bool) -> tuple[LedgerRow, ...]:
     return tuple(rows)
 
 
+def _lead(place: int, n: int) -> Figure:
+    """The leader's points less those of the agent at this place."""
+    value = round(0.05 * place, 3)
+    return Figure(value=value, n=n, ci_low=round(value - 0.06, 3), ci_high=round(value + 0.06, 3))
+
+
 def make_results(
     queries: Sequence[Query],
     answers: dict[str, list[Answer]],
@@ -155,9 +161,12 @@ def make_results(
         agents=AGENTS,
         n_queries=n,
         verdict=Choice(
-            best=AGENTS[0],
-            runner_up=AGENTS[1],
-            sure=False,
+            leader=AGENTS[0],
+            told=AGENTS[2:],
+            untold=AGENTS[1:2],
+            possible_best=AGENTS[:2],
+            differences={a: _lead(at, n) for at, a in enumerate(AGENTS[1:], 1)},
+            expected_loss=0.012,
             sentence=f"{AGENTS[0]} leads, but {n} queries do not settle it: {AGENTS[1]} came first in 24% of the "
             "resampled test sets.",
             p_best=dict(zip(AGENTS, (0.702, 0.241, 0.049, 0.008, 0.0, 0.0), strict=True)),
@@ -177,6 +186,7 @@ def make_results(
             }
             for a in AGENTS
         },
+        points={a: measure(a, 0.2, 0) for a in AGENTS},
         wins=_wins(pairs),
         win_rate={a: _win_rate(pairs, a) for a in AGENTS},
         flip_rate=_mean(None if None in (x.winner, y.winner) else float(x.winner != y.winner) for x, y in verdicts),
@@ -187,4 +197,11 @@ def make_results(
         tests=_tests(),
         usage=_usage(),
         ledger=_ledger(hostile),
+        failures=Failures(
+            answers={a: sum(r.answer is None for r in answers[a]) for a in AGENTS},
+            retrieval=dict.fromkeys(AGENTS, 0),
+            judge_passages=sum(j.label is None for j in relevance),
+            judge_answers=0,
+            judge_games=0,
+        ),
     )

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from support.pdf_maker import break_page, make_encrypted_pdf, make_pdf
+from support.pdf_maker import break_page, make_bomb, make_encrypted_pdf, make_pdf
 
 from ragassay.synth.pdf import pool as pdf_pool
 from ragassay.synth.pdf.pool import PdfPool
@@ -70,6 +70,33 @@ def test_a_worker_that_takes_too_long_is_ended_and_said(tmp_path: Path, monkeypa
     with PdfPool("pypdf", 1) as pool:
         stuck, fine = pool.probe([pipe, good])
     assert stuck.error and "longer than" in stuck.error and fine.pages == 2
+
+
+@pytest.mark.parametrize("reader", ["pypdf", "pdfium"])
+def test_a_page_that_takes_too_much_memory_is_said_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str
+) -> None:
+    """A page of 80 MB in a file of 0.1 MB, and a limit that the other pages are far from."""
+    monkeypatch.setattr(pdf_pool, "MOST_MEMORY", 150_000_000)
+    bomb = make_bomb(tmp_path / "bomb.pdf", 80)
+    assert bomb.stat().st_size < 100_000
+    good = make_pdf(tmp_path / "a.pdf", PAGES)
+    with PdfPool(reader, 1) as pool:  # type: ignore[arg-type]
+        (bad,), texts = pool.read([(bomb, [1]), (good, range(1, 121))])
+    assert bad.text is None
+    assert "takes more than 0.15 GB of memory; divide it" in (bad.error or "")
+    assert not any(text.error for text in texts)
+
+
+def test_what_a_reader_remembers_of_the_pages_before_takes_no_page_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each page is 6 MB, of which pypdf keeps every one: nine are more than it may take, and one is not."""
+    monkeypatch.setattr(pdf_pool, "MOST_MEMORY", 70_000_000)
+    path = make_bomb(tmp_path / "a.pdf", 6, n_pages=9)
+    with PdfPool("pypdf", 1) as pool:
+        (texts,) = pool.read([(path, range(1, 10))])
+    assert [text.error for text in texts] == [None] * 9
 
 
 def test_a_locked_document_says_so(tmp_path: Path) -> None:

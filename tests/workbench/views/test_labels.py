@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
+from support.full_disk import files_of_at_most
 from support.made_up_results.texts import AGENTS
 from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
 
 from ragassay.evaluate.human_labels.journal import known_sheets, read_items, read_said
 from ragassay.evaluate.human_labels.sheet import Drawn, draw_into, take_sheet
-from ragassay.evaluate.inputs.labels import read_labels
+from ragassay.evaluate.inputs.labels import read_labels, write_labels
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_text
 
@@ -124,6 +125,54 @@ def test_a_journal_that_a_kill_cut_short_is_read_and_goes_on(workspace: Workspac
     assert len(read_labels(workspace.own_labels)) == 1, "the label of before the kill is not in labels.csv"
     say(client, sheet, second, "1")
     assert [json.loads(line)["label"] for line in journal.read_text().splitlines()] == ["2", "1"]
+
+
+def test_labels_given_while_the_disk_is_full_are_said_and_reach_the_labels_when_there_is_room(
+    workspace: Workspace, client: TestClient
+) -> None:
+    sheet, items = sheet_of(workspace)
+    others = "who,when,query,subject,criterion,label\n"
+    others += "".join(f"Bob,2026-11-01,q{number},p,relevance,1\n" for number in range(1000))
+    write_text(workspace.own_labels, others)
+    call(client, "Ann")
+    with files_of_at_most(len(others)):
+        for item in items:
+            answer = client.post(f"/results/labels/{sheet}/say", data={"item": item, "label": "1"})
+            assert answer.status_code == 500
+            assert "labels.csv: could not be written (File too large)" in answer.text
+    assert {row.who for row in read_labels(workspace.own_labels)} == {"Bob"}
+    page = client.get(f"/results/labels/{sheet}").text
+    assert f"{len(items)} labelled, 0 left" in page
+    assert {row.key for row in read_labels(workspace.own_labels) if row.who == "Ann"} == {
+        item.key for item in items.values()
+    }
+
+
+def test_a_label_that_the_journal_has_no_room_for_is_not_kept_and_says_so(
+    workspace: Workspace, client: TestClient
+) -> None:
+    sheet, items = sheet_of(workspace)
+    call(client, "Ann")
+    with files_of_at_most(50):
+        answer = client.post(f"/results/labels/{sheet}/say", data={"item": next(iter(items)), "label": "1"})
+    assert answer.status_code == 500
+    assert f"{sheet}.jsonl: could not be written (File too large); it was not kept" in answer.text
+    assert not read_said(workspace.label_journal(sheet)) and not workspace.own_labels.exists()
+
+
+def test_what_was_changed_by_hand_in_the_labels_stays(workspace: Workspace, client: TestClient) -> None:
+    sheet, _ = sheet_of(workspace)
+    call(client, "Ann")
+    item = item_in(client.get(f"/results/labels/{sheet}").text)
+    for label in "20":
+        item = item_in(say(client, sheet, item, label))
+    first, second = read_labels(workspace.own_labels)
+    write_labels(workspace.own_labels, [first.model_copy(update={"label": 1.0})])
+    client.get(f"/results/labels/{sheet}")
+    say(client, sheet, item, "1")
+    assert [row.key for row in read_labels(workspace.own_labels)][:1] == [first.key]
+    assert [row.label for row in read_labels(workspace.own_labels)] == [1.0, 1.0]
+    assert second.key not in {row.key for row in read_labels(workspace.own_labels)}
 
 
 def test_two_people_labels_and_the_corrected_figures_come_onto_the_page(

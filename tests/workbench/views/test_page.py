@@ -113,3 +113,12 @@ def test_a_query_links_only_pages_there_are(workspace: Workspace):
             links = re.findall(r'href="(/results/page/[^"]+)"', page)
             assert bool(links) == there and "Made from" in page
             assert all(client.get(html.unescape(link)).status_code == 200 for link in links)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 12, "-1", "1e3", "0x1"])
+def test_a_page_number_that_is_none_is_no_page(workspace: Workspace, number: str):
+    with browsing(workspace) as client:
+        for address in (f"/results/page/deep/a%20b.pdf/{number}", f"/results/picture/{number}/deep/a%20b.pdf"):
+            answer = client.get(address)
+            assert answer.status_code == 404
+            assert "There is no such page." in answer.text

@@ -40,6 +40,18 @@ def test_trec_holds_answers_by_sentence(tmp_path: Path):
     assert not_held("TREC's files", trec.LOSES, made) == ["not held by TREC's files: answers that failed (1)"]
 
 
+@pytest.mark.parametrize(
+    "text", ["=cmd|' /C calc'!A0", "+1", "-1 how?", "@SUM(A1)", "＝1", "'=1", "how?", "'s Hertogenbosch"]
+)
+def test_no_query_in_trec_s_table_is_a_formula_and_each_comes_back(tmp_path: Path, text: str):
+    made = Collection({"q": Query(id="q", text=text)})
+    trec.write(made, tmp_path)
+    cell = (tmp_path / "queries.tsv").read_text().rstrip("\n").split("\t")[1]
+    assert not cell.startswith(tuple("=+-@＝＋－＠"))
+    assert cell == text or cell == f"'{text}"
+    assert trec.read([tmp_path]).queries["q"].text == text
+
+
 def test_citations_of_trec_s_answers_come_back():
     passages = {"d1": Passage(id="d1", text="x"), "d2": Passage(id="d2", text="y")}
     text = "By sei() [2][1]. Or by hand [1]. Or not at all."

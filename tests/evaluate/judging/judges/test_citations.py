@@ -52,8 +52,9 @@ def test_precision_recall_and_f1_by_hand(bench):
     p, r = 2 / 3, 2 / 3
     assert values == pytest.approx({"precision": p, "recall": r, "f1": 2 * p * r / (p + r)})
     assert len(supports(bench)) == 4
-    # four sentences; p1 is the first citation of two and has the second's weight, 0.5
-    assert theirs(rows) == pytest.approx([1 / 2, 1 / 8, 2 * (1 / 16) / (5 / 8)])
+    # p1 has 1 and 0.5, p2 has 0.5; four sentences: 1, the mean of two halves, and two without a citation
+    precision, recall = (3 / 4 + 1 / 2) / 2, (1 + 1 / 2) / 4
+    assert theirs(rows) == pytest.approx([precision, recall, 2 * precision * recall / (precision + recall)])
     assert rows[0].details[1] == {
         "sentence": "They wait busily and so keep the processor occupied.",
         "support": 1.0,
@@ -69,7 +70,7 @@ def test_precision_recall_and_f1_by_hand(bench):
 def test_a_number_beyond_the_passages_supports_nothing_and_is_not_asked(bench):
     rows, values = judge(bench, "It is in util/delay.h [1][7]. Or in util/delay.h [0].")
     assert values == pytest.approx({"precision": 1 / 3, "recall": 1 / 2, "f1": 2 / 5})
-    assert theirs(rows) == pytest.approx([1, 1 / 2, 2 / 3])
+    assert theirs(rows) == [1, 1, 1], "what only cites a passage that is not there is passed over"
     assert len(supports(bench)) == 1
     assert rows[0].details[1]["citations"] == [{"number": 0, "support": 0, "reason": "there is no such passage"}]
 
@@ -91,12 +92,15 @@ def test_an_answer_that_states_nothing_has_no_value(bench, text, why):
 
 
 def test_theirs_is_open_rag_eval_s_own_computation(bench):
-    """vectara/open-rag-eval, citation_metric.py: scores by passage of the first citation, sum / all sentences."""
-    text = "It waits [2]. In util/delay.h [1]. I found no more [3]. Not so [9][1]. It is in util/delay.h [2]. Fine."
+    """vectara/open-rag-eval, citation_metric.py: scores collected by citation and by part, averaged, then the mean."""
+    text = "It waits [2]. In util/delay.h [1]. I found no more [3][2]. Not so [9][1]. It is in util/delay.h [2]. Fine."
     rows, _ = judge(bench, text, passages=("p1", "p2", "p3"))
-    parts = [("p2", 0.5), ("p1", 1.0), ("p3", 0.5), (None, None), ("p2", 1.0), (None, None)]
-    scores = {passage: score for passage, score in parts if passage}
-    precision, recall = sum(scores.values()) / len(scores), sum(scores.values()) / len(parts)
+    parts = [[("p2", 0.5)], [("p1", 1.0)], [("p3", 0.5), ("p2", 0.5)], [("p1", 0.5)], [("p2", 1.0)], []]
+    scores = {}
+    for passage, score in (pair for part in parts for pair in part):
+        scores.setdefault(passage, []).append(score)
+    precision = sum(sum(found) / len(found) for found in scores.values()) / len(scores)
+    recall = sum(sum(score for _, score in part) / max(len(part), 1) for part in parts) / len(parts)
     assert theirs(rows) == pytest.approx([precision, recall, 2 * precision * recall / (precision + recall)])
     assert [detail["sentence"] for detail in rows[0].details] == [
         "It waits.",
@@ -105,6 +109,17 @@ def test_theirs_is_open_rag_eval_s_own_computation(bench):
         "It is in util/delay.h.",
         "Fine.",
     ]
+
+
+def test_theirs_of_two_sentences_by_hand(bench):
+    """ "S1 [1][2]" has full and none, "S2 [1]" none: passages .5 and 0, sentences .5 and 0."""
+
+    def label(text):
+        full = "waits busily" in between("sentence", text) and "declares _delay_ms()" in text
+        return {"reason": "So it is.", "label": "full" if full and text.count("<passage>") == 1 else "none"}
+
+    rows, _ = judge(bench, "It waits busily [1][2]. It is a macro [1].", label=label)
+    assert theirs(rows) == [0.25, 0.25, 0.25]
 
 
 def test_a_citation_that_could_not_be_judged_fails_the_answer(bench):

@@ -99,6 +99,10 @@ class JsonSchema(Evaluator):
         """Raises InputError, before any model is asked, where the schema cannot be used."""
         self.default_check  # noqa: B018
 
+    def check_query(self, query: Query) -> None:
+        """Raises InputError where the schema that the query brings along is none, and MissingExtra."""
+        self._check(query)
+
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """A record of each; of the context an error where the agent retrieved nothing."""
         check = self._check(case.query)

@@ -34,6 +34,8 @@ def checker(schema: Any) -> Check:
     jsonschema = _jsonschema()
     if not isinstance(schema, dict | bool):
         raise SchemaError("it is no object")
+    if isinstance(schema, dict) and not isinstance(schema.get("$schema", ""), str):
+        raise SchemaError("its $schema is not text")
     draft = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     try:
         draft.check_schema(schema)
@@ -41,6 +43,8 @@ def checker(schema: Any) -> Check:
         raise SchemaError(str(error.message)[:300]) from None
     except RecursionError:
         raise SchemaError("it is nested too deep") from None
+    except Exception as error:  # noqa: BLE001  (whatever the library trips over)
+        raise SchemaError(f"it cannot be checked ({_said(error)})") from None
     _check_patterns(schema)
     return _check_of(schema, draft)
 
@@ -60,9 +64,17 @@ def _check_of(schema: Any, draft: Any) -> Check:
             raise JudgeFailed("value or schema is nested too deep to be held against one another") from None
         except Unresolvable as error:
             raise JudgeFailed(f"the schema refers to what is not in it ({error}); nothing is fetched") from None
+        except JudgeFailed:
+            raise
+        except Exception as error:  # noqa: BLE001  (whatever the library trips over, such as numbers too large for it)
+            raise JudgeFailed(f"the value cannot be held against the schema ({_said(error)})") from None
         return None if first is None else f"{first.json_path}: {first.message}"
 
     return check
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error)[:200]}"
 
 
 class _Count(threading.local):

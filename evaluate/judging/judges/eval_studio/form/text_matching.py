@@ -54,6 +54,10 @@ class TextMatching(Evaluator):
         """Raises MissingExtra."""
         library()
 
+    def check_query(self, query: Query) -> None:
+        """Raises InputError where a condition that the query brings along cannot be read, and MissingExtra."""
+        _conditions(query)
+
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """A record of each; an error where there is no condition for it, or no context."""
         texts = {"answer": case.text, "context": context_of(case)}

@@ -18,6 +18,11 @@ from ragassay.evaluate.texts.repeats import longest_repeat
 SENTENCE = "The watchdog resets the board. "
 
 
+def test_a_loop_in_lower_case_is_as_many_sentences():
+    """Distinct sentences / sentences: one of twenty, as a splitter that knows no case counts them."""
+    assert labels(evaluator_of("looping"), case_of("it waits for the flag. " * 20))["unique_sentences"] == 1 / 20
+
+
 def test_looping_by_hand():
     found = labels(evaluator_of("looping"), case_of(SENTENCE * 4 + "It then waits."))
     text = SENTENCE * 4 + "It then waits."
@@ -132,6 +137,13 @@ def test_json_schema(answer, schema, expected):
     assert found["json_context_parses"] in (1, None)
 
 
+def test_a_value_that_the_checker_trips_over_is_an_error_of_its_own():
+    rows = judged(evaluator_of("json_schema"), case_of("1" + "0" * 400, {"json_schema": {"multipleOf": 0.1}}))
+    said = {row.error for row in rows if row.criterion in ANSWER_JSON}
+    assert len(said) == 1
+    assert (said.pop() or "").startswith("the value cannot be held against the schema (OverflowError: ")
+
+
 def test_a_schema_that_doubles_at_each_reference_is_an_error(monkeypatch):
     from ragassay.evaluate.judging.judges.eval_studio.form import schema_check
 
@@ -162,7 +174,9 @@ def test_the_schema_of_a_file_and_a_fence(tmp_path):
     )
 
 
-@pytest.mark.parametrize("schema", ["x", 7, {"type": "nonsense"}, {"pattern": "(?=a)"}])
+@pytest.mark.parametrize(
+    "schema", ["x", 7, {"type": "nonsense"}, {"pattern": "(?=a)"}, {"$schema": 5}, {"$schema": []}]
+)
 def test_a_bad_schema_is_one_sentence_that_names_the_query(schema):
     with pytest.raises(InputError, match=r"^query 'q1': metadata\.json_schema"):
         judged(evaluator_of("json_schema"), case_of("1", {"json_schema": schema}))

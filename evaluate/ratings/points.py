@@ -1,0 +1,226 @@
+"""Points: what ranks agents and what tests them. On a query, the mean over its opponents of win 1, tie 1/2, loss 0.
+
+A game that failed is missing. Beside the points that were seen stand those with every failed game lost, and won, so
+that what failures hide can be asked: a judge that fails where an agent would lose otherwise lifts it. An answer that
+failed loses: its games are lost where the worst is asked of its agent, missing where the best is, and won by the other.
+
+Where pairs have met on different queries, as in adaptive play, a pair that met on m of n queries counts n / m, and a
+query's value is the agent's points plus what the query adds to them: the linearised mean (Binder, International
+Statistical Review 51, 1983). Its mean is the points, and differences of two agents have the spread of the difference of
+theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragassay.arrays import Floats, Ints, Truths
+
+from ..statistics.clustered import Values
+from .verdicts import SCORES
+from .win_table import Decided, Weigh
+
+NOBODY: Mapping[str, Collection[str]] = {}
+
+
+@dataclass(frozen=True)
+class Points:
+    """Of agents on queries, both sorted; all (agents, queries) from 0 to 1, NaN where there is none.
+
+    seen: by the verdicts there are. lost, won: with every failed game of the agent lost, and won; the same array where
+    nothing failed. failures: (games, 3), agent, opponent and query of each game that failed and may count against the
+    agent. n_failed: games without a verdict. strangers: pairs of agents with a verdict that have none on each other.
+    With pairs that met on different queries values are linearised, and may be below 0 or above 1.
+    """
+
+    agents: tuple[str, ...]
+    queries: tuple[str, ...]
+    seen: Floats
+    lost: Floats
+    won: Floats
+    failures: Ints
+    n_failed: int = 0
+    strangers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def means(self) -> Floats:
+        """(agents,): the points of each, NaN of one without a verdict."""
+        known = ~np.isnan(self.seen)
+        total = np.where(known, self.seen, 0.0).sum(axis=1)
+        means: Floats = np.divide(total, known.sum(axis=1), out=np.full(len(total), np.nan), where=known.any(axis=1))
+        return means
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The agents, best first; level ones by name, those without a verdict last."""
+        means = np.round(self.means, 9)
+        places = sorted(range(len(means)), key=lambda at: (np.isnan(means[at]), -np.nan_to_num(means[at]), at))
+        return tuple(self.agents[at] for at in places)
+
+    def values(self) -> dict[str, Values]:
+        """Agent to query to points."""
+        rows = ([None if value != value else value for value in row] for row in self.seen.tolist())
+        return {agent: dict(zip(self.queries, row, strict=True)) for agent, row in zip(self.agents, rows, strict=True)}
+
+    def of(self, agents: Sequence[str]) -> Points:
+        """Those of some agents, in this order; their points against all remain."""
+        at = [self.agents.index(agent) for agent in agents]
+        strangers = tuple(pair for pair in self.strangers if set(pair) <= set(agents))
+        place = np.full(len(self.agents) + 1, -1)
+        place[at] = np.arange(len(at))
+        agent, opponent, query = self.failures.T
+        failures = np.stack([place[agent], place[opponent], query], axis=1)[place[agent] >= 0]
+        rows = self.seen[at], self.lost[at], self.won[at]
+        return Points(tuple(agents), self.queries, *rows, failures, self.n_failed, strangers)
+
+
+def points_of(
+    verdicts: Sequence[Decided],
+    agents: Sequence[str],
+    queries: Sequence[str],
+    weigh: Weigh = "pairs",
+    unanswered: Mapping[str, Collection[str]] = NOBODY,
+) -> Points:
+    """From verdicts, in any order. agents, queries: all that take part.
+
+    unanswered: agent to the queries on which its answer failed. weigh: whether each pair counts the same, or each game,
+    where pairs have met on different queries.
+    """
+    names, asked = tuple(sorted(set(agents))), tuple(sorted(set(queries)))
+    rows = _Rows.of(verdicts, names, asked, unanswered)
+    plan = None if rows.alike else weigh
+    shape = (len(names), len(asked))
+    counting = rows.doubted | rows.own_fault
+    failures = np.stack([rows.agent, rows.opponent, rows.query], axis=1)[counting]
+    seen = _table(rows, ~rows.missing, 0.0, shape, plan)
+    lost = won = seen
+    if rows.missing.any():
+        lost = _table(rows, ~rows.missing | counting | rows.given, 0.0, shape, plan)
+        won = _table(rows, ~rows.missing | rows.doubted | rows.given, 1.0, shape, plan)
+    return Points(names, asked, seen, lost, won, failures, int(rows.missing.sum()) // 2, rows.strangers(names))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Every game twice, once from the side of each; all (rows,). missing: without a verdict; of these, doubted: by the
+    judge's failure; own_fault: since the agent's own answer failed; given: since the opponent's alone did."""
+
+    agent: Ints
+    opponent: Ints
+    query: Ints
+    score: Floats
+    missing: Truths
+    doubted: Truths
+    own_fault: Truths
+    given: Truths
+
+    @classmethod
+    def of(
+        cls,
+        verdicts: Sequence[Decided],
+        names: Sequence[str],
+        queries: Sequence[str],
+        unanswered: Mapping[str, Collection[str]],
+    ) -> _Rows:
+        agent_at, query_at = ({name: at for at, name in enumerate(row)} for row in (names, queries))
+        n = len(verdicts)
+        a = np.fromiter((agent_at[v.agent_a] for v in verdicts), dtype=np.intp, count=n)
+        b = np.fromiter((agent_at[v.agent_b] for v in verdicts), dtype=np.intp, count=n)
+        query = np.fromiter((query_at[v.query_id] for v in verdicts), dtype=np.intp, count=n)
+        given = (np.nan if v.winner is None else SCORES[v.winner] for v in verdicts)
+        score = np.fromiter(given, dtype=np.float64, count=n)
+        silent = np.zeros((len(names), len(queries)), dtype=bool)
+        for name, ids in unanswered.items():
+            if name in agent_at:
+                silent[agent_at[name], [query_at[one] for one in ids if one in query_at]] = True
+        agent, opponent = np.concatenate([a, b]), np.concatenate([b, a])
+        both = np.concatenate([query, query])
+        missing: Truths = np.isnan(np.concatenate([score, score]))
+        mine, theirs = silent[agent, both], silent[opponent, both]
+        return cls(
+            agent,
+            opponent,
+            both,
+            np.nan_to_num(np.concatenate([score, 1 - score])),
+            missing,
+            missing & ~mine & ~theirs,
+            missing & mine,
+            missing & theirs & ~mine,
+        )
+
+    @property
+    def alike(self) -> bool:
+        """Whether every two of those that have met anybody have met on the same queries."""
+        n_met, n_queries = len(np.unique(self.agent)), len(np.unique(self.query))
+        top = max(int(self.agent.max(initial=0)), int(self.opponent.max(initial=0))) + 1
+        place = (self.query * top + self.agent) * top + self.opponent
+        return bool(len(np.unique(place)) == n_queries * n_met * (n_met - 1))
+
+    def strangers(self, names: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """Pairs of agents that have a verdict, and none on each other."""
+        met = np.zeros((len(names), len(names)), dtype=bool)
+        met[self.agent[~self.missing], self.opponent[~self.missing]] = True
+        rated = met.any(axis=1)
+        apart = np.triu((~met & np.outer(rated, rated)).astype(np.intp), 1)
+        return tuple((names[a], names[b]) for a, b in np.argwhere(apart).tolist())
+
+
+def _table(rows: _Rows, counted: Truths, failed_score: float, shape: tuple[int, int], plan: Weigh | None) -> Floats:
+    """Points by the rows counted, those missing at `failed_score`. plan: how they are linearised; None: not at all."""
+    agent, query = rows.agent[counted], rows.query[counted]
+    failed = np.where(rows.given, 1.0, failed_score)
+    score = np.where(rows.missing, failed, rows.score)[counted]
+    if plan is not None:
+        return _linearised(rows, counted, score, shape, plan)
+    total, number = np.zeros(shape), np.zeros(shape)
+    np.add.at(total, (agent, query), score)
+    np.add.at(number, (agent, query), 1.0)
+    points: Floats = np.divide(total, number, out=np.full(shape, np.nan), where=number > 0)
+    return points
+
+
+def _linearised(rows: _Rows, counted: Truths, score: Floats, shape: tuple[int, int], plan: Weigh) -> Floats:
+    """W + n sum_o w_o f_o (s - s_o) / sum_o w_o N_o on each of the n queries met on, for each agent.
+
+    W = sum_o w_o sum s / sum_o w_o N_o over opponents o, s the scores of its N_o games against o, s_o their mean; w_o =
+    n / m_o, m_o the queries on which they met. f_o = sqrt(m / (m - 1) (n - 1) / n), m the queries with a game that
+    counts, since against o there are only m queries to learn s_o from. Of games that count the same w_o is 1, and s_o
+    is W.
+    """
+    n_agents = shape[0]
+    agent, opponent, query = rows.agent[counted], rows.opponent[counted], rows.query[counted]
+    asked = np.unique(rows.query)
+    n = len(asked)
+    found = np.full(shape, np.nan)
+
+    def by_pair(values: Floats | None, which: Truths | None = None) -> Floats:
+        a, o = (rows.agent, rows.opponent) if which is None else (agent, opponent)
+        return np.bincount(a * n_agents + o, weights=values, minlength=n_agents**2).astype(np.float64)
+
+    pair = agent * n_agents + opponent
+    number, total = by_pair(None, counted), by_pair(score, counted)
+    met = _queries_of(rows.agent * n_agents + rows.opponent, rows.query, n_agents**2)
+    known = _queries_of(pair, query, n_agents**2)
+    weight = np.divide(n, met, out=np.zeros_like(met), where=met > 0) if plan == "pairs" else np.ones_like(met)
+    held = (weight * number).reshape(n_agents, -1).sum(axis=1)
+    rated = held > 0
+    mean = np.divide((weight * total).reshape(n_agents, -1).sum(axis=1), held, out=np.zeros_like(held), where=rated)
+    if plan == "pairs":
+        centre = np.divide(total, number, out=np.zeros_like(total), where=number > 0)[pair]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            few = np.where(known > 1, np.sqrt(known / (known - 1) * (n - 1) / n), 1.0)
+    else:
+        centre, few = mean[agent], np.ones_like(known)
+    added = np.zeros(shape)
+    np.add.at(added, (agent, query), (weight * few)[pair] * (score - centre) * n / held[agent])
+    found[np.ix_(rated, asked)] = mean[rated, None] + added[np.ix_(rated, asked)]
+    return found
+
+
+def _queries_of(pair: Ints, query: Ints, n_pairs: int) -> Floats:
+    """(pairs,): on how many queries each has a row."""
+    n = int(query.max(initial=0)) + 1
+    return np.bincount(np.unique(pair * n + query) // n, minlength=n_pairs).astype(np.float64)

@@ -1,0 +1,118 @@
+"""Holm from the leader, against scipy's tests and statsmodels' way of stepping down, by hand and by property."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import permutation_test, ttest_rel
+from scipy.stats import t as student
+
+from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
+from ragassay.evaluate.statistics.ladder import LEVEL, holm_from_leader
+
+
+def alone(n: int) -> Clusters:
+    return clusters_of_rows([f"{at:03d}" for at in range(n)])
+
+
+def ranked(values: np.ndarray) -> np.ndarray:
+    return values[np.argsort(-np.nanmean(values, axis=1), kind="stable")]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_two_it_tells_where_scipys_t_and_its_flips_both_do(seed):
+    rng = np.random.default_rng(seed)
+    values = ranked(np.stack([rng.integers(0, 61, 14) / 60, rng.integers(0, 45, 14) / 60]))
+    by_t = ttest_rel(*values, alternative="greater").pvalue
+    flips = permutation_test((values[0] - values[1],), np.mean, permutation_type="samples", n_resamples=np.inf).pvalue
+    found = holm_from_leader(values, alone(14), 7)
+    p = max(by_t, flips / 2) if by_t <= LEVEL / 2 else by_t
+    assert found.p[0] == pytest.approx(p, rel=1e-4)
+    assert found.told[0] == (p <= 0.0225)
+
+
+def test_each_step_has_its_own_level_and_the_first_that_fails_ends_it():
+    """Of four others the smallest p is held to .01125, then .015, then .0225 twice."""
+    levels = [LEVEL / 4, LEVEL / 3, LEVEL / 2, LEVEL / 2]
+    rng = np.random.default_rng(3)
+    seen = [False] * 5
+    for _ in range(200):
+        values = ranked(rng.normal(0.5 - 0.02 * np.arange(5)[:, None], 0.1, (5, 40)))
+        found = holm_from_leader(values, alone(40), 7)
+        order, told = np.argsort(found.p, kind="stable"), 0
+        while told < 4 and found.p[order[told]] <= levels[told]:
+            told += 1
+        hand = np.isin(np.arange(4), order[:told])
+        worst = max(np.flatnonzero(~hand), default=-1)
+        assert found.told.tolist() == [bool(one and at > worst) for at, one in enumerate(hand)]
+        seen[told] = True
+    assert all(seen)
+
+
+def test_the_interval_is_students_at_the_ladders_level():
+    rng = np.random.default_rng(5)
+    values = ranked(rng.normal([[0.6], [0.55], [0.5], [0.5]], 0.2, (4, 30)))
+    found = holm_from_leader(values, alone(30), 7)
+    gaps = values[0] - values[1:]
+    reach = student.ppf(1 - LEVEL / 3, 29) * gaps.std(axis=1, ddof=1) / np.sqrt(30)
+    assert found.high == pytest.approx(gaps.mean(axis=1) + reach)
+    low = gaps.mean(axis=1) - reach
+    assert found.low == pytest.approx(np.where(found.told, np.maximum(low, 0), np.minimum(low, 0)))
+
+
+def test_a_step_down_is_less_strict_than_bonferroni_and_stricter_than_each_test_alone():
+    rng = np.random.default_rng(6)
+    counts = np.zeros(3)
+    for _ in range(100):
+        values = ranked(rng.normal(0.5 - 0.03 * np.arange(6)[:, None], 0.1, (6, 40)))
+        found = holm_from_leader(values, alone(40), 7)
+        counts += [(found.p <= LEVEL / 5).sum(), found.told.sum(), (found.p <= LEVEL / 2).sum()]
+    assert counts[0] < counts[1] < counts[2]
+
+
+def test_what_failed_counts_against_the_leader():
+    rng = np.random.default_rng(4)
+    other = rng.uniform(0.3, 0.7, 30)
+    leader = other + 0.1
+    leader[::2] = np.nan
+    values = np.stack([leader, other])
+    assert holm_from_leader(values, alone(30), 7).told.tolist() == [True]
+    worst = np.where(np.isnan(leader), 0.0, leader) - other
+    found = holm_from_leader(values, alone(30), 7, worst[None])
+    assert found.told.tolist() == [False] and found.low[0] < 0 < found.high[0]
+    assert (found.n, found.n_failed) == ([15], [15])
+
+
+@pytest.mark.parametrize(("n", "told"), [(5, False), (6, True)])
+def test_six_sections_that_all_say_the_same_suffice_and_five_do_not(n, told):
+    found = holm_from_leader(np.array([[0.8] * n, [0.5] * n]), alone(n), 7)
+    assert found.told.tolist() == [told]
+    assert found.low[0] <= 0.3 <= found.high[0] < 1
+
+
+@given(st.integers(0, 10_000), st.integers(2, 7), st.integers(2, 40), st.integers(1, 4))
+def test_who_is_told_ranks_below_all_who_are_not_and_their_intervals_are_beyond_0(seed, k, n, per_section):
+    rng = np.random.default_rng(seed)
+    values = np.clip(rng.normal(0.5 - 0.05 * np.arange(k)[:, None], 0.2, (k, n)), 0, 1)
+    values[rng.random(values.shape) < 0.05] = np.nan
+    if np.isnan(values).all(axis=1).any():
+        return
+    sections = clusters_of_rows([f"{at // per_section:03d}" for at in range(n)])
+    found = holm_from_leader(ranked(values), sections, 7)
+    assert found.told.tolist() == sorted(found.told.tolist())
+    assert found.told.tolist() == (found.adjusted <= 0.05).tolist()
+    known = ~np.isnan(found.low)
+    assert ((found.low >= 0) == found.told)[known & (found.low != 0)].all()
+    assert (found.low <= found.difference)[known].all() and (found.difference <= found.high)[known].all()
+
+
+def test_queries_of_a_section_count_as_one_that_repeats_itself():
+    rng = np.random.default_rng(9)
+    once = ranked(rng.choice([0, 0.5, 1], (3, 20)))
+    thrice = np.repeat(once, 3, axis=1)
+    sections = clusters_of_rows([f"{at // 3:03d}" for at in range(60)])
+    one, other = holm_from_leader(once, alone(20), 7), holm_from_leader(thrice, sections, 7)
+    assert other.difference == pytest.approx(one.difference)
+    assert (other.told == one.told).all()
