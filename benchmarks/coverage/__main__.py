@@ -15,6 +15,7 @@ TABLES = (
     "corrected",
     "ratings",
     "verdict",
+    "pair_verdicts",
     "agreement",
     "rank_p",
     "gate",

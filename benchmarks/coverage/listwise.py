@@ -18,7 +18,8 @@ from itertools import product
 import numpy as np
 
 from benchmarks.coverage.ranking_judge import Judge, Judged, Signs, Truth, World, play, truth
-from benchmarks.coverage.verdict import called_best, table_5
+from benchmarks.coverage.tournaments import Tables, table_5
+from benchmarks.coverage.verdict import decided
 from ragassay.arrays import Floats, Truths
 from ragassay.evaluate.statistics.clustered import estimate, interval, intervals
 from ragassay.evaluate.statistics.holm import holm
@@ -62,15 +63,13 @@ def worlds() -> dict[str, tuple[float, ...]]:
 
 @dataclass(frozen=True)
 class Cell:
-    """A world, a judge and so many experiments of them. won, points: (experiments, agents, queries), the shares of its
-    games that each won, and the same with ties as halves."""
+    """A world, a judge and so many experiments of them, and the points that come of the verdicts."""
 
     world: World
     judge: Judge
     judged: Judged
     verdict: Signs
-    won: Floats
-    points: Floats
+    tables: Tables
 
     @classmethod
     def of(cls, world: World, judge: Judge, experiments: int, start: int = 0) -> Cell:
@@ -78,14 +77,8 @@ class Cell:
         place = [21, world.n_queries, world.per_section, int(world.best.sum())]
         generator = np.random.default_rng([*place, start] if start else place)
         judged = play(world, judge, experiments, generator)
-        verdict, n = judged.verdict, len(world.strengths)
-        won = np.zeros((experiments, n, world.n_queries))
-        points = np.zeros_like(won)
-        for pair, (one, other) in enumerate(world.pairs.tolist()):
-            for agent, sign in ((one, 1), (other, -1)):
-                won[:, agent] += verdict[..., pair] == sign
-                points[:, agent] += (1 + sign * verdict[..., pair]) / 2
-        return cls(world, judge, judged, verdict, won / (n - 1), points / (n - 1))
+        scores = (1 + judged.verdict.swapaxes(1, 2).astype(np.float32)) / 2
+        return cls(world, judge, judged, judged.verdict, Tables.of(scores, len(world.strengths), world.clusters))
 
     @property
     def truth(self) -> Truth:
@@ -94,14 +87,14 @@ class Cell:
 
     @property
     def gaps(self) -> Floats:
-        """(experiments, pairs, queries): differences of the shares won."""
+        """(experiments, pairs, queries): differences of points."""
         first, second = self.world.pairs.T
-        return np.asarray(self.won[:, first] - self.won[:, second])
+        return np.asarray(self.tables.seen[:, first] - self.tables.seen[:, second])
 
 
 def told_apart(cell: Cell) -> tuple[float, float]:
-    """How often the table of pairs (Holm) calls some equal agents different, or two the wrong way round, and the share
-    of the truly different pairs that it tells apart rightly."""
+    """How often Holm's correction over all pairs calls some equal agents different, or two the wrong way round, and the
+    share of the truly different pairs that it tells apart rightly."""
     first, second = cell.world.pairs.T
     clusters = cell.world.clusters
     sums = clusters.sums(cell.gaps)
@@ -149,27 +142,27 @@ def verdicts_and_intervals(place: Place) -> tuple[str, str]:
     """A line of the first table and one of the second."""
     cell = place.played(place.experiments)
     false, power = told_apart(cell)
-    called = called_best(cell.won, cell.points, cell.world.clusters)
-    only, decided = cell.world.best & (cell.world.best.sum() == 1), called >= 0
-    shares = f"{false:.1%} | {(decided & ~only[called]).mean():.1%} | {decided.mean():.1%} | {_percent(power)}"
-    held = " | ".join((_win_rates(cell), _differences(cell), _flips(cell), _first_wins(cell)))
+    called = decided(cell.tables)
+    only, any_called = cell.world.best & (cell.world.best.sum() == 1), called >= 0
+    shares = f"{false:.1%} | {(any_called & ~only[called]).mean():.1%} | {any_called.mean():.1%} | {_percent(power)}"
+    held = " | ".join((_points(cell), _differences(cell), _flips(cell), _first_wins(cell)))
     return (
         f"{place} {(cell.verdict == 0).mean():.0%} | {shares} |",
         f"{place} {held} | {_percent(_place_favoured(cell, place.few))} |",
     )
 
 
-def _win_rates(cell: Cell) -> str:
-    ends = intervals(cell.won, np.ones(cell.world.n_queries), cell.world.clusters, (0.0, 1.0))
-    return _both(_holds(ends, cell.truth.win_rate))
+def _points(cell: Cell) -> str:
+    ends = intervals(cell.tables.seen, np.ones(cell.world.n_queries), cell.world.clusters, (0.0, 1.0))
+    return _both(_holds(ends, cell.truth.points))
 
 
 def _differences(cell: Cell) -> str:
-    """Of win rates, over all pairs."""
+    """Of points, over all pairs."""
     first, second = cell.world.pairs.T
     ones, limits = np.ones(cell.world.n_queries), (-1.0, 1.0)
     ends = intervals(cell.gaps, ones, cell.world.clusters, limits, difference=True)
-    return _both(_holds(ends, cell.truth.win_rate[first] - cell.truth.win_rate[second]))
+    return _both(_holds(ends, cell.truth.points[first] - cell.truth.points[second]))
 
 
 def _flips(cell: Cell) -> str:
@@ -227,9 +220,7 @@ def main() -> None:
     )
     print("intervals hold the truth, the worst agent or pair in brackets, and how often the audit says that ", end="")
     print(f"a place is favoured ({min(experiments, FEW):,} experiments):\n")
-    print(
-        "| world | queries | a section | judged | win rates | differences | flip rate | first shown wins | favoured |"
-    )
+    print("| world | queries | a section | judged | points | differences | flip rate | first shown wins | favoured |")
     print("|---|--:|--:|---|--:|--:|--:|--:|--:|")
     print("\n".join(held))
 

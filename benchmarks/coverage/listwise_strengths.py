@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.coverage import ratings
 from benchmarks.coverage.listwise import SIZES, Cell, Place, places
 from benchmarks.coverage.ranking_judge import Truth
-from benchmarks.coverage.verdict import called_best, standing
+from benchmarks.coverage.verdict import decided, standing
 from ragassay.arrays import Floats
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 
@@ -32,7 +32,7 @@ def false_best(place: Place, at_once: int = 500) -> float:
     wrong = 0
     for start in range(0, place.experiments, at_once):
         cell = place.played(min(at_once, place.experiments - start), start + 1)
-        wrong += int((called_best(cell.won, cell.points, cell.world.clusters) >= 0).sum())
+        wrong += int((decided(cell.tables) >= 0).sum())
     return wrong / place.experiments
 
 
@@ -45,8 +45,8 @@ def line(place: Place) -> str:
 def _possible(cell: Cell) -> str:
     """How many true bests are among the possible ones, and how many these are."""
     covered, size = [], []
-    for won, points in zip(cell.won, cell.points, strict=True):
-        possible = {int(agent) for agent in standing(won, points, cell.world.clusters).possible_best}
+    for experiment in range(len(cell.tables.seen)):
+        possible = {int(agent) for agent in standing(cell.tables, experiment).possible_best}
         covered.append(np.mean([agent in possible for agent in np.flatnonzero(cell.world.best)]))
         size.append(len(possible))
     return f"{np.mean(covered):.1%} | {np.mean(size):.2f}"

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.coverage.comparisons import drawn, sections
+from benchmarks.coverage.tournaments import points_by
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.games.blocks import Plan
@@ -164,7 +165,7 @@ def _in_pairs(world: World, judge: Judge, quality: Floats, generator: np.random.
 
 @dataclass(frozen=True)
 class Truth:
-    """Of endlessly many queries. wins: (agents, agents), the share of its games that row wins against column; win_rate:
+    """Of endlessly many queries. wins: (agents, agents), the share of its games that row wins against column; points:
     (agents,); flip_rate: of the pairs; first_wins: of the decided rows the share won by the answer shown first."""
 
     wins: Floats
@@ -172,10 +173,9 @@ class Truth:
     first_wins: float
 
     @property
-    def win_rate(self) -> Floats:
-        """(agents,): the share of all its games that each wins."""
-        rate: Floats = self.wins.sum(axis=1) / (len(self.wins) - 1)
-        return rate
+    def points(self) -> Floats:
+        """(agents,): the mean of win 1, tie 1/2, loss 0 over its opponents."""
+        return points_by(self.wins)
 
 
 @lru_cache

@@ -1,4 +1,4 @@
-"""Simulated tournaments: do intervals of strengths cover, is P(best) calibrated, and what does adaptive play save?
+"""Simulated tournaments: do intervals of strengths cover, and what does adaptive play save?
 
     python -m benchmarks.coverage.ratings [EXPERIMENTS]
 
@@ -127,14 +127,11 @@ def query_names(world: World) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Rated:
-    """(experiments, agents) each: estimates and interval ends in log odds (NaN: none), P(best), and ranks' ends."""
+    """(experiments, agents) each: estimates and interval ends in log odds (NaN: none)."""
 
     log: Floats
     low: Floats
     high: Floats
-    p_best: Floats
-    best_rank: Floats
-    worst_rank: Floats
 
 
 def rated(world: World, scores: Floats, ties: bradley_terry.Ties = "davidson") -> Rated:
@@ -145,12 +142,12 @@ def rated(world: World, scores: Floats, ties: bradley_terry.Ties = "davidson") -
         draws = resamples(query_names(world), BOOTSTRAP, index, sections)
         result = bradley_terry.rate(contests_of(world, one), draws, 0.0, ties)
         row = []
-        for agent, figure in result.figures.items():
+        for figure in result.figures.values():
             ends = (figure.value, figure.ci_low, figure.ci_high)
             points = [np.nan if end is None else end / bradley_terry.POINTS for end in ends]
             if result.ties != ties:
                 points = [np.nan] * 3
-            row.append([*points, result.p_best[agent], *result.ranks[agent]])
+            row.append(points)
         rows.append(row)
     return Rated(*np.moveaxis(np.array(rows, dtype=np.float64), 2, 0))
 
@@ -178,7 +175,7 @@ CLEAR = (1.5, 0.9, 0.3, -0.3, -0.9, -1.5)
 
 
 def strength_cells(experiments: int) -> Iterator[str]:
-    """Coverage of strengths and ranks."""
+    """Coverage of strengths."""
     for name, strengths in WORLDS.items():
         for n_queries, per_section in ((30, 1), (50, 1), (50, 5), (100, 1), (100, 5), (200, 5)):
             for ties in ("davidson", "half"):
@@ -186,41 +183,7 @@ def strength_cells(experiments: int) -> Iterator[str]:
                 scores = simulate(world, experiments, np.random.default_rng([7, n_queries, per_section]))
                 rating = rated(world, scores, ties)
                 share, none = coverage(rating, true_log(world, ties))
-                rank = np.arange(1, len(strengths) + 1)
-                ranks = ((rating.best_rank <= rank) & (rank <= rating.worst_rank)).mean()
-                yield f"| {name} | {n_queries} | {per_section} | {ties} | {share:.3f} | {none:.3f} | {ranks:.3f} |"
-
-
-def best_cells(experiments: int) -> Iterator[str]:
-    """P(best) against how often that agent is the best; strengths are drawn anew in each experiment."""
-    for n_agents in (4, 6):
-        for spread in (0.2, 0.5, 1.0):
-            for n_queries, per_section in ((50, 1), (100, 5)):
-                said, true = [], []
-                generator = np.random.default_rng([2026, n_agents, n_queries, round(10 * spread)])
-                for _ in range(experiments):
-                    strengths = tuple((spread * generator.standard_normal(n_agents)).tolist())
-                    world = World(strengths, n_queries, per_section, by_section=0.5 * (per_section > 1))
-                    rating = rated(world, simulate(world, 1, generator))
-                    said.append(rating.p_best[0])
-                    true.append(np.arange(n_agents) == int(np.argmax(strengths)))
-                yield _calibration(n_agents, spread, n_queries, per_section, np.array(said), np.array(true))
-
-
-def _calibration(
-    n_agents: int, spread: float, n_queries: int, per_section: int, said: Floats, true: NDArray[np.bool_]
-) -> str:
-    """The leader's P(best), on average and above 0.8 and 0.95, beside how often it is right."""
-    top, rows = said.argmax(axis=1), np.arange(len(said))
-    claim, right = said[rows, top], true[rows, top]
-    parts = []
-    for low in (0.0, 0.8, 0.95):
-        chosen = claim >= low
-        if chosen.sum() >= 20:
-            parts.append(f"{claim[chosen].mean():.3f} / {right[chosen].mean():.3f} ({chosen.mean():.0%})")
-        else:
-            parts.append("–")
-    return f"| {n_agents} | {spread} | {n_queries} | {per_section} | {' | '.join(parts)} |"
+                yield f"| {name} | {n_queries} | {per_section} | {ties} | {share:.3f} | {none:.3f} |"
 
 
 SIZES = ((50, 1), (100, 1), (100, 5))
@@ -268,16 +231,11 @@ def _adaptive(world: World, done: Played) -> str:
 def main() -> None:
     """Print the tables."""
     experiments = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    parts = sys.argv[2:] or ["strengths", "best", "adaptive"]
+    parts = sys.argv[2:] or ["strengths", "adaptive"]
     if "strengths" in parts:
-        print("| agents | queries | a section | ties | covers | no interval | ranks cover |")
-        print("|---|---|---|---|---|---|---|")
+        print("| agents | queries | a section | ties | covers | no interval |")
+        print("|---|---|---|---|---|---|")
         for line in strength_cells(experiments):
-            print(line, flush=True)
-    if "best" in parts:
-        print("\n| agents | spread | queries | a section | leader: said / true | said ≥ .8 | said ≥ .95 |")
-        print("|---|---|---|---|---|---|---|")
-        for line in best_cells(experiments):
             print(line, flush=True)
     if "adaptive" in parts:
         print("\n| | queries | a section | at most | games | rounds | decided | wrong | covers | no interval", end="")

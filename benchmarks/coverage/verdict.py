@@ -1,357 +1,416 @@
-"""Does the verdict decide, name no wrong best, keep each true best, and say what choosing the leader may lose?
+"""Does the verdict decide, name no wrong best, keep each true best, and say how likely and how dear its leader is?
 
     python -m benchmarks.coverage.verdict [EXPERIMENTS]
 
-Games are drawn from shares of wins, ties being what is left: those of Table 5 of the RAGElo paper, and worlds whose
-best agents are equal. Each pair's games follow a standard normal a query; correlated, the normals of a section share
-half of their variance. Then two equal agents of which one fails where it would do badly, and two agents that differ by
-less than matters, by as much, and not at all.
+The games are those of `tournaments.py`: two exactly equal best agents in worlds of many kinds, the shares of Table 5 of
+the RAGElo paper, a judge that fails, games chosen adaptively. What is decided is decided by the product's functions;
+only runs that the t-tests of its ladder would decide are given to them, since all else in it makes telling harder.
+Beside stands the procedure as it was before points: the leader against each other by the shares of games won, a t-test
+and sign flips, both two-sided at 4.5%.
 """
 
 from __future__ import annotations
 
-import csv
+import random
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import combinations
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, pairwise
 
 import numpy as np
 
-from benchmarks.coverage.comparisons import MEASURES, drawn, sections
+from benchmarks.coverage.tournaments import (
+    Scores,
+    Tables,
+    World,
+    equal_best,
+    of_strengths,
+    one_ahead,
+    table_5,
+    unequal_ties,
+)
 from ragassay.arrays import Floats, Ints, Truths
-from ragassay.evaluate.figures.failures_at_bottom import withhold_pairs
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.ratings.standing import LEVEL_LEADER, Standing, stand
-from ragassay.evaluate.statistics.clustered import Values, estimate
-from ragassay.evaluate.statistics.holm import holm
-from ragassay.evaluate.statistics.paired_comparison import LEVEL, compare_pairs, pair_by_query, t_p
+from ragassay.evaluate.judging.games.adaptive import Design, places, play_out
+from ragassay.evaluate.ratings.points import points_of
+from ragassay.evaluate.ratings.standing import Standing, stand
+from ragassay.evaluate.ratings.verdicts import Verdict
+from ragassay.evaluate.statistics.clustered import NO_SPREAD, estimate
+from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS, LEVEL, holm_from_leader
+from ragassay.evaluate.statistics.paired_comparison import tested_error
+from ragassay.evaluate.statistics.sign_flip import flip_ps
+from ragassay.records import Winner
 
 EXPERIMENTS = 2000
-TABLE_5 = Path(__file__).parents[2] / "tests" / "data" / "paper_tables" / "ragelo_table5_wins.csv"
-ALONE, TOGETHER = (1, 0.0), (5, 0.5)
-"""Queries a section, and the correlation within it."""
+AT_ONCE = 250
+SEED = 7
+MARGIN = 0.05
 
-FAR = 0.8
-"""The share of its games that an equal best agent wins against one that is far behind."""
+FIVE = table_5()
+DESIGN = {(0.0, 200): "45.5 ± .7", (0.4, 200): "30.9 ± .7", (0.8, 200): "22.4 ± .7"}
+"""What the procedure's design was said to decide, by the luck shared and queries (its own simulation)."""
 
-
-@dataclass(frozen=True)
-class World:
-    """wins: (agents, agents), the share of its games that row wins against column; the rest of a pair's are ties."""
-
-    wins: Floats
-    n_queries: int
-    per_section: int
-    correlation: float
-
-    @property
-    def n_agents(self) -> int:
-        """How many agents there are."""
-        return len(self.wins)
-
-    @property
-    def truth(self) -> Floats:
-        """(agents,): the share of all its games that each wins."""
-        share: Floats = self.wins.sum(axis=1) / (self.n_agents - 1)
-        return share
-
-    @property
-    def best(self) -> Truths:
-        """(agents,): which are the best, several where they are equal."""
-        return np.asarray(self.truth > self.truth.max() - 1e-9)
-
-    @property
-    def clusters(self) -> Clusters:
-        """The sections of the queries."""
-        return sections(self.n_queries, self.per_section)
+KNOWN = {(0.0, 200): "46.4", (0.4, 200): "31.4", (0.8, 200): "23.2"}
+"""The same of a t-test that knows the two best."""
 
 
-def table_5() -> Floats:
-    """The shares that the paper prints."""
-    with TABLE_5.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.reader(stream))[1:]
-    return np.array([[float(cell or 0) / 100 for cell in row[1:]] for row in rows])
+def batches(world: World, experiments: int, seed: list[int]) -> Iterator[Tables]:
+    """Some experiments at once, with other sections each time."""
+    generator = np.random.default_rng(seed)
+    for start in range(0, experiments, AT_ONCE):
+        size = min(AT_ONCE, experiments - start)
+        some = world if world.wins.ndim == 2 else replace(world, wins=world.wins[start : start + size])
+        scores, clusters = some.play(size, generator)
+        yield Tables.of(scores, world.wins.shape[-1], clusters)
 
 
-def equal_best(n_agents: int, n_best: int, won: float) -> Floats:
-    """The first `n_best` win `won` of their games against each other and FAR against the rest, who are equal too."""
-    wins = np.full((n_agents, n_agents), won)
-    wins[:n_best, n_best:], wins[n_best:, :n_best] = FAR, (1 - FAR) / 2
-    np.fill_diagonal(wins, 0)
-    return wins
+def leaders(seen: Floats) -> Ints:
+    """(experiments,): the agent with the most points, the first of level ones."""
+    return np.asarray(np.round(np.nanmean(seen, axis=-1), 9).argmax(axis=1))
 
 
-def play(world: World, experiments: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
-    """(experiments, agents, queries) twice: the shares of its games that each won, and the same with ties as halves."""
-    from scipy.special import ndtri
+def ahead(values: Floats, leader: Ints, clusters: Clusters) -> tuple[Floats, Floats]:
+    """(experiments, agents) twice: how far the leader is ahead of each, and the one-sided p of the clustered t-test.
 
-    won = np.zeros((experiments, world.n_agents, world.n_queries))
-    points = np.zeros_like(won)
-    for one, other in combinations(range(world.n_agents), 2):
-        shape = (experiments, world.n_queries)
-        normal = drawn(shape, world.per_section, world.correlation, generator)
-        first, second = normal < ndtri(world.wins[one, other]), normal > ndtri(1 - world.wins[other, one])
-        for agent, ahead, behind in ((one, first, second), (other, second, first)):
-            won[:, agent] += ahead
-            points[:, agent] += (1.0 + ahead - behind) / 2
-    return won / (world.n_agents - 1), points / (world.n_agents - 1)
-
-
-def values_of(rates: Floats) -> dict[str, Values]:
-    """Agent to query to value of (agents, queries), NaN where there is none; names in the order of `sections`."""
-    return {
-        str(agent): {str(query): None if np.isnan(value) else value for query, value in enumerate(row.tolist())}
-        for agent, row in enumerate(rates)
-    }
-
-
-def standing(rates: Floats, points: Floats, clusters: Clusters) -> Standing:
-    """Of one experiment, (agents, queries): agents stand by their points, as by Bradley-Terry with all games played."""
-    order = np.argsort(-np.nanmean(points, axis=1), kind="stable")
-    return stand([str(agent) for agent in order], values_of(rates), clusters, 7)
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Means over experiments: whether the leader was decided, by Holm over all pairs, wrongly, was a best agent; how
-    many true bests were among the possible ones, how many these were; claimed and true regret."""
-
-    decided: float
-    by_holm: float
-    wrong: float
-    right: float
-    covered: float
-    size: float
-    claimed: float
-    lost: float
-
-
-def tally(world: World, experiments: int, generator: np.random.Generator) -> Tally:
-    """By the code of the verdict itself."""
-    rows = []
-    for _ in range(experiments):
-        won, points = (part[0] for part in play(world, 1, generator))
-        found = standing(won, points, world.clusters)
-        leader, possible = int(found.leader), {int(agent) for agent in found.possible_best}
-        rows.append(
-            (
-                found.decided,
-                _by_holm(won, leader, world),
-                found.decided and _is_wrong(world, leader),
-                world.best[leader],
-                np.mean([agent in possible for agent in np.flatnonzero(world.best)]),
-                len(possible),
-                found.expected_regret or 0.0,
-                world.truth.max() - world.truth[leader],
-            )
-        )
-    return Tally(*np.mean(np.array(rows, dtype=np.float64), axis=0).tolist())
-
-
-def _is_wrong(world: World, leader: int) -> bool:
-    """Whether it is wrong to call `leader` the best: another is better or as good."""
-    return not world.best[leader] or int(world.best.sum()) > 1
-
-
-def _by_holm(won: Floats, leader: int, world: World) -> bool:
-    """Whether the leader is told from each other by tests corrected over all pairs, as the verdict was made before."""
-    pairs = list(combinations(range(world.n_agents), 2))
-    sums, sizes = world.clusters.sums(won), world.clusters.sizes
-    found = [estimate(sums[a] - sums[b], sizes) for a, b in pairs]
-    adjusted = holm([float(np.nan_to_num(t_p(one, world.n_queries), nan=1.0)) for one in found])
-    return all(
-        p is not None and p <= LEVEL and (one.value > 0) == (pair[0] == leader)
-        for pair, one, p in zip(pairs, found, adjusted, strict=True)
-        if leader in pair
-    )
-
-
-def false_best(world: World, experiments: int, generator: np.random.Generator, at_once: int = 200) -> float:
-    """How often any agent is called the best that is not the only best."""
-    wrong = 0
-    for start in range(0, experiments, at_once):
-        called = called_best(*play(world, min(at_once, experiments - start), generator), world.clusters)
-        wrong += sum(_is_wrong(world, agent) for agent in called[called >= 0].tolist())
-    return wrong / experiments
-
-
-def called_best(won: Floats, points: Floats, clusters: Clusters) -> Ints:
-    """(experiments,): the agent that is called the best, or -1; of (experiments, agents, queries), as `play` gives.
-
-    Only experiments that pass the t-test are given to the verdict's code.
+    values: (experiments, agents, queries). p is 0 of a lead without spread, and 1 against itself.
     """
-    sums, rows = clusters.sums(won), np.arange(len(won))
-    leader = points.mean(axis=-1).argmax(axis=1)
-    passed = np.ones(len(won), dtype=bool)
-    for agent in range(won.shape[1]):
-        found = estimate(sums[rows, leader] - sums[:, agent], np.broadcast_to(clusters.sizes, sums[:, 0].shape))
-        passed &= (leader == agent) | ~(t_p(found, won.shape[-1]) > LEVEL_LEADER)
-    called = np.full(len(won), -1)
-    for index in np.flatnonzero(passed):
-        found_one = standing(won[index], points[index], clusters)
-        if found_one.decided:
-            called[index] = int(found_one.leader)
+    from scipy.special import stdtr
+
+    gaps = values[np.arange(len(values)), leader][:, None] - values
+    there = ~np.isnan(gaps)
+    found = estimate(clusters.sums(np.where(there, gaps, 0.0)), clusters.sums(there.astype(np.float64)))
+    error = tested_error(found, there.sum(axis=-1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = np.where(error > NO_SPREAD, stdtr(found.df, -found.value / error), 1.0 - (found.value > NO_SPREAD))
+    return found.value, np.where(np.isnan(p), 1.0, p)
+
+
+def may_be_decided(tables: Tables) -> Truths:
+    """(experiments,): whether Holm's steps pass the t-tests of the points seen, without which nothing is decided."""
+    leader = leaders(tables.seen)
+    p = ahead(tables.seen, leader, tables.clusters)[1]
+    p[np.arange(len(p)), leader] = -1.0
+    k = p.shape[1] - 1
+    limits = np.minimum(LEVEL / np.arange(k, 0, -1), LEVEL / 2)
+    return np.asarray((np.sort(p, axis=1)[:, 1:] <= 1.001 * limits).all(axis=1))
+
+
+def standing(tables: Tables, experiment: int, margin: float = MARGIN) -> Standing:
+    """Of one experiment, all of it."""
+    found = stand(tables.points(experiment), tables.clusters, SEED, margin)
+    assert found is not None
+    return found
+
+
+def told(tables: Tables, experiment: int) -> tuple[Ints, Truths]:
+    """The order (agents,), best first, and whether the leader is told from each other (others,); `standing`, sooner."""
+    order = np.argsort(-np.round(np.nanmean(tables.seen[experiment], axis=-1), 9), kind="stable")
+    seen, lost, won = (table[experiment, order] for table in (tables.seen, tables.lost, tables.won))
+    failed = (lost[0] - won[1:], won[0] - lost[1:]) if tables.failed[experiment].any() else (None, None)
+    return order, holm_from_leader(seen, tables.clusters, SEED, *failed).told
+
+
+def decided(tables: Tables) -> Ints:
+    """(experiments,): the agent that the product's ladder tells from each other, or -1."""
+    called = np.full(len(tables.seen), -1)
+    for experiment in np.flatnonzero(may_be_decided(tables)).tolist():
+        order, passed = told(tables, experiment)
+        if passed.all():
+            called[experiment] = order[0]
     return called
 
 
-def table_cells(experiments: int) -> Iterator[str]:
-    """Table 5, and worlds of equal agents, by the whole verdict."""
-    cells = [("Table 5", table_5(), n, layout) for n in (50, 100, 200, 400) for layout in (ALONE, TOGETHER)]
-    cells += [("two equal best", equal_best(6, 2, 0.4), n, layout) for n in (60, 200) for layout in (ALONE, TOGETHER)]
-    cells += [("six equal", equal_best(6, 6, 0.4), n, layout) for n in (60, 200) for layout in (ALONE, TOGETHER)]
-    for name, wins, n, (each, correlation) in cells:
-        world = World(wins, n, each, correlation)
-        one = tally(world, experiments, np.random.default_rng([11, n, each, int(world.best.sum())]))
-        wrong = f"{one.wrong:.1%}" if name == "Table 5" else "below"
-        yield (
-            f"| {name} | {n} | {each} | {correlation:g} | {one.by_holm:.1%} | {one.decided:.1%} | {wrong} | "
-            f"{one.right:.1%} | {one.covered:.1%} | {one.size:.2f} | {100 * one.claimed:.2f} | {100 * one.lost:.2f} |"
-        )
+def decided_before(tables: Tables) -> Ints:
+    """The same by the procedure as it was: on shares of games won."""
+    leader = leaders(tables.seen)
+    value, p = ahead(tables.shares, leader, tables.clusters)
+    mine = np.arange(value.shape[1]) == leader[:, None]
+    n_sections = len(np.unique(tables.clusters.numbers))
+    passed = (mine | ((value > 0) & (2 * p <= LEVEL))).all(axis=1) & (n_sections >= FEWEST_SECTIONS)
+    called = np.full(len(value), -1)
+    for at in np.flatnonzero(passed).tolist():
+        gaps = np.delete(tables.shares[at, leader[at]] - tables.shares[at], leader[at], axis=0)
+        whole = np.where(np.isnan(gaps), 0.0, gaps) * len(gaps)
+        flips = flip_ps(tables.clusters.sums(whole), SEED)
+        if all(one is not None and one <= LEVEL for one in flips):
+            called[at] = leader[at]
+    return called
 
 
-WORST = (
-    ("two of six, a fifth tied", 6, 0.4),
-    ("two of six, none tied", 6, 0.5),
-    ("two of two, a fifth tied", 2, 0.4),
-    ("two of two, none tied", 2, 0.5),
+@dataclass(frozen=True)
+class Cell:
+    """A world by name, and how many agents tie how."""
+
+    name: str
+    world: World
+
+    @property
+    def seed(self) -> list[int]:
+        """Of its experiments."""
+        world = self.world
+        return [31, *(round(100 * one) for one in (world.icc, world.luck)), world.n_queries, *map(ord, world.layout)]
+
+    def __str__(self) -> str:
+        world = self.world
+        return f"| {self.name} | {world.n_queries} | {world.layout} | {world.icc:g} | {world.luck:g} |"
+
+
+PLACE = "| world | queries | sections | icc | luck shared |"
+TWO_OF_TWO, TWO_OF_SIX = equal_best(2, 2, 0.4), equal_best(6, 2, 0.4)
+UNEVEN = (("by 5", 0.5), ("1 to 10", 0.2), ("1 to 10", 0.5), ("1 to 10", 0.8), ("Zipf", 0.5), ("big", 0.5))
+
+
+def wrong_cells() -> Iterator[Cell]:
+    """Two exactly equal best agents, or all of them equal."""
+    for n in (12, 30, 60, 200, 400):
+        yield Cell("two of two", World(TWO_OF_TWO, n))
+        yield Cell("two of six", World(TWO_OF_SIX, n, luck=0.4))
+    for n in (60, 200):
+        yield Cell("two of two, none tied", World(equal_best(2, 2, 0.5), n))
+        yield Cell("two of six, none tied", World(equal_best(6, 2, 0.5), n, luck=0.8))
+    for layout, icc in (*UNEVEN, ("Zipf", 0.8), ("big", 0.8), ("Zipf", 0.2), ("big", 0.2), ("by 5", 0.8)):
+        yield Cell("two of two", World(TWO_OF_TWO, 100, layout, icc))
+        yield Cell("two of six", World(TWO_OF_SIX, 200, layout, icc, 0.4))
+    for layout, icc in UNEVEN[-3:]:
+        yield Cell("two of two", World(TWO_OF_TWO, 400, layout, icc))
+    for n_agents in (12, 20):
+        yield Cell(f"two of {n_agents}", World(equal_best(n_agents, 2, 0.4), 100, luck=0.4))
+        yield Cell(f"two of {n_agents}", World(equal_best(n_agents, 2, 0.4), 200, "1 to 10", 0.5, 0.4))
+    for n_agents in (6, 20):
+        yield Cell(f"{n_agents} equal", World(equal_best(n_agents, n_agents, 0.4), 100, luck=0.4))
+    for luck in (0.0, 0.4, 0.8):
+        yield Cell("two of six, ties 40% and 55%", World(unequal_ties(6), 200, luck=luck))
+
+
+def wrong_lines(experiments: int) -> Iterator[str]:
+    """How often any agent is called the best, where none is."""
+    yield f"{PLACE} wrong | before |\n|---|--:|---|--:|--:|--:|--:|"
+    shares, over = [], 5 + 200 * np.sqrt(0.05 * 0.95 / experiments)
+    for cell in wrong_cells():
+        now, then = _shares(cell, experiments, decided, decided_before)
+        shares.append(now)
+        yield f"{cell} {now:.1f} | {then:.1f} |"
+    missed = sum(share > over for share in shares)
+    ends = f"from {min(shares):.1f}% to {max(shares):.1f}%, {missed or 'none'} over {over:.1f}%"
+    yield f"\n{len(shares)} cells of {experiments:,} runs: {ends} (5% and two standard errors)."
+
+
+def _shares(cell: Cell, experiments: int, *by: Callable[[Tables], Ints]) -> list[float]:
+    """In how many of a hundred runs each way calls an agent the best."""
+    found = [[(way(tables) >= 0) for way in by] for tables in batches(cell.world, experiments, cell.seed)]
+    return [float(100 * np.concatenate(rows).mean()) for rows in zip(*found, strict=True)]
+
+
+def set_cells() -> Iterator[Cell]:
+    """Worlds in which the true best may be missed."""
+    for n, layout, icc in ((60, "alone", 0.0), (200, "alone", 0.0), (200, "1 to 10", 0.5)):
+        yield Cell("two of six", World(TWO_OF_SIX, n, layout, icc, 0.4))
+        yield Cell("six equal", World(equal_best(6, 6, 0.4), n, layout, icc, 0.4))
+        yield Cell("one of six 1 point ahead", World(one_ahead(6, 0.01), n, layout, icc, 0.4))
+        yield Cell("Table 5", World(FIVE, n, layout, icc, 0.4))
+    yield Cell("six equal", World(equal_best(6, 6, 0.4), 200, "Zipf", 0.5, 0.4))
+    yield Cell("20 equal", World(equal_best(20, 20, 0.4), 100, luck=0.4))
+    yield Cell("two of six, ties 40% and 55%", World(unequal_ties(6), 200, luck=0.4))
+
+
+def set_lines(experiments: int) -> Iterator[str]:
+    """How often a true best is among the possible ones, how many these are, and how often the leader is told from some
+    agent that is as good or better."""
+    yield f"{PLACE} true best in the set | set | leader right | any told wrongly |"
+    yield "|---|--:|---|--:|--:|--:|--:|--:|--:|"
+    low, lowest = 95 - 200 * np.sqrt(0.05 * 0.95 / experiments), 100.0
+    for cell in set_cells():
+        best, truth, rows = cell.world.best, cell.world.truth, []
+        for tables in batches(cell.world, experiments, cell.seed):
+            for experiment in range(len(tables.seen)):
+                order, passed = told(tables, experiment)
+                out, leader = order[1:][passed], order[0]
+                wrongly = (truth[out] > truth[leader] - 1e-9).any()
+                rows.append((1 - best[out].sum() / best.sum(), (len(order) - len(out)) / 100, best[leader], wrongly))
+        covered, size, right, wrongly = (100 * np.mean(rows, axis=0)).tolist()
+        lowest = min(lowest, covered)
+        yield f"{cell} {covered:.1f} | {size:.2f} | {right:.1f} | {wrongly:.1f} |"
+    yield f"\n{experiments:,} runs a line: at least {lowest:.1f}% (95% less two standard errors: {low:.1f}%)."
+
+
+def _stood(cell: Cell, experiments: int, margin: float = MARGIN) -> Iterator[Standing]:
+    for tables in batches(cell.world, experiments, cell.seed):
+        for experiment in range(len(tables.seen)):
+            yield standing(tables, experiment, margin)
+
+
+def margin_lines(experiments: int) -> Iterator[str]:
+    """Of worlds in which the best agent is better than each other by the margin exactly: `safe` of another leader and
+    `equal` of the best are wrong. And of level agents, how often they are said."""
+    yield "| world | queries | safe, wrongly | equal, wrongly | all level: safe | equal |\n|---|--:|--:|--:|--:|--:|"
+    for n_agents, n in ((2, 200), (2, 800), (2, 3200), (6, 100), (6, 400), (6, 800), (12, 200), (12, 400)):
+        wrong = np.zeros(2)
+        for found in _stood(Cell("", World(one_ahead(n_agents, MARGIN), n, luck=0.4)), experiments):
+            best = found.leader == "00"
+            wrong += found.safe and not best, found.equal and best
+        level = np.zeros(2)
+        for found in _stood(Cell("", World(one_ahead(n_agents, 0), n, luck=0.4)), experiments // 2):
+            level += found.safe, found.equal
+        shares = " | ".join(f"{one:.1f}" for one in (*wrong / experiments * 100, *level / (experiments // 2) * 100))
+        yield f"| {n_agents} agents | {n} | {shares} |"
+
+
+def chance_lines(experiments: int) -> Iterator[str]:
+    """P(best) of the leader said, and how often it is right; strengths are drawn anew in each run."""
+    said, right, loss, lost, turned = [], [], [], [], 0
+    for n_agents in (2, 4, 6, 12):
+        for spread in (0.05, 0.15, 0.4, 1.0):
+            for n, layout in ((50, "alone"), (200, "1 to 10")):
+                generator = np.random.default_rng([32, n_agents, round(100 * spread), n])
+                strengths = spread * generator.standard_normal((experiments // 8, n_agents))
+                world = World(of_strengths(strengths), n, layout, 0.3 if layout != "alone" else 0.0, 0.4)
+                for truth, found in zip(world.truth, _stood(Cell("", world), len(strengths)), strict=True):
+                    chances, leader = list(found.p_best.values()), int(found.leader)
+                    turned += sorted(chances, reverse=True) != chances
+                    said.append(chances[0])
+                    right.append(leader == truth.argmax())
+                    loss.append(100 * (found.expected_loss or 0.0))
+                    lost.append(100 * (truth.max() - truth[leader]))
+    claim, true = np.array(said), np.array(right)
+    yield "| P(best) of the leader | runs | said | right | loss said | true |\n|---|--:|--:|--:|--:|--:|"
+    ends = (0.0, 0.7, 0.8, 0.9, 0.95, 1.01)
+    for low, high in pairwise(ends):
+        some = (low <= claim) & (claim < high)
+        figures = (claim[some].mean(), true[some].mean(), np.array(loss)[some].mean(), np.array(lost)[some].mean())
+        name = f"{low:g} to {min(high, 1):g}"
+        yield f"| {name} | {some.sum():,} | {figures[0]:.3f} | {figures[1]:.3f} | {figures[2]:.2f} | {figures[3]:.2f} |"
+    yield f"\n{len(claim):,} runs; in {turned or 'none'} is the order by P(best) another than by points."
+
+
+def power_lines(experiments: int) -> Iterator[str]:
+    """Table 5, and one agent ahead of all others."""
+    yield "| world | luck shared | queries | decided | design | a t-test that knows the two best | design | before |"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|"
+    truth = World(FIVE, 0).truth
+    two = np.argsort(-truth)[:2]
+
+    def knowing(tables: Tables) -> Ints:
+        values = tables.seen[:, two]
+        return np.where(ahead(values, np.zeros(len(values), np.intp), tables.clusters)[1][:, 1] <= LEVEL / 2, 0, -1)
+
+    for luck in (0.0, 0.4, 0.8):
+        for n in (50, 100, 200, 400):
+            cell = Cell("Table 5", World(FIVE, n, luck=luck))
+            now, known, then = _shares(cell, experiments, decided, knowing, decided_before)
+            at = (luck, n)
+            yield (
+                f"| Table 5 | {luck:g} | {n} | {now:.1f} | {DESIGN.get(at, '')} | {known:.1f} | {KNOWN.get(at, '')} | "
+                f"{then:.1f} |"
+            )
+    for n_agents, n, by, design in ((6, 100, 0.14, "78.4"), (12, 100, 0.1, ""), (6, 200, 0.1, "78.9")):
+        cell = Cell("", World(one_ahead(n_agents, by), n, luck=0.4))
+        now, then = _shares(cell, experiments, decided, decided_before)
+        yield f"| one of {n_agents} {100 * by:.0f} points ahead | 0.4 | {n} | {now:.1f} | {design} | | | {then:.1f} |"
+    error = 100 * np.sqrt(0.25 / experiments)
+    yield f"\n{experiments:,} runs a line, in % (± {error:.1f} at most)."
+
+
+Fails = Callable[[Scores, np.random.Generator], Truths]
+"""(experiments, pairs, queries): which games the judge fails on."""
+
+
+def selectively(share: float, n_agents: int) -> Fails:
+    """A share of the games that the first agent loses, which are of the first pairs."""
+
+    def fails(scores: Scores, generator: np.random.Generator) -> Truths:
+        its = np.arange(scores.shape[1]) < n_agents - 1
+        return np.asarray((scores == 0) & its[:, None] & (generator.random(scores.shape) < share))
+
+    return fails
+
+
+def at_random(share: float) -> Fails:
+    """A share of all games."""
+    return lambda scores, generator: np.asarray(generator.random(scores.shape) < share)
+
+
+FAILING = (
+    ("two equal of six, 25% of one's losses fail", TWO_OF_SIX, selectively(0.25, 6), ""),
+    ("two equal of six, 50% of one's losses fail", TWO_OF_SIX, selectively(0.5, 6), "wrong 2.3"),
+    ("two equal of two, 25% of one's losses fail", TWO_OF_TWO, selectively(0.25, 2), ""),
+    ("two equal of two, 50% of one's losses fail", TWO_OF_TWO, selectively(0.5, 2), ""),
+    ("Table 5, none fails", FIVE, at_random(0.0), "31.6"),
+    ("Table 5, .5% of all games fail", FIVE, at_random(0.005), "25.0"),
+    ("Table 5, 1% of all games fail", FIVE, at_random(0.01), "18.4"),
+    ("Table 5, 3% of all games fail", FIVE, at_random(0.03), "4.5"),
 )
 
 
-def worst_cells(experiments: int) -> Iterator[str]:
-    """Two equal best agents, and how often one of them is called the best."""
-    for name, n_agents, won in WORST:
-        shares = []
-        for n, (each, correlation) in (
-            *((n, ALONE) for n in (12, 30, 60, 200, 400)),
-            *((n, TOGETHER) for n in (30, 60, 200, 400)),
-            (60, (6, 0.5)),
-        ):
-            world = World(equal_best(n_agents, 2, won), n, each, correlation)
-            generator = np.random.default_rng([12, n_agents, round(10 * won), n, each])
-            shares.append(f"{false_best(world, experiments, generator):.1%}")
-        yield f"| {name} | {' | '.join(shares)} |"
+def failing_lines(experiments: int) -> Iterator[str]:
+    """A judge that fails on games, by its failures counted, left out, and before."""
+    yield "| world, 200 queries, luck .4 | decided | design | decided with failures left out | before |"
+    yield "|---|--:|--:|--:|--:|"
+    for name, wins, fails, design in FAILING:
+        generator, rows, world = np.random.default_rng(33), [], World(wins, 200, luck=0.4)
+        for start in range(0, experiments, AT_ONCE):
+            scores, clusters = world.play(min(AT_ONCE, experiments - start), generator)
+            left = np.where(fails(scores, generator), np.float32(np.nan), scores)
+            tables = Tables.of(left, len(wins), clusters)
+            plain = replace(tables, failed=np.zeros_like(tables.failed))
+            rows.append([way >= 0 for way in (decided(tables), decided(plain), decided_before(tables))])
+        now, out, then = (100 * np.concatenate(part).mean() for part in zip(*rows, strict=True))
+        yield f"| {name} | {now:.1f} | {design} | {out:.1f} | {then:.1f} |"
 
 
-def failing_cells(experiments: int) -> Iterator[str]:
-    """Two equal agents, one of which fails on half of the queries on which it would score 0: called better, before and
-    now; called worse now."""
-    for scores in MEASURES[:4]:
-        for n, (each, correlation) in ((100, ALONE), (200, ALONE), (200, TOGETHER)):
-            generator, clusters = np.random.default_rng([13, n, each]), sections(n, each)
-            before, ahead, behind = 0, 0, 0
-            for _ in range(experiments):
-                values = scores.of(drawn((2, n), each, correlation, generator))
-                fails = (values[0] == 0) & (generator.random(n) < 0.5)
-                left_out = np.where([fails, np.zeros(n, dtype=bool)], np.nan, values)
-                plain = compare_pairs("m", values_of(left_out), clusters)
-                low = compare_pairs("m", values_of(values), clusters)
-                now = withhold_pairs(plain, low, {"0": [str(q) for q in np.flatnonzero(fails)]})[0].verdict
-                before += plain[0].verdict == "better"
-                ahead, behind = ahead + (now == "better"), behind + (now == "worse")
-            shares = " | ".join(f"{count / experiments:.1%}" for count in (before, ahead, behind))
-            yield f"| {scores.name} | {n} | {each} | {correlation:g} | {shares} |"
-
-
-def failing_leader_cells(experiments: int) -> Iterator[str]:
-    """Two equal best agents of six, one of which fails on half of the queries on which it wins no game."""
-    for n in (100, 200):
-        world = World(equal_best(6, 2, 0.4), n, 1, 0.0)
-        generator, before, now = np.random.default_rng([14, n]), 0, 0
+def chosen_lines(experiments: int) -> Iterator[str]:
+    """Half of the games, chosen by adaptive play or not, each pair counting as much as another."""
+    yield "| world, 200 queries, luck .4 | games | decided | design | played |\n|---|---|--:|--:|--:|"
+    for name, wins, design in (("two equal of six", TWO_OF_SIX, ("4.5 ± .5", "")), ("Table 5", FIVE, ("29.2", "20.9"))):
+        world, generator = World(wins, 200, luck=0.4), np.random.default_rng(34)
+        names = [f"{agent:02d}" for agent in range(len(wins))]
+        called, played = np.zeros(2), np.zeros(2)
         for _ in range(experiments):
-            scores = _games(world, generator)
-            fails = (scores[0, 1:] < 1).all(axis=0) & (generator.random(n) < 0.5)
-            plain = _rated(np.where(fails & _of(0, 6), np.nan, scores), world)
-            low = _rated(np.where(fails & _of(0, 6), _lost(0, 6), scores), world)
-            before += plain.decided and plain.leader == "0"
-            now += plain.decided and low.decided and plain.leader == low.leader == "0"
-        yield f"| {n} | {before / experiments:.1%} | {now / experiments:.1%} |"
+            scores, clusters = world.play(1, generator)
+            games = scores[0].T.astype(np.float64)
+            place = places(clusters.numbers, len(wins), random.Random(int(generator.integers(2**31))))
+            for way, met in enumerate((_adaptively(games, clusters, place, len(wins)), place < len(games) // 2)):
+                points = points_of(verdicts_of(games, met, names), names, clusters.queries)
+                seen = points.of(points.order).seen
+                called[way] += holm_from_leader(seen, clusters, SEED).told.all()
+                played[way] += met.mean()
+        for way, kind in enumerate(("adaptive", "half of each pair's")):
+            share, part = 100 * called[way] / experiments, 100 * played[way] / experiments
+            yield f"| {name} | {kind} | {share:.1f} | {design[way]} | {part:.0f} |"
+    yield f"\n{experiments:,} runs a line, in %."
 
 
-def _games(world: World, generator: np.random.Generator) -> Floats:
-    """(agents, agents, queries): 1, 0.5 or 0 for the row's agent; NaN of an agent against itself."""
-    n, table = world.n_agents, np.full((world.n_agents, world.n_agents, world.n_queries), np.nan)
-    for a, b in combinations(range(n), 2):
-        luck = generator.random(world.n_queries)
-        table[a, b] = np.where(luck < world.wins[a, b], 1.0, np.where(luck > 1 - world.wins[b, a], 0.0, 0.5))
-        table[b, a] = 1 - table[a, b]
-    return table
+def _adaptively(games: Floats, clusters: Clusters, place: Ints, n_agents: int) -> Truths:
+    """(queries, pairs): which are played."""
+    design = Design(n_agents, len(games))
+    done = play_out(design, clusters.numbers, place[None], lambda new: np.where(new, games, np.nan))
+    return np.asarray(place < done.met[0])
 
 
-def _of(agent: int, n: int) -> Truths:
-    """(n, n, 1): the games of an agent."""
-    which = np.zeros((n, n, 1), dtype=bool)
-    which[agent], which[:, agent] = True, True
-    return which
-
-
-def _lost(agent: int, n: int) -> Floats:
-    """(n, n, 1): every game of an agent as lost."""
-    scores = np.full((n, n, 1), np.nan)
-    scores[agent], scores[:, agent], scores[agent, agent] = 0.0, 1.0, np.nan
-    return scores
-
-
-def _rated(scores: Floats, world: World) -> Standing:
-    """By the mean of each agent's games a query; agents stand by their points."""
-    played = np.maximum((~np.isnan(scores)).sum(axis=1), 1)
-    none = np.isnan(scores).all(axis=1)
-    rates = np.where(none, np.nan, (scores == 1).sum(axis=1) / played)
-    points = np.where(none, np.nan, np.nansum(scores, axis=1) / played)
-    return standing(rates, points, world.clusters)
-
-
-def equal_cells(experiments: int, matters: float = 0.05) -> Iterator[str]:
-    """Two agents and games of which a fifth are ties: how often they are called practically equal, within 5 points."""
-    for n, (each, correlation) in ((800, ALONE), (1600, ALONE), (3200, ALONE), (3200, TOGETHER)):
-        shares = []
-        for difference in (0.0, matters / 2, matters):
-            generator, clusters = np.random.default_rng([15, n, each, round(1000 * difference)]), sections(n, each)
-            equal = 0
-            for _ in range(experiments):
-                normal = drawn((n,), each, correlation, generator)
-                values = values_of(_won(normal, 0.4 + difference / 2, 0.4 - difference / 2))
-                equal += pair_by_query(values["0"], values["1"], clusters).is_within(matters, 1.0)
-            shares.append(f"{equal / experiments:.1%}")
-        yield f"| {n} | {each} | {correlation:g} | {' | '.join(shares)} |"
-
-
-def _won(normal: Floats, first: float, second: float) -> Floats:
-    """(2, queries): who won, from standard normals."""
-    from scipy.special import ndtri
-
-    return np.array([normal < ndtri(first), normal > ndtri(1 - second)], dtype=np.float64)
+def verdicts_of(games: Floats, met: Truths, names: Sequence[str]) -> list[Verdict]:
+    """Of games (queries, pairs), those that were met; NaN where the judge failed."""
+    ends, said = list(combinations(names, 2)), dict[float, Winner]({1.0: "a", 0.5: "tie", 0.0: "b"})
+    return [
+        Verdict(f"{query:05d}", *ends[pair], "j", said.get(games[query, pair]), None, None, 2)
+        for query, pair in np.argwhere(met).tolist()
+    ]
 
 
 def main() -> None:
-    """Print the tables; a line of the slower ones stands for a fifth of the experiments, a false best for more."""
+    """Print the tables."""
     experiments = int(sys.argv[1]) if len(sys.argv) > 1 else EXPERIMENTS
-    few, many = experiments // 5, 4 * experiments
-    print("| world | queries | a section | correlation | decided with Holm over all pairs | decided | wrong ", end="")
-    print("| leader right | true bests among the possible | how many possible | regret: said | true |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-    _print(table_cells(few))
-    print(
-        f"\n{few:,} experiments a line; regrets in points of win rate. How often one of two equal best agents is ",
-        end="",
-    )
-    print(
-        f"called the best, {many:,} experiments a cell (bar: 5%), by queries, and queries a section correlated by .5:\n"
-    )
-    print("| world | 12 | 30 | 60 | 200 | 400 | 30, by 5 | 60, by 5 | 200, by 5 | 400, by 5 | 60, by 6 |")
-    print("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|")
-    _print(worst_cells(many))
-    print(f"\nTwo equal agents, one fails on half of the queries where it would score 0, {few:,} experiments a line:\n")
-    print("| measure | queries | a section | correlation | failing one better, left out | as it is said now | worse |")
-    print("|---|--:|--:|--:|--:|--:|--:|")
-    _print(failing_cells(few))
-    print(f"\nTwo equal best of six, one fails on half of the queries where it wins no game, {few:,} experiments:\n")
-    print("| queries | failing one called the best, left out | as it is said now |\n|--:|--:|--:|")
-    _print(failing_leader_cells(few))
-    print(f"\nCalled practically equal, 5 points matter, {few:,} experiments a cell; at 5 points at most 5%:\n")
-    print("| queries | a section | correlation | no difference | 2.5 points | 5 points |\n|--:|--:|--:|--:|--:|--:|")
-    _print(equal_cells(few))
+    _print(wrong_lines(experiments))
+    print("\nThe true best among the possible ones, in %:\n")
+    _print(set_lines(experiments // 2))
+    print(f"\nWithin {100 * MARGIN:g} points, in %; the wrong ones where the best is better by exactly that:\n")
+    _print(margin_lines(experiments // 4))
+    print("\nP(best), all strengths drawn:\n")
+    _print(chance_lines(experiments // 2))
+    print("\nWhat is decided:\n")
+    _print(power_lines(experiments))
+    print("\nA judge that fails, in % of runs; of two equal agents every decision is wrong:\n")
+    _print(failing_lines(experiments // 2))
+    print("\nHalf of the games:\n")
+    _print(chosen_lines(experiments // 2))
 
 
 def _print(lines: Iterator[str]) -> None:

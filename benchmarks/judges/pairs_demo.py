@@ -129,18 +129,18 @@ def _size(took: Took) -> tuple[int, int]:
 
 
 def verdict_rows(findings: Findings, demo: Workspace, ways: Sequence[Way]) -> Iterator[str]:
-    """Who leads, who may be best, and the win rate of each agent."""
+    """Who leads, who may be best, and the points of each agent."""
     made = {one.name: results_of(replace(findings, games=tuple(one.games)), demo.experiment, NAME)[0] for one in ways}
     yield "| games | leads | decided | possible bests |"
     yield "|---|---|---|---|"
     for name, each in made.items():
         best = ", ".join(sorted(each.verdict.possible_best or ()))
-        yield f"| {name} | {each.verdict.best} | {'yes' if each.verdict.sure else 'no'} | {best} |"
+        yield f"| {name} | {each.verdict.leader} | {'yes' if each.verdict.decided else 'no'} | {best} |"
     yield ""
-    yield f"| agent | {' | '.join(f'win rate, {name}' for name in made)} |"
+    yield f"| agent | {' | '.join(f'points, {name}' for name in made)} |"
     yield "|---|" + "--:|" * len(made)
     for agent in next(iter(made.values())).agents:
-        yield f"| {agent} | {' | '.join(shown(each.win_rate[agent]) for each in made.values())} |"
+        yield f"| {agent} | {' | '.join(shown(each.points[agent]) for each in made.values())} |"
 
 
 def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:

@@ -178,14 +178,14 @@ def verdict_rows(findings: Findings, demo: Workspace, ways: Sequence[Way]) -> It
     yield "|---|---|---|---|"
     for name, each in made.items():
         best = ", ".join(sorted(each.verdict.possible_best or ()))
-        yield f"| {name} | {each.verdict.best} | {'yes' if each.verdict.sure else 'no'} | {best} |"
+        yield f"| {name} | {each.verdict.leader} | {'yes' if each.verdict.decided else 'no'} | {best} |"
     yield ""
-    yield f"| agent | {' | '.join(f'win rate, {name}' for name in made)} | MRR (very), one by one | together |"
+    yield f"| agent | {' | '.join(f'points, {name}' for name in made)} | MRR (very), one by one | together |"
     yield "|---|" + "--:|" * (len(made) + 2)
     first, *_, last = made.values()
     mrr = next(name for name in next(iter(first.retrieval.values())) if "RR(rel=2)" in name)
     for agent in first.agents:
-        rates = [shown(each.win_rate[agent]) for each in made.values()]
+        rates = [shown(each.points[agent]) for each in made.values()]
         passages = [shown(each.retrieval[agent][mrr]) for each in (first, last)]
         yield f"| {agent} | {' | '.join(rates)} | {' | '.join(passages)} |"
 

@@ -8,34 +8,32 @@ query share each agent's luck there, a quarter of the variance, and sections are
 strengths with steps of .08, of which a section shares half of the luck. The best agent is that with the highest score
 (a tie half a win) against the others in endlessly many queries. Beside each other: all games, half of the queries of
 each pair, and adaptive play, of pairs and of whole queries. tau is Kendall's, of the whole order with the true one.
-Covered are the differences of win rates (mean over the fifteen pairs, and the worst) and the strengths, by what
+Covered are the differences of points (mean over the fifteen pairs, and the worst) and the strengths, by what
 `compare` computes.
 """
 
 from __future__ import annotations
 
-import csv
 import random
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 from scipy.special import ndtri
 from scipy.stats import kendalltau
 
 from benchmarks.coverage.ratings import World, query_names, rated, simulate, verdict_shares
+from benchmarks.coverage.tournaments import table_5
 from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.games.adaptive import Design, places, play_out, play_together
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
+from ragassay.evaluate.ratings.points import points_of
 from ragassay.evaluate.ratings.verdicts import Verdict
-from ragassay.evaluate.ratings.win_table import win_rate_by_query
 from ragassay.evaluate.statistics.clustered import intervals
 
-PAPER = Path(__file__).parents[2] / "tests" / "data" / "paper_tables" / "ragelo_table5_wins.csv"
 CLOSE = (0.2, 0.12, 0.04, -0.04, -0.12, -0.2)
 SIZES = ((200, 1), (200, 5), (400, 1), (400, 5))
 """Queries, and how many a section."""
@@ -51,10 +49,9 @@ Play = Callable[[Floats, Ints, Ints], Floats]
 
 @dataclass(frozen=True)
 class Truth:
-    """Of endlessly many queries: (agents,) scores and win rates, and log strengths by Davidson."""
+    """Of endlessly many queries: (agents,) points, and log strengths by Davidson."""
 
-    scores: Floats
-    win_rates: Floats
+    points: Floats
     log: Floats
 
 
@@ -64,14 +61,12 @@ def truth_of(won: Floats, lost: Floats) -> Truth:
     wins, ties = np.zeros((1, 6, 6)), np.zeros((1, 6, 6))
     wins[0, first, second], wins[0, second, first] = won, lost
     ties[0, first, second] = ties[0, second, first] = 1 - won - lost
-    return Truth((wins + ties / 2)[0].sum(axis=1) / 5, wins[0].sum(axis=1) / 5, log_strengths(wins, ties).log[0])
+    return Truth((wins + ties / 2)[0].sum(axis=1) / 5, log_strengths(wins, ties).log[0])
 
 
 def paper_shares() -> tuple[Floats, Floats]:
     """(pairs,): how often the first of a pair won, and the second."""
-    with PAPER.open(encoding="utf-8") as stream:
-        table = np.array([[float(cell or 0) / 100 for cell in row[1:]] for row in list(csv.reader(stream))[1:]])
-    first, second = np.array(PAIRS).T
+    table, (first, second) = table_5(), np.array(PAIRS).T
     return table[first, second], table[second, first]
 
 
@@ -141,35 +136,32 @@ def points(scores: Floats) -> Floats:
 
 
 def contributions(scores: Floats) -> Floats:
-    """(tables, queries, agents): what `win_rate_by_query` gives, for all experiments at once."""
+    """(tables, queries, agents): the values of `points_of`, for all experiments at once."""
     n, known, found = scores.shape[1], ~np.isnan(scores), np.zeros((*scores.shape[:2], 6))
     m = known.sum(axis=1)
     few = np.sqrt(m / (m - 1) * (n - 1) / n) * n / m
     for pair, ends in enumerate(PAIRS):
-        for agent, win in zip(ends, (1.0, 0.0), strict=True):
-            won = scores[:, :, pair] == win
-            share = (won.sum(axis=1) / m[:, pair])[:, None]
+        for agent, won in zip(ends, (scores[:, :, pair], 1 - scores[:, :, pair]), strict=True):
+            share = (np.nansum(won, axis=1) / m[:, pair])[:, None]
             part = np.where(known[:, :, pair], won - share, 0.0) * few[:, pair, None]
             found[:, :, agent] += (share + part) / 5
     return found
 
 
 def check(world: World, scores: Floats) -> None:
-    """That one experiment's `contributions`, (queries, pairs), are those of `win_rate_by_query`, where anybody met."""
+    """That one experiment's `contributions`, (queries, pairs), are those of `points_of`, where anybody met."""
     names, queries, said = "abcdef", query_names(world), {1.0: "a", 0.5: "tie", 0.0: "b"}
     found = [
         Verdict(queries[q], names[PAIRS[p][0]], names[PAIRS[p][1]], "m", said[scores[q, p]], None, None, 2)  # type: ignore[arg-type]
         for q, p in np.argwhere(~np.isnan(scores)).tolist()
     ]
     met = ~np.isnan(scores).all(axis=1)
-    mine = contributions(scores[None, met])[0].T
-    for name, values in zip(names, mine, strict=True):
-        theirs = np.array(list(win_rate_by_query(found, name, queries).values()), dtype=np.float64)
-        np.testing.assert_allclose(theirs[met], values, atol=1e-12)
+    theirs = points_of(found, names, queries).seen[:, met]
+    np.testing.assert_allclose(theirs, contributions(scores[None, met])[0].T, atol=1e-12)
 
 
-def win_rates_cover(world: World, scores: Floats, truth: Truth) -> Floats:
-    """(pairs,): how often the interval of the difference of win rates holds the truth."""
+def points_cover(world: World, scores: Floats, truth: Truth) -> Floats:
+    """(pairs,): how often the interval of the difference of points holds the truth."""
     check(world, scores[0])
     sections = Clusters.named(query_names(world), [str(number) for number in world.cluster])
     met = ~np.isnan(scores).all(axis=2)
@@ -184,7 +176,7 @@ def _held(scores: Floats, sections: Clusters, truth: Truth) -> Floats:
     values, ones = contributions(scores), np.ones(scores.shape[1])
     held = []
     for a, b in PAIRS:
-        gap = truth.win_rates[a] - truth.win_rates[b]
+        gap = truth.points[a] - truth.points[b]
         _, low, high = intervals(values[..., a] - values[..., b], ones, sections, (-1.0, 1.0), difference=True)
         held.append(((low <= gap) & (gap <= high)).mean())
     return np.array(held)
@@ -193,10 +185,10 @@ def _held(scores: Floats, sections: Clusters, truth: Truth) -> Floats:
 def line(world: World, found: Floats, truth: Truth, n_strengths: int) -> str:
     """The share of the games, the best first, tau, and what intervals hold."""
     order = points(found)
-    first = (order.argmax(axis=1) == truth.scores.argmax()).mean()
-    tau = np.mean([kendalltau(one, truth.scores).statistic for one in order])
+    first = (order.argmax(axis=1) == truth.points.argmax()).mean()
+    tau = np.mean([kendalltau(one, truth.points).statistic for one in order])
     games = (~np.isnan(found)).mean()
-    rates = win_rates_cover(world, found, truth)
+    rates = points_cover(world, found, truth)
     rating = rated(world, found[:n_strengths])
     strengths = np.nanmean(
         np.where(np.isnan(rating.low), np.nan, (rating.low <= truth.log) & (truth.log <= rating.high))

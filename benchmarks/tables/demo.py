@@ -24,15 +24,15 @@ KEPT = Path(__file__).parents[1] / "results" / "tables" / "demo.md"
 
 
 def demo_table(results: Results) -> str:
-    """The verdict, the agents best first (strength and win rate with intervals), and how often the judge flipped."""
+    """The verdict, the agents best first (points and strength with intervals), and how often the judge flipped."""
     measures = [key for key in results.retrieval.get(results.agents[0], {}) if key.startswith(("RR", "R("))]
     told = telling_criterion(results)
-    heads = ["Bradley–Terry", "win rate", "Elo", *map(measure_name, measures), *([measure_name(told)] if told else [])]
+    heads = ["points", "Bradley–Terry", "Elo", *map(measure_name, measures), *([measure_name(told)] if told else [])]
     lines = [f"| agent | {' | '.join(heads)} | failed |", f"|---|{'--:|' * (len(heads) + 1)}"]
     for agent in results.agents:
         cells = [
+            _cell(results.points.get(agent), "share", with_interval=True),
             _cell(results.bradley_terry.get(agent), "rating", with_interval=True),
-            _cell(results.win_rate.get(agent), "share", with_interval=True),
             _cell(results.elo.get(agent), "rating"),
             *(_cell(results.retrieval.get(agent, {}).get(key), kind_of(key)) for key in measures),
             *([_cell(results.pointwise.get(agent, {}).get(told), "mean")] if told else []),

@@ -87,6 +87,7 @@ def stand(points: Points, clusters: Clusters, seed: int, margin: float = MARGIN)
     untold = [agent for agent in mine.agents[1:] if agent not in told]
     at = [mine.agents[1:].index(agent) for agent in untold]
     known = met and found.n_sections >= FEWEST_SECTIONS and not np.isnan(found.low).any()
+    adjusted = found.adjusted if met else np.ones_like(found.adjusted)
     p_best, loss = _chances(mine, clusters) if met else ({}, None)
     return Standing(
         order=mine.agents,
@@ -96,7 +97,7 @@ def stand(points: Points, clusters: Clusters, seed: int, margin: float = MARGIN)
         safe=bool(known and (found.low[at] > -margin).all()),
         margin=margin,
         differences=_figures(mine, found),
-        adjusted=dict(zip(mine.agents[1:], found.adjusted.tolist(), strict=True)),
+        adjusted=dict(zip(mine.agents[1:], adjusted.tolist(), strict=True)),
         p_best=p_best,
         expected_loss=loss,
         overturned_by=_overturned_by(mine, clusters, seed, decided=not untold) if met else None,

@@ -77,7 +77,7 @@ def read_folder(folder: Path) -> Collection:
 
 def _games(path: Path, lists: Path) -> Iterator[Game]:
     """Those that were read from a list with its reason, which only the list has."""
-    said: dict[tuple[object, ...], str | None] = {
+    said: dict[tuple[str | int | None, ...], str | None] = {
         (row.query_id, row.judge, row.presentation, a, b, at_a, at_b): row.reason
         for row in (read_records(lists, RankedList) if lists.is_file() else ())
         for (at_a, of_a), (at_b, of_b) in permutations(enumerate(row.shown, 1), 2)

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from benchmarks.coverage.listwise import EQUAL, Cell, thurstone, told_apart
 from benchmarks.coverage.ranking_judge import Judge, World, play, ranks, truth
-from benchmarks.coverage.verdict import called_best
+from benchmarks.coverage.verdict import decided
 from ragassay.evaluate.judging.engine.cases import ListCase
 from ragassay.evaluate.judging.together.listwise import games_of
 from ragassay.evaluate.ratings.verdicts import verdicts
@@ -103,14 +103,15 @@ def test_of_equal_agents_ranked_together_none_is_called_better_or_the_best_too_o
     cell = Cell.of(World(EQUAL, 50, per_section, 0.5 * (per_section > 1)), Judge(2, first=first), EXPERIMENTS)
     beyond_chance = 0.05 + 2 * np.sqrt(0.05 * 0.95 / EXPERIMENTS)
     assert told_apart(cell)[0] <= beyond_chance
-    assert (called_best(cell.won, cell.points, cell.world.clusters) >= 0).mean() <= beyond_chance
+    assert (decided(cell.tables) >= 0).mean() <= beyond_chance
 
 
 def test_intervals_hold_with_the_pairs_of_a_query_kept_together_and_not_with_each_by_itself():
     judge, world = Judge(2), World(EQUAL, 50)
-    cell, rate = Cell.of(world, judge, EXPERIMENTS), truth(EQUAL, judge).win_rate
-    _, low, high = intervals(cell.won, np.ones(50), world.clusters, (0.0, 1.0))
+    cell, rate = Cell.of(world, judge, EXPERIMENTS), truth(EQUAL, judge).points
+    _, low, high = intervals(cell.tables.seen, np.ones(50), world.clusters, (0.0, 1.0))
     held = ((low <= rate) & (rate <= high)).mean()
-    share = cell.won.mean(axis=-1)
-    alone = np.abs(share - rate) <= norm.ppf(0.975) * np.sqrt(share * (1 - share) / (5 * 50))
+    points, won = cell.tables.seen.mean(axis=-1), cell.tables.shares.mean(axis=-1)
+    of_one_game = (points + won) / 2 - points**2
+    alone = np.abs(points - rate) <= norm.ppf(0.975) * np.sqrt(of_one_game / (5 * 50))
     assert held >= 0.94 > 0.85 > alone.mean()
