@@ -37,8 +37,8 @@ def audit_of(
 ) -> Audit:
     """The audit of the judge, or of a panel as one: the effect of length on its verdicts, and what failed.
 
-    found: the verdicts, of a panel the majority's; own: each judge's; agents: best first. Places, repeats and families are each judge's
-    own (`panel_of_judges`). control: of length, if it has begun (`audit_length`).
+    found: the verdicts, of a panel the majority's; own: each judge's; agents: best first. Places, repeats and families
+    are each judge's own (`panel_of_judges`). control: of length, if it has begun (`audit_length`).
     """
     if not findings.judges:
         return audit_judge(findings, found, experiment, agents, draws, control)

@@ -26,10 +26,8 @@ def audit_places(
 ) -> tuple[AuditFinding, ...]:
     """The tau of place and rank (-1 to 1, 0 is fair), and the share of its pairs that each place won (0.5 is fair).
 
-    found: the games' verdicts. Empty where no answers were ranked together.
-
-    A warning is set where a place is favoured (p below 5%) and another
-    agent would lead by one presentation alone. The places' own p are Holm's.
+    found: the games' verdicts. Empty where no answers were ranked together. A warning is set where a place is favoured
+    (p below 5%) and another agent would lead by one presentation alone. The places' own p are Holm's.
     """
     put = [game for game in games if game.place_a and game.place_b and game.place_a != game.place_b]
     if not put:
