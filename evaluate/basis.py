@@ -106,7 +106,8 @@ class Basis:
 def helpers_for(findings: Findings, experiment: Experiment) -> Helpers:
     """None for what is done before they have started."""
     agents, settings = len(findings.material.agents), experiment.compare
-    games = elo.is_large(len(findings.games) // 2, settings.bootstrap, settings.tournaments)
+    replicates = settings.bootstrap if settings.elo_intervals else 0
+    games = elo.is_large(len(findings.games) // 2, replicates, settings.tournaments)
     return Helpers(games or len(findings.queries) * agents**2 > _LARGE)
 
 
@@ -121,7 +122,7 @@ def basis_of(findings: Findings, experiment: Experiment, evaluated: Evaluations,
     play = elo.EloSettings(K_FACTOR, tournaments=settings.tournaments, seed=settings.seed)
     rating = helpers.start(bradley_terry.rate, table, draws, play.initial)
     length = begin_control(found, lengths_of(findings.material.answers), agents, draws, helpers, table)
-    points = elo.begin(table, draws, play, helpers)
+    points = elo.begin(table, draws if settings.elo_intervals else None, play, helpers)
     labelled = query_values.labelled_rows(findings, experiment.retrieval.k)
     retrieval = query_values.retrieval_by_query(findings, experiment.retrieval.k, labelled)
     pointwise = query_values.pointwise_by_query(findings, experiment.judge.criteria)

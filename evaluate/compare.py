@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isinf
+from pathlib import Path
 from typing import TypedDict
 
 from ragassay.errors import LEFT_OUT
@@ -35,6 +36,7 @@ from .figures.good_enough.shares import by_threshold, shares_by_agent
 from .figures.models_by_prompts import answered_by, models_by_prompts
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import pool_by_judge, pool_by_people
+from .figures.values import all_measures, write_values
 from .figures.written_and_real import Measured, told_of_both, written_and_real
 from .human_labels.corrections import Judged, People, correct_figures, read_people
 from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
@@ -74,7 +76,7 @@ from .statistics.paired_t import rag_tests
 
 
 def compare(workspace: Workspace) -> StageOutcome:
-    """Write `results.json`. The same inputs give the same bytes.
+    """Write `results.json` and `values.jsonl`. The same inputs give the same bytes.
 
     Raises InputError for a file that is missing or not as the design has it; nothing is written then.
     """
@@ -84,13 +86,29 @@ def compare(workspace: Workspace) -> StageOutcome:
     people = read_people(workspace)
     rows, evaluators = _assessments(workspace)
     evaluated, second = _evaluations(workspace, everything, findings, rows, evaluators), read_second(workspace)
-    results, notices = results_of(findings, workspace.experiment, workspace.results.name, people, evaluated, second)
+    with helpers_for(findings, workspace.experiment) as helpers:
+        basis = basis_of(findings, workspace.experiment, evaluated, helpers)
+        results, notices = _results_of(basis, workspace.results.name, people, second)
     if findings is not everything:
         changed = robustness(everything, rows, evaluators, results.agents, workspace.experiment.evaluate.thresholds)
         found = tuple(flip_problems(changed)) if changed else ()
         results = results.model_copy(update={"perturbed": changed, "problems": (*results.problems, *found)})
+    _write_values(workspace.values, basis, rows)
     write_json(workspace.figures, results.dump())
     return StageOutcome(notices=notices, exit_status=LEFT_OUT if findings.unusable else 0, n_records=1)
+
+
+def _write_values(path: Path, basis: Basis, rows: Sequence[Assessment]) -> None:
+    """Of every measure that has values by query; what has none says why, as far as a record does."""
+    findings, evaluated = basis.findings, compared_measures.of_evaluators(basis.evaluated)
+    said = {(row.query_id, row.subject, row.criterion): row.error for row in (*findings.pointwise, *rows) if row.error}
+
+    def why(query: str, agent: str, measure: str) -> str | None:
+        failed = findings.material.answers[query, agent].error
+        return said.get((query, agent, measure)) or (f"there is no answer: {failed}" if failed else None)
+
+    measures = all_measures(basis.retrieval, {**basis.asked, **evaluated})
+    write_values(path, measures, findings.material.agents, findings.queries, basis.draws.clusters, why)
 
 
 def _assessments(workspace: Workspace) -> tuple[list[Assessment], list[Evaluator]]:

@@ -92,8 +92,8 @@ def assert_not_worse(
 ) -> None:
     """Assert that a run is not worse than a baseline over the same queries, as `ragassay gate` decides it.
 
-    max_drop: what is tolerated, as a share of a measure's range; None: what an unchanged run would pass in four cases
-    of five. allow_undecided: whether a run passes of which these queries cannot tell; else it does not.
+    max_drop: what is tolerated, in the measure's own unit; None: 2% of each measure's range. allow_undecided: whether a
+    run passes of which these queries cannot tell; else it does not.
 
     Raises AssertionError with the gate's sentence and the comparisons that are worse or undecided; InputError for what
     cannot be compared.

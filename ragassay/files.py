@@ -7,19 +7,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import field, make_dataclass, replace
+from functools import lru_cache
 from io import FileIO
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from .errors import InputError
-from .records import Answer, Passage, Query, Record
+from .records import Answer, Outcome, Passage, Query, Record
 from .text import plain
 
 R = TypeVar("R", bound=BaseModel)
+T = TypeVar("T")
 
 
 _OTHER_KINDS = (
@@ -111,19 +116,27 @@ def read_text(path: Path) -> str:
 def read_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object) for each non-blank line of a JSON Lines file. Raises InputError with the line."""
     for number, line in enumerate(read_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"is not JSON ({error})", file=path, line=number) from None
-        if not isinstance(value, dict):
-            raise InputError("is not a JSON object", file=path, line=number)
-        yield number, value
+        if (value := _object(line, path, number)) is not None:
+            yield number, value
+
+
+def _object(line: str, path: Path, number: int) -> dict[str, Any] | None:
+    """None of a blank line."""
+    if not line.strip():
+        return None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"is not JSON ({error})", file=path, line=number) from None
+    if not isinstance(value, dict):
+        raise InputError("is not a JSON object", file=path, line=number)
+    return value
 
 
 LONGEST = {"query": 100_000, "answer": 1_000_000, "passage": 1_000_000}
 """Characters that a text may have which somebody hands over in a file."""
+_SHORTEST = min(LONGEST.values())
+"""Bytes that a line must have before a text in it can be too long."""
 
 
 def check_length(text: str | None, what: str, file: Path, line: int) -> None:
@@ -150,16 +163,96 @@ def first_problem(error: ValidationError) -> str:
 
 def read_records(path: Path, kind: type[R]) -> list[R]:
     """Every line of a JSON Lines file as a `kind`. Raises InputError with the line."""
-    records = []
-    for number, value in read_objects(path):
-        try:
-            record = kind.model_validate(value)
-        except ValidationError as error:
-            problem = first_problem(error).removeprefix("Value error, ")
-            raise InputError(problem, file=path, line=number) from None
-        check_record(record, path, number)
-        records.append(record)
-    return records
+    return list(_each(path, kind, kind.model_validate_json, lambda record: record))
+
+
+def read_rows(path: Path, kind: type[R], slim: Callable[[Any], None] | None = None) -> list[R]:
+    """The same as rows that have a record's attributes and `model_copy`, in a tenth of its room, for files of millions
+    of lines. slim: takes from each row, when it has been checked, what nobody will read."""
+    row_kind = row_type(kind)
+    read = TypeAdapter(row_kind).validator.validate_json
+    one_of = attrgetter(*kind.one_of) if issubclass(kind, Outcome) else None
+
+    def checked(line: bytes) -> Any:
+        row = read(line)
+        if one_of is not None:
+            value, error = one_of(row)
+            if (value is None) == (error is None):
+                raise ValueError("the record says it")
+        if slim is not None:
+            slim(row)
+        return row
+
+    def of_record(record: R) -> Any:
+        row = row_kind(**{name: getattr(record, name) for name in kind.model_fields})
+        if slim is not None:
+            slim(row)
+        return row
+
+    return list(_each(path, kind, checked, of_record))
+
+
+class Row:
+    """What rows of every kind can do."""
+
+    __slots__ = ()
+
+    def model_copy(self, *, update: Mapping[str, Any]) -> Self:
+        """The same with other values."""
+        return replace(self, **update)  # type: ignore[type-var]
+
+
+@lru_cache(maxsize=32)
+def row_type(kind: type[BaseModel]) -> type[Row]:
+    """A dataclass with slots that pydantic checks as it checks a `kind`, but for what a kind checks as a whole."""
+    config = ConfigDict(extra=kind.model_config.get("extra"), populate_by_name=True)
+    fields: list[tuple[str, Any, Any]] = []
+    for name, one in kind.model_fields.items():
+        said = one.annotation
+        if isinstance(said, type) and issubclass(said, BaseModel):
+            said = row_type(said)
+        default = {} if one.is_required() else {"default": one.default}
+        if one.default_factory is not None:
+            default = {"default_factory": one.default_factory}
+        fields.append((name, Annotated[said, *one.metadata, Field(alias=one.alias)], field(**default, kw_only=True)))
+    made = make_dataclass(f"{kind.__name__}Row", fields, bases=(Row,), slots=True)
+    made.__pydantic_config__ = config  # type: ignore[attr-defined]
+    return made
+
+
+def _each(path: Path, kind: type[R], fast: Callable[[bytes], T], of_record: Callable[[R], T]) -> Iterator[T]:
+    """Each line by `fast`, which raises ValueError for what it will not take: what the record itself says of such a
+    line counts, in its own words, after what is to be said of the whole file."""
+    if not path.is_file():  # not there, or what can be read once only
+        yield from (of_record(_record(value, kind, path, number)) for number, value in read_objects(path))
+        return
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, 1):
+            if number == 1:
+                line = line.removeprefix(BOM_UTF8)
+            if len(line) < _SHORTEST:
+                try:
+                    yield fast(line)
+                    continue
+                except ValueError:
+                    pass
+            try:
+                value = _object(line.decode().removesuffix("\n"), path, number)
+                made = None if value is None else of_record(_record(value, kind, path, number))
+            except (InputError, UnicodeDecodeError):
+                read_text(path)
+                raise
+            if made is not None:
+                yield made
+
+
+def _record(value: Mapping[str, Any], kind: type[R], path: Path, line: int) -> R:
+    try:
+        record = kind.model_validate(value)
+    except ValidationError as error:
+        raise InputError(first_problem(error).removeprefix("Value error, "), file=path, line=line) from None
+    check_record(record, path, line)
+    return record
 
 
 _one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode

@@ -232,6 +232,7 @@ def umbrela(
 class _nuggets(Asking, total=False):
     creation_prompt: str | None
     importance_prompt: str | None
+    iterations: int | None
 
 @overload
 def nuggets(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -18,6 +18,19 @@ class Record(BaseModel):
     def dump(self) -> dict[str, Any]:
         """The record as plain data, keyed as in the files (`_id`, not `id`)."""
         return self.model_dump(mode="json", by_alias=True)
+
+
+class Outcome(Record):
+    """What has come of something: exactly one of the two fields that `one_of` names is set."""
+
+    one_of: ClassVar[tuple[str, str]]
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        one, other = self.one_of
+        if (getattr(self, one) is None) == (getattr(self, other) is None):
+            raise ValueError(f"exactly one of {one} and {other} must be set")
+        return self
 
 
 class Page(Record):
@@ -91,11 +104,13 @@ class Usage(Record):
     cost_usd: float | None = None
 
 
-class Answer(Record):
+class Answer(Outcome):
     """`answers/AGENT.jsonl`: exactly one of `answer` and `error` is set. `passages` are ids, best first.
 
     `model`, `prompt`: what a system of the user's own says it answered with; absent where it does not.
     """
+
+    one_of = ("answer", "error")
 
     query_id: str
     agent: Id
@@ -107,12 +122,6 @@ class Answer(Record):
     error: str | None = None
     model: str | None = None
     prompt: str | None = None
-
-    @model_validator(mode="after")
-    def _one_of_answer_and_error(self) -> Self:
-        if (self.answer is None) == (self.error is None):
-            raise ValueError("exactly one of answer and error must be set")
-        return self
 
     def dump(self) -> dict[str, Any]:
         """As of every record; without a model and a prompt where nobody says them."""
@@ -135,12 +144,14 @@ class AnswerRun(Answer):
     run: int = Field(ge=2)
 
 
-class Judgment(Record):
+class Judgment(Outcome):
     """`relevance.jsonl`, `pointwise.jsonl`: exactly one of `label` and `error` is set.
 
     `probability` (0 to 1) is what the model gave the label, `expected` the mean label under its distribution; both
     only where the judge was asked for probabilities.
     """
+
+    one_of = ("label", "error")
 
     query_id: str
     subject: str
@@ -151,12 +162,6 @@ class Judgment(Record):
     error: str | None = None
     probability: float | None = None
     expected: float | None = None
-
-    @model_validator(mode="after")
-    def _one_of_label_and_error(self) -> Self:
-        if (self.label is None) == (self.error is None):
-            raise ValueError("exactly one of label and error must be set")
-        return self
 
 
 class Repeat(Judgment):
@@ -209,7 +214,7 @@ IDENTICAL = "the two answers are identical"
 """The reason of a game that is a tie without a judge: both answers are the same text."""
 
 
-class Game(Record):
+class Game(Outcome):
     """`games.jsonl`: one order of a game; `first` says whose answer was shown first. One of `winner`, `error` is set.
 
     `probability` is that of agent_a's answer being the better one, where the judge was asked for probabilities.
@@ -218,6 +223,8 @@ class Game(Record):
     1, `place_a` and `place_b` are where the two answers stood, from 1 (equal answers share a place; None where nothing
     was shown), and `first` says who stood earlier. A pair's game has none of the three fields.
     """
+
+    one_of = ("winner", "error")
 
     query_id: str
     agent_a: str
@@ -232,25 +239,21 @@ class Game(Record):
     place_a: int | None = Field(None, ge=1)
     place_b: int | None = Field(None, ge=1)
 
-    @model_validator(mode="after")
-    def _one_of_winner_and_error(self) -> Self:
-        if (self.winner is None) == (self.error is None):
-            raise ValueError("exactly one of winner and error must be set")
-        return self
-
     def dump(self) -> dict[str, Any]:
         """As of every record; of a pair's game without what only lists have."""
         of_a_list = set() if self.presentation is not None else {"presentation", "place_a", "place_b"}
         return self.model_dump(mode="json", by_alias=True, exclude=of_a_list)
 
 
-class RankedList(Record):
+class RankedList(Outcome):
     """`lists.jsonl`: answers to a query ranked together. Exactly one of `order` and `error` is set.
 
     shown: by place, the agents of the answer that stood there (several where they gave the same). order: the agents by
     rank, best first; those of one rank are equally good. block: which of the query's lists of this presentation, from
     1; absent where there is one.
     """
+
+    one_of = ("order", "error")
 
     query_id: str
     presentation: int = Field(ge=1)
@@ -260,12 +263,6 @@ class RankedList(Record):
     reason: str | None = None
     error: str | None = None
     block: int | None = Field(None, ge=1)
-
-    @model_validator(mode="after")
-    def _one_of_order_and_error(self) -> Self:
-        if (self.order is None) == (self.error is None):
-            raise ValueError("exactly one of order and error must be set")
-        return self
 
     def dump(self) -> dict[str, Any]:
         """As of every record; without `block` where there is one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from sys import intern
 
 from .errors import InputError
 from .files import naming, read_text, write_text
@@ -52,14 +53,20 @@ def _run_lines(query_id: str, ranking: Iterable[tuple[str, float]], tag: str) ->
 
 
 def read_run(path: Path) -> Rankings:
-    """A TREC run, each query's passages by falling score (ties by rank). Raises InputError with the line."""
+    """A TREC run, each query's passages by falling score (ties by rank). Raises InputError with the line.
+
+    The ids are interned: many agents' runs name the same passages.
+    """
     rows: dict[str, list[tuple[float, int, str]]] = {}
+    ranks: dict[str, int] = {}
     for number, parts in _columns(path):
         if len(parts) != 6:
             raise InputError(f"has {len(parts)} columns, a TREC run has 6", file=path, line=number)
-        rank, score = _number(parts[3], path, number), _number(parts[4], path, number)
-        rows.setdefault(parts[0], []).append((-score, int(rank), parts[2]))
-    return {query_id: [(pid, -neg) for neg, _, pid in sorted(row)] for query_id, row in rows.items()}
+        rank = ranks.get(parts[3])
+        if rank is None:
+            rank = ranks[parts[3]] = int(_number(parts[3], path, number))
+        rows.setdefault(parts[0], []).append((-_number(parts[4], path, number), rank, intern(parts[2])))
+    return {intern(query_id): [(pid, -neg) for neg, _, pid in sorted(row)] for query_id, row in rows.items()}
 
 
 def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, int]]) -> None:

@@ -17,10 +17,13 @@ from itertools import combinations, product
 import numpy as np
 
 from ragassay.arrays import Floats
-from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
+from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.statistics.clustered import estimate, intervals
 from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
 from ragassay.evaluate.statistics.power import needed_interval, needed_units
+
+from . import unequal_sections
+from .unequal_sections import drawn_in, in_sections
 
 EXPERIMENTS = 2000
 QUERIES = (30, 50, 100, 200)
@@ -31,6 +34,9 @@ STRONG = ((5, 0.8),)
 """Beyond the bar: the questions of a section nearly stand or fall together."""
 
 LOWEST, HIGHEST = 0.93, 0.97
+AGENTS = 6
+PAIRS = ((1, 1), (1, 2), (4, 5), (3, 3))
+"""Of the measures of two agents, places in `MEASURES`."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,8 @@ CEILING = (
 
 MEAN, SKEWED_MEAN, STRONG_MEAN = "mean", "mean of a near-perfect agent", "mean, correlation 0.8"
 CEILING_MEAN = "mean near the ceiling"
+UNEQUAL_MEAN, UNEQUAL_DIFFERENCE = "mean, sections of unequal size", "difference, sections of unequal size"
+UNEQUAL_VERDICT = "false verdict, 6 equal agents, sections of unequal size"
 DIFFERENCE, ONE_WAY = "difference", "difference, few queries differ, the same way"
 FALSE_VERDICT, NEEDED = "false verdict, 6 equal agents", "number of queries needed"
 
@@ -94,6 +102,16 @@ MET = {
     ),
     (CEILING_MEAN, ABOVE): "With few queries or sections of an agent that is nearly always right: wider than need be.",
     (SKEWED_MEAN, SHORT): "With an agent that is nearly always right and few sections that hold all of its failures.",
+    (UNEQUAL_MEAN, ABOVE): (
+        "With 50 or 100 queries of which a few sections have most, or a mean near the top: wider than need be."
+    ),
+    (UNEQUAL_MEAN, SHORT): (
+        "With some large sections whose questions nearly stand or fall together, beside many of one question: the few "
+        "large ones that fail are easily all missed."
+    ),
+    (UNEQUAL_DIFFERENCE, ABOVE): (
+        "With a few large sections in which nothing is correlated: the degrees of freedom are for a correlation of .5."
+    ),
     (STRONG_MEAN, ABOVE): "With six or ten sections whose questions nearly stand or fall together: wider than need be.",
     (STRONG_MEAN, SHORT): (
         "With ten or twenty sections whose questions nearly stand or fall together, and an agent that is nearly always "
@@ -118,12 +136,15 @@ ELSE = {ABOVE: "The interval is wider than need be.", SHORT: "The interval is to
 
 @dataclass(frozen=True)
 class Cell:
-    """One row: what was simulated, the share that came out so, the bar it is held to and whether it reaches it."""
+    """One row: what was simulated, the share that came out so, the bar it is held to and whether it reaches it.
+
+    per_section: how many queries a section has, or the kind of layout in `unequal_sections`.
+    """
 
     kind: str
     what: str
     n_queries: int
-    per_section: int
+    per_section: str
     correlation: float
     share: float
     bar: str
@@ -133,16 +154,12 @@ class Cell:
 
 def drawn(shape: tuple[int, ...], per_section: int, correlation: float, generator: np.random.Generator) -> Floats:
     """Standard normals (*shape), the last axis queries, correlated within each `per_section` that follow another."""
-    *front, queries = shape
-    shared = np.repeat(generator.normal(size=(*front, queries // per_section)), per_section, axis=-1)
-    own = generator.normal(size=shape)
-    normals: Floats = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
-    return normals
+    return drawn_in(shape[:-1], sections(shape[-1], per_section), correlation, generator)
 
 
 def sections(queries: int, per_section: int) -> Clusters:
     """So many queries in each section."""
-    return clusters_of_rows([f"{place // per_section:04d}" for place in range(queries)])
+    return in_sections([per_section] * (queries // per_section))
 
 
 def means(experiments: int, seed: int = 1) -> Iterator[Cell]:
@@ -152,7 +169,20 @@ def means(experiments: int, seed: int = 1) -> Iterator[Cell]:
             generator = np.random.default_rng([seed, number, n, each, round(10 * correlation)])
             values = scores.of(drawn((experiments, n), each, correlation, generator))
             kind = STRONG_MEAN if (each, correlation) in STRONG else SKEWED_MEAN if scores in SKEWED else MEAN
-            yield _mean(kind, values, scores.name, scores.mean, scores.limits, each, correlation)
+            yield _mean(kind, values, scores, str(each), sections(n, each), correlation)
+
+
+def means_of_unequal_sections(experiments: int, seed: int = 7) -> Iterator[Cell]:
+    """The same with sections of unequal size."""
+    for number, scores in enumerate(MEASURES):
+        for layout, clusters, correlation in unequal_sections.layouts():
+            generator = _of_layout(seed, number, clusters, correlation)
+            values = scores.of(drawn_in((experiments,), clusters, correlation, generator))
+            yield _mean(UNEQUAL_MEAN, values, scores, layout, clusters, correlation)
+
+
+def _of_layout(seed: int, number: int, clusters: Clusters, correlation: float) -> np.random.Generator:
+    return np.random.default_rng([seed, number, *clusters.sizes.astype(int).tolist(), round(10 * correlation)])
 
 
 def means_near_the_ceiling(experiments: int, seed: int = 6) -> Iterator[Cell]:
@@ -164,37 +194,52 @@ def means_near_the_ceiling(experiments: int, seed: int = 6) -> Iterator[Cell]:
         generator = np.random.default_rng([seed, n, round(100 * rate), round(10 * correlation)])
         rates = generator.beta(*(np.array([rate, 1 - rate]) * (1 / correlation - 1)), (experiments, n // 5))
         values = (generator.random((experiments, n)) < np.repeat(rates, 5, axis=1)).astype(np.float64)
-        yield _mean(CEILING_MEAN, values, f"yes or no, mean {rate:g}", rate, (0.0, 1.0), 5, correlation)
+        scores = Scores(f"yes or no, mean {rate:g}", (0.0, 1.0), (1 - rate, rate), (0.0, 1.0))
+        yield _mean(CEILING_MEAN, values, scores, "5", sections(n, 5), correlation)
     for number, scores in enumerate(CEILING):
         for n, (each, correlation) in product((12, 20, 30, 50, 100, 200), ((1, 0.0), (5, 0.2), (5, 0.5), (5, 0.8))):
             if n % each == 0:
                 generator = np.random.default_rng([seed, number, n, each, round(10 * correlation)])
                 values = scores.of(drawn((experiments, n), each, correlation, generator))
-                yield _mean(CEILING_MEAN, values, scores.name, scores.mean, scores.limits, each, correlation)
+                yield _mean(CEILING_MEAN, values, scores, str(each), sections(n, each), correlation)
 
 
-def _mean(
-    kind: str, values: Floats, what: str, truth: float, limits: tuple[float, float], each: int, correlation: float
-) -> Cell:
+def _mean(kind: str, values: Floats, scores: Scores, layout: str, clusters: Clusters, correlation: float) -> Cell:
     """How often the interval of the mean of values (experiments, queries) holds the truth."""
     experiments, n = values.shape
-    _, low, high = intervals(values, np.ones(n), sections(n, each), limits)
-    covered = float(((low <= truth + 1e-12) & (truth - 1e-12 <= high)).mean())
-    return _between(kind, what, n, each, correlation, covered, experiments)
+    _, low, high = intervals(values, np.ones(n), clusters, scores.limits)
+    covered = float(((low <= scores.mean + 1e-12) & (scores.mean - 1e-12 <= high)).mean())
+    return between(kind, scores.name, n, layout, correlation, covered, experiments)
 
 
 def differences(experiments: int, seed: int = 2) -> Iterator[Cell]:
     """How often the 95% interval of a paired difference holds the truth, of equal agents and of unequal ones."""
-    for number, (one, other) in enumerate(((1, 1), (1, 2), (4, 5), (3, 3))):
+    for number, (one, other) in enumerate(PAIRS):
         a, b = MEASURES[one], MEASURES[other]
-        width = a.limits[1] - a.limits[0]
         for n, (each, correlation) in layouts():
             generator = np.random.default_rng([seed, number, n, each, round(10 * correlation)])
-            gaps = paired_gaps(a, b, (experiments, n), each, correlation, generator)
-            ends = intervals(gaps, np.ones(n), sections(n, each), (-width, width), difference=True)
-            truth = a.mean - b.mean
-            covered = float(((ends[1] <= truth + 1e-12) & (truth - 1e-12 <= ends[2])).mean())
-            yield _between(DIFFERENCE, f"{a.name} - {b.name}", n, each, correlation, covered, experiments)
+            gaps = paired_gaps(a, b, experiments, sections(n, each), correlation, generator)
+            yield _difference(DIFFERENCE, a, b, gaps, str(each), sections(n, each), correlation)
+
+
+def differences_of_unequal_sections(experiments: int, seed: int = 8) -> Iterator[Cell]:
+    """The same with sections of unequal size."""
+    for number, (one, other) in enumerate(PAIRS):
+        a, b = MEASURES[one], MEASURES[other]
+        for layout, clusters, correlation in unequal_sections.layouts():
+            generator = _of_layout(seed, number, clusters, correlation)
+            gaps = paired_gaps(a, b, experiments, clusters, correlation, generator)
+            yield _difference(UNEQUAL_DIFFERENCE, a, b, gaps, layout, clusters, correlation)
+
+
+def _difference(
+    kind: str, a: Scores, b: Scores, gaps: Floats, layout: str, clusters: Clusters, correlation: float
+) -> Cell:
+    """How often the interval of the mean of gaps (experiments, queries) holds the difference of a and b."""
+    width, truth = a.limits[1] - a.limits[0], a.mean - b.mean
+    _, low, high = intervals(gaps, np.ones(gaps.shape[1]), clusters, (-width, width), difference=True)
+    covered = float(((low <= truth + 1e-12) & (truth - 1e-12 <= high)).mean())
+    return between(kind, f"{a.name} - {b.name}", gaps.shape[1], layout, correlation, covered, len(gaps))
 
 
 def one_way_differences(experiments: int, seed: int = 5) -> Iterator[Cell]:
@@ -208,7 +253,7 @@ def one_way_differences(experiments: int, seed: int = 5) -> Iterator[Cell]:
             _, low, high = intervals(gaps, np.ones(n), sections(n, each), (-1.0, 1.0), difference=True)
             covered = float(((low <= ahead - back + 1e-12) & (ahead - back - 1e-12 <= high)).mean())
             what = f"{ahead:.0%} of the queries better" + (f", {back:.0%} worse" if back else "")
-            yield _between(ONE_WAY, what, n, each, correlation, covered, experiments)
+            yield between(ONE_WAY, what, n, str(each), correlation, covered, experiments)
 
 
 def one_way_gaps(ahead: float, back: float, normal: Floats) -> Floats:
@@ -220,30 +265,53 @@ def one_way_gaps(ahead: float, back: float, normal: Floats) -> Floats:
 
 
 def paired_gaps(
-    a: Scores, b: Scores, shape: tuple[int, int], each: int, correlation: float, generator: np.random.Generator
+    a: Scores, b: Scores, experiments: int, clusters: Clusters, correlation: float, generator: np.random.Generator
 ) -> Floats:
     """Differences of two agents that find the same queries hard: half of the variance is the query's."""
-    hard = generator.normal(size=shape)
-    sides = [np.sqrt(0.5) * hard + np.sqrt(0.5) * drawn(shape, each, correlation, generator) for _ in range(2)]
+    hard = np.sqrt(0.5) * generator.normal(size=(experiments, len(clusters.numbers)))
+    sides = [hard + np.sqrt(0.5) * drawn_in((experiments,), clusters, correlation, generator) for _ in range(2)]
     return a.of(sides[0]) - b.of(sides[1])
 
 
-def false_verdicts(experiments: int, agents: int = 6, seed: int = 3) -> Iterator[Cell]:
+def false_verdicts(experiments: int, seed: int = 3) -> Iterator[Cell]:
     """How often any of the pairs of equal agents is called different, after Holm: the familywise error."""
-    pairs = np.array(list(combinations(range(agents), 2)))
     for number, scores in enumerate(MEASURES):
         for n, (each, correlation) in layouts():
             generator = np.random.default_rng([seed, number, n, each, round(10 * correlation)])
-            wrong = 0
-            for start in range(0, experiments, 500):
-                size = min(500, experiments - start)
-                values = sections(n, each).sums(scores.of(drawn((size, agents, n), each, correlation, generator)))
-                gaps = values[:, pairs[:, 0]] - values[:, pairs[:, 1]]
-                p = t_p(estimate(gaps, np.full(gaps.shape[-1], float(each))), n)
-                # Holm calls some pair different just where the smallest p passes Bonferroni.
-                wrong += int((np.nanmin(np.where(np.isnan(p), 1.0, p), axis=1) * len(pairs) <= LEVEL).sum())
-            share = wrong / experiments
-            yield Cell(FALSE_VERDICT, scores.name, n, each, correlation, share, "<= 5%", share <= LEVEL, experiments)
+            clusters = sections(n, each)
+            share = _familywise(scores, experiments, clusters, correlation, generator)
+            yield _false_verdict(FALSE_VERDICT, scores, clusters, str(each), correlation, share, experiments)
+
+
+def false_verdicts_of_unequal_sections(experiments: int, seed: int = 9) -> Iterator[Cell]:
+    """The same with sections of unequal size."""
+    for number, scores in enumerate(MEASURES):
+        for layout, clusters, correlation in unequal_sections.layouts():
+            generator = _of_layout(seed, number, clusters, correlation)
+            share = _familywise(scores, experiments, clusters, correlation, generator)
+            yield _false_verdict(UNEQUAL_VERDICT, scores, clusters, layout, correlation, share, experiments)
+
+
+def _familywise(
+    scores: Scores, experiments: int, clusters: Clusters, correlation: float, generator: np.random.Generator
+) -> float:
+    pairs = np.array(list(combinations(range(AGENTS), 2)))
+    wrong = 0
+    for start in range(0, experiments, 500):
+        shape = (min(500, experiments - start), AGENTS)
+        values = clusters.sums(scores.of(drawn_in(shape, clusters, correlation, generator)))
+        gaps = values[:, pairs[:, 0]] - values[:, pairs[:, 1]]
+        p = t_p(estimate(gaps, clusters.sizes), len(clusters.numbers))
+        # Holm calls some pair different just where the smallest p passes Bonferroni.
+        wrong += int((np.nanmin(np.where(np.isnan(p), 1.0, p), axis=1) * len(pairs) <= LEVEL).sum())
+    return wrong / experiments
+
+
+def _false_verdict(
+    kind: str, scores: Scores, clusters: Clusters, layout: str, correlation: float, share: float, experiments: int
+) -> Cell:
+    n = len(clusters.numbers)
+    return Cell(kind, scores.name, n, layout, correlation, share, "<= 5%", share <= LEVEL, experiments)
 
 
 def needed(experiments: int, seed: int = 4) -> Iterator[Cell]:
@@ -253,17 +321,17 @@ def needed(experiments: int, seed: int = 4) -> Iterator[Cell]:
         a, b = MEASURES[one], MEASURES[other]
         for each, correlation in LAYOUTS:
             generator = np.random.default_rng([seed, number, each, round(10 * correlation)])
-            many = paired_gaps(a, b, (400, 1000), each, correlation, generator)
+            many = paired_gaps(a, b, 400, sections(1000, each), correlation, generator)
             of_sections = sections(1000, each).sums(many).ravel() / each
             truth = float(needed_units(np.array(of_sections.mean() / of_sections.std()), level))
-            gaps = paired_gaps(a, b, (experiments, n), each, correlation, generator)
+            gaps = paired_gaps(a, b, experiments, sections(n, each), correlation, generator)
             found = estimate(sections(n, each).sums(gaps), np.full(n // each, float(each)))
             with np.errstate(invalid="ignore", divide="ignore"):
                 t = np.where(found.error > 0, found.value / found.error, 0.0)
             _, low, high = needed_interval(t, found.df, found.n_clusters.astype(np.float64), level)
             covered = float(((low <= truth) & (truth <= high)).mean())
             what = f"{truth * each:.0f} for {a.name} - {b.name}"
-            yield Cell(NEEDED, what, n, each, correlation, covered, ">= 93%", covered >= LOWEST, experiments)
+            yield Cell(NEEDED, what, n, str(each), correlation, covered, ">= 93%", covered >= LOWEST, experiments)
 
 
 def layouts(of: Sequence[tuple[int, float]] = LAYOUTS) -> Iterator[tuple[int, tuple[int, float]]]:
@@ -274,16 +342,20 @@ def layouts(of: Sequence[tuple[int, float]] = LAYOUTS) -> Iterator[tuple[int, tu
 def cells(experiments: int = EXPERIMENTS) -> Iterator[Cell]:
     """Every row of the table."""
     yield from means(experiments)
+    yield from means_of_unequal_sections(experiments)
     yield from means_near_the_ceiling(experiments)
     yield from differences(experiments)
+    yield from differences_of_unequal_sections(experiments)
     yield from one_way_differences(experiments)
     yield from false_verdicts(experiments)
+    yield from false_verdicts_of_unequal_sections(experiments)
     yield from needed(experiments)
 
 
-def _between(kind: str, what: str, n: int, each: int, correlation: float, share: float, experiments: int) -> Cell:
+def between(kind: str, what: str, n: int, layout: str, correlation: float, share: float, experiments: int) -> Cell:
+    """A row of an interval, held to `BETWEEN`."""
     reached = LOWEST <= share <= HIGHEST
-    return Cell(kind, what, n, each, correlation, share, BETWEEN, reached, experiments)
+    return Cell(kind, what, n, layout, correlation, share, BETWEEN, reached, experiments)
 
 
 def summary(rows: Sequence[Cell]) -> Iterator[str]:

@@ -31,6 +31,7 @@ from ragassay.evaluate.judging.panel import panel_of
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.records import Figure, RankedList
 
 NAME = "injection_lists"
@@ -77,7 +78,7 @@ def above(ranked: RankedList, agent: str) -> int | None:
 def plain_lists(folder: Path, work: Path, kept: Path) -> tuple[list[ListCase], list[RankedList]]:
     """The demo's lists and their orders as `together_demo` has them. Raises RepliesMissing."""
     demo = Workspace(CORPUS, folder, load_experiment(CORPUS / "experiment.toml"))
-    material = read_findings(demo).material
+    material = read_findings(demo, read=read_records).material
     wanted = judging({**TOGETHER, "presentations": PRESENTATIONS})
     workspace = open_work(PLAIN, work=work, judge=wanted)
     panel, caller = panel_of(workspace), open_caller(workspace, kept)

@@ -33,6 +33,7 @@ from ragassay.evaluate.judging.games.played import play_pairs
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.models.requests import Batch, Reply
 from ragassay.records import Game
 from ragassay.tokens import count_tokens
@@ -145,7 +146,7 @@ def verdict_rows(findings: Findings, demo: Workspace, ways: Sequence[Way]) -> It
 def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
     """Print the tables, or where replies are awaited write the requests and give 3."""
     demo = Workspace(CORPUS, folder, load_experiment(CORPUS / "experiment.toml"))
-    findings = read_findings(demo)
+    findings = read_findings(demo, read=read_records)
     some = first_written(findings)
     work_of_pairs = open_work(NAME, work=work, judge=judging({"games": "all"}))
     try:

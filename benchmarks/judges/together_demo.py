@@ -39,6 +39,7 @@ from ragassay.evaluate.results import Results
 from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.models.prices import cost_usd
 from ragassay.records import Game, Judgment
 
@@ -192,7 +193,7 @@ def verdict_rows(findings: Findings, demo: Workspace, ways: Sequence[Way]) -> It
 def main(folder: Path, *, work: Path = WORK, kept: Path = KEPT) -> int:
     """Print the tables, or where replies are awaited write the requests and give 3."""
     demo = Workspace(CORPUS, folder, load_experiment(CORPUS / "experiment.toml"))
-    findings = read_findings(demo)
+    findings = read_findings(demo, read=read_records)
     ways = [way("pairs in both orders", demo, ReplyCache(demo.replies, [demo.shipped_replies]), findings)]
     for n in sorted(PRESENTATIONS, reverse=True):
         workspace = open_work(NAME, work=work, judge=judging({**TOGETHER, "presentations": n}))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError
 
-from ..options import Verbs, add_draws, add_json, add_verb, check_least, path_of, two_qrels
+from ..options import Verbs, add_draws, add_json, add_sections, add_verb, check_least, path_of, two_qrels
 from ..printing import print_agreement, print_json, print_notes, print_p, print_table, print_undefined, value_of
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def add(verbs: Verbs) -> None:
     verb.add_argument("--measure", metavar="M", help="nDCG@10, RR(rel=2)@5, …, or as trec_eval has it")
     verb.add_argument("--scores", type=path_of, metavar="FILE", help="instead: a table of system, score, score")
     verb.add_argument("--by", metavar="COL", help="of --scores: a column that divides the systems, such as year")
+    add_sections(verb)
     add_draws(verb)
     add_json(verb)
 
@@ -34,8 +35,8 @@ def run(options: argparse.Namespace) -> int:
 
     check_least(options, bootstrap=100, seed=0)
     if options.scores:
-        if options.qrels or options.runs or options.measure:
-            raise InputError("--scores goes without --qrels, --runs and --measure")
+        if options.qrels or options.runs or options.measure or options.sections:
+            raise InputError("--scores goes without --qrels, --runs, --measure and --sections")
         if options.by:
             return _print_groups(agree_by_group(options.scores, options.by), options)
         found = agree_on_scores(options.scores)
@@ -46,7 +47,13 @@ def run(options: argparse.Namespace) -> int:
             raise InputError("needs --qrels twice, --runs DIR and --measure M, or --scores FILE")
         first, second = two_qrels(options)
         found = agree_on_runs(
-            first, second, options.runs, options.measure, bootstrap=options.bootstrap, seed=options.seed
+            first,
+            second,
+            options.runs,
+            options.measure,
+            sections=options.sections,
+            bootstrap=options.bootstrap,
+            seed=options.seed,
         )
     if options.json:
         print_json(found.dump())

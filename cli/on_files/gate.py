@@ -24,9 +24,9 @@ def add(verbs: Verbs) -> None:
     verb.add_argument(
         "--max-drop",
         type=float,
-        metavar="SHARE",
-        help="tolerated, as a share of a measure's range; default: for each measure what an unchanged run would pass "
-        "in 4 of 5 cases, at most 0.5",
+        metavar="DROP",
+        help="tolerated, in the measure's own unit: 0.02 is 0.02 of MRR, and 0.02 of a label from 0 to 2; "
+        "default: 2%% of each measure's range, if these queries can show so little",
     )
     verb.add_argument("--markdown", type=path_of, metavar="FILE", help="also write the summary here")
 

@@ -11,22 +11,25 @@ from typing import Any
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
+from ragassay.evaluate.figures.agent_evaluation_rows import judged_by
 from ragassay.evaluate.figures.classes import classification_figures
 from ragassay.evaluate.figures.evaluator_means import means
 from ragassay.evaluate.from_files.answers import read_cases
+from ragassay.evaluate.from_files.export_agent_evaluation import table_of
 from ragassay.evaluate.from_files.good_enough import AnswerVerdict, Judged, clusters_of
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess, units
 from ragassay.evaluate.judging.notices import by_criterion, failures, passed_over
 from ragassay.evaluate.statistics.resamples import resamples
-from ragassay.files import write_records
+from ragassay.files import write_records, write_text
 from ragassay.progress import StderrProgress
 from ragassay.records import Assessment, Figure, KeptReplies
 from ragassay.text import plain
 
 from ..pipeline.opening import locked
 from ..printing import interval_of, print_json, print_whole, value_of
+from ..verbs.export import as_csv
 from .evaluators import files_evaluators, files_workspace
 
 
@@ -36,6 +39,8 @@ def judge_files(options: argparse.Namespace) -> int:
     evaluators = files_evaluators(workspace, options)
     most = options.max_rows if options.max_rows is not None else workspace.experiment.evaluate.max_rows
     given = read_cases(options.answers, options.passages, options.queries, most, options.format)
+    if options.export:
+        judged_by(evaluators, None)
     cases, of_passages = given.cases, [one.name for one in evaluators if one.unit == "passage"]
     if of_passages and options.passages is None and not given.with_texts:
         raise InputError("--passages is missing", remedy=f"{plain(of_passages[0])} judges passages: give their texts")
@@ -51,7 +56,7 @@ def judge_files(options: argparse.Namespace) -> int:
             caller.close()
         found = Judged(evaluators, rows, cases, workspace.experiment.evaluate.thresholds)
         verdicts = found.verdicts()
-        _write(options, rows, verdicts, kept)
+        _write(options, rows, found, verdicts, kept)
     limit = [f"only the first {len(found.answers)} answers are judged (--max-rows)"] if most is not None else []
     for notice in [*given.notices, *limit, *passed_over(evaluators, cases), *failures(by_criterion(rows))]:
         print(f"note: {plain(notice)}", file=sys.stderr)
@@ -70,12 +75,15 @@ def judge_files(options: argparse.Namespace) -> int:
 def _write(
     options: argparse.Namespace,
     rows: Sequence[Assessment],
+    found: Judged,
     verdicts: Sequence[AnswerVerdict],
     kept: Sequence[KeptReplies] | None,
 ) -> None:
     write_records(options.out, rows)
     if options.verdicts:
         write_records(options.verdicts, verdicts)
+    if options.export:
+        write_text(options.export, as_csv(*table_of(found.as_agent_evaluation())))
     if kept is not None:
         write_records(options.kept_replies, kept)
 

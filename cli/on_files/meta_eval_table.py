@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragassay.records import Figure
 
 SHOWN = ("precision", "precision_at_set_share", "recall", "f1", "kappa")
-"""The figures of the table, the second where there is one; --json has all."""
+"""The figures of the table, the second where there is one, besides off-by-one accuracy of grades; --json has all."""
 
 _PIPED = 160
 """Columns of characters where the table goes into no terminal."""
@@ -33,9 +33,14 @@ def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
     shown = [name for name in SHOWN if name in first.binary]
     ranks = ["tau_b, its p"] if first.ranks else []
     names = [name.replace("precision_", "") for name in shown]
-    table = Table("judge", "yes from", *names, *ranks, "n", "failed", box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    near = ["off by one"] if any("off_by_one" in one.graded for one in found) else []
+    table = Table(
+        "judge", "yes from", *names, *near, *ranks, "n", "failed", box=SIMPLE_HEAD, show_edge=False, pad_edge=False
+    )
     for one in found:
         figures = [_two_lines(one.binary[name]) for name in shown]
+        if near:
+            figures.append(_two_lines(one.graded["off_by_one"]) if "off_by_one" in one.graded else "–")
         if ranks:
             p = one.p.get("tau_b")
             figures.append(_two_lines(one.ranks["tau_b"]) + ("" if p is None else f"\np {p:.2g}"))

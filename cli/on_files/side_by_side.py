@@ -13,7 +13,7 @@ from ..printing import interval_of, print_table, value_of
 if TYPE_CHECKING:
     from ragassay.evaluate.agreement.agree import Agreement, PairAgreement
 
-_WHOLE = ("kappa", "kappa(quadratic)", "tau_b", "rho")
+_WHOLE = ("kappa", "kappa(quadratic)", "off_by_one", "tau_b", "rho")
 _AT_THRESHOLD = ("kappa", "balanced_accuracy", "accuracy", "tau_b")
 
 

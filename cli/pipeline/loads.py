@@ -292,4 +292,4 @@ def _n_games(experiment: Experiment, n_queries: float) -> float:
     pairs = len(names) * (len(names) - 1) / 2
     if experiment.judge.games == "adaptive":
         pairs *= experiment.judge.adaptive_max_games
-    return n_queries * pairs * 2 * _DISTINCT_PAIRS
+    return n_queries * pairs * experiment.judge.orders * _DISTINCT_PAIRS

@@ -267,7 +267,7 @@ def _compare() -> Stage:
             ),
         ],
         settings=evaluate.compare_settings,
-        makes=lambda w: [w.figures],
+        makes=lambda w: [w.figures, w.values],
         run=run,
     )
 

@@ -20,9 +20,11 @@ _ALSO_ON_FILES = (
     "max_rows",
     "threshold",
     "verdicts",
+    "export",
     "kept_replies",
     "json",
 )
+_WRITTEN = ("out", "verdicts", "export", "kept_replies")
 _ON_CORPUS = ("results", "ignore_recorded", "retry_failed")
 
 
@@ -59,6 +61,9 @@ def add(verbs: Verbs) -> None:
     files.add_argument(
         "--verdicts", type=path_of, metavar="JSONL", help="write pass or fail of each answer, with its root cause"
     )
+    files.add_argument(
+        "--export", type=path_of, metavar="CSV", help="write a table in the columns of Databricks' Agent Evaluation"
+    )
     files.add_argument("--kept-replies", type=path_of, metavar="JSONL", help="write what the model replied")
     add_json(files)
     files.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: OUT.work)")
@@ -89,7 +94,7 @@ def _check_files(options: argparse.Namespace) -> None:
         raise InputError("--mode is without --model", remedy="name the model that is asked so")
     if options.max_rows is not None and options.max_rows < 1:
         raise InputError(f"--max-rows is {options.max_rows}", remedy="it must be at least 1")
-    outputs = [path.resolve() for path in (options.out, options.verdicts, options.kept_replies) if path is not None]
+    outputs = [path.resolve() for path in map(vars(options).get, _WRITTEN) if path is not None]
     if len(set(outputs)) < len(outputs):
         raise InputError("two of the files to write are the same", remedy="name another one")
     for given in (*options.answers, options.passages, options.queries, options.config):

@@ -15,6 +15,8 @@ from ragassay.text import plain
 from ragassay.trec import Qrels, read_qrels, read_run
 
 from ..figures.measures import by_query, parse
+from ..inputs.clusters import Clusters
+from ..inputs.sections import read_clusters
 from ..statistics.orders import rho, tau_b
 from ..statistics.resamples import rounded
 from .interval import draws, rank_interval
@@ -28,8 +30,8 @@ _STATISTICS = {"tau_b": tau_b, "rho": rho}
 class SystemsAgreement(Record):
     """`scores`: system to its two scores, best first by the first. `figures`: `tau_b`, `rho`, n the systems.
 
-    Intervals are from resampling the queries, the systems held fixed; from a table of scores there are none. p:
-    two-sided, the systems taken as drawn one by one (`p_values`).
+    Intervals are from resampling the queries, those of a section together, the systems held fixed; from a table of
+    scores there are none. p: two-sided, the systems taken as drawn one by one (`p_values`).
     """
 
     first: str
@@ -44,12 +46,20 @@ class SystemsAgreement(Record):
 
 
 def agree_on_runs(
-    first: Path, second: Path, runs: Path, measure: str, *, bootstrap: int = 1000, seed: int = 7
+    first: Path,
+    second: Path,
+    runs: Path,
+    measure: str,
+    *,
+    sections: Path | None = None,
+    bootstrap: int = 1000,
+    seed: int = 7,
 ) -> SystemsAgreement:
     """The order of all TREC runs in a folder under two files of qrels, over the queries that both label.
 
-    Raises InputError for an unknown measure, fewer than two runs, qrels without a common query, and a run with none
-    of them.
+    sections: the queries file that names each query's (`evaluate.inputs.sections`); without it each stands alone.
+    Raises InputError for an unknown measure, fewer than two runs, qrels without a common query, a run with none of
+    them, and a query without its line in `sections`.
     """
     parse(measure)
     if first.resolve() == second.resolve():
@@ -59,8 +69,8 @@ def agree_on_runs(
     if not shared:
         raise InputError(f"shares no query with {plain(str(first))}", file=second, remedy="give qrels of one test set")
     names, values = _scores(runs, [{q: labels[q] for q in shared} for labels in qrels], shared, measure)
-    weights = draws(len(shared), bootstrap, seed)
-    replicates = [np.round(weights @ side.T / len(shared), DIGITS) for side in values]
+    clusters = read_clusters(sections, shared, first).of(shared)
+    replicates = [resampled_means(side, clusters, bootstrap, seed) for side in values]
     means = [np.round(side.mean(axis=1), DIGITS) for side in values]
     either = len(qrels[0].keys() | qrels[1].keys())
     notes = [f"{either - len(shared):,} of {either:,} queries have labels in one file only and take no part"]
@@ -70,8 +80,16 @@ def agree_on_runs(
         dict(zip(names, zip(*(side.tolist() for side in means), strict=True), strict=True)),
         (replicates[0], replicates[1]),
         n_queries=len(shared),
+        n_clusters=len(clusters.names),
         notes=notes if either > len(shared) else [],
     )
+
+
+def resampled_means(values: Floats, clusters: Clusters, bootstrap: int, seed: int) -> Floats:
+    """(replicates, systems): the means of values (systems, queries), whole clusters drawn with replacement."""
+    weights = draws(len(clusters.names), bootstrap, seed)
+    means: Floats = np.round(weights @ clusters.sums(values).T / (weights @ clusters.sizes)[:, None], DIGITS)
+    return means
 
 
 def _scores(
@@ -169,6 +187,7 @@ def _result(
     replicates: tuple[Floats, Floats] | None,
     *,
     n_queries: int | None,
+    n_clusters: int = 0,
     notes: Sequence[str],
 ) -> SystemsAgreement:
     sides = (np.array([a for a, _ in scores.values()]), np.array([b for _, b in scores.values()]))
@@ -181,10 +200,10 @@ def _result(
             undefined[name] = "all systems score the same under one set of labels, so that they have no order"
             continue
         low, high = None, None
-        if replicates is not None and n_queries is not None:
+        if replicates is not None:
             drawn = [order_agreement(name, a, b) for a, b in zip(*replicates, strict=True)]
             known = np.array([np.nan if v is None else v for v in drawn])
-            low, high = rank_interval(value, known, n_queries)
+            low, high = rank_interval(value, known, n_clusters)
         figures[name] = rounded(value, len(scores), 0, low, high)
     best_first = sorted(scores, key=lambda system: (-scores[system][0], system))
     return SystemsAgreement(

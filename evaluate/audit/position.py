@@ -87,7 +87,9 @@ def _guessing(games: Sequence[Game], rate: Figure) -> str | None:
     that both are possible say nothing. Identical answers need no judge."""
     chance = flips_by_guessing([game for game in games if game.reason != IDENTICAL])
     low, high = rate.ci_low, rate.ci_high
-    if not rate.value or low is None or high is None or chance is None or high < chance or low <= chance / 2:
+    if not rate.value or low is None or high is None or chance is None or high < chance:
+        return None
+    if low <= chance / 2 and rate.value < chance:
         return None
     ends = f"[{100 * low:.1f}, {100 * high:.1f}]"
     return (

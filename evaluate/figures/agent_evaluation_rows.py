@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
@@ -69,22 +70,41 @@ def read_judged(workspace: Workspace) -> Judged:
     Raises InputError where no judge of this method takes part, where two would share a name, and where
     `judgments.jsonl` lacks what the experiment's judges owe.
     """
-    judges, recall = _judges(workspace)
+    evaluators, settings = experiment_evaluators(workspace), workspace.corpus / "experiment.toml"
+    judged_by(evaluators, settings)
     material = limited(read_material(workspace), workspace.experiment.evaluate.max_rows)
-    given = {(row.query_id, row.subject, row.criterion): row for row in read_records(workspace.judgments, Assessment)}
-    found = _Found(workspace, material, given)
-    rows = tuple(
-        found.row(query, material.answers[query.id, agent], judges, recall)
-        for query in material.queries
-        for agent in material.agents
-    )
+    given = read_records(workspace.judgments, Assessment)
+    asked = [(query.id, agent) for query in material.queries for agent in material.agents]
+    return judged_of(evaluators, given, material, asked, settings, workspace.judgments)
+
+
+def judged_of(
+    evaluators: Sequence[Evaluator],
+    given: Sequence[Assessment],
+    material: Material,
+    asked: Sequence[tuple[str, str]],
+    settings: Path | None = None,
+    judgments: Path | None = None,
+) -> Judged:
+    """The rows of the answers to be judged (`asked`: query ids and agents) from what was given.
+
+    settings, judgments: the files that an error names. Raises InputError as `read_judged`.
+    """
+    judges, recall = judged_by(evaluators, settings)
+    queries = {query.id: query for query in material.queries}
+    found = _Found(material, {(row.query_id, row.subject, row.criterion): row for row in given}, judgments)
+    rows = tuple(found.row(queries[query], material.answers[query, agent], judges, recall) for query, agent in asked)
     units = {unit: tuple(n for n, one in judges.items() if one.unit == unit) for unit in ("answer", "passage")}
     return Judged(material, units["answer"], units["passage"], recall is not None, rows)
 
 
-def _judges(workspace: Workspace) -> tuple[dict[str, Evaluator], DocumentRecall | None]:
-    """The judges that take part by their documented names, and document_recall if it is among the evaluators."""
-    evaluators = experiment_evaluators(workspace)
+def judged_by(
+    evaluators: Sequence[Evaluator], settings: Path | None
+) -> tuple[dict[str, Evaluator], DocumentRecall | None]:
+    """The judges that take part by their documented names, and document_recall if it is among the evaluators.
+
+    Raises InputError as `read_judged`.
+    """
     recall = next((one for one in evaluators if isinstance(one, DocumentRecall)), None)
     judges: dict[str, Evaluator] = {}
     for one in evaluators:
@@ -93,14 +113,12 @@ def _judges(workspace: Workspace) -> tuple[dict[str, Evaluator], DocumentRecall 
         name = THEIR_NAMES.get(one.name, one.name)
         if name in judges:
             problem = f"two judges would share the columns of '{plain(name)}'"
-            raise InputError(problem, file=workspace.corpus / "experiment.toml", remedy="rename your own")
+            raise InputError(problem, file=settings, remedy="rename your own")
         judges[name] = one
     if not judges and recall is None:
-        raise InputError(
-            "no judge of Agent Evaluation takes part",
-            file=workspace.corpus / "experiment.toml",
-            remedy='name "agent-evaluation" in evaluate.judges and run `ragassay evaluate`',
-        )
+        remedy = 'name "agent-evaluation" in evaluate.judges and run `ragassay evaluate`'
+        remedy = remedy if settings else "give it one: --with agent-evaluation"
+        raise InputError("no judge of Agent Evaluation takes part", file=settings, remedy=remedy)
     return judges, recall
 
 
@@ -113,9 +131,9 @@ def takes_part(judge: Evaluator) -> bool:
 class _Found:
     """The records, looked up by what each judge owes."""
 
-    workspace: Workspace
     material: Material
     given: Mapping[tuple[str, str, str], Assessment]
+    judgments: Path | None
 
     def row(
         self, query: Query, answer: Answer, judges: Mapping[str, Evaluator], recall: DocumentRecall | None
@@ -134,5 +152,5 @@ class _Found:
         row = self.given.get((query.id, subject, judge.criteria[0].name))
         if row is None:
             problem = f"lacks what {plain(judge.name)} gave {plain(subject)} on query '{plain(query.id)}'"
-            raise InputError(problem, file=self.workspace.judgments, remedy="run `ragassay evaluate`")
+            raise InputError(problem, file=self.judgments, remedy="run `ragassay evaluate`")
         return row

@@ -40,7 +40,8 @@ def answered_by(experiment: Experiment, material: Material) -> dict[str, Answere
     """The same, after what the answers of the user's own systems carry, where all that do agree."""
     found = settings_say(experiment)
     for one in experiment.own_agents():
-        rows = [row for (_, agent), row in material.answers.items() if agent == one.name]
+        keys = [(query.id, one.name) for query in material.queries]
+        rows = [row for key in keys if (row := material.answers.get(key)) is not None]
         found[one.name] = AnsweredBy(_one([r.model for r in rows]) or one.writer, _one([r.prompt for r in rows]))
     return {agent: found[agent] for agent in material.agents if agent in found}
 

@@ -69,7 +69,11 @@ def table(workspace: Workspace) -> tuple[list[str], list[dict[str, Cell]]]:
     order of retrieval and the `precision`, which is missing where a passage has no rating. The rating of
     `response/overall_assessment` is missing where the verdict is undecided, its rationale says why. Raises InputError.
     """
-    judged = read_judged(workspace)
+    return table_of(read_judged(workspace))
+
+
+def table_of(judged: Judged) -> tuple[list[str], list[dict[str, Cell]]]:
+    """The same of answers judged elsewhere."""
     return _columns(judged), [_row(one) for one in judged.rows]
 
 

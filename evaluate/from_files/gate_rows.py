@@ -1,24 +1,23 @@
 """The gate's verdict on each agent and measure, from values paired by query.
 
-A drop is baseline - new, or new - baseline where little is good, clustered by source section. Its verdict is
+A drop is baseline - new, or new - baseline where little is good. Its test and its interval are those of
+`statistics.paired`, which the workbench's Compare has too. Asked in this order, a row is
 
-    not worse   the 95% interval of the drop ends at or below what is tolerated, also if every query on which only the
-                new run failed had the worst value there is; or no query's value changed at all;
-    worse       else, where the drop exceeds `max_drop` (0 where none was given) beyond noise: one-sided at 2.5%,
-                Holm-corrected over agents and measures;
-    undecided   neither.
+    worse       where the drop exceeds `max_drop` (0 where none was given) beyond noise: at 5% for a change either way,
+                Holm-corrected over agents and measures, and from at least six sections;
+    not worse   else, where the 95% interval of the drop ends at or below what is tolerated, also if every query on
+                which only the new run failed had the worst value there is; or no query's value changed at all;
+    undecided   else.
 
-Tolerated is `max_drop`. Where none was given it is, for each measure, the smallest drop in steps of 1% of its range
-that a run without any change and with this scatter passes in four cases of five (`statistics.exchanged`), half the
-range at most. The interval ends below the truth in 2.5% of runs, whatever is tolerated. A scale without an end has no
-range: shares are then of the baseline's mean.
+Tolerated is `max_drop`, in the measure's own unit. Where none was given it is `TOLERATED` of the measure's range, or of
+the baseline's mean where there is no end, and no row is not worse then whose whole interval is a drop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, isinf
+from math import ceil, isfinite
 from typing import Literal
 
 import numpy as np
@@ -26,80 +25,47 @@ import numpy as np
 from ragassay.arrays import Floats
 from ragassay.records import Figure
 
+from ..figures.values import Scale
 from ..inputs.clusters import Clusters
-from ..statistics.clustered import NO_SPREAD, Values, effective_queries
-from ..statistics.exchanged import exchanges, passable, passed_by_most, upper_ends
-from ..statistics.holm import holm
-from ..statistics.paired_comparison import LEVEL, Paired
-from ..statistics.power import detectable
+from ..statistics.clustered import NO_SPREAD, Values
+from ..statistics.paired import SEED, PairedRow, paired
+from ..statistics.paired_comparison import LEVEL
+from ..statistics.power import MOST, detectable, needed_units
 
 GateVerdict = Literal["not worse", "worse", "undecided"]
 
-STEP = 0.01
-"""Of a measure's range: what is tolerated by itself is a multiple of it, and at least one."""
-
-MOST_TOLERATED = 0.5
-"""Of a measure's range: what is tolerated by itself is never more."""
-
-
-@dataclass(frozen=True)
-class Scale:
-    """A measure's lowest and highest value (infinite where there is no end), and whether little is good."""
-
-    lowest: float = 0.0
-    highest: float = 1.0
-    lower_is_better: bool = False
-
-    @property
-    def worst(self) -> float:
-        """The end that is bad."""
-        return self.highest if self.lower_is_better else self.lowest
-
-    @property
-    def width(self) -> float | None:
-        """Of the range; None without an end."""
-        return None if isinf(self.highest) else self.highest - self.lowest
-
-    def __str__(self) -> str:
-        """`from 0 to 1, lower is better`."""
-        end = "up" if isinf(self.highest) else f"to {self.highest:g}"
-        return f"from {self.lowest:g} {end}{', lower is better' if self.lower_is_better else ''}"
+TOLERATED = 0.02
+"""Of a measure's range: a drop that most would call small."""
 
 
 @dataclass(frozen=True)
 class Matched:
-    """An agent on a measure in both runs. before: the baseline's values; pair: what got worse, query by query."""
+    """An agent on a measure in both runs: the baseline's values and the new run's."""
 
     agent: str
     measure: str
     before: Values
     after: Values
-    pair: Paired
     scale: Scale
 
     @property
-    def unit(self) -> float:
-        """What shares are of, in the measure's unit: its range, without one the baseline's mean (1 if that is 0)."""
+    def tolerated(self) -> float:
+        """What is tolerated unasked, in the measure's unit."""
         if self.scale.width is not None:
-            return self.scale.width
+            return TOLERATED * self.scale.width
         known = [value for value in self.before.values() if value is not None]
-        return abs(sum(known) / len(known)) or 1.0 if known else 1.0
-
-    @property
-    def unchanged(self) -> bool:
-        """Whether no query's value differs."""
-        gaps = self.pair.gaps
-        return bool(len(gaps)) and float(np.abs(gaps).max()) < NO_SPREAD
+        return TOLERATED * (abs(sum(known) / len(known)) or 1.0) if known else TOLERATED
 
 
 @dataclass(frozen=True)
 class Gated:
     """One agent on one measure. drop: by how much it got worse over the queries both have; n_failed: lacking ones.
 
-    max_drop: what is tolerated; passes: the smallest that, tolerated, an unchanged run with this scatter passes in four
-    cases of five on this row alone; shows: the smallest true drop that is called worse in four of five; all in the
-    measure's own unit, of which `scale` are the ends and the direction. unchanged: no query's value differs. p:
-    one-sided, Holm-corrected. None: not defined.
+    max_drop: what is tolerated. passes: the smallest drop that, tolerated, a run without any change and with this
+    scatter passes in four cases of five, and needed: the queries with which it so passes `max_drop`, each on this row
+    alone; shows: the smallest true drop that is called worse in four of five. Drops are in the measure's own unit, of
+    which `scale` are the ends and the direction. unchanged: no query's value differs. p: two-sided, that the change is
+    no more than what was to be tolerated, Holm-corrected. None: not defined.
     lacking_new, lacking_baseline: the ids on which a run has no value.
     """
 
@@ -111,6 +77,7 @@ class Gated:
     drop: Figure
     max_drop: float
     passes: float | None
+    needed: int | None
     shows: float | None
     unchanged: bool
     p: float | None
@@ -120,22 +87,49 @@ class Gated:
 
 
 def gate_rows(
-    matched: Sequence[Matched], clusters: Clusters, max_drop: float | None
-) -> tuple[tuple[Gated, ...], dict[str, float]]:
-    """The row of each, and measure to what a run without any change could pass, both as shares of the range.
-
-    max_drop: tolerated, as a share of each measure's range; None chooses it by what these queries could pass.
-    """
-    signs = exchanges(clusters)
-    ends = [upper_ends(one.pair, one.scale.width, clusters, signs) for one in matched]
-    most = passable(ends, [one.measure for one in matched], [one.unit for one in matched])
-    could_pass = {measure: max(1, ceil(share / STEP - 1e-6)) * STEP for measure, share in most.items()}
-    adjusted = holm([_p(one, (max_drop or 0.0) * one.unit) for one in matched])
+    matched: Sequence[Matched], clusters: Clusters, max_drop: float | None, seed: int = SEED
+) -> tuple[Gated, ...]:
+    """The row of each. clusters: of all queries. max_drop: tolerated, in each measure's own unit."""
+    before, after = (
+        np.array([_column(values, clusters) for values in side])
+        for side in ([one.before for one in matched], [one.after for one in matched])
+    )
+    lacking = [(_lacking(one.after, one.before), _lacking(one.before, one.after)) for one in matched]
+    up = np.array([1.0 if one.scale.lower_is_better else -1.0 for one in matched])
+    drops = up[:, None] * (after - before)
+    found = paired(
+        drops,
+        clusters,
+        [one.scale.width for one in matched],
+        [len({*new, *old}) for new, old in lacking],
+        beyond=[max_drop or 0.0] * len(matched),
+        seed=seed,
+    )
     rows = []
-    for one, high, p in zip(matched, ends, adjusted, strict=True):
-        share = max_drop if max_drop is not None else min(could_pass.get(one.measure, STEP), MOST_TOLERATED)
-        rows.append(_row(one, high, p, share, (max_drop or 0.0) * one.unit, len(matched)))
-    return tuple(rows), could_pass
+    for at, (one, row, (new, old)) in enumerate(zip(matched, found, lacking, strict=True)):
+        both = ~np.isnan(drops[at])
+        unchanged = bool(both.any()) and float(np.abs(drops[at][both]).max()) < NO_SPREAD
+        tolerated = one.tolerated if max_drop is None else max_drop
+        rows.append(
+            Gated(
+                agent=one.agent,
+                measure=one.measure,
+                scale=one.scale,
+                baseline=_mean(before[at][both]),
+                new=_mean(after[at][both]),
+                drop=row.difference,
+                max_drop=tolerated,
+                passes=_detectable(row, LEVEL),
+                needed=_needed(row, tolerated),
+                shows=_shows(row, max_drop or 0.0, len(matched)),
+                unchanged=unchanged,
+                p=row.adjusted,
+                verdict=_verdict(one, row, new, tolerated, unchanged=unchanged, named=max_drop is not None),
+                lacking_new=new,
+                lacking_baseline=old,
+            )
+        )
+    return tuple(rows)
 
 
 def verdict_of(rows: Sequence[Gated]) -> GateVerdict:
@@ -144,75 +138,48 @@ def verdict_of(rows: Sequence[Gated]) -> GateVerdict:
     return "worse" if "worse" in found else "undecided" if "undecided" in found else "not worse"
 
 
-def _row(one: Matched, ends: Floats, p: float | None, share: float, beyond: float, n_rows: int) -> Gated:
-    """`beyond`: what a drop must exceed to be worse, in the measure's own unit."""
-    drop, tolerated = one.pair.difference(one.scale.width), share * one.unit
-    return Gated(
-        agent=one.agent,
-        measure=one.measure,
-        scale=one.scale,
-        baseline=_mean(one.before, one.pair.queries),
-        new=_mean(one.after, one.pair.queries),
-        drop=drop,
-        max_drop=tolerated,
-        passes=None if np.isnan(ends).any() else float(passed_by_most(ends[:, None])[0]),
-        shows=_shows(one, beyond, n_rows),
-        unchanged=one.unchanged,
-        p=p,
-        verdict=_verdict(one, drop, p, tolerated),
-        lacking_new=one.pair.lacking_b,
-        lacking_baseline=one.pair.lacking_a,
-    )
+def _verdict(
+    one: Matched, row: PairedRow, lacking: Sequence[str], tolerated: float, *, unchanged: bool, named: bool
+) -> GateVerdict:
+    drop = row.difference
+    if row.told == "more":
+        return "worse"
+    high = 0.0 if unchanged else drop.ci_high
+    if drop.value is None or high is None or (not named and drop.ci_low is not None and drop.ci_low > 0):
+        return "undecided"
+    # The worst that the failures of the new run can hide: the worst value on each.
+    lost = [abs(value - one.scale.worst) for query in lacking if (value := one.before.get(query)) is not None]
+    passes = (drop.n * high + sum(lost)) / (drop.n + len(lost)) <= tolerated + 1e-9
+    return "not worse" if passes else "undecided"
 
 
-def _verdict(one: Matched, drop: Figure, p: float | None, tolerated: float) -> GateVerdict:
-    lost = [
-        abs(value - one.scale.worst) for query in one.pair.lacking_b if (value := one.before.get(query)) is not None
-    ]
-    high = 0.0 if one.unchanged else drop.ci_high
-    if drop.value is None or high is None:
-        passes = False
-    else:
-        # The worst that the failures of the new run can hide: the worst value on each.
-        passes = (drop.n * high + sum(lost)) / (drop.n + len(lost)) <= tolerated + 1e-9
-    if passes:
-        return "not worse"
-    return "worse" if p is not None and p <= LEVEL / 2 else "undecided"
+def _column(values: Values, clusters: Clusters) -> Floats:
+    """(queries,), NaN where there is none."""
+    return np.array(list(map(values.get, clusters.queries)), dtype=np.float64)
 
 
-def _p(one: Matched, beyond: float) -> float | None:
-    """One-sided p of a mean drop of at most `beyond`; None without two sections."""
-    from scipy.special import stdtr
+def _lacking(values: Values, other: Values) -> tuple[str, ...]:
+    """The ids, sorted, on which there is no value, of those that either side owes one."""
+    return tuple(sorted(query for query in values.keys() | other.keys() if values.get(query) is None))
 
-    pair = one.pair
-    if not len(pair.gaps):
+
+def _detectable(row: PairedRow, level: float) -> float | None:
+    return detectable(row.error, row.df, level) if row.error >= NO_SPREAD else None
+
+
+def _shows(row: PairedRow, beyond: float, n_rows: int) -> float | None:
+    found = _detectable(row, LEVEL / n_rows)
+    return None if found is None else beyond + found
+
+
+def _needed(row: PairedRow, tolerated: float) -> int | None:
+    """Of a run without any change: its interval ends below what is tolerated as often as a test tells that from 0."""
+    if not row.error >= NO_SPREAD:
         return None
-    found = pair.over_sections()
-    if found.n_clusters < 2:
-        return None
-    excess = float(found.value) - beyond
-    if np.ptp(pair.gaps) < NO_SPREAD:
-        if one.scale.width is None:
-            # The sections' signs alone, as what another query could gain is not known.
-            return 0.5 ** int(found.n_clusters) if excess > 0 else 1.0
-        # The largest chance of n like drops where the mean is `beyond`: the others gain all that can be gained.
-        elsewhere = max(excess, 0.0) / (float(found.value) + one.scale.width) if excess > 0 else 0.0
-        return float((1 - elsewhere) ** effective_queries(pair.clusters.sizes))
-    error = float(found.jackknife_error)
-    if error < NO_SPREAD:
-        return None
-    return float(stdtr(found.df, -excess / error))
+    units = needed_units(np.array(tolerated / (row.error * np.sqrt(row.n_sections))), LEVEL)
+    queries = float(units) * row.difference.n / row.n_sections
+    return ceil(queries - 1e-6) if isfinite(queries) and queries <= MOST else None
 
 
-def _shows(one: Matched, beyond: float, n_rows: int) -> float | None:
-    if not len(one.pair.gaps):
-        return None
-    found = one.pair.over_sections()
-    if found.n_clusters < 2 or not found.jackknife_error >= NO_SPREAD:
-        return None
-    return beyond + detectable(float(found.jackknife_error), float(found.df), LEVEL / n_rows)
-
-
-def _mean(values: Mapping[str, float | None], queries: Sequence[str]) -> float | None:
-    known = [value for query in queries if (value := values.get(query)) is not None]
-    return sum(known) / len(known) if known else None
+def _mean(values: Floats) -> float | None:
+    return float(values.mean()) if len(values) else None

@@ -9,7 +9,7 @@ from ragassay.text import one_line
 
 from ..report.wording import MISSING, measure_name
 from .gate import Gate, failures
-from .gate_rows import MOST_TOLERATED, Gated
+from .gate_rows import TOLERATED, Gated
 
 _HEADINGS = {
     "not worse": "Not worse than the baseline",
@@ -17,7 +17,7 @@ _HEADINGS = {
     "undecided": "Undecided against the baseline",
 }
 _LEGEND = (
-    "Could pass: the smallest drop that, tolerated, an unchanged run passes in 4 of 5 cases on that row alone. "
+    "Could pass: the smallest drop that, tolerated, a run without any change passes in 4 of 5 cases on that row alone. "
     "Would show: the smallest true drop that is called worse in 4 of 5."
 )
 _SHOWN = 20
@@ -60,35 +60,48 @@ def _line(row: Gated) -> str:
 def _meaning(gate: Gate) -> str:
     counts = {verdict: sum(row.verdict == verdict for row in gate.rows) for verdict in _HEADINGS}
     said = ", ".join(f"{number} {verdict}" for verdict, number in counts.items() if number)
-    beyond = "the drop exceeds what is tolerated" if gate.max_drop is not None else "else, the drop is"
+    beyond = "the drop exceeds what is tolerated" if gate.max_drop is not None else "there is a drop"
+    else_ = "" if gate.max_drop is not None else ", and is no drop altogether"
     return (
         f"{gate.n_queries} queries, the same in both runs. Of {len(gate.rows)} comparisons: {said}. {_tolerated(gate)} "
-        f"Not worse: the drop's interval ends at or below what is tolerated. Worse: {beyond} beyond noise (one-sided "
-        "2.5%, Holm over all rows). Undecided: neither; more queries would tell."
-        f"{_of_scales(gate)}"
+        f"Worse: {beyond} beyond noise (5% for a change either way, Holm over all rows). Not worse: else, the drop's "
+        f"interval ends at or below what is tolerated{else_}. Undecided: neither."
+        f"{_of_scales(gate)}{_needed(gate)}"
     )
 
 
 def _of_scales(gate: Gate) -> str:
-    """What a drop and a share are of measures of which little is good, or which have no end."""
+    """What a drop and what is tolerated are of measures of which little is good, or which have no end."""
     endless = dict.fromkeys(escaped(measure_name(row.measure)) for row in gate.rows if row.scale.width is None)
     said = " Where lower is better, a rise is the drop." if any(row.scale.lower_is_better for row in gate.rows) else ""
-    if endless:
+    if endless and gate.max_drop is None:
         said += f" Without an upper end a share is of the baseline's mean: {', '.join(endless)}."
     return said
 
 
 def _tolerated(gate: Gate) -> str:
-    shares = {measure: round(100 * share) for measure, share in gate.could_pass.items()}
-    passes = ", ".join(f"{escaped(measure_name(measure))} {share}%" for measure, share in shares.items())
     if gate.max_drop is None:
-        said = f"Without --max-drop, tolerated is what a run without any change would pass in 4 of 5 cases: {passes}."
-        more = f" More than {MOST_TOLERATED:.0%} is not tolerated unasked: take more queries, or give --max-drop."
-        return (said if passes else "") + (more if any(s > 100 * MOST_TOLERATED for s in shares.values()) else "")
-    said = f"A drop of {gate.max_drop:.1%} of a measure's range is tolerated."
-    if all(share <= 100 * gate.max_drop + 1e-9 for share in shares.values()):
-        return said
-    return f"{said} A run without any change would pass in 4 of 5 cases only where more is: {passes}."
+        return f"Without --max-drop, {TOLERATED:.0%} of a measure's range is tolerated."
+    return f"A drop of {gate.max_drop:g} is tolerated, in each measure's own unit."
+
+
+def _needed(gate: Gate) -> str:
+    """What would decide it, of each measure with an undecided row: of its rows the one that needs most."""
+    said = []
+    for measure in dict.fromkeys(row.measure for row in gate.rows if row.verdict == "undecided"):
+        rows = [row for row in gate.rows if row.measure == measure and row.verdict == "undecided"]
+        passes = [row.passes for row in rows if row.passes is not None]
+        if passes:
+            counts = [row.needed for row in rows if row.passes is not None]
+            most = None if None in counts else max(filter(None, counts))
+            queries = "no number of queries" if most is None else f"{most:,} queries"
+            said.append(f"{escaped(measure_name(measure))} {max(passes):.3f} or {queries}")
+    if not said:
+        return ""
+    return (
+        " What a run without any change would pass in 4 of 5 cases, on the row that asks for most: as --max-drop here, "
+        f"or as many queries with what is tolerated: {'; '.join(said)}."
+    )
 
 
 def _place(row: Gated) -> tuple[bool, int]:

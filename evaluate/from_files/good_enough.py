@@ -12,7 +12,8 @@ from pydantic import Field
 from ragassay.perturbed import perturbed_from
 from ragassay.records import Answer, Assessment, Passage, Query, Record
 
-from ..figures.agent_evaluation_rows import takes_part
+from ..figures.agent_evaluation_rows import Judged as AgentEvaluation
+from ..figures.agent_evaluation_rows import judged_of, takes_part
 from ..figures.flips import answer_thresholds, flip_problems, flips_of
 from ..figures.good_enough.evidence_found import evidence_found, relevant_by_judges
 from ..figures.good_enough.insights import insights
@@ -20,6 +21,7 @@ from ..figures.good_enough.problems import problems
 from ..figures.good_enough.shares import AgentShares, by_threshold, shares_by_agent, values_by_agent
 from ..figures.root_cause import Outcome, Overall, fix_of, overall, passages_outcome
 from ..inputs.clusters import ALONE, Clusters
+from ..inputs.material import Material
 from ..inputs.sections import source_clusters
 from ..judging.engine.cases import QueryCase, expected_response
 from ..judging.engine.evaluator import NO_VALUE, Evaluator
@@ -144,6 +146,12 @@ class Judged:
             ),
             insights(self.evaluators, self.rows, values, self.answers, queries, self._draws),
         )
+
+    def as_agent_evaluation(self) -> AgentEvaluation:
+        """The rows as Agent Evaluation has them. Raises InputError where no judge by its method takes part."""
+        agents = tuple(dict.fromkeys(agent for _, agent in self.answers))
+        material = Material(tuple(self.queries.values()), agents, self._passages, self.answers)
+        return judged_of(self.evaluators, self.rows, material, list(self.answers))
 
     def verdicts(self) -> list[AnswerVerdict]:
         """One for each answer, by query, then agent."""

@@ -148,7 +148,7 @@ def draw_into(
     experiment = workspace.experiment
     known, depth = known_items(workspace), experiment.retrieval.k
     asked = criteria or experiment.judge.criteria
-    findings = originals_alone(read_findings(workspace))
+    findings = originals_alone(read_findings(workspace, read=read_records))
     sheet = draw_sheet(findings, asked, depth, n=n, seed=seed, kinds=kinds, known=known)
     path = out or workspace.corpus / f"label-sheet-{sheet.id}.csv"
     write_sheet(workspace, sheet, path)

@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
+from sys import intern
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import first_problem, read_json, read_records
-from ragassay.records import Game, Judgment, LedgerRow, RankedList, Record, Repeat, Section, StageUsage
+from ragassay.files import first_problem, read_json, read_records, read_rows
+from ragassay.records import (
+    IDENTICAL,
+    Answer,
+    Game,
+    Judgment,
+    LedgerRow,
+    Passage,
+    RankedList,
+    Record,
+    Repeat,
+    Section,
+    StageUsage,
+)
 from ragassay.text import plain
 from ragassay.trec import Qrels, read_qrels, read_run
 
-from .material import Material, read_material
+from .material import AnyRecord, Material, Read, read_material
 
 R = TypeVar("R", bound=Record)
 
@@ -79,22 +95,104 @@ class Findings:
         return tuple(query.id for query in self.material.queries)
 
 
-def read_findings(workspace: Workspace, agents: Sequence[str] | None = None) -> Findings:
-    """Read them, of `agents` (default: the experiment's). Raises InputError with the file and, if any, line."""
-    material = read_material(workspace, agents)
+def without_texts(path: Path, kind: type[AnyRecord]) -> list[AnyRecord]:
+    """`read_rows` of what figures are made from, of millions of which there is room: ids are one object each, passages
+    have no text, judgments no reason but `IDENTICAL`, and of an answer there is only the length (`Unread`)."""
+    return read_rows(path, kind, _SLIM.get(kind))
+
+
+def with_answers(path: Path, kind: type[AnyRecord]) -> list[AnyRecord]:
+    """The same with the answers' texts."""
+    return read_rows(path, kind, _ids_of_answer if kind is Answer else _SLIM.get(kind))
+
+
+class Unread:
+    """A text of which nothing was kept but how long it is: whatever else reads it fails."""
+
+    __slots__ = ("_length",)
+
+    def __init__(self, length: int) -> None:
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def _slim_passage(row: Any) -> None:
+    row.title, row.text = "", _unread(len(row.text))
+
+
+def _ids_of_answer(row: Any) -> None:
+    row.query_id, row.passages = intern(row.query_id), tuple(map(intern, row.passages))
+
+
+def _slim_answer(row: Any) -> None:
+    _ids_of_answer(row)
+    if row.answer is not None:
+        row.answer = _unread(len(row.answer))
+
+
+def _slim_judgment(row: Any) -> None:
+    row.query_id, row.reason = intern(row.query_id), None
+    row.label = _LABELS.get(row.label, row.label)
+
+
+def _slim_game(row: Any) -> None:
+    row.query_id, row.reason = intern(row.query_id), IDENTICAL if row.reason == IDENTICAL else None
+
+
+_LABELS = {0.0: 0.0, 1.0: 1.0, 2.0: 2.0}
+_unread = lru_cache(maxsize=10_000)(Unread)
+_SLIM: Mapping[type, Callable[[Any], None]] = {
+    Passage: _slim_passage,
+    Answer: _slim_answer,
+    Judgment: _slim_judgment,
+    Game: _slim_game,
+}
+
+
+def read_findings(workspace: Workspace, agents: Sequence[str] | None = None, read: Read | None = None) -> Findings:
+    """Read them, of `agents` (default: the experiment's). Raises InputError with the file and, if any, line.
+
+    read: how what was found, answered and judged is read (default: `without_texts`, or `with_answers` where evaluators
+    may have to be told of answers without a word); who shows or judges texts gives `read_records`.
+    """
+    with _uncollected():
+        return _read_findings(workspace, agents, read or _usual(workspace))
+
+
+def _usual(workspace: Workspace) -> Read:
+    return with_answers if workspace.experiment.evaluates else without_texts
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Python looks again and again through all objects there are for garbage, of which reading millions leaves none: a
+    third of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _read_findings(workspace: Workspace, agents: Sequence[str] | None, read: Read) -> Findings:
+    material = read_material(workspace, agents, read)
     notices, usage = _manifests(workspace.manifests)
     queries = {query.id for query in material.queries}
-    games = read_records(workspace.games, Game)
+    games = read(workspace.games, Game)
     _check_games(games, queries, set(material.agents), workspace.games)
     people = read_qrels(workspace.own_qrels) if workspace.own_qrels.exists() else {}
     return Findings(
         material,
         tuple(_if_there(workspace.sections, Section)),
         read_rankings(workspace, material),
-        tuple(read_records(workspace.relevance, Judgment)),
+        tuple(read(workspace.relevance, Judgment)),
         read_qrels(workspace.qrels),
         {query: labels for query, labels in people.items() if query in queries},
-        tuple(read_records(workspace.pointwise, Judgment)),
+        tuple(read(workspace.pointwise, Judgment)),
         tuple(games),
         tuple(_if_there(workspace.ledger, LedgerRow)),
         notices,
@@ -102,16 +200,16 @@ def read_findings(workspace: Workspace, agents: Sequence[str] | None = None) -> 
         () if queries & people.keys() or not workspace.own_qrels.exists() else (_of_other_queries(workspace),),
         tuple(_if_there(workspace.repeats, Repeat)),
         tuple(_if_there(workspace.lists, RankedList)),
-        {judge: _of_judge(workspace, judge) for judge in workspace.experiment.judge.panel},
+        {judge: _of_judge(workspace, judge, read) for judge in workspace.experiment.judge.panel},
     )
 
 
-def _of_judge(workspace: Workspace, judge: str) -> OfJudge:
+def _of_judge(workspace: Workspace, judge: str, read: Read) -> OfJudge:
     paths = (workspace.judge_relevance(judge), workspace.judge_pointwise(judge))
     for path in paths:
         if not path.exists():
             raise InputError("is not there: the panel has changed", file=path, remedy="run `ragassay judge` again")
-    return OfJudge(*(tuple(read_records(path, Judgment)) for path in paths))
+    return OfJudge(*(tuple(read(path, Judgment)) for path in paths))
 
 
 def read_rankings(workspace: Workspace, material: Material) -> dict[str, Ranked]:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
@@ -15,6 +17,13 @@ from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 
 R = TypeVar("R", Query, Passage)
+AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
+
+
+class Read(Protocol):
+    """Every record of a file, as `ragassay.files.read_records`."""
+
+    def __call__(self, path: Path, kind: type[AnyRecord], /) -> list[AnyRecord]: ...
 
 
 @dataclass(frozen=True)
@@ -63,43 +72,49 @@ def limited(material: Material, max_rows: int | None) -> Material:
     return replace(material, queries=material.queries[: max(1, max_rows // max(1, len(material.agents)))])
 
 
-def read_material(workspace: Workspace, agents: Sequence[str] | None = None) -> Material:
+def read_material(workspace: Workspace, agents: Sequence[str] | None = None, read: Read = read_records) -> Material:
     """Read what the stages before have written, of `agents` (default: the experiment's).
 
-    Raises InputError with the file and line.
+    read: what reads a file's records. Raises InputError with the file and line.
     """
     queries = tuple(by_id(workspace.queries, Query).values())
     if not queries:
         raise InputError("holds no query", file=workspace.queries, remedy="run `ragassay questions` first")
     agents = tuple(agents) if agents is not None else workspace.experiment.agent_names()
-    passages = by_id(workspace.passages, Passage)
+    passages = by_id(workspace.passages, Passage, read)
+    given: dict[tuple[str, str], Answer] = {}
+    for agent in agents:
+        given |= _answers_of(workspace, agent, {query.id for query in queries}, read)
     answers = {
-        (query.id, agent): Answer(query_id=query.id, agent=agent, answer=None, error="the agent's file has no answer")
+        (query.id, agent): given.get((query.id, agent)) or _not_there(query.id, agent)
         for query in queries
         for agent in agents
     }
-    for agent in agents:
-        answers |= _answers_of(workspace, agent, {query.id for query in queries})
     return Material(queries, agents, passages, answers)
 
 
-def by_id(path: Path, kind: type[R]) -> dict[str, R]:
+def _not_there(query_id: str, agent: str) -> Answer:
+    return Answer(query_id=query_id, agent=agent, answer=None, error="the agent's file has no answer")
+
+
+def by_id(path: Path, kind: type[R], read: Read = read_records) -> dict[str, R]:
     """The records of a file by their ids. Raises InputError where one is there twice."""
     records: dict[str, R] = {}
-    for record in read_records(path, kind):
+    for record in read(path, kind):
         if record.id in records:
             raise InputError(f"has '{plain(record.id)}' twice", file=path, remedy="give each an id of its own")
         records[record.id] = record
     return records
 
 
-def _answers_of(workspace: Workspace, agent: str, query_ids: set[str]) -> dict[tuple[str, str], Answer]:
+def _answers_of(workspace: Workspace, agent: str, query_ids: set[str], read: Read) -> dict[tuple[str, str], Answer]:
     """An agent's answers to the queries asked; what it says about others is not owed."""
     path = workspace.answers(agent)
     answers: dict[tuple[str, str], Answer] = {}
-    for answer in read_records(path, Answer):
+    for answer in read(path, Answer):
         if (answer.query_id, agent) in answers:
             raise InputError(f"has two answers to query '{plain(answer.query_id)}'", file=path)
         if answer.query_id in query_ids:
-            answers[answer.query_id, agent] = answer.model_copy(update={"agent": agent})
+            mine = answer.agent == agent
+            answers[answer.query_id, agent] = answer if mine else answer.model_copy(update={"agent": agent})
     return answers

@@ -61,8 +61,14 @@ class AskedAgain(Judge[Repeat]):
             replies = yield [replace(request, sample=request.sample + self.sample) for request in asked]
 
     def _repeats(self, case: Any, rows: Sequence[Any]) -> list[Repeat]:
-        told = [one for row in rows for one in (asked_games(case, row) if isinstance(row, RankedList) else [row])]
+        told = [one for row in rows for one in (_games_of(case, row) if isinstance(row, RankedList) else [row])]
         return [repeat_of(one, self.sample) for one in told]
+
+
+def _games_of(case: ListCase, row: RankedList) -> list[Game]:
+    """The list is kept nowhere else: its first game has its reason."""
+    games = asked_games(case, row)
+    return [game.model_copy(update={"reason": row.reason}) for game in games[:1]] + games[1:]
 
 
 def judge_again(

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,14 +111,13 @@ class _Order:
 
 @dataclass(frozen=True)
 class _Cells:
-    """Games, those that fill the same cell of a table side by side: of wins, row against column, and then of ties.
+    """The cells of a table that some game fills: of wins, row against column, and of ties.
 
-    query: (games,); starts: (cells,), where each cell's begin; row, column, tied: (cells,).
+    often: (cells, queries), sparse, how many games of each query do; row, column, tied: (cells,).
     """
 
     held: Contests
-    query: Ints
-    starts: Ints
+    often: Any
     row: Ints
     column: Ints
     tied: Truths
@@ -126,13 +125,14 @@ class _Cells:
     @classmethod
     def of(cls, held: Contests) -> _Cells:
         """Of all games."""
+        from scipy.sparse import csr_array
+
         lost, tied, n = held.score == 0, held.score == 0.5, len(held.agents)
         row, column = np.where(lost, held.b, held.a), np.where(lost, held.a, held.b)
-        cell = (tied * n + row) * n + column
-        order = np.argsort(cell, kind="stable")
-        starts = np.flatnonzero(np.diff(cell[order], prepend=-1))
-        first = order[starts]
-        return cls(held, held.query[order], starts, row[first], column[first], tied[first])
+        cell, number = np.unique((tied * n + row) * n + column, return_inverse=True)
+        often = csr_array((np.ones(len(number)), (number, held.query)), shape=(len(cell), len(held.queries)))
+        place = cell % (n * n) if n else cell
+        return cls(held, often, place // max(n, 1), place % max(n, 1), cell >= n * n)
 
     def tables(self, weights: Floats | NDArray[np.int16]) -> tuple[Floats, Floats]:
         """(draws, agents, agents) twice: row's wins against column, and ties, each pair's at what they count.
@@ -141,10 +141,9 @@ class _Cells:
         """
         n = len(self.held.agents)
         wins, ties = (np.zeros((len(weights), n, n)) for _ in range(2))
-        if len(self.starts):
-            often = np.add.reduceat(weights[:, self.query].astype(np.float64), self.starts, axis=1)
-            for table, which in ((wins, ~self.tied), (ties, self.tied)):
-                table[:, self.row[which], self.column[which]] = often[:, which]
+        often = (self.often @ weights.T.astype(np.float64)).T
+        for table, which in ((wins, ~self.tied), (ties, self.tied)):
+            table[:, self.row[which], self.column[which]] = often[:, which]
         ties = ties + ties.transpose(0, 2, 1)
         of_pair = self.held.pair_weights(weights)
         return (wins, ties) if of_pair is None else (wins * of_pair, ties * of_pair)

@@ -8,7 +8,7 @@ Rackauckas, Câmara and Zavrel 2024); the tournaments are played side by side, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, repeat
@@ -32,6 +32,8 @@ STARTS = 10
 
 STARTS_OF_A_REPLICATE = 5
 """The same for a resample of the queries, one shuffle each: 10 tournaments, so that order adds little to the spread."""
+
+Ends = tuple[float | None, float | None]
 
 Orders = NDArray[np.integer]
 """(tournaments, games): indices of games in the order in which each tournament plays them."""
@@ -171,38 +173,51 @@ def shuffled(games: Orders, starts: int, generator: np.random.Generator) -> Circ
 
 
 def is_large(n_verdicts: int, replicates: int, tournaments: int) -> bool:
-    """Whether `rate` is work enough to be shared among processes."""
+    """Whether `rate` is work enough to be shared among processes; replicates: 0 without intervals."""
     return n_verdicts * (tournaments + replicates * 2 * STARTS_OF_A_REPLICATE) >= _GAMES_OF_A_PROCESS
 
 
 def rate(
-    contests: Contests, draws: Resamples, settings: EloSettings, helpers: Helpers | None = None
+    contests: Contests, draws: Resamples | None, settings: EloSettings, helpers: Helpers | None = None
 ) -> dict[str, Figure]:
-    """Each agent's mean rating, over its verdicts, with an interval from resampling queries; None without a verdict.
+    """Each agent's mean rating, over its verdicts; None without a verdict.
 
-    The interval's replicates are means of 2 · `STARTS_OF_A_REPLICATE` tournaments over the games of the queries drawn.
+    draws: gives each an interval from resampling queries, whose replicates are means of 2 · `STARTS_OF_A_REPLICATE`
+    tournaments over the games of the queries drawn, which is many times the work; None: no intervals.
     helpers: who plays (default: processes of its own where it `is_large`).
     """
     if not len(contests.a):
         return {agent: Figure(value=None, n=0, n_failed=contests.failed_of(agent)) for agent in contests.agents}
+    if draws is None:
+        return _figures(contests, tournament_mean(contests, settings))
     if helpers is None:
         with Helpers(is_large(len(contests.a), len(draws.weights), settings.tournaments)) as own:
             return rate(contests, draws, settings, own)
     mean, replicates = _tournaments(contests, settings), _Replicates(contests, draws, settings)
     first, *others = helpers.each(_played, chain([mean], replicates.parts()))
-    means, drawn = _mean(mean, first, settings), replicates.means(others)
+    drawn = replicates.means(others)
+    ends = {
+        agent: draws.rating_interval(drawn[:, index], contests.queries_of(agent))
+        for index, agent in enumerate(contests.agents)
+    }
+    return _figures(contests, _mean(mean, first, settings), ends)
+
+
+def _figures(contests: Contests, means: Floats, ends: Mapping[str, Ends] | None = None) -> dict[str, Figure]:
     figures = {}
-    for index, agent in enumerate(contests.agents):
+    for agent, mean in zip(contests.agents, means, strict=True):
         n, failed = contests.games_of(agent), contests.failed_of(agent)
-        low, high = draws.rating_interval(drawn[:, index], contests.queries_of(agent))
-        figures[agent] = rounded(means[index], n, failed, low, high) if n else Figure(value=None, n=0, n_failed=failed)
+        low, high = ends[agent] if ends else (None, None)
+        figures[agent] = rounded(mean, n, failed, low, high) if n else Figure(value=None, n=0, n_failed=failed)
     return figures
 
 
 def begin(
-    contests: Contests, draws: Resamples, settings: EloSettings, helpers: Helpers
+    contests: Contests, draws: Resamples | None, settings: EloSettings, helpers: Helpers
 ) -> Callable[[], dict[str, Figure]]:
     """`rate`, which is waited for when its figures are asked for."""
+    if draws is None:
+        return helpers.start(rate, contests, None, settings)
     return helpers.beside(partial(rate, contests, draws, settings, helpers))
 
 

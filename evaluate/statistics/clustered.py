@@ -1,8 +1,8 @@
 """Means and differences of what is not independent: queries made from the same section of a document.
 
 The standard error is cluster-robust with Bell and McCaffrey's correction for few clusters (Survey Methodology 28(2),
-2002: CR2), its degrees of freedom are Satterthwaite's for independent queries. Where each query is its own cluster and
-stands for one value these are the textbook s / sqrt(n) and n - 1.
+2002: CR2), its degrees of freedom those of `degrees_of_freedom` for queries correlated by `ASSUMED_CORRELATION`. Where
+each query is its own cluster and stands for one value these are the textbook s / sqrt(n) and n - 1.
 
 Scores lie between two limits and are often at one of them, where the mean is skewed and a symmetric interval misses.
 So a mean's interval is Student's t on the logit scale (as Korn and Graubard, Survey Methodology 24(2), 1998, discuss
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, isinf
+from math import isinf
 from statistics import NormalDist
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy as np
 from ragassay.arrays import Floats, Ints, Truths
 
 from ..inputs.clusters import Clusters
+from .degrees_of_freedom import degrees_of_freedom
 
 Values = dict[str, float | None]
 """Query id to a measure's value; None where it failed."""
@@ -40,13 +41,13 @@ def limits_of(lowest: float, highest: float) -> Range | None:
 
 
 ASSUMED_CORRELATION = 0.5
-"""Within a section, where the values are all alike and tell nothing about it."""
+"""Within a section, where nothing is asked of the values about it, or they are all alike and tell nothing."""
 
 PSEUDO_CLUSTERS = 0.06
 """At either limit, of a mean that lies at one; none of a mean in the middle half."""
 
 NO_SPREAD = 1e-12
-"""Below this, figures that differ are the same but for rounding."""
+"""Below this, in units of the scale where it has two limits, figures that differ are the same but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class Estimate:
     """A ratio of sums over clusters; arrays have the leading shape of the sums, one entry an experiment.
 
     value: sum / count. error: its standard error (CR2). jackknife_error: with the jackknife's correction (CR3), a
-    little larger, for tests far in the tails. df: Satterthwaite's degrees of freedom of `error`. n_clusters: those with
-    a count. Errors are NaN below two clusters.
+    little larger, for tests far in the tails. df: degrees of freedom of `error`. n_clusters: those with a count. Errors
+    and df are NaN below two clusters.
     """
 
     value: Floats
@@ -69,7 +70,7 @@ def estimate(sums: Floats, counts: Floats) -> Estimate:
     """The ratio of sums, both (..., clusters). A cluster without a count takes no part.
 
     Bell and McCaffrey: the residual total of a cluster over sqrt(1 - h), h its share of the count; the jackknife's
-    (CR3) over 1 - h. Satterthwaite: the squared trace over the trace of the square of their covariance.
+    (CR3) over 1 - h.
     """
     total = counts.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -81,10 +82,7 @@ def estimate(sums: Floats, counts: Floats) -> Estimate:
         few = n < 2
         error = np.where(few, np.nan, np.sqrt((residual / rest).sum(axis=-1)) / total)
         jackknife = np.where(few, np.nan, np.sqrt((residual / rest**2).sum(axis=-1)) / total)
-        across = counts * share / rest
-        spread = (counts**2).sum(axis=-1) + across.sum(axis=-1) ** 2 - (across**2).sum(axis=-1)
-        df = np.where(few, np.nan, total**2 / spread)
-    return Estimate(value, error, jackknife, df, n)
+    return Estimate(value, error, jackknife, degrees_of_freedom(counts, ASSUMED_CORRELATION), n)
 
 
 def t_interval(found: Estimate, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -100,13 +98,10 @@ def _expit(place: Floats) -> Floats:
 
 def logit_interval(found: Estimate, limits: Range, confidence: float = 0.95) -> tuple[Floats, Floats]:
     """Student's interval on the logit scale of where the value lies between `limits`; NaN where it lies at one."""
-    low, width = limits[0], limits[1] - limits[0]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        place = (found.value - low) / width
-        at = np.log(place / (1 - place))
-        reach = _quantile(found.df, confidence) * found.error / (width * place * (1 - place))
-        ends = [low + width * _expit(at + side * reach) for side in (-1, 1)]
-    inside = (place > 0) & (place < 1)
+    below, above = _to_limits(found, limits)
+    reach = _quantile(found.df, confidence) * found.error / (limits[1] - limits[0])
+    ends = _around(below, above, reach, limits)
+    inside = (below > 0) & (above > 0)
     return np.where(inside, ends[0], np.nan), np.where(inside, ends[1], np.nan)
 
 
@@ -120,18 +115,30 @@ def mean_interval(found: Estimate, limits: Range, clusters: float, confidence: f
     clusters: how many of one size there were (Kish).
     """
     low, high = logit_interval(found, limits, confidence)
-    width, normal = limits[1] - limits[0], NormalDist().inv_cdf((1 + confidence) / 2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        place = (found.value - limits[0]) / width
-        pseudo = PSEUDO_CLUSTERS * np.maximum(0.0, 4 * np.abs(place - 0.5) - 1)
+    normal = NormalDist().inv_cdf((1 + confidence) / 2)
+    below, above = _to_limits(found, limits)
+    pseudo = PSEUDO_CLUSTERS * np.maximum(0.0, 2 * np.abs(below - above) - 1)
+    seen = _quantile(found.df, confidence) * found.error / (limits[1] - limits[0]) * clusters
+    with np.errstate(invalid="ignore"):
         total = clusters + 2 * pseudo
-        place = (place * clusters + pseudo) / total
-        seen = _quantile(found.df, confidence) * found.error / width * clusters
-        added = normal**2 * pseudo * (place**2 + (1 - place) ** 2)
-        reach = np.sqrt(seen**2 + added) / total / (place * (1 - place))
-        at = np.log(place / (1 - place))
-        ends = [limits[0] + width * _expit(at + side * reach) for side in (-1, 1)]
+        below, above = (below * clusters + pseudo) / total, (above * clusters + pseudo) / total
+        reach = np.sqrt(seen**2 + normal**2 * pseudo * (below**2 + above**2)) / total
+    ends = _around(below, above, reach, limits)
     return np.minimum(low, ends[0]), np.maximum(high, ends[1])
+
+
+def _to_limits(found: Estimate, limits: Range) -> tuple[Floats, Floats]:
+    """How far the value lies above and below the limits, as shares of the scale; neither rounds the other."""
+    width = limits[1] - limits[0]
+    return (found.value - limits[0]) / width, (limits[1] - found.value) / width
+
+
+def _around(below: Floats, above: Floats, reach: Floats, limits: Range) -> tuple[Floats, Floats]:
+    """Both ends on the logit scale around a place between the limits; reach: as a share of the scale."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        at, far = np.log(below / above), reach / (below * above)
+        low, high = (limits[0] + (limits[1] - limits[0]) * _expit(at + side * far) for side in (-1, 1))
+    return low, high
 
 
 def alike_interval(value: Floats, sizes: Floats, limits: Range, confidence: float = 0.95) -> tuple[Floats, Floats]:
@@ -204,29 +211,65 @@ def intervals(
     queries' own spread is taken; where values do not vary, `alike_interval`. NaN below two queries or clusters, and
     where nothing varies and no limits are known. Without an end above, limits are no more than where it is cut below.
     """
-    lowest, limits = (limits[0], None) if limits and isinf(limits[1]) else (-inf, limits)
-    found = estimate(clusters.sums(values), clusters.sums(counts))
-    flat = found.error < NO_SPREAD * np.maximum(1.0, np.abs(found.value))
-    if np.any(flat):
-        found = _where(flat, estimate(values, counts), found)
-    sizes = clusters.sizes
-    if difference or limits is None:
+    value = values.sum(axis=-1) / counts.sum() if len(counts) else np.full(values.shape[:-1], np.nan)
+    if limits is None or isinf(limits[1]):
+        low, high = _without_limits(values, counts, clusters, np.maximum(1.0, np.abs(value)), confidence)
+        return value, low if limits is None else np.maximum(low, limits[0]), high
+    middle, width = (limits[0] + limits[1]) / 2, limits[1] - limits[0]
+    places = _places(values / counts, limits)
+    low, high = _between_halves(places, counts, clusters, confidence, difference=difference)
+    return value, np.clip(middle + width * low, *limits), np.clip(middle + width * high, *limits)
+
+
+def _places(values: Floats, limits: Range) -> Floats:
+    """From -1/2 to 1/2: where values lie between the limits.
+
+    Values turned round (low + high - value) must have the same places with the other sign, to the last bit, lest the
+    two fall on different sides of `NO_SPREAD`. So all are turned round once, and have its rounding.
+    """
+    both = limits[0] + limits[1]
+    places: Floats = (both / 2 - (both - values)) / (limits[1] - limits[0])
+    return places
+
+
+_HALVES = (-0.5, 0.5)
+
+
+def _between_halves(
+    places: Floats, counts: Floats, clusters: Clusters, confidence: float, *, difference: bool
+) -> tuple[Floats, Floats]:
+    """The ends for places (..., queries), as `_places` has them; counts (queries,)."""
+    values, sizes = places * counts, clusters.sizes
+    found = _spread(values, counts, clusters)
+    if difference:
         low, high = t_interval(found, confidence)
+        if len(counts):
+            low, high = one_way_interval(found, places, _HALVES, low, high, confidence)
     else:
-        n_clusters = sizes.sum() ** 2 / max(1.0, float(sizes @ sizes))
-        low, high = mean_interval(found, limits, n_clusters, confidence)
-    if difference and limits is not None and len(counts):
-        low, high = one_way_interval(found, values / counts, limits, low, high, confidence)
-    if limits is None:
-        varies, low = found.error > NO_SPREAD, np.maximum(low, lowest)
-        return found.value, np.where(varies, low, np.nan), np.where(varies, high, np.nan)
-    low, high = np.clip(low, *limits), np.clip(high, *limits)
-    alike = np.ptp(values / counts, axis=-1) < NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)
+        low, high = mean_interval(found, _HALVES, sizes.sum() ** 2 / max(1.0, float(sizes @ sizes)), confidence)
+    alike = np.ptp(places, axis=-1) < NO_SPREAD if len(counts) > 1 else np.zeros(found.value.shape, bool)
     if np.any(alike):
-        ends = alike_interval(found.value, sizes[sizes > 0], limits, confidence)
+        ends = alike_interval(found.value, sizes[sizes > 0], _HALVES, confidence)
         alike = alike & (found.n_clusters > 1)
         low, high = np.where(alike, ends[0], low), np.where(alike, ends[1], high)
-    return found.value, low, high
+    return low, high
+
+
+def _without_limits(
+    values: Floats, counts: Floats, clusters: Clusters, scale: Floats, confidence: float
+) -> tuple[Floats, Floats]:
+    """Student's ends; NaN where nothing varies but in the last digits of `scale`."""
+    found = _spread(values, counts, clusters, scale)
+    low, high = t_interval(found, confidence)
+    varies = found.error > NO_SPREAD * scale
+    return np.where(varies, low, np.nan), np.where(varies, high, np.nan)
+
+
+def _spread(values: Floats, counts: Floats, clusters: Clusters, scale: Floats | float = 1.0) -> Estimate:
+    """By clusters, or by queries where clusters agree but in the last digits of `scale`."""
+    found = estimate(clusters.sums(values), clusters.sums(counts))
+    flat = found.error < NO_SPREAD * scale
+    return _where(flat, estimate(values, counts), found) if np.any(flat) else found
 
 
 def _where(which: Truths, one: Estimate, other: Estimate) -> Estimate:

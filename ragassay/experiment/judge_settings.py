@@ -30,6 +30,7 @@ class JudgeSettings(Table):
     )
     relevant_from: int = Field(2, ge=1, le=2)
     games: Literal["all", "adaptive", "listwise", "listwise-adaptive"] = "all"
+    orders: int = Field(2, ge=1, le=2)
     presentations: int = Field(2, ge=1, le=8)
     anchors: int = Field(4, ge=0, le=7)
     adaptive_confidence: float = Field(0.95, ge=0.5, lt=1)
@@ -93,6 +94,12 @@ class JudgeSettings(Table):
             raise ValueError("panel names two models that would share a folder: they differ only in punctuation")
         if self.panel and self.model not in self.panel:
             raise ValueError(f"model is {self.model}, which is not in panel: leave model out, or name it in panel too")
+        return self
+
+    @model_validator(mode="after")
+    def _one_order_of_all_games(self) -> JudgeSettings:
+        if self.orders == 1 and self.games != "all":
+            raise ValueError(f'orders = 1 goes with games = "all", and games is "{self.games}"')
         return self
 
     @model_validator(mode="after")

@@ -154,6 +154,7 @@ class EvaluateSettings(Table):
 
 class CompareSettings(Table):
     tournaments: int = Field(500, ge=1, le=100_000)
+    elo_intervals: bool = False
     bootstrap: int = Field(1000, ge=100, le=100_000)
     seed: int = Field(7, ge=0)
     matters: dict[str, Annotated[float, Field(gt=0)]] = Field({})

@@ -233,6 +233,11 @@ class Workspace:
         return self.results / "results.json"
 
     @property
+    def values(self) -> Path:
+        """Each value by query that `figures` are made of."""
+        return self.results / "values.jsonl"
+
+    @property
     def report(self) -> Path:
         return self.results / "report.html"
 

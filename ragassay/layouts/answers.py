@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..text import did_you_mean, listed, plain
-from . import langsmith, langsmith_examples, mlflow_traces, openinference
+from . import langsmith, langsmith_examples, mlflow_traces, open_rag_eval, openinference
 from .agent_evaluation import AGENT_EVALUATION
 from .deepeval import DEEPEVAL
 from .layout import FIELDS, Given, Layout
@@ -19,10 +19,11 @@ from .ragelo import RAGELO
 from .rows import TABLES, header_of, read_rows
 from .trec_rag import TREC_RAG
 
-DECLARED = (AGENT_EVALUATION, DEEPEVAL, TREC_RAG, RAGAS, OURS, RAGELO)
+DECLARED = (AGENT_EVALUATION, DEEPEVAL, TREC_RAG, RAGAS, open_rag_eval.QUERIES, OURS, RAGELO)
 """The layouts of columns, in the order in which a file is held against them."""
 
-TRACES = (openinference, mlflow_traces, langsmith, langsmith_examples)
+TRACES = (openinference, mlflow_traces, langsmith, langsmith_examples, open_rag_eval)
+"""Those of several rows an answer."""
 NAMES = (*(layout.name for layout in DECLARED), *(traces.NAME for traces in TRACES))
 REMEDY = "it needs answer and qid (or query), or the columns of one of: " + "; ".join(
     [*(layout.title for layout in DECLARED if layout is not RAGELO), *(traces.TITLE for traces in TRACES)]

@@ -97,6 +97,24 @@ def test_answers_and_games_are_held_against_the_very_relevant_passages_with_the_
         assert PASSAGES["p2"] not in text and PASSAGES["p3"] not in text
 
 
+def test_a_pair_may_be_judged_in_one_order_that_is_drawn_for_it(tmp_path):
+    """RAGElo's single-order games: half of the requests, either place as often, and nothing is known of flips."""
+    queries = tuple(f"q{i}" for i in range(40))
+    answers = [answer(query, agent, f"{agent} of {query}", "p1") for query in queries for agent in AGENTS]
+    space, caller = workspace(tmp_path, answers, queries=queries, orders=1), Scripted(fair)
+    make_judgments(space, caller)
+    _, _, games = records(space)
+    assert len(games) == len({(g.query_id, g.agent_a, g.agent_b) for g in games}) == 40 * 3
+    assert len(caller.asked("games-first-a")) + len(caller.asked("games-first-b")) == 120
+    assert 40 <= sum(game.first == "a" for game in games) <= 80
+    two = workspace(tmp_path / "two", [a for a in answers if a.agent != "ours"], queries=queries, orders=1)
+    make_judgments(two, Scripted(fair))
+    alone = {(g.query_id, g.first) for g in records(two)[2] if {g.agent_a, g.agent_b} == {"bm25-rag", "theirs"}}
+    assert alone == {(g.query_id, g.first) for g in games if {g.agent_a, g.agent_b} == {"bm25-rag", "theirs"}}
+    found = verdicts(games)
+    assert all(one.flipped is None and one.winner is not None for one in found)
+
+
 def test_a_missing_answer_is_an_error_in_every_record_owed_and_costs_no_call(tmp_path):
     answers = [a for a in all_answers() if (a.query_id, a.agent) != ("q2", "theirs")]
     answers[1] = answer("q1", "ours", None, "p2")

@@ -6,8 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from ragassay.evaluate.inputs.findings import Findings
+from ragassay.evaluate.figures import query_values
+from ragassay.evaluate.figures.compared_measures import of_findings
+from ragassay.evaluate.figures.values import all_measures, write_values
+from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.inputs.material import Material
+from ragassay.evaluate.inputs.perturbed import originals_alone
+from ragassay.evaluate.inputs.sections import source_clusters
+from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
+from ragassay.evaluate.ratings.points import points_of
+from ragassay.evaluate.ratings.verdicts import verdicts as all_verdicts
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
@@ -62,6 +70,18 @@ def write(
             write_records(workspace.answers(agent), [row for row in given if row.agent == agent])
     for agent, ranking in (rankings or {}).items():
         write_run(workspace.rankings(agent), {query: scored(row) for query, row in ranking.items()}, agent)
+
+
+def write_values_of(workspace: Workspace) -> None:
+    """`values.jsonl` of the records that are there, as `compare` would write it; evaluators' values are left out."""
+    settings, found = workspace.experiment, originals_alone(read_findings(workspace))
+    retrieval = query_values.retrieval_by_query(found, settings.retrieval.k)
+    pointwise = query_values.pointwise_by_query(found, settings.judge.criteria)
+    agents, verdicts = found.material.agents, panel_verdicts(all_verdicts(found.games), settings.judge.models)
+    points = points_of(verdicts, agents, found.queries)
+    measures = all_measures(retrieval, of_findings(settings.retrieval.k, retrieval, pointwise, points))
+    clusters = source_clusters(found.material.queries)
+    write_values(workspace.values, measures, agents, found.queries, clusters)
 
 
 def scored(passages: Sequence[str]) -> list[tuple[str, float]]:

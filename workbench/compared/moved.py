@@ -1,7 +1,8 @@
 """Which figures moved from one run to another, and whether by more than chance.
 
-Where the runs share their queries each difference is the mean of the paired ones, clustered by source section, as
-`compare` has it; else it is between two groups of queries. All measures and agents are corrected together (Holm).
+Where the runs share their queries each difference is the mean of the paired ones, clustered by source section, and
+tested as the gate tests it (`statistics.paired`); else it is between two groups of queries. All measures and agents are
+corrected together (Holm).
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import numpy as np
 from ragassay.arrays import Floats, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.results import POINTS
-from ragassay.evaluate.statistics.clustered import estimate, interval, intervals
+from ragassay.evaluate.statistics.clustered import interval, intervals
 from ragassay.evaluate.statistics.holm import holm
 from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS
-from ragassay.evaluate.statistics.paired_comparison import flips_for_want_of_t, pair_verdict, t_p
+from ragassay.evaluate.statistics.paired import alike, figures, paired
+from ragassay.evaluate.statistics.paired_comparison import pair_verdict
 from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.evaluate.validity.differences import group_difference
 from ragassay.records import Figure
@@ -49,102 +51,72 @@ class Moved:
 def moved(before: Index, after: Index, seed: int) -> tuple[Moved, ...]:
     """Every measure and agent that both runs have; points only where the same agents played."""
     theirs = {one.name: one for one in after.measures}
-    same, found = same_queries(before, after), list[Moved]()
+    same, asked = same_queries(before, after), list[tuple[Measure, str]]()
     for measure in before.measures:
         other = theirs.get(measure.name)
         if other is None or (other.low, other.high) != (measure.low, measure.high):
             continue
         if measure.name == POINTS and set(before.agents) != set(after.agents):
             continue
-        agents = [agent for agent in before.column(measure.name) if agent in after.column(measure.name)]
-        found += (
-            _paired(before, after, measure, agents, same, seed)
-            if same.paired
-            else _apart(before, after, measure, agents)
-        )
-    return _told(found)
-
-
-def _told(rows: Sequence[Moved]) -> tuple[Moved, ...]:
-    """With what is said of each, corrected over all."""
-    adjusted = holm([row.p for row in rows])
-    return tuple(replace(row, said=_said(row, p)) for row, p in zip(rows, adjusted, strict=True))
+        asked += [(measure, agent) for agent in before.column(measure.name) if agent in after.column(measure.name)]
+    if same.paired:
+        return tuple(_paired(before, after, asked, same, seed))
+    found = [row for measure, agent in asked for row in _apart(before, after, measure, [agent])]
+    adjusted = holm([row.p for row in found])
+    return tuple(replace(row, said=_said(row, p)) for row, p in zip(found, adjusted, strict=True))
 
 
 def _said(row: Moved, p: float | None) -> Said:
     if row.said == "too few":
         return "too few"
-    verdict = pair_verdict(row.difference.value, p)
-    if verdict not in ("better", "worse"):
-        return "not told apart"
-    up = (verdict == "better") != row.measure.lower_is_better
-    return "better" if up else "worse"
+    verdict = pair_verdict(row.difference.value, p, lower_is_better=row.measure.lower_is_better)
+    return verdict if verdict in ("better", "worse") else "not told apart"
 
 
 def _paired(
-    before: Index, after: Index, measure: Measure, agents: Sequence[str], same: SameQueries, seed: int
+    before: Index, after: Index, asked: Sequence[tuple[Measure, str]], same: SameQueries, seed: int
 ) -> Iterator[Moved]:
-    """Agents with values on the same queries are worked out together."""
-    ends = {
-        agent: (before.column(measure.name)[agent][same.before], after.column(measure.name)[agent][same.after])
-        for agent in agents
-    }
-    alike: dict[bytes, list[str]] = {}
-    for agent, (one, other) in ends.items():
-        alike.setdefault((~np.isnan(one) & ~np.isnan(other)).tobytes(), []).append(agent)
-    made: dict[str, Moved] = {}
-    for key, group in alike.items():
-        both = np.frombuffer(key, dtype=np.bool_)
-        lacking = [_lacking(before, after, measure.name, agent, same, both) for agent in group]
-        gaps = np.array([ends[agent][1][both] - ends[agent][0][both] for agent in group])
-        sides = [np.array([ends[agent][side][both] for agent in group]) for side in (0, 1)]
-        for agent, row in zip(group, _block(measure, gaps, sides, same.clusters, both, lacking, seed), strict=True):
-            made[agent] = replace(row, agent=agent)
-    return (made[agent] for agent in agents)
-
-
-def _lacking(before: Index, after: Index, measure: str, agent: str, same: SameQueries, both: Truths) -> int:
-    """Queries on which a value is owed in either run and one is not there in both."""
-    owed = before.owed(measure)[agent][same.before] | after.owed(measure)[agent][same.after]
-    return int((owed & ~both).sum())
-
-
-def _block(
-    measure: Measure,
-    gaps: Floats,
-    sides: Sequence[Floats],
-    clusters: Clusters,
-    both: Truths,
-    lacking: Sequence[int],
-    seed: int,
-) -> Iterator[Moved]:
-    """Of gaps (agents, queries), known everywhere; their names are put in by the caller."""
-    n = int(both.sum())
-    if not n:
-        for missing in lacking:
-            none = Figure(value=None, n=0, n_failed=missing)
-            yield Moved(measure, "", none, none, none, None, "too few")
+    """Of each measure and agent."""
+    if not asked:
         return
-    mine = clusters.only(both)
-    width, ones = measure.width, np.ones(n)
-    found = estimate(mine.sums(gaps), mine.sizes)
-    p = t_p(found, n)
-    flips = flips_for_want_of_t(mine.sums(gaps), p, seed)
-    between = None if width is None else (-width, width)
-    changes = _figures(intervals(gaps, ones, mine, between, difference=True), n, lacking)
-    ends = [_figures(intervals(side, ones, mine, measure.limits), n, lacking) for side in sides]
-    few = min(n, len(mine.names)) < FEWEST_SECTIONS
-    for at, figure in enumerate(changes):
-        surely = flips[at] if np.isnan(p[at]) else float(p[at])
-        yield Moved(measure, "", ends[0][at], ends[1][at], figure, surely, "too few" if few else "not told apart")
+    one, other = (
+        np.array([index.column(measure.name)[agent][places] for measure, agent in asked])
+        for index, places in ((before, same.before), (after, same.after))
+    )
+    both = ~np.isnan(one) & ~np.isnan(other)
+    lacking = [int((_owed(before, after, *row, same) & ~known).sum()) for row, known in zip(asked, both, strict=True)]
+    widths = [measure.width for measure, _ in asked]
+    tested = paired(other - one, same.clusters, widths, lacking, seed=seed)
+    starts, ends = (_means(side, both, asked, same.clusters, lacking) for side in (one, other))
+    for at, ((measure, agent), row) in enumerate(zip(asked, tested, strict=True)):
+        ahead: dict[str, Said] = {"more": "better", "less": "worse"}
+        if measure.lower_is_better:
+            ahead = {"more": "worse", "less": "better"}
+        said: Said = ahead.get(row.told, "too few" if row.told == "too few" else "not told apart")
+        yield Moved(measure, agent, starts[at], ends[at], row.difference, row.p, said)
 
 
-def _figures(found: tuple[Floats, Floats, Floats], n: int, lacking: Sequence[int]) -> list[Figure]:
-    rows = zip(*(part.tolist() for part in found), lacking, strict=True)
-    return [
-        rounded(value, n, missing, *((None, None) if np.isnan(low + high) else (low, high)))
-        for value, low, high, missing in rows
-    ]
+def _owed(before: Index, after: Index, measure: Measure, agent: str, same: SameQueries) -> Truths:
+    """(queries,): whether a value is owed in either run."""
+    return before.owed(measure.name)[agent][same.before] | after.owed(measure.name)[agent][same.after]
+
+
+def _means(
+    values: Floats, both: Truths, asked: Sequence[tuple[Measure, str]], clusters: Clusters, lacking: Sequence[int]
+) -> dict[int, Figure]:
+    """Row of values (rows, queries) to its mean over the queries with values in both runs; rows alike side by side."""
+    found: dict[int, Figure] = {}
+    for places, known in alike(both):
+        mine, n = clusters.only(known), int(known.sum())
+        for limits in dict.fromkeys(asked[place][0].limits for place in places):
+            some = [place for place in places if asked[place][0].limits == limits]
+            given = [lacking[place] for place in some]
+            if not n:
+                found |= {place: Figure(value=None, n=0, n_failed=lacking[place]) for place in some}
+                continue
+            rows = figures(intervals(values[some][:, known], np.ones(n), mine, limits), n, given)
+            found |= zip(some, rows, strict=True)
+    return found
 
 
 def _apart(before: Index, after: Index, measure: Measure, agents: Sequence[str]) -> Iterator[Moved]:

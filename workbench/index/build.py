@@ -1,13 +1,12 @@
 """A results folder as one SQLite file: what the stages have left so far, each thing by the place of its query.
 
 Files that are not there yet leave their tables empty, so that a run under way can be looked at. The values by query
-(`measured`) are made where all that `compare` reads is there, with the functions that `compare` uses.
+(`measured`) are those that `compare` left in `values.jsonl`.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import sqlite3
 import tempfile
@@ -21,20 +20,14 @@ import numpy as np
 
 from ragassay.digests import digest_json
 from ragassay.errors import InputError
-from ragassay.evaluate.figures import compared_measures, query_values
 from ragassay.evaluate.figures.agent_evaluation_rows import read_judged
-from ragassay.evaluate.figures.evaluator_values import Evaluations, evaluations_by_query
-from ragassay.evaluate.figures.failures_at_bottom import failed_answers
-from ragassay.evaluate.inputs.findings import Findings, read_findings
-from ragassay.evaluate.inputs.perturbed import originals_alone
+from ragassay.evaluate.figures.values import read_values, scale_of
 from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.inputs.sources import writer
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.judges.agent_evaluation import FAMILY
-from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
-from ragassay.evaluate.ratings.points import points_of
 from ragassay.evaluate.ratings.verdicts import verdicts
-from ragassay.evaluate.statistics.clustered import Values
+from ragassay.evaluate.report.page import read_results
 from ragassay.evidence.spans import place_of
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
@@ -42,7 +35,7 @@ from ragassay.records import Answer, Assessment, Game, Judgment, Passage, Query,
 
 R = TypeVar("R", bound=Record)
 
-LAYOUT = 6
+LAYOUT = 7
 """Counts up when the tables, or what is counted in them, change, so that an index of before is made anew."""
 
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -55,7 +48,7 @@ def sources_of(workspace: Workspace) -> list[Path]:
     """The files that an index is made from, those that are there."""
     answers = sorted(workspace.results.glob("answers/*.jsonl"))
     files = [workspace.queries, workspace.passages, workspace.relevance, workspace.pointwise, workspace.games]
-    files += [workspace.judgments, workspace.lists, workspace.qrels, workspace.figures, *answers]
+    files += [workspace.judgments, workspace.lists, workspace.qrels, workspace.figures, workspace.values, *answers]
     return [path for path in files if path.exists()]
 
 
@@ -111,8 +104,7 @@ def _fill(connection: sqlite3.Connection, workspace: Workspace, stamp: str, told
     _insert(connection, "games", (_game(row, place) for row in games))
     _insert(connection, "lists", (_list(row, place) for row in _of(_read(workspace.lists, RankedList), place)))
     told("figures")
-    measured = _measured(workspace)
-    _insert_measures(connection, measured, agents, queries)
+    _insert_measures(connection, workspace, agents, queries)
     _insert(connection, "causes", _causes(workspace, place, agents))
     rows: Iterator[Answer | Judgment | Game] = chain(*answers.values(), *labels.values(), games)
     flips, failed = _flips(games), Counter(row.query_id for row in own_failures(rows))
@@ -219,64 +211,22 @@ def _flips(games: Sequence[Game]) -> dict[str, int]:
     return flips
 
 
-class Measured:
-    """Measure to agent to values by query, with the ends of its scale and which way is good."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, dict[str, Values]] = {}
-        self.scales: dict[str, tuple[float, float]] = {}
-        self.lower: set[str] = set()
-
-    def add(self, name: str, values: Mapping[str, Values], scale: tuple[float, float]) -> None:
-        """One measure."""
-        self.values[name], self.scales[name] = dict(values), scale
-
-
-def _measured(workspace: Workspace) -> Measured:
-    """Nothing where a stage before `compare` has not ended. Of perturbed queries nothing is owed, as in the report."""
-    made = Measured()
-    if not workspace.figures.exists():
-        return made
-    try:
-        findings = originals_alone(read_findings(workspace))
-    except InputError:
-        return made
-    evaluated = _evaluated(workspace, findings)
-    k = workspace.experiment.retrieval.k
-    retrieval = query_values.retrieval_by_query(findings, k)
-    pointwise = query_values.pointwise_by_query(findings, workspace.experiment.judge.criteria)
-    found = panel_verdicts(verdicts(findings.games), workspace.experiment.judge.models)
-    points = points_of(found, findings.material.agents, findings.queries, unanswered=failed_answers(findings))
-    table = compared_measures.of_findings(k, retrieval, pointwise, points)
-    for name, one in (table | compared_measures.of_evaluators(evaluated)).items():
-        ends = evaluated.scales.get(name, (0.0, math.inf if one.width is None else one.width))
-        made.add(name, {a: dict(row) for a, row in one.values.items()}, ends)
-        made.lower |= {name} if one.lower_is_better else set()
-    for name in dict.fromkeys(name for row in retrieval.values() for name in row):
-        if name not in made.values:
-            made.add(name, {agent: row[name] for agent, row in retrieval.items() if name in row}, (0.0, 1.0))
-    return made
-
-
-def _evaluated(workspace: Workspace, findings: Findings) -> Evaluations:
-    if not (workspace.experiment.evaluates and workspace.judgments.exists()):
-        return Evaluations()
-    evaluators, cutoffs = experiment_evaluators(workspace), workspace.experiment.evaluate.k
-    rows = [row for row in read_records(workspace.judgments, Assessment) if row.query_id not in findings.perturbed]
-    return evaluations_by_query(findings, rows, evaluators, cutoffs)
-
-
 def _insert_measures(
-    connection: sqlite3.Connection, measured: Measured, agents: Sequence[str], queries: Sequence[Query]
+    connection: sqlite3.Connection, workspace: Workspace, agents: Sequence[str], queries: Sequence[Query]
 ) -> None:
     """Two columns a measure and agent, by the place of the query: its value, NaN where none is; whether one is owed."""
-    for number, (name, by_agent) in enumerate(measured.values.items()):
-        row = (number, name, *measured.scales[name], name in measured.lower)
+    if not (workspace.figures.exists() and workspace.values.exists()):
+        return
+    results = read_results(workspace.figures)
+    for number, (name, by_agent) in enumerate(read_values(workspace.values).measures.items()):
+        scale = scale_of(name, results)
+        row = (number, name, scale.lowest, scale.highest, scale.lower_is_better)
         connection.execute("INSERT INTO measures VALUES (?, ?, ?, ?, ?)", row)
         for place, agent in enumerate(agents):
             if agent in by_agent:
-                data = np.array([_number(by_agent[agent].get(q.id)) for q in queries], dtype="<f8").tobytes()
-                owed = np.array([q.id in by_agent[agent] for q in queries], dtype=bool).tobytes()
+                values = by_agent[agent]
+                data = np.array([values.get(query.id) for query in queries], dtype="<f8").tobytes()
+                owed = np.array([query.id in values for query in queries], dtype=bool).tobytes()
                 connection.execute("INSERT INTO measured VALUES (?, ?, ?, ?)", (number, place, data, owed))
 
 
@@ -293,7 +243,3 @@ def _causes(workspace: Workspace, place: Mapping[str, int], agents: Sequence[str
     for row in rows:
         if (cause := row.overall.root_cause) is not None:
             yield place[row.query.id], agents.index(row.answer.agent), cause
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)

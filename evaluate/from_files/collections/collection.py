@@ -8,11 +8,12 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import permutations, product
 from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.files import read_records, write_records, write_text
-from ragassay.records import Answer, Game, Passage, Query
+from ragassay.records import Answer, Game, Passage, Query, RankedList
 from ragassay.text import plain
 from ragassay.trec import Qrels, Rankings, read_qrels, read_run, write_run
 
@@ -70,8 +71,22 @@ def read_folder(folder: Path) -> Collection:
         qrels=read_qrels(labels) if labels else {},
         answers=answers,
         rankings={path.stem: read_run(path) for path in sorted((folder / "rankings").glob("*.trec"))},
-        games=tuple(read_records(games, Game)) if games.is_file() else (),
+        games=tuple(_games(games, folder / "lists.jsonl")) if games.is_file() else (),
     )
+
+
+def _games(path: Path, lists: Path) -> Iterator[Game]:
+    """Those that were read from a list with its reason, which only the list has."""
+    said: dict[tuple[str | int | None, ...], str | None] = {
+        (row.query_id, row.judge, row.presentation, a, b, at_a, at_b): row.reason
+        for row in (read_records(lists, RankedList) if lists.is_file() else ())
+        for (at_a, of_a), (at_b, of_b) in permutations(enumerate(row.shown, 1), 2)
+        for a, b in product(of_a, of_b)
+    }
+    for game in read_records(path, Game):
+        ours = (game.query_id, game.judge, game.presentation, game.agent_a, game.agent_b, game.place_a, game.place_b)
+        told = game.reason is None and game.winner is not None and ours in said
+        yield game.model_copy(update={"reason": said[ours]}) if told else game
 
 
 def write_folder(collection: Collection, out: Path) -> None:

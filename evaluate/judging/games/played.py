@@ -1,4 +1,4 @@
-"""The games of an experiment: every pair of answers in both orders, or those of adaptive play."""
+"""The games of an experiment: every pair of answers in both orders, in one drawn for it, or those of adaptive play."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ragassay.calls.caller import Caller
+from ragassay.digests import digest_json
 from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.records import Assessment, Game, RankedList
 
 from ...inputs.material import Material
-from ..engine.cases import ORDERS, AnswerCase, GameCase, ListCase
+from ..engine.cases import ORDERS, AnswerCase, GameCase, ListCase, Order
 from ..engine.evaluator import Evaluator
 from ..engine.judge import Judge
 from ..engine.rounds import complete, judged
@@ -44,12 +45,14 @@ def play_pairs(
     caller: Caller,
     beside: Beside = (),
 ) -> Played:
-    """Every game of two agents in both orders by each judge, or those that adaptive play meets with.
+    """Every game of two agents by each judge, in both orders or the one drawn, or what adaptive play meets with.
 
     beside: what is asked in the first round together with the games.
     Raises what the caller raises, and InputError where a prompt cannot be filled.
     """
     cases: Sequence[GameCase] = list(game_cases(material, relevant))
+    if settings.orders == 1:
+        cases = [case for case in cases if case.first == _drawn(case, settings.seed)]
     rows: list[Game] = []
     answers: list[Assessment] = []
     waiting: list[tuple[Judge[Any], Sequence[Any]]] = list(beside)
@@ -72,6 +75,13 @@ def play_pairs(
     owed = [row for case in cases for panel in panels for row in panel.games[case.first].owed(case)]
     unsettled = [case for case in cases if panels[0].games[case.first].settled(case) is None]
     return Played(complete(owed, rows), answers, unsettled)
+
+
+def _drawn(case: GameCase, seed: int) -> Order:
+    """Whose answer is shown first where a pair is judged in one order: either as likely, whoever plays besides."""
+    one, other = sorted((case.a.agent, case.b.agent))
+    heads = int(digest_json([seed, case.query.id, one, other])[:8], 16) % 2 == 0
+    return "a" if heads == (case.a.agent == one) else "b"
 
 
 def game_cases(material: Material, relevant: KnownRelevant) -> Iterator[GameCase]:

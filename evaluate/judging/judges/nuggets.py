@@ -20,6 +20,8 @@ from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar, cast
 
+from pydantic import Field
+
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment, Passage
@@ -47,10 +49,15 @@ class NuggetList(Strict):
 
 
 class NuggetOptions(Options):
-    """creation_prompt, importance_prompt: files of the user's own; `prompt` is the one that assigns nuggets."""
+    """creation_prompt, importance_prompt: files of the user's own; `prompt` is the one that assigns nuggets.
+
+    iterations: all passages are shown each time, so often (5 in Open RAG Eval), until there are 30 nuggets; None: each
+    passage once, in batches, as in the paper.
+    """
 
     creation_prompt: str | None = None
     importance_prompt: str | None = None
+    iterations: int | None = Field(None, ge=1, le=20)
 
 
 @dataclass(frozen=True)
@@ -132,8 +139,11 @@ class Nuggets(Evaluator):
         self, case: QueryCase, passages: Sequence[Passage]
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[str, ...]]:
         nuggets: tuple[str, ...] = ()
-        batches = _batches(passages)
+        often = self.options.iterations
+        batches = _batches(passages) if often is None else [passages] * often
         for number, batch in enumerate(batches, 1):
+            if often is not None and len(nuggets) >= MOST:
+                break
             values = {"query": case.query, "nuggets": nuggets, "passages": batch, "max_nuggets": MOST}
             (reply,) = yield [Request(self.creation.render(values), schema=NuggetList)]
             try:

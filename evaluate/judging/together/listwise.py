@@ -111,7 +111,7 @@ class Listwise(Judge[RankedList]):
 def games_of(case: ListCase, ranked: RankedList | None, judge: str) -> list[Game]:
     """What a list says of each pair whose game is taken from it, in the order of `case.answers`.
 
-    ranked: None where it was not asked.
+    Its reason stands in the list alone. ranked: None where it was not asked.
     """
     return [_game(case, ranked, judge, a, b) for a, b in combinations(case.answers, 2) if case.takes(a.agent, b.agent)]
 
@@ -133,7 +133,7 @@ def _game(case: ListCase, ranked: RankedList | None, judge: str, a: Answer, b: A
     if error is None and at_a == at_b:
         winner, reason = "tie", IDENTICAL
     elif error is None and ranked is not None:
-        winner, reason, error = _winner(ranked, a.agent, b.agent), ranked.reason, ranked.error
+        winner, error = _winner(ranked, a.agent, b.agent), ranked.error
     return Game(
         query_id=case.query.id,
         agent_a=a.agent,

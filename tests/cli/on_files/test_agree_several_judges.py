@@ -36,6 +36,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return call
 
 
+HEADS = ("off_by_one", "good ")
+
+
 def test_all_judges_side_by_side_the_best_first(run: Run):
     status, out, _ = run("--judge", "all", "--map", "coded:a=0,b=1,c=2,d=3")
     assert status == 0 and "left out: remark: label 'fine' (line 2) is not a number" in out
@@ -43,6 +46,9 @@ def test_all_judges_side_by_side_the_best_first(run: Run):
     expected = {name: f"{cohen_kappa_score(HUMAN, side):.3f}" for name, side in (("good", GOOD), ("poor", POOR))}
     assert rows[:2] == [("coded", expected["good"]), ("good", expected["good"])]
     assert ("poor", expected["poor"]) in rows[2:4]
+    near = sum(abs(h - g) <= 1 for h, g in zip(HUMAN, GOOD, strict=True)) / len(HUMAN)
+    heads, cells = (re.split(" {2,}", next(line for line in out.splitlines() if there in line)) for there in HEADS)
+    assert cells[heads.index("off_by_one")].strip() == f"{near:.3f}"
     for label in (1, 2, 3):
         told = out.split(f"relevant from {label} on")[1]
         yes = cohen_kappa_score([h >= label for h in HUMAN], [g >= label for g in GOOD])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import pytest
@@ -182,6 +183,25 @@ def test_one_relevant_chunk_is_enough_and_recall_is_no_judge(bench, capsys):
     below = {"chunk_relevance": 0, "document_recall": 0}
     assert judged() == (below, "pass", []), "the mean of three is a third"
     assert judged("--threshold", "chunk_relevance=0.5") == (below, "fail", ["chunk_relevance"])
+
+
+def test_the_table_has_the_columns_of_agent_evaluation(bench, capsys):
+    """As `export --format agent-evaluation` of an experiment: our names are theirs, the verdict with them."""
+    bench.server.script = no
+    table = bench.folder / "table.csv"
+    told(bench, capsys, "agent-evaluation", "--export", str(table))
+    with table.open(newline="", encoding="utf-8") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [(row["request_id"], row["agent"], row["request"]) for row in rows] == [
+        ("q1", "ours", "Which header has _delay_ms()?"),
+        ("q2", "ours", "How are interrupts enabled?"),
+    ]
+    assert json.loads(rows[0]["retrieval/llm_judged/chunk_relevance/ratings"]) == ["no", "no"]
+    assert (rows[0]["response/llm_judged/groundedness/rating"], rows[0]["expected_response"]) == ("no", "util/delay.h")
+    assert rows[0]["response/overall_assessment/rating"] == "no"
+    assert rows[0]["response/overall_assessment/rationale"].startswith("Root cause: context_sufficiency.")
+    bench.judge("umbrela", "--export", str(table))
+    assert bench.status == 2 and "no judge of Agent Evaluation takes part" in capsys.readouterr().err
 
 
 CHUNKS = [

@@ -336,8 +336,8 @@ def test_several_judges_stand_in_one_table_each_with_its_own_failures(bench, pas
     assert len(bench.server.requests) == asked, "every reply is there"
     lines = [re.split(" {2,}", line) for line in printed.out.splitlines()]
     rows = {line[0]: line for line in lines}
-    assert rows["umbrela"][1:6] == ["2", "0.667", "0.667", "0.667", "0.167"] and rows["umbrela"][7:9] == ["5", "0"]
-    assert rows["context_relevance"][7:9] == ["4", "1"]
+    assert rows["umbrela"][1:7] == ["2", "0.667", "0.667", "0.667", "0.167", "0.800"]
+    assert rows["umbrela"][8:10] == ["5", "0"] and rows["context_relevance"][8:10] == ["4", "1"]
     assert "context_relevance: 1 of 5 rows could not be judged" in printed.err
 
 

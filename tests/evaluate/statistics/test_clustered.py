@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import t
 
@@ -21,32 +21,26 @@ def together(cluster):
 
 
 def cr2_by_matrices(values, cluster):
-    """CR2 of an intercept and its Satterthwaite df from their definitions (Bell and McCaffrey 2002; Pustejovsky and
-    Tipton, Journal of Business & Economic Statistics 36(4), 2018, eq. 5 to 9, identity working model)."""
+    """CR2 of an intercept from its definition (Bell and McCaffrey 2002)."""
     n, x = len(values), np.ones((len(values), 1))
     hat = np.eye(n) - x @ x.T / n
-    residuals, variance, rows = values - values.mean(), 0.0, []
+    residuals, variance = values - values.mean(), 0.0
     for name in sorted(set(cluster)):
         own = np.flatnonzero(cluster == name)
         eigenvalues, vectors = np.linalg.eigh(hat[np.ix_(own, own)])
         root = vectors @ np.diag(eigenvalues**-0.5) @ vectors.T
-        weights = x[own].T @ root / n
-        variance += float((weights @ residuals[own])[0] ** 2)
-        rows.append((weights @ hat[own])[0])
-    spread = np.array(rows) @ np.array(rows).T
-    return np.sqrt(variance), np.trace(spread) ** 2 / (spread**2).sum()
+        variance += float((x[own].T @ root @ residuals[own] / n)[0] ** 2)
+    return np.sqrt(variance)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4)), min_size=4, max_size=25))
-def test_the_error_and_its_degrees_of_freedom_are_bell_and_mccaffreys(rows):
+def test_the_error_is_bell_and_mccaffreys(rows):
     values, cluster = np.array([value for value, _ in rows]), np.array([name for _, name in rows])
     if len(set(cluster.tolist())) < 2:
         return
     clusters = together(cluster)
     found = estimate(clusters.sums(values), clusters.sizes)
-    error, df = cr2_by_matrices(values, cluster)
-    assert float(found.error) == pytest.approx(error, abs=1e-9)
-    assert float(found.df) == pytest.approx(df, rel=1e-6)
+    assert float(found.error) == pytest.approx(cr2_by_matrices(values, cluster), abs=1e-9)
 
 
 def test_with_sections_of_one_size_it_is_students_interval_of_the_section_means():
@@ -178,9 +172,36 @@ def test_near_a_limit_the_far_end_lies_farther_but_not_by_much(wrong):
     assert p < float(high) < 1
 
 
-@given(st.lists(st.floats(0, 1), min_size=3, max_size=20))
-def test_scores_turned_round_have_the_interval_turned_round(values):
-    scores, clusters = np.array(values), together(np.arange(len(values)) // 2)
-    _, low, high = intervals(scores, np.ones(len(values)), clusters, (0.0, 1.0))
-    _, other_low, other_high = intervals(1 - scores, np.ones(len(values)), clusters, (0.0, 1.0))
-    assert (float(low), float(high)) == pytest.approx((1 - float(other_high), 1 - float(other_low)), abs=1e-6)
+NEAR_NO_SPREAD = st.floats(0, 1) | st.builds(
+    lambda n, off: n * 1e-13 + off, st.integers(0, 40), st.sampled_from([0, 0.5])
+)
+
+
+@given(st.lists(NEAR_NO_SPREAD, min_size=3, max_size=20), st.sampled_from([1.0, 2.0, 3.0]), st.integers(1, 3))
+@example([0, 0, 1e-12], 1.0, 2)
+def test_scores_turned_round_have_the_interval_turned_round(values, top, each):
+    scores, clusters = np.array(values) * top, together(np.arange(len(values)) // each)
+    _, low, high = intervals(scores, np.ones(len(values)), clusters, (0.0, top))
+    _, other_low, other_high = intervals(top - scores, np.ones(len(values)), clusters, (0.0, top))
+    turned = (top - float(other_high), top - float(other_low))
+    assert (float(low), float(high)) == pytest.approx(turned, abs=1e-12, nan_ok=True)
+
+
+@given(st.lists(NEAR_NO_SPREAD, min_size=3, max_size=20), st.sampled_from([None, (-1.0, 1.0)]), st.integers(1, 3))
+@example([0, 0, 2e-12], (-1.0, 1.0), 1)
+def test_differences_turned_round_have_the_interval_turned_round(values, limits, each):
+    gaps, clusters = np.array(values) - values[-1], together(np.arange(len(values)) // each)
+    _, low, high = intervals(gaps, np.ones(len(values)), clusters, limits, difference=True)
+    _, other_low, other_high = intervals(-gaps, np.ones(len(values)), clusters, limits, difference=True)
+    turned = (-float(other_high), -float(other_low))
+    assert (float(low), float(high)) == pytest.approx(turned, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("times", [2.0, 1e6, 1e-6])
+@pytest.mark.parametrize("values", [[0, 0, 5e-13], [0, 3e-13, 7e-13], [0, 1, 0.5], [0.5, 0.5 + 3e-12, 0.5]])
+def test_what_counts_as_no_spread_is_a_share_of_the_scale(values, times):
+    """Scores of another unit have the interval in that unit."""
+    clusters = together(np.arange(3))
+    _, low, high = intervals(np.array(values), np.ones(3), clusters, (0.0, 1.0))
+    _, wide_low, wide_high = intervals(np.array(values) * times, np.ones(3), clusters, (0.0, times))
+    assert (wide_low / times, wide_high / times) == (pytest.approx(low, abs=1e-6), pytest.approx(high, abs=1e-6))

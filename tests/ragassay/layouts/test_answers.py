@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from support.json_lines import write_lines
 
+from ragassay.cli import main
 from ragassay.errors import InputError
 from ragassay.layouts.answers import NAMES, read_given
 
@@ -228,6 +229,48 @@ def test_a_row_with_a_trace_needs_no_response_and_its_own_columns_go_before(tmp_
     assert failed.fields["error"] == "the trace failed" and "answer" not in failed.fields
     with pytest.raises(InputError, match=r":1: 'trace' is no MLflow trace; give it as `Trace.to_json` writes it"):
         read_given(write_lines(tmp_path / "a.jsonl", [{"request": "How?", "trace": "tr-1"}]))
+
+
+OPEN_RAG_EVAL = """query_id,query,query_run,passage_id,passage,generated_answer
+q1,What is it?,1,[1],Big.,"Dense [1] and big [2][3]. So [1, 2]."
+q1,What is it?,1,[2],Dense.,
+q1,What is it?,1,[3],Round.,
+q3,How many?,1,[2],Seven have.,"Seven [2], and one [3, 1]."
+q3,How many?,1,[3],One has.,
+q4,And why?,1,[1],Because.,NO_ANSWER
+q6,How many?,1,[1],Seven have.,Seven [1]
+q6,How many?,2,[1],Seven have.,There are seven [1]
+"""
+"""As tests/test_data/csv_results.csv of vectara/open-rag-eval, shortened."""
+
+
+def test_open_rag_eval_s_answers_are_put_together_from_a_row_a_passage(tmp_path: Path):
+    path = tmp_path / "answers.csv"
+    path.write_text(OPEN_RAG_EVAL)
+    found = read_given(path)
+    assert (found.layout, found.unused(), found.answered) == ("open-rag-eval", [], True)
+    rows = [dict(one.fields) for one in found.answers]
+    assert [row["query_id"] for row in rows] == ["q1", "q3", "q4", "q6", "q6"]
+    assert rows[0]["answer"] == "Dense [1] and big [2][3]. So [1, 2]."
+    assert rows[0]["contexts"] == [{"text": "Big."}, {"text": "Dense."}, {"text": "Round."}]
+    assert rows[1]["answer"] == "Seven [1], and one [2][3].", "ids [2] and [3] are the places 1 and 2; there is no [1]"
+    assert "answer" not in rows[2] and rows[2]["error"] == "no answer is given (NO_ANSWER)"
+    assert [row.get("agent") for row in rows[3:]] == [None, "run-2"]
+    path.write_text("query_id,query,generated_answer\nq1,,So.\n")
+    with pytest.raises(InputError, match=r"answers\.csv:2: has no query"):
+        read_given(path)
+
+
+def test_open_rag_eval_s_queries_bring_their_golden_answers(tmp_path: Path, capsys):
+    """By import, which makes the queries.jsonl that answers.csv is judged against."""
+    (tmp_path / "queries.csv").write_text("query_id,query,expected_answer\nq1,What is it?,A star.\nq2,Why?,\n")
+    out = tmp_path / "made"
+    assert main(["import", "--from", "csv", str(tmp_path / "queries.csv"), "--out", str(out)]) == 0
+    rows = [json.loads(line) for line in (out / "queries.jsonl").read_text().split("\n") if line]
+    assert [(row["_id"], row["text"], row["metadata"].get("expected_response")) for row in rows] == [
+        ("q1", "What is it?", "A star."),
+        ("q2", "Why?", None),
+    ]
 
 
 def test_what_is_not_used_is_named(tmp_path: Path):

@@ -26,7 +26,7 @@ from support.made_up_results.texts import (
     VOCABULARY,
     WRITERS,
 )
-from support.results_folder import answer, experiment, game, judgment, results_folder
+from support.results_folder import answer, experiment, game, judgment, results_folder, write_values_of
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json
@@ -70,7 +70,13 @@ def make_workspace(
     )
     results = make_results(queries, answers, relevance, pointwise, games, failures, hostile)
     write_json(workspace.figures, results.dump())
+    write_values_of(workspace)
     return workspace
+
+
+def write_values_again(run: Path) -> None:
+    """`values.jsonl` of a run of `make_workspace`, or of a copy of one, whose records were changed."""
+    write_values_of(Workspace(run, run, experiment(WRITERS[0], judge={"criteria": CRITERIA})))
 
 
 def _lengthen(rng: random.Random, passages: list[Passage], *rows: list[Answer] | list[Judgment] | list[Game]) -> None:

@@ -32,7 +32,7 @@ RIGHT = {
     "arabic-fpdf2": "pdfium",
     "chinese-chromium": "pdfium",
     "chinese-downwards": "pdfium",
-    "chinese-unembedded-downwards": "pypdf",
+    "chinese-unembedded-downwards": "either",
     "cyrillic-chromium": "pdfium",
     "cyrillic-reportlab": "pdfium",
     "devanagari-reportlab": "pdfium",
@@ -40,12 +40,13 @@ RIGHT = {
     "hebrew-chromium": "pypdf",
     "japanese-chromium": "pdfium",
     "japanese-downwards": "pdfium",
-    "japanese-unembedded": "pdfium",
-    "japanese-unembedded-downwards": "pdfium",
+    "japanese-unembedded": "either",
+    "japanese-unembedded-downwards": "either",
     "korean-chromium": "pdfium",
     "latin-chromium": "pdfium",
     "thai-fpdf2": "pypdf",
 }
+"""Who reads it; either, where the font is not in the file and pdfium takes one of the machine's."""
 NAMED = {
     "devanagari-chromium": "disagree",
     "greek-unmapped": "stand for no letters",
@@ -95,7 +96,9 @@ def test_a_text_in_any_script_comes_out_right(scripts: Ingested, name: str) -> N
     assert "".join(text.split()) == "".join(wanted.split())
     if not name.startswith(("chinese", "japanese", "korean", "thai")):  # lines break between words
         assert text.split() == wanted.split()
-    assert scripts.readers[name]["reader"] == RIGHT[name] and name not in scripts.unreadable
+    reader = scripts.readers[name]["reader"]
+    assert (reader in {"pdfium", "pypdf"} if RIGHT[name] == "either" else reader == RIGHT[name])
+    assert name not in scripts.unreadable
 
 
 @pytest.mark.parametrize("name", NAMED)

@@ -88,6 +88,22 @@ def test_nuggets_are_made_from_passages_of_grade_1_or_more_by_the_requests_of_um
     assert [row.label for row in rows if row.criterion == "umbrela"] == [1, 0]
 
 
+@pytest.mark.parametrize(("most", "rounds"), [(99, 3), (31, 1)])
+def test_as_open_rag_eval_all_passages_are_shown_in_every_iteration(bench, most, rounds):
+    """autonugget_metric.py: the same context `nugget_creation_iters` times, until there are 30 nuggets."""
+
+    def made(text):
+        known = text.count("a is one")
+        return {"nuggets": [*TEXTS, *(f"d is {n}" for n in range(28 if most == 31 else known))]}
+
+    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: made, LABELS: labels})
+    own = bench.config("[evaluate.settings.nuggets]", "iterations = 3")
+    bench.judge("nuggets", *own, answers=TWO)
+    shown = [body["messages"][-1]["content"] for body in asked(bench, NUGGETS)]
+    assert len(set(shown)) == rounds
+    assert all("declares _delay_ms()" in text and "busy wait keeps" in text for text in shown)
+
+
 @pytest.mark.parametrize(
     ("final", "made", "why"),
     [(0, TEXTS, "no passage of grade 1 or more was retrieved"), (3, [], "there is no nugget")],
