@@ -53,7 +53,7 @@ def failing_cells(experiments: int) -> Iterator[str]:
 
 def equal_cells(experiments: int, matters: float = 0.05) -> Iterator[str]:
     """How often two agents are called practically equal, within 5 points."""
-    for n, (each, correlation) in ((400, ALONE), (800, ALONE), (1600, ALONE), (1600, TOGETHER)):
+    for n, (each, correlation) in ((800, ALONE), (1600, ALONE), (3200, ALONE), (3200, TOGETHER)):
         shares = []
         for difference in (0.0, matters / 2, matters):
             generator, clusters = np.random.default_rng([15, n, each, round(1000 * difference)]), sections(n, each)
