@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.tables.readme_block import ROOT, fill
+from ragassay.evaluate.report.decision import LeadRow, lead_rows
 from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.telling import telling_criterion
 from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
@@ -24,16 +25,18 @@ KEPT = Path(__file__).parents[1] / "results" / "tables" / "demo.md"
 
 
 def demo_table(results: Results) -> str:
-    """The verdict, the agents best first (points and strength with intervals), and how often the judge flipped."""
+    """The verdict, the agents best first and how far each is behind, and how often the judge flipped."""
     measures = [key for key in results.retrieval.get(results.agents[0], {}) if key.startswith(("RR", "R("))]
     told = telling_criterion(results)
-    heads = ["points", "Bradley–Terry", "Elo", *map(measure_name, measures), *([measure_name(told)] if told else [])]
+    heads = ["points", "behind the first", "", "P(best)", "Bradley–Terry"]
+    heads += [*map(measure_name, measures), *([measure_name(told)] if told else [])]
+    lead = {row.agent: row for row in lead_rows(results)}
     lines = [f"| agent | {' | '.join(heads)} | failed |", f"|---|{'--:|' * (len(heads) + 1)}"]
     for agent in results.agents:
         cells = [
-            _cell(results.points.get(agent), "share", with_interval=True),
+            _cell(results.points.get(agent), "points"),
+            *_behind(lead.get(agent)),
             _cell(results.bradley_terry.get(agent), "rating", with_interval=True),
-            _cell(results.elo.get(agent), "rating"),
             *(_cell(results.retrieval.get(agent, {}).get(key), kind_of(key)) for key in measures),
             *([_cell(results.pointwise.get(agent, {}).get(told), "mean")] if told else []),
         ]
@@ -44,6 +47,14 @@ def demo_table(results: Results) -> str:
 def _cell(figure: Figure | None, kind: Kind, *, with_interval: bool = False) -> str:
     words = shown(figure, kind)
     return f"{words.value} {words.interval}".strip() if with_interval else words.value
+
+
+def _behind(row: LeadRow | None) -> list[str]:
+    """How far, whether it is told, and P(best)."""
+    if row is None:
+        return ["–", "", "–"]
+    behind = "" if row.difference is None else _cell(row.difference, "points", with_interval=True)
+    return [behind, row.said, "–" if row.p_best is None else f"{row.p_best:.1%}"]
 
 
 def _verdict(results: Results) -> str:
