@@ -9,9 +9,9 @@ speed.bm25 read BEIR's SciFact, which is not in the repository: SCIFACT=PATH nam
 nq301 and llmbar in DATA=PATH, judges.nugget_scores rag24_nugget_llm there, judges.meta_evaluation factcheckgpt,
 scifact, nq301 and paper_tables, judges.together_people nq301 and llmbar, question_worth scifact and scifact_claims.
 judges.injection, judges.injection_lists and judges.together_demo read results/avr-libc-pairs, which
-`ragassay run benchmarks/replies/avr-libc-pairs` makes; judges.pairs_demo and judges.planted_faults read
-results/avr-libc (`make demo`), the latter also two packages of Debian's, unpacked in MANUALS=PATH; judges.detection
-reads nq301 and factcheckgpt in DATA.
+`ragassay run benchmarks/replies/avr-libc-pairs` makes; judges.pairs_demo, judges.planted_faults and
+judges.fresh_faults read results/avr-libc (`make demo`), the latter two also two packages of Debian's, unpacked in
+MANUALS=PATH; judges.detection reads nq301 and factcheckgpt in DATA.
 retrieval.opensearch_scifact and retrieval.opensearch_variants also need a server, OPENSEARCH_URL.
 speed.million_passages runs where MILLION=1.
 speed.screening screens DATA/pdfs/debian-reference.en.pdf beside the demo's manual, speed.embedding embeds SciFact.
@@ -71,7 +71,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("judges.nugget_scores", nuggets, None if data else "DATA=PATH (the folder of rag24_nugget_llm)"),
         Benchmark("judges.meta_evaluation", (data,) if data else (), _unrecorded("meta_evaluation", data)),
         Benchmark("judges.without_a_model"),
-        _planted_faults(),
+        *_planted_faults(),
         Benchmark("judges.detection", (data,) if data else (), None if data else "DATA=PATH (nq301 and factcheckgpt)"),
         Benchmark("judges.injection", (), _unrecorded("injection")),
         Benchmark("judges.injection_lists", (), _unrecorded("injection_lists")),
@@ -88,10 +88,11 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
     ]
 
 
-def _planted_faults() -> Benchmark:
+def _planted_faults() -> list[Benchmark]:
     manuals = os.environ.get("MANUALS", "")
     lacks = None if manuals else "MANUALS=PATH (Debian's debian-handbook and gnome-user-docs, unpacked)"
-    return Benchmark("judges.planted_faults", ("results/avr-libc", manuals) if manuals else (), lacks)
+    paths = ("results/avr-libc", manuals) if manuals else ()
+    return [Benchmark(f"judges.{name}", paths, lacks) for name in ("planted_faults", "fresh_faults")]
 
 
 def _all_pdfs_of(data: str) -> list[str]:

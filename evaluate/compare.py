@@ -168,8 +168,8 @@ def _results_of(
     measures = {**basis.asked, **compared_measures.of_evaluators(basis.evaluated)}
     pairs = _pairs(basis, measures)
     boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
-    panel = panel_of_judges(findings, basis.found, experiment, basis.order, basis.draws)
-    audit = audit_of(findings, basis.found, experiment, basis.order, basis.draws, basis.length)
+    panel = panel_of_judges(findings, basis.found, basis.own, experiment, basis.order, basis.draws)
+    audit = audit_of(findings, basis.found, basis.own, experiment, basis.order, basis.draws, basis.length)
     corrected, guess, guesses = _corrected(basis, labelled), guessing(audit), judge_guesses(audit, panel)
     notices = [
         *findings.unusable,

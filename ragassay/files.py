@@ -42,14 +42,19 @@ def write_text(path: Path, text: str) -> None:
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Write `data` beside `path` and move it into place; what is no file (`/dev/stdout`) is written to as it is."""
+    write_parts(path, (data,))
+
+
+def write_parts(path: Path, parts: Iterable[bytes]) -> None:
+    """`write_bytes` of what need not be held at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():
-        path.write_bytes(data)
+        path.write_bytes(b"".join(parts))
         return
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with naming(path):
-            beside.write_bytes(data)
+        with naming(path), beside.open("wb") as stream:
+            stream.writelines(parts)
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)

@@ -49,7 +49,7 @@ class Ahead:
             other = next((one for _, one in indexes[1:]), None) if bench is first else indexes[0][1]
             if index is not None and other is not None and not self._closed.is_set():
                 with suppress(InputError, OSError, sqlite3.Error):
-                    moved(index, other, bench.workspace.experiment.compare.seed)
+                    moved(index, other)
 
     def _index(self, bench: Bench) -> Index | None:
         """The folder's index once it is made; None where it cannot be, or the server ends."""

@@ -16,14 +16,12 @@ from itertools import combinations, product
 
 import numpy as np
 
+from benchmarks.sections import drawn_in, in_sections, unequal_layouts
 from ragassay.arrays import Floats
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.statistics.clustered import estimate, intervals
 from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
 from ragassay.evaluate.statistics.power import needed_interval, needed_units
-
-from . import unequal_sections
-from .unequal_sections import drawn_in, in_sections
 
 EXPERIMENTS = 2000
 QUERIES = (30, 50, 100, 200)
@@ -110,7 +108,7 @@ MET = {
         "large ones that fail are easily all missed."
     ),
     (UNEQUAL_DIFFERENCE, ABOVE): (
-        "With a few large sections in which nothing is correlated: the degrees of freedom are for a correlation of .5."
+        "With a few large sections in which nothing is correlated: the degrees of freedom take them to be."
     ),
     (STRONG_MEAN, ABOVE): "With six or ten sections whose questions nearly stand or fall together: wider than need be.",
     (STRONG_MEAN, SHORT): (
@@ -138,7 +136,7 @@ ELSE = {ABOVE: "The interval is wider than need be.", SHORT: "The interval is to
 class Cell:
     """One row: what was simulated, the share that came out so, the bar it is held to and whether it reaches it.
 
-    per_section: how many queries a section has, or the kind of layout in `unequal_sections`.
+    per_section: how many queries a section has, or the kind of layout in `benchmarks.sections`.
     """
 
     kind: str
@@ -175,7 +173,7 @@ def means(experiments: int, seed: int = 1) -> Iterator[Cell]:
 def means_of_unequal_sections(experiments: int, seed: int = 7) -> Iterator[Cell]:
     """The same with sections of unequal size."""
     for number, scores in enumerate(MEASURES):
-        for layout, clusters, correlation in unequal_sections.layouts():
+        for layout, clusters, correlation in unequal_layouts():
             generator = _of_layout(seed, number, clusters, correlation)
             values = scores.of(drawn_in((experiments,), clusters, correlation, generator))
             yield _mean(UNEQUAL_MEAN, values, scores, layout, clusters, correlation)
@@ -226,7 +224,7 @@ def differences_of_unequal_sections(experiments: int, seed: int = 8) -> Iterator
     """The same with sections of unequal size."""
     for number, (one, other) in enumerate(PAIRS):
         a, b = MEASURES[one], MEASURES[other]
-        for layout, clusters, correlation in unequal_sections.layouts():
+        for layout, clusters, correlation in unequal_layouts():
             generator = _of_layout(seed, number, clusters, correlation)
             gaps = paired_gaps(a, b, experiments, clusters, correlation, generator)
             yield _difference(UNEQUAL_DIFFERENCE, a, b, gaps, layout, clusters, correlation)
@@ -286,7 +284,7 @@ def false_verdicts(experiments: int, seed: int = 3) -> Iterator[Cell]:
 def false_verdicts_of_unequal_sections(experiments: int, seed: int = 9) -> Iterator[Cell]:
     """The same with sections of unequal size."""
     for number, scores in enumerate(MEASURES):
-        for layout, clusters, correlation in unequal_sections.layouts():
+        for layout, clusters, correlation in unequal_layouts():
             generator = _of_layout(seed, number, clusters, correlation)
             share = _familywise(scores, experiments, clusters, correlation, generator)
             yield _false_verdict(UNEQUAL_VERDICT, scores, clusters, layout, correlation, share, experiments)

@@ -1,6 +1,6 @@
 """Do corrected rates and differences hold what they say? Simulated judges and labels, ours beside two libraries'.
 
-    python -m benchmarks.coverage.corrected [SIMULATIONS]
+    python -m benchmarks.coverage.corrected [SIMULATIONS [differences] [adaptive] [needed] [rates]]
 
 Each cell draws the test set, the judge's verdicts and the labels anew. Of agents that do differ the last column says
 how often they were called so, and beside ours stands PPI++'s interval as it is. `cells` gives the rows for the table of
@@ -24,6 +24,7 @@ from ragassay.evaluate.statistics.corrected_mean import correct_mean
 from ragassay.evaluate.statistics.labels_needed import labels_needed, needed_for
 from ragassay.evaluate.statistics.ppi import Sample
 
+from . import adaptive_labels
 from .labelled import COVERS, Cell, Interval, drawn, judged, mean_and_least, sample_of, together
 from .two_agents import UNEQUAL, corrected_difference, equal_agents, unequal_agents
 
@@ -129,27 +130,50 @@ def _number_needed(truth: float, tpr: float, fpr: float, half_width: float) -> f
     return needed_for(within, truth * (1 - truth), ITEMS, half_width)
 
 
-def cells(simulations: int = 2000) -> Iterator[Cell]:
-    """Every cell, by each method, one after the other as they are done; ours first, then those of what is installed."""
-    installed = [peer for peer in PEERS if find_spec(peer)]
+def cells(simulations: int = 2000, parts: Sequence[str] = ()) -> Iterator[Cell]:
+    """Every cell of the parts, or of all, by each method, one after the other as they are done."""
+    for name, part in PARTS.items():
+        if not parts or name in parts:
+            yield from part(simulations)
+
+
+def _installed() -> list[str]:
+    return [peer for peer in PEERS if find_spec(peer)]
+
+
+def _differences(simulations: int) -> Iterator[Cell]:
     for two in equal_agents():
         yield corrected_difference(two, simulations)
         if two.judges == UNEQUAL and (two.labels, two.queries, two.design) == (100, 2000, "paired"):
-            yield from (corrected_difference(two, simulations, peer) for peer in installed if peer == "truescore")
+            yield from (corrected_difference(two, simulations, peer) for peer in _installed() if peer == "truescore")
     for two in unequal_agents():
         yield corrected_difference(two, simulations)
         yield corrected_difference(two, simulations, "PPI++")
-    for correlation in (0.0, 0.2, 0.5):
-        yield corrected_in_sections(simulations, correlation)
+
+
+def _needed(simulations: int) -> Iterator[Cell]:
     for truth in TRUTHS:
         for tpr, fpr in JUDGES:
             yield labels_wanted(truth, tpr, fpr, simulations)
+
+
+def _rates(simulations: int) -> Iterator[Cell]:
+    for correlation in (0.0, 0.2, 0.5):
+        yield corrected_in_sections(simulations, correlation)
     for method in METHODS:
-        if method.split(",")[0] in ("ours", *installed):
+        if method.split(",")[0] in ("ours", *_installed()):
             for n in LABELS:
                 for tpr, fpr in JUDGES:
                     for truth in TRUTHS:
                         yield corrected_rate(method, n, truth, tpr, fpr, simulations)
+
+
+PARTS: dict[str, Callable[[int], Iterator[Cell]]] = {
+    "differences": _differences,
+    "adaptive": adaptive_labels.cells,
+    "needed": _needed,
+    "rates": _rates,
+}
 
 
 def lacking() -> Sequence[str]:
@@ -172,7 +196,7 @@ def line(cell: Cell) -> str:
 
 if __name__ == "__main__":
     print(HEADER)
-    for row in cells(int(sys.argv[1]) if len(sys.argv) > 1 else 2000):
+    for row in cells(int(sys.argv[1]) if len(sys.argv) > 1 else 2000, sys.argv[2:]):
         print(line(row), flush=True)
     for absent in lacking():
         print(absent)

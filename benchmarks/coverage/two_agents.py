@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ragassay.evaluate.statistics.ppi import Sample, ppi_difference
 
 from .labelled import COVERS, Cell, Interval, drawn, mean_and_least, sample_of, together
 
-CALLED_DIFFERENT = 0.06
+LEVEL = 0.05
 
 PERFECT = (1.0, 0.0)
 UNEQUAL = ((0.95, 0.1), (0.85, 0.1))
@@ -62,6 +63,8 @@ class Two:
 def corrected_difference(two: Two, simulations: int, method: str = "ours", seed: int = 7) -> Cell:
     """How often equal agents are called different; of unequal ones, how often their difference is held, and called.
 
+    The former may be 5% and two standard errors.
+
     method: "ours", "PPI++" (its t interval without pseudo-residuals) or "truescore" (`ppi_compare`, design "paired").
     """
     generator = np.random.default_rng(seed)
@@ -87,7 +90,8 @@ def _ofmean_and_least(two: Two, method: str, ends: Floats) -> Cell:
     label = f"{method}, {two.design}"
     widths = mean_and_least(ends[:, 1] - ends[:, 0])
     if gap == 0:
-        return Cell(two.name, label, called, "<= 0.06", called <= CALLED_DIFFERENT, *widths, len(ends))
+        most = LEVEL + 2 * sqrt(LEVEL * (1 - LEVEL) / len(ends))
+        return Cell(two.name, label, called, f"<= {most:.3f}", called <= most, *widths, len(ends))
     return Cell(two.name, label, held, ">= 0.94", held >= COVERS, *widths, len(ends), called)
 
 
@@ -154,6 +158,11 @@ def equal_agents() -> Iterator[Two]:
     for truth in (0.7, 0.9, 0.95):
         for judges in HARSHER:
             yield Two((truth, truth), judges, design="by verdict")
+    for labels, queries in ((30, 60), (60, 200)):
+        for truth in (0.9, 0.95):
+            for judges in HARSHER:
+                for design in ("paired", "apart"):
+                    yield Two((truth, truth), judges, labels, queries, design)
     for labels in (30, 100):
         for rates in ((0.9, 0.1), (0.97, 0.03)):
             yield Two((0.5, 0.5), (rates, rates), labels, design="games")

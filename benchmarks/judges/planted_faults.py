@@ -7,6 +7,9 @@ RESULTS is the demo's results folder; MANUALS holds Debian's packages debian-han
 taken. Each kind of fault is planted once into each text, seeded. A fault is found where the evaluator names its kind,
 or where a value lies beyond its threshold; a text without a fault that lies there is a false alarm, and listed.
 Intervals are Wilson's (1927), as if texts were independent; the demo's 432 answers are six agents' to 72 queries.
+
+The figures are in-sample: the evaluators' patterns were mended until these faults were found in these texts, and these
+texts raised no alarm. What was not fitted is in `benchmarks.judges.fresh_faults`.
 """
 
 from __future__ import annotations
@@ -108,7 +111,9 @@ def wilson(found: int, n: int, z: float = 1.959964) -> tuple[float, float]:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
-def _within(faults: Faults) -> dict[str, Make]:
+def within(faults: Faults) -> dict[str, Make]:
+    """Answers with a fault of each kind between two of their sentences."""
+
     def make(fault: Callable[[random.Random, str], str]) -> Make:
         return lambda text, chance: {"answer": planted(text.text, fault(chance, text.language), chance, text.language)}
 
@@ -119,7 +124,8 @@ def _answer(text: Text, chance: random.Random) -> Mapping[str, Any]:
     return {"answer": text.text}
 
 
-def _looped(loop: Callable[[str, str, random.Random], str]) -> Make:
+def looped(loop: Callable[[str, str, random.Random], str]) -> Make:
+    """Answers that run into a loop."""
     return lambda text, chance: {"answer": loop(text.text, text.language, chance)}
 
 
@@ -184,12 +190,12 @@ def trials(texts: Sequence[Text], schema: str) -> Iterator[Trial]:
     """All of them; `schema` is the file of broken_json.SCHEMA."""
     sound: dict[str, Make] = {NONE: _answer}
     contacts = {kind: PERSONAL[kind] for kind in ("email", "phone")}
-    yield Trial("pii_leakage", _within(PERSONAL), sound, named=True)
-    yield Trial("contact_information_found", _within(contacts), sound, named=True)
-    yield Trial("sensitive_data_leakage", _within(SECRETS), sound, named=True)
-    yield Trial("encoding_guardrail", _within(ENCODED), sound)
+    yield Trial("pii_leakage", within(PERSONAL), sound, named=True)
+    yield Trial("contact_information_found", within(contacts), sound, named=True)
+    yield Trial("sensitive_data_leakage", within(SECRETS), sound, named=True)
+    yield Trial("encoding_guardrail", within(ENCODED), sound)
     for name in ("looping", "loops_found"):
-        yield Trial(name, {kind: _looped(loop) for kind, loop in LOOPS.items()}, sound)
+        yield Trial(name, {kind: looped(loop) for kind, loop in LOOPS.items()}, sound)
     fits, parses = ("json_answer_fits_schema",), ("json_answer_parses",)
     spelt = {kind: _spelt(made) for kind, made in broken_json.SOUND.items()}
     broken = {kind: _spelt(made) for kind, made in broken_json.BROKEN.items()}
@@ -231,7 +237,8 @@ def _line(kind: str, tally: Tally, groups: Sequence[str]) -> str:
 def main(results: Path, manuals: Path, most: int) -> None:
     """Print all tables."""
     texts = [*of_the_demo(results), *of_manuals(manuals, most)]
-    print(f"{machine()}\ntexts: {dict(Counter(text.of for text in texts))}, seed {SEED}\n")
+    print(f"{machine()}\ntexts: {dict(Counter(text.of for text in texts))}, seed {SEED}")
+    print("in-sample: the patterns were mended on these faults and texts; judges.fresh_faults has others\n")
     with tempfile.TemporaryDirectory() as folder:
         schema = Path(folder) / "schema.json"
         schema.write_text(json.dumps(broken_json.SCHEMA))

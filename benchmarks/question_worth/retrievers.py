@@ -73,18 +73,16 @@ def rank(
     *,
     language: str,
     embedder: Embedder | None,
-    weights: Sequence[float] = WEIGHTS,
     progress: Progress | None = None,
 ) -> dict[str, dict[str, Ranking]]:
     """Retriever to query to the `SHOWN` best passages; those of words alone without an `embedder`. queries: distinct.
 
-    weights: those of the embedding model in the fusions by weight. Raises InputError for an unknown language and what
-    `embedder` raises.
+    Raises InputError for an unknown language and what `embedder` raises.
     """
     search = _Search([passage.id for passage in passages], parts(passages), list(queries))
     found: dict[str, dict[str, Ranking]] = {}
     seen = set()
-    for name, rankings in _all(search, language, embedder, weights):
+    for name, rankings in _all(search, language, embedder):
         if progress:
             progress(name)
         best = [ranking[:SHOWN] for ranking in rankings]
@@ -94,9 +92,7 @@ def rank(
     return found
 
 
-def _all(
-    search: _Search, language: str, embedder: Embedder | None, weights: Sequence[float]
-) -> Iterator[tuple[str, Rankings]]:
+def _all(search: _Search, language: str, embedder: Embedder | None) -> Iterator[tuple[str, Rankings]]:
     whole, first, second, _ = search.parts
     stems, bare = make_analyzer(language), make_analyzer(language, stem=False)
     words = {part: _bm25(search, part, stems) for part in search.parts}
@@ -114,7 +110,7 @@ def _all(
     for one, other in (*((part, part) for part in search.parts), (whole, second), (second, whole)):
         yield f"by rank, {one} + {other}", _by_rank(words[one], vectors[other])
     yield f"by rank, no stems + {whole}", _by_rank(plain, vectors[whole])
-    for weight in weights:
+    for weight in WEIGHTS:
         fused = [_by_weight(*row, weight) for row in zip(words[whole], vectors[whole], strict=True)]
         yield f"by weight {weight:g}", fused
 

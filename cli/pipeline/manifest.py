@@ -110,6 +110,8 @@ def why_run(
         if now.get(name) != known.settings.get(name):
             return f"{name}: {' is now '.join(_short(known.settings.get(name), now.get(name)))}"
     for name in sorted({*outputs, *known.outputs}):
+        if name not in known.outputs and outputs[name] is None:
+            return f"its output {name} is not there yet"  # it was made by a version that did not write it
         if outputs.get(name) != known.outputs.get(name):
             return f"its output {name} {_change(known.outputs.get(name), outputs.get(name))}"
     return None

@@ -38,7 +38,7 @@ def audit_judge(
     return Audit(
         findings=(
             *audit_position(findings.games, agents, draws, found),
-            *audit_places(findings.games, agents, draws),
+            *audit_places(findings.games, agents, draws, found),
             *audit_echo(findings.lists, draws),
             *audit_repeats(findings.repeats, findings.relevance, findings.pointwise, findings.games, draws.clusters),
             *length_findings,

@@ -12,7 +12,7 @@ from ..inputs.findings import Findings
 from ..ratings.judge_aware import JudgeAware, judged_games, rate_by_judges
 from ..ratings.leader import leaders
 from ..ratings.length_control import Controlled
-from ..ratings.verdicts import Verdict, verdicts
+from ..ratings.verdicts import Verdict
 from ..ratings.win_table import win_rate
 from ..results import AmongJudges, Audit, JudgeOfPanel, PanelOfJudges
 from ..statistics.resamples import Resamples
@@ -29,6 +29,7 @@ PASSAGES = "passages"
 def audit_of(
     findings: Findings,
     found: Sequence[Verdict],
+    own: Sequence[Verdict],
     experiment: Experiment,
     agents: Agents,
     draws: Resamples,
@@ -36,8 +37,8 @@ def audit_of(
 ) -> Audit:
     """The audit of the judge, or of a panel as one: the effect of length on its verdicts, and what failed.
 
-    found: the verdicts, of a panel the majority's; agents: best first. Places, repeats and families are each judge's
-    own (`panel_of_judges`). control: of length, if it has begun (`audit_length`).
+    found: the verdicts, of a panel the majority's; own: each judge's; agents: best first. Places, repeats and families
+    are each judge's own (`panel_of_judges`). control: of length, if it has begun (`audit_length`).
     """
     if not findings.judges:
         return audit_judge(findings, found, experiment, agents, draws, control)
@@ -47,19 +48,23 @@ def audit_of(
         findings=(*length_findings, failed),
         length=length,
         failures=failed_replies(findings),
-        n_identical=sum(one.identical for one in verdicts(findings.games)),
+        n_identical=sum(one.identical for one in own),
     )
 
 
 def panel_of_judges(
-    findings: Findings, found: Sequence[Verdict], experiment: Experiment, agents: Agents, draws: Resamples
+    findings: Findings,
+    found: Sequence[Verdict],
+    own: Sequence[Verdict],
+    experiment: Experiment,
+    agents: Agents,
+    draws: Resamples,
 ) -> PanelOfJudges | None:
-    """The judges in the panel's order; None of a single judge. found, agents: as of `audit_of`."""
+    """The judges in the panel's order; None of a single judge. found, own, agents: as of `audit_of`."""
     if not findings.judges:
         return None
     rated = rate_by_judges(judged_games(findings.games, findings.material.agents, findings.queries), draws)
-    own = verdicts(findings.games)
-    told = tuple(_judge(name, findings, found, rated, experiment, agents, draws) for name in findings.judges)
+    told = tuple(_judge(name, findings, found, own, rated, experiment, agents, draws) for name in findings.judges)
     return PanelOfJudges(
         judges=told,
         disagreement=_disagreement(findings, own, experiment.compare.bootstrap, draws),
@@ -95,13 +100,14 @@ def _judge(
     name: str,
     findings: Findings,
     found: Sequence[Verdict],
+    every: Sequence[Verdict],
     rated: JudgeAware,
     experiment: Experiment,
     agents: Agents,
     draws: Resamples,
 ) -> JudgeOfPanel:
     alone = findings.of_judge(name)
-    own = verdicts(alone.games)
+    own = [one for one in every if one.judge == name]
     as_only = experiment.model_copy(update={"judge": experiment.judge.model_copy(update={"model": name})})
     asked = [row for row in (*alone.relevance, *alone.pointwise) if not for_want_of_an_answer(row.error)]
     labels = [(row.query_id, float(row.error is not None)) for row in asked]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ragassay.records import Figure, Game
 
 from ..ratings.leader import leaders, named
-from ..ratings.verdicts import verdicts
+from ..ratings.verdicts import Verdict, verdicts
 from ..results import AuditFinding
 from ..statistics.holm import holm
 from ..statistics.paired_comparison import LEVEL
@@ -21,11 +21,13 @@ from ..statistics.resamples import Resamples
 from ..statistics.sign_flip import flip_p_of_rows
 
 
-def audit_places(games: Sequence[Game], agents: Sequence[str], draws: Resamples) -> tuple[AuditFinding, ...]:
+def audit_places(
+    games: Sequence[Game], agents: Sequence[str], draws: Resamples, found: Sequence[Verdict] | None = None
+) -> tuple[AuditFinding, ...]:
     """The tau of place and rank (-1 to 1, 0 is fair), and the share of its pairs that each place won (0.5 is fair).
 
-    Empty where no answers were ranked together. A warning is set where a place is favoured (p below 5%) and another
-    agent would lead by one presentation alone. The places' own p are Holm's.
+    found: the games' verdicts. Empty where no answers were ranked together. A warning is set where a place is favoured
+    (p below 5%) and another agent would lead by one presentation alone. The places' own p are Holm's.
     """
     put = [game for game in games if game.place_a and game.place_b and game.place_a != game.place_b]
     if not put:
@@ -33,7 +35,8 @@ def audit_places(games: Sequence[Game], agents: Sequence[str], draws: Resamples)
     rows = _by_place(put)
     p = holm([flip_p_of_rows(_known(some), draws.clusters) for some in rows.values()])
     places = tuple(_place(at, some, one, draws) for (at, some), one in zip(rows.items(), p, strict=True))
-    return (_trend(put, places, agents, games, draws), *places)
+    every = leaders(verdicts(games) if found is None else found, agents, draws)
+    return (_trend(put, places, every, _single(games, agents, draws), draws), *places)
 
 
 _Rows = list[tuple[str, int | None]]
@@ -65,16 +68,15 @@ def _place(at: int, rows: _Rows, p: float | None, draws: Resamples) -> AuditFind
 def _trend(
     put: Sequence[Game],
     places: Sequence[AuditFinding],
-    agents: Sequence[str],
-    games: Sequence[Game],
+    every: tuple[str, ...],
+    single: Sequence[tuple[str, ...]],
     draws: Resamples,
 ) -> AuditFinding:
-    """Kendall's tau over all lists, and who would lead by each presentation alone."""
+    """Kendall's tau over all lists; every, single: who leads by all presentations, and would by each alone."""
     rows = _known([(game.query_id, _to_earlier(game)) for game in put])
     tau = draws.mean([(query, float(won)) for query, won in rows], len(put) - len(rows), limits=(-1.0, 1.0))
     p = flip_p_of_rows(rows, draws.clusters)
     favoured = _favoured(tau, p, places)
-    every, single = leaders(verdicts(games), agents, draws), _single(games, agents, draws)
     others = [alone for alone in single if alone != every]
     return AuditFinding(
         key="place_trend",

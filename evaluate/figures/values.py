@@ -1,7 +1,7 @@
 """`values.jsonl`: every agent's value by query on every measure, once, as `compare` worked them out.
 
 The gate and the workbench read it, so that no measure is worked out twice. A line is a query, an agent and a measure
-that owes a value; `value` is null exactly where `error` says why. Files are large (a line is about 130 bytes, and there
+that owes a value; `value` is null exactly where `error` says why. Files are large (a line is about 160 bytes, and there
 may be millions), so lines are put together from parts that are made once, and read in blocks.
 """
 
@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import inf, isfinite, isinf
 from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.files import read_text, write_text
+from ragassay.files import naming, write_parts
 from ragassay.text import plain
 
 from ..inputs.clusters import Clusters
@@ -91,21 +92,21 @@ def write_values(
 ) -> None:
     """Write every value that is owed, atomically: by measure, then in the order of agents and of queries."""
     of_query = {query: (_text(query), _text(clusters.names[clusters.number(query)])) for query in queries}
-    lines: list[str] = []
-    for measure, by_agent in measures.items():
-        for agent in agents:
-            middle = f', "agent": {_text(agent)}, "measure": {_text(measure)}, "value": '
-            row = by_agent.get(agent, {})
-            for query, (name, cluster) in of_query.items():
-                if query not in row:
-                    continue
-                value = row[query]
-                if value is None:
-                    said = f'null, "error": {_text(why(query, agent, measure) or NO_VALUE)}'
-                else:
-                    said = f'{float(value)!r}, "error": null'
-                lines.append(f'{{"query_id": {name}{middle}{said}, "cluster": {cluster}}}\n')
-    write_text(path, "".join(lines))
+
+    def lines(measure: str, agent: str, row: Values) -> Iterator[str]:
+        middle = f', "agent": {_text(agent)}, "measure": {_text(measure)}, "value": '
+        for query, (name, cluster) in of_query.items():
+            if query not in row:
+                continue
+            value = row[query]
+            if value is None:
+                said = f'null, "error": {_text(why(query, agent, measure) or NO_VALUE)}'
+            else:
+                said = f'{float(value)!r}, "error": null'
+            yield f'{{"query_id": {name}{middle}{said}, "cluster": {cluster}}}\n'
+
+    rows = ((measure, agent, of.get(agent, {})) for measure, of in measures.items() for agent in agents)
+    write_parts(path, ("".join(lines(*row)).encode("utf-8", "surrogatepass") for row in rows))
 
 
 def _text(value: str) -> str:
@@ -147,24 +148,23 @@ def _fault(path: Path, line: int, said: str) -> InputError:
 
 def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """(line number, object). A block is one JSON array, which is read in half the time of its lines."""
-    lines = read_text(path).split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    for start in range(0, len(lines), _AT_ONCE):
-        block = lines[start : start + _AT_ONCE]
-        try:
-            rows = json.loads(f"[{','.join(block)}]")
-        except (ValueError, RecursionError):
-            rows = []
-        if len(rows) != len(block):
-            rows = [_one(path, number, line) for number, line in enumerate(block, start + 1)]
-        for number, row in enumerate(rows, start + 1):
-            if not isinstance(row, dict):
-                raise _fault(path, number, "is not a JSON object")
-            yield number, row
+    start = 1
+    with naming(path), path.open("rb") as stream:
+        while block := list(islice(stream, _AT_ONCE)):
+            try:
+                rows = json.loads(b"[" + b",".join(block) + b"]")
+            except (ValueError, RecursionError):
+                rows = []
+            if len(rows) != len(block):
+                rows = [_one(path, number, line) for number, line in enumerate(block, start)]
+            for number, row in enumerate(rows, start):
+                if not isinstance(row, dict):
+                    raise _fault(path, number, "is not a JSON object")
+                yield number, row
+            start += len(block)
 
 
-def _one(path: Path, number: int, line: str) -> Any:
+def _one(path: Path, number: int, line: bytes) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -20,7 +20,6 @@ from ragassay.text import did_you_mean, plain
 from ..figures.values import Scale, StoredValues, read_values, scale_of
 from ..report.page import read_results
 from ..results import POINTS, Results
-from ..statistics.paired import SEED
 from .gate_rows import Gated, GateVerdict, Matched, gate_rows, verdict_of
 
 EXIT_STATUS: dict[GateVerdict, int] = {"not worse": 0, "worse": 1, "undecided": 3}
@@ -102,9 +101,8 @@ def gate(
     if not known:
         raise InputError("no agent that was asked for has any of the measures in both runs", file=new)
     n_perturbed = sum(perturbed_from(query) is not None for query in queries)
-    seed = before.results.settings.get("seed")
     clusters = before.stored.clusters.of(sorted(query.id for query in queries))
-    rows = gate_rows(known, clusters, max_drop, seed if isinstance(seed, int) else SEED)
+    rows = gate_rows(known, clusters, max_drop)
     return Gate(
         verdict=verdict_of(rows),
         rows=rows,

@@ -28,7 +28,7 @@ from ragassay.records import Figure
 from ..figures.values import Scale
 from ..inputs.clusters import Clusters
 from ..statistics.clustered import NO_SPREAD, Values
-from ..statistics.paired import SEED, PairedRow, paired
+from ..statistics.paired import PairedRow, paired
 from ..statistics.paired_comparison import LEVEL
 from ..statistics.power import MOST, detectable, needed_units
 
@@ -86,9 +86,7 @@ class Gated:
     lacking_baseline: tuple[str, ...]
 
 
-def gate_rows(
-    matched: Sequence[Matched], clusters: Clusters, max_drop: float | None, seed: int = SEED
-) -> tuple[Gated, ...]:
+def gate_rows(matched: Sequence[Matched], clusters: Clusters, max_drop: float | None) -> tuple[Gated, ...]:
     """The row of each. clusters: of all queries. max_drop: tolerated, in each measure's own unit."""
     before, after = (
         np.array([_column(values, clusters) for values in side])
@@ -103,7 +101,6 @@ def gate_rows(
         [one.scale.width for one in matched],
         [len({*new, *old}) for new, old in lacking],
         beyond=[max_drop or 0.0] * len(matched),
-        seed=seed,
     )
     rows = []
     for at, (one, row, (new, old)) in enumerate(zip(matched, found, lacking, strict=True)):

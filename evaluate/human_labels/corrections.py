@@ -18,6 +18,7 @@ from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label, by_item, read_labels
 from ..judging.judges.relevance import CRITERION
 from ..ratings.verdicts import Verdict
+from ..ratings.win_table import win_rates_by_query
 from ..results import WIN_RATE, CorrectedFigure, Corrections
 from ..statistics.clustered import ByAgent
 from ..statistics.corrected_mean import FEWEST_CLUSTERS, Corrected, correct_difference, correct_mean
@@ -74,7 +75,8 @@ def correct_figures(
     figures: list[CorrectedFigure] = []
     for measure, items in _measures(findings, judged, agents, criteria, k, known).items():
         if any(item.human is not None for rows in items.values() for item in rows):
-            figures += _figures(measure, items, highest(measure, criteria), draws)
+            values = _judged(items, judged.found)
+            figures += _figures(measure, items, values, highest(measure, criteria), draws)
     return Corrections(
         figures=tuple(figures),
         n_labels=len(people.labels),
@@ -109,28 +111,40 @@ def _measures(
     return {m: {agent: rows for agent, rows in each.items() if rows} for m, each in found.items()}
 
 
-def _figures(measure: str, items: Mapping[str, Sequence[Item]], high: float, draws: Resamples) -> list[CorrectedFigure]:
+Rows = Mapping[str, Sequence[Item]]
+"""Agent to items."""
+
+Judgments = Mapping[str, Mapping[str, float]]
+"""Agent to query to the judge's value."""
+
+
+def _judged(items: Rows, found: Sequence[Verdict]) -> Judgments:
+    """Where games do not all count the same, what each query adds to the win rate; else the mean of its items."""
+    if any(row.opponent for rows in items.values() for row in rows):
+        rates = win_rates_by_query(found, list(items), sorted({verdict.query_id for verdict in found}))
+        return {agent: {q: value for q, value in row.items() if value is not None} for agent, row in rates.items()}
+    return {agent: _by_query(rows) for agent, rows in items.items()}
+
+
+def _figures(measure: str, items: Rows, values: Judgments, high: float, draws: Resamples) -> list[CorrectedFigure]:
     figures = []
     for agent, rows in items.items():
         sample = sample_of(rows, draws.clusters, high)
-        judged = draws.figure(_by_query(rows), (0.0, high))
+        judged = draws.figure({**values[agent]}, (0.0, high))
         found = correct_mean(sample, _seed(draws, measure, agent)) if _enough(sample) else None
         needed = _needed(sample, _seed(draws, measure, agent)) if _enough(sample) else None
         figures.append(_figure(measure, agent, None, judged, found, (sample,)).model_copy(update={"needed": needed}))
-    return [*figures, *_tested(_differences(measure, items, high, draws))]
+    return [*figures, *_tested(_differences(measure, items, values, high, draws))]
 
 
-def _differences(
-    measure: str, items: Mapping[str, Sequence[Item]], high: float, draws: Resamples
-) -> list[CorrectedFigure]:
+def _differences(measure: str, items: Rows, values: Judgments, high: float, draws: Resamples) -> list[CorrectedFigure]:
     figures = []
     for a, b in combinations(items, 2):
-        both = {row.query for row in items[a]} & {row.query for row in items[b]}
+        both = values[a].keys() & values[b].keys()
         rows_a, rows_b = ([row for row in items[agent] if row.query in both] for agent in (a, b))
         if not both:
             continue
-        values_a, values_b = _by_query(rows_a), _by_query(rows_b)
-        judged = draws.figure({query: values_a[query] - values_b[query] for query in values_a}, (-high, high))
+        judged = draws.figure({query: values[a][query] - values[b][query] for query in both}, (-high, high))
         pair = (sample_of(rows_a, draws.clusters, high), sample_of(rows_b, draws.clusters, high))
         found = correct_difference(*pair) if _enough(*pair) else None
         figures.append(_figure(measure, a, b, judged, found, pair))

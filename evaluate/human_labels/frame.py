@@ -4,7 +4,8 @@ A query's reciprocal rank needs a label on each of its first k passages, so pass
 passage that any agent has among its first k. Answers are drawn one by one, criterion by criterion, agent by agent, and
 games pair by pair. Sampling is systematic with probability proportional to size (Madow, Annals of Mathematical
 Statistics 20(3), 1949) along a list in the order of criterion, agent and the judge's label, which gives each of these
-its share; the size of what the judge was unsure of is up to three times that of the rest.
+its share; the size of what the judge was unsure of is up to three times that of the rest, and a game's goes with what
+it counts in the win rate (`ratings.win_table`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..inputs.findings import Findings
 from ..inputs.labels import GAME, HIGHEST, Key
 from ..judging.judges.relevance import CRITERION
 from ..ratings.verdicts import Verdict
+from ..ratings.win_table import pair_weights
 
 Kind = Literal["passages", "answers", "games"]
 KINDS: tuple[Kind, ...] = ("passages", "answers", "games")
@@ -31,19 +33,23 @@ UNSURE = 2.0
 
 @dataclass(frozen=True)
 class Unit:
-    """What is drawn together. `place` sorts the list by the judge's labels; `unsure` runs from 0 to 1."""
+    """What is drawn together. `place` sorts the list by the judge's labels; `unsure` runs from 0 to 1.
+
+    counts: how much it counts in the figure that its label corrects, beside others of its kind.
+    """
 
     kind: Kind
     items: tuple[Key, ...]
     place: tuple[str, ...]
     unsure: float
+    counts: float = 1.0
 
 
 def units(findings: Findings, found: Sequence[Verdict], criteria: Sequence[str], k: int, kind: Kind) -> list[Unit]:
     """Everything of one kind that can be drawn: what has a text, and (but for passages) a judgment."""
     if kind == "passages":
         return _queries(findings, k)
-    return _answers(findings, criteria) if kind == "answers" else _games(found)
+    return _answers(findings, criteria) if kind == "answers" else games(found)
 
 
 def whole_answers(found: Sequence[Unit]) -> list[Unit]:
@@ -87,7 +93,7 @@ def draw(found: Sequence[Unit], n: int, seed: int) -> list[tuple[Unit, float, bo
     """Each unit with its probability and whether it was drawn: `n` of them, or all where there are no more."""
     chance = random.Random(f"{seed}:labels")
     listed = sorted(found, key=lambda unit: (unit.place, random.Random(f"{seed}:{unit.items}").random(), unit.items))
-    sizes = [1 + UNSURE * unit.unsure for unit in listed]
+    sizes = [unit.counts * (1 + UNSURE * unit.unsure) for unit in listed]
     chances = probabilities(sizes, min(n, len(listed)))
     drawn = set(systematic(chances, chance.random()))
     return [(unit, chances[index], index in drawn) for index, unit in enumerate(listed)]
@@ -136,12 +142,21 @@ def _answers(findings: Findings, criteria: Sequence[str]) -> list[Unit]:
     ]
 
 
-def _games(found: Sequence[Verdict]) -> list[Unit]:
+def games(found: Sequence[Verdict]) -> list[Unit]:
+    """Every game with a verdict."""
     rows: dict[Key, list[Verdict]] = {}
     for verdict in found:
         if verdict.winner is not None:
             rows.setdefault((verdict.query_id, f"{verdict.agent_a}:{verdict.agent_b}", GAME), []).append(verdict)
-    return [Unit("games", (key,), (key[1], told[0].winner or ""), _split(told)) for key, told in rows.items()]
+    sizes = pair_weights(found)
+    return [
+        Unit("games", (key,), (key[1], told[0].winner or ""), _split(told), sizes.get(_pair(told[0]), 1.0))
+        for key, told in rows.items()
+    ]
+
+
+def _pair(verdict: Verdict) -> tuple[str, str]:
+    return verdict.agent_a, verdict.agent_b
 
 
 def _split(told: Sequence[Verdict]) -> float:

@@ -4,6 +4,9 @@ An answer's grade and a verdict are items of their own. A ranking measure's item
 where every passage among the agent's first k has a label (for nDCG, every passage that any agent has among its first
 k), for whatever it comes out as, so that a known value does not depend on what was found. Of several people's labels
 the mean counts; for a ranking measure, which takes whole labels, it is rounded, halves down.
+
+A game counts as in the win rate (`ratings.win_table`): where pairs have met on different queries, n / m of its pair, in
+the judge's mean and in the labels alike. How likely it was to be drawn for a sheet comes on top of that.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from ..inputs.findings import Findings
 from ..inputs.labels import GAME, WON, Key
 from ..judging.judges.relevance import CRITERION
 from ..ratings.verdicts import SCORES, Verdict
+from ..ratings.win_table import pair_weights
 from ..statistics.clustered import Values
 from ..statistics.ppi import Sample
 from .frame import shown
@@ -27,12 +31,17 @@ from .frame import shown
 
 @dataclass(frozen=True)
 class Item:
-    """One item: the judge's value, people's (None without a label), 1 over its probability of being drawn."""
+    """One item: the judge's value, people's (None without a label), 1 over its probability of being drawn.
+
+    size: how much it counts among all. opponent: of a game, where games do not all count the same; else empty.
+    """
 
     query: str
     judged: float
     human: float | None
     weight: float
+    size: float = 1.0
+    opponent: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,7 @@ def answer_items(values: Mapping[str, Values], agent: str, criterion: str, label
 def game_items(found: Sequence[Verdict], agent: str, labels: Labels) -> list[Item]:
     """An agent's games: 1 for one it won, else 0, as in its win rate; the mean over the judges of a game."""
     told: dict[Key, list[float]] = {}
+    sizes = {f"{one}:{other}": size for (one, other), size in pair_weights(found).items()}
     for verdict in found:
         if verdict.winner is not None and agent in (verdict.agent_a, verdict.agent_b):
             key = (verdict.query_id, f"{verdict.agent_a}:{verdict.agent_b}", GAME)
@@ -73,6 +83,8 @@ def game_items(found: Sequence[Verdict], agent: str, labels: Labels) -> list[Ite
             sum(each) / len(each),
             None if key not in labels.said else _won(labels.said[key], key[1].startswith(f"{agent}:")),
             labels.weight.get(key, 1.0),
+            sizes.get(key[1], 1.0),
+            key[1].removeprefix(f"{agent}:").removesuffix(f":{agent}") if sizes else "",
         )
         for key, each in told.items()
     ]
@@ -105,6 +117,7 @@ def ranking_items(
 def sample_of(items: Iterable[Item], clusters: Clusters, high: float) -> Sample:
     """The items as arrays; values run from 0 to `high`. `clusters` has every query."""
     rows = sorted(items, key=lambda item: (item.query, item.judged, -1.0 if item.human is None else item.human))
+    places = {name: place for place, name in enumerate(sorted({row.opponent for row in rows}))}
     return Sample(
         np.array([clusters.number(row.query) for row in rows], dtype=np.intp),
         np.array([row.judged for row in rows]),
@@ -112,6 +125,8 @@ def sample_of(items: Iterable[Item], clusters: Clusters, high: float) -> Sample:
         np.array([row.weight for row in rows]),
         0.0,
         high,
+        np.array([row.size for row in rows]),
+        np.array([places[row.opponent] for row in rows], dtype=np.intp),
     )
 
 

@@ -170,6 +170,15 @@ def _alike(meetings: _Met) -> bool:
     return len(meetings) == len({query for query, _, _ in meetings}) * (len(agents) * (len(agents) - 1) // 2)
 
 
+def pair_weights(verdicts: Sequence[Decided]) -> dict[tuple[str, str], float]:
+    """What a game of two agents (in the order of their names) counts, n / m; nothing where each counts 1."""
+    meetings = _meetings(verdicts)
+    if _alike(meetings):
+        return {}
+    n = len({query for query, _, _ in meetings})
+    return {pair: n / m for pair, m in Counter((one, other) for _, one, other in meetings).items()}
+
+
 def _met(meetings: _Met, agent_at: dict[str, int], query_at: dict[str, int]) -> Meetings | None:
     if _alike(meetings):
         return None
@@ -180,26 +189,80 @@ def _met(meetings: _Met, agent_at: dict[str, int], query_at: dict[str, int]) -> 
 
 def wins(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> Figures:
     """Row agent to column agent to the share of their verdicts that the row agent won. A tie is neither's win."""
-    between: dict[frozenset[str], list[Verdict]] = {}
-    for one in verdicts:
-        between.setdefault(frozenset((one.agent_a, one.agent_b)), []).append(one)
+    tally = _Tally.of(verdicts, agents, draws)
+    between, none = tally.by_pair(), np.zeros(0, dtype=np.intp)
     return {
         row: {
-            column: share(between.get(frozenset((row, column)), ()), _won_by(row), draws)
-            for column in agents
-            if column != row
+            column: tally.share(between.get((min(i, j), max(i, j)), none), i, draws)
+            for j, column in enumerate(agents)
+            if j != i
         }
-        for row in agents
+        for i, row in enumerate(agents)
     }
 
 
 def win_rate(verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> dict[str, Figure]:
     """The share of all an agent's verdicts that it won, each pair weighing the same."""
-    own, meetings = _own(verdicts, agents), _meetings(verdicts)
+    meetings = _meetings(verdicts)
     if _alike(meetings):
-        return {name: share(rows, _won_by(name), draws) for name, rows in own.items()}
-    plan = _Plan.of(meetings)
+        tally = _Tally.of(verdicts, agents, draws)
+        return {name: tally.share(tally.rows_of(i), i, draws) for i, name in enumerate(agents)}
+    own, plan = _own(verdicts, agents), _Plan.of(meetings)
     return {name: _weighed_share(rows, name, plan, draws) for name, rows in own.items()}
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """Verdicts as numbers, (verdicts,) each: of the query in `Resamples.queries`, the two agents in the order asked
+    for, and who won; -1 for a query or agent that is not among them, `_TIED` and `_FAILED`."""
+
+    query: Ints
+    one: Ints
+    other: Ints
+    winner: Ints
+
+    @classmethod
+    def of(cls, verdicts: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> _Tally:
+        at = {name: index for index, name in enumerate(agents)}
+        query, one, other = (
+            np.fromiter((places.get(name, -1) for name in names), np.intp, len(verdicts))
+            for places, names in (
+                (draws.clusters.places, (v.query_id for v in verdicts)),
+                (at, (v.agent_a for v in verdicts)),
+                (at, (v.agent_b for v in verdicts)),
+            )
+        )
+        won = np.fromiter((_WON[v.winner] for v in verdicts), np.intp, len(verdicts))
+        return cls(query, one, other, np.where(won == 1, one, np.where(won == 2, other, won)))
+
+    def by_pair(self) -> dict[tuple[int, int], Ints]:
+        """Two agents, the first asked for first, to the places of their verdicts."""
+        if not len(self.query):
+            return {}
+        size = 1 + max(self.one.max(initial=0), self.other.max(initial=0))
+        number = np.minimum(self.one, self.other) * size + np.maximum(self.one, self.other)
+        order = np.argsort(number, kind="stable")
+        pairs, starts = np.unique(number[order], return_index=True)
+        parts = np.split(order, starts[1:])
+        return {divmod(pair, size): rows for pair, rows in zip(pairs.tolist(), parts, strict=True) if pair >= 0}
+
+    def rows_of(self, agent: int) -> Ints:
+        """The places of an agent's verdicts."""
+        return np.flatnonzero((self.one == agent) | (self.other == agent))
+
+    def share(self, rows: Ints, agent: int, draws: Resamples) -> Figure:
+        """Of the verdicts in these places the share that the agent won; those without a winner have failed."""
+        given = rows[self.winner[rows] != _FAILED]
+        known = given[self.query[given] >= 0]
+        below, above = (
+            np.bincount(self.query[some], minlength=len(draws.queries)).astype(np.float64)
+            for some in (known, known[self.winner[known] == agent])
+        )
+        return draws.of_columns(above, below, len(given), len(rows) - len(given), (0.0, 1.0))
+
+
+_TIED, _FAILED = -2, -3
+_WON: dict[Winner | None, int] = {"a": 1, "b": 2, "tie": _TIED, None: _FAILED}
 
 
 def _own(verdicts: Sequence[Verdict], agents: Sequence[str]) -> dict[str, list[Verdict]]:
@@ -308,12 +371,6 @@ def first_shown_wins(games: Sequence[Game], draws: Resamples) -> Figure:
     decided = [game for game in games if game.winner in ("a", "b")]
     failed = sum(game.winner is None and not for_want_of_an_answer(game.error) for game in games)
     return draws.mean([(game.query_id, float(game.winner == game.first)) for game in decided], failed)
-
-
-def share(verdicts: Sequence[Verdict], holds: Callable[[Verdict], bool], draws: Resamples) -> Figure:
-    """The share of the verdicts for which `holds`; those without a winner are counted as failed."""
-    held = [v for v in verdicts if v.winner is not None]
-    return draws.mean([(v.query_id, float(holds(v))) for v in held], len(verdicts) - len(held))
 
 
 def _won_by(agent: str) -> Callable[[Verdict], bool]:

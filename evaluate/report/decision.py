@@ -9,16 +9,13 @@ from ragassay.records import Figure
 from ragassay.text import one_line
 
 from ..ratings.leader import named
-from ..results import POINTS, Audit, AuditFinding, Comparison, Results
+from ..results import POINTS, Audit, AuditFinding, Results
 from .audit import SIGNIFICANT, finding_shown
-from .wording import Shown, number, shown
+from .plots import Scale, scale
+from .wording import Kind, Shown, number, shown
 
 COSTS = {"cost_usd": "cost", "latency_s": "latency"}
 """What an answer takes, of which less is better, and what the sheet calls it."""
-
-
-SHOWN = 3
-"""How many open pairs the sheet names."""
 
 
 @dataclass(frozen=True)
@@ -52,25 +49,23 @@ class Brief:
 
 def front(results: Results) -> Front:
     """The agents that no other dominates. Cost and latency count where they are known of every rated agent."""
-    by_strength = all(figure.value is not None for figure in results.bradley_terry.values())
-    ratings = results.bradley_terry if by_strength and results.bradley_terry else results.elo
+    ratings = results.points
     rated = [agent for agent in results.agents if (f := ratings.get(agent)) is not None and f.value is not None]
     counted = [key for key in COSTS if rated and all(_value(results, agent, key) is not None for agent in rated)]
     points = {agent: _point(results, ratings, agent, counted) for agent in rated}
     rows = [
         FrontRow(
             agent,
-            shown(ratings[agent], "rating"),
+            shown(ratings[agent], "points"),
             [_taken(results, agent, key) for key in counted],
             next((other for other in rated if _dominates(points[other], points[agent])), None),
         )
         for agent in rated
     ]
     said = _front_sentence([row.agent for row in rows if row.beaten_by is None], counted)
-    if len(rows) > 1 and undecided(results):
-        said += " Ratings are taken as they are: agents that are not told apart may change places."
-    name = "Bradley–Terry" if ratings is results.bradley_terry else "Elo"
-    return Front(name, [COSTS[key] for key in counted], rows, said)
+    if results.verdict.untold:
+        said += " Points are taken as they are: agents that are not told apart may change places."
+    return Front("Points", [COSTS[key] for key in counted], rows, said)
 
 
 def _taken(results: Results, agent: str, key: str) -> Shown:
@@ -95,7 +90,7 @@ def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
 def _front_sentence(best: Sequence[str], counted: Sequence[str]) -> str:
     missing = [name for key, name in COSTS.items() if key not in counted]
     if not best:
-        return "No agent has a rating."
+        return "No agent has points."
     unknown = f"{named(missing).capitalize()} {'was' if len(missing) == 1 else 'were'} not measured for every agent"
     if not counted:
         return f"{unknown}, so quality alone decides."
@@ -107,62 +102,80 @@ def _front_sentence(best: Sequence[str], counted: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Open:
-    """A pair that these queries do not tell apart; `said` is about what it would take.
+class LeadRow:
+    """An agent beside the leader. difference: the leader's points less its own, None of the leader itself; p_best: how
+    likely it is the best."""
 
-    endless: whether they may be equal, so that no number of queries is surely enough.
-    """
+    agent: str
+    difference: Figure | None
+    told: bool
+    p_best: float | None
 
-    pair: tuple[str, str]
-    said: str
-    needed: int | None
-    endless: bool = False
-
-
-def undecided(results: Results) -> list[Open]:
-    """The pairs that cannot be told apart by points, the leader's first, each with the better placed agent first."""
-    found = [row for row in results.comparisons if row.measure == POINTS and row.verdict == "not distinguishable"]
-    place = {agent: index for index, agent in enumerate(results.agents)}
-    pairs = []
-    for row in found:
-        one, other = sorted((row.agent_a, row.agent_b), key=lambda agent: place.get(agent, len(place)))
-        endless = row.needed is not None and row.needed.ci_high is None
-        pairs.append(Open((one, other), _needed(row), row.needed.value if row.needed else None, endless))
-    return sorted(pairs, key=lambda open_pair: [place.get(agent, len(place)) for agent in open_pair.pair])
+    @property
+    def said(self) -> str:
+        """Whether it is told from the leader."""
+        return "leads" if self.difference is None else "told" if self.told else "may be the best"
 
 
-def _needed(row: Comparison) -> str:
-    if row.needed is None or row.needed.value is None:
-        return "no number of queries can be named"
-    least = f"{row.needed.ci_low:,}"
-    most = "no limit: they may be equal" if row.needed.ci_high is None else f"{row.needed.ci_high:,}"
-    return f"about {row.needed.value:,} queries would decide ({least} to {most})"
+def lead_rows(results: Results) -> list[LeadRow]:
+    """The leader and every other agent, best first; none where nobody leads."""
+    verdict = results.verdict
+    if verdict.leader is None:
+        return []
+    chances = verdict.p_best
+    others = [
+        LeadRow(agent, verdict.differences[agent], agent in verdict.told, chances.get(agent))
+        for agent in (*verdict.untold, *verdict.told)
+    ]
+    return [LeadRow(verdict.leader, None, False, chances.get(verdict.leader)), *others]
 
 
-def to_decide(results: Results, pairs: Sequence[Open]) -> str:
+_LIKELY = 10
+"""Times as many queries as there are: more are not worth naming."""
+
+
+def lead_axis(rows: Sequence[LeadRow]) -> Scale:
+    """On which the differences are drawn, 0 among them."""
+    return scale([Figure(value=0.0, n=0), *(row.difference for row in rows if row.difference)], 4)
+
+
+def to_decide(results: Results) -> str:
     """What to do next, in a sentence or two."""
     verdict = results.verdict
     if verdict.leader is None:
-        return "Get games that have a verdict: see what failed, mend it, and run again."
-    leader = [open_pair for open_pair in pairs if verdict.leader in open_pair.pair]
-    if results.failures_at_bottom is not None and not results.failures_at_bottom.agrees:
-        return "Find out why answers failed, mend that and run again: what failing counts for decides the first place."
-    if verdict.decided and not leader:
-        rest = " What else is level matters only where the first cannot be used." if pairs else ""
-        return f"The first place is settled; nothing more is needed to choose it.{rest}"
-    numbers = [open_pair.needed for open_pair in leader if open_pair.needed is not None]
-    more = "more queries"
-    if numbers and len(numbers) == len(leader):
-        more = f"about {max(numbers):,} queries in all (now {results.n_queries:,})"
-    weigh = " Or choose among these by cost and latency." if front(results).measured else ""
-    equal = " More may not settle it: some of these may be equal." if any(pair.endless for pair in leader) else ""
-    return f"To settle the first place, ask {more}: raise questions.quota, or add queries of your own.{equal}{weigh}"
+        return (
+            "Get games that have a verdict of a judge that looks at the answers: see what is said of it, and run again."
+        )
+    if verdict.overturned_by is not None:
+        return "Find out why games or answers failed, mend that and run again: what failing counts for decides this."
+    if verdict.decided:
+        return "The first place is settled; nothing more is needed to choose it."
+    if verdict.equal and verdict.safe:
+        return _cheapest(results)
+    if verdict.safe:
+        return f"{one_line(verdict.leader)} may be taken: what more queries could tell is less than what matters."
+    rows = [
+        row for row in results.comparisons if row.measure == POINTS and verdict.leader in (row.agent_a, row.agent_b)
+    ]
+    open_rows = [row for row in rows if {row.agent_a, row.agent_b} & set(verdict.untold)]
+    numbers = [row.needed.value for row in open_rows if row.needed is not None and row.needed.value is not None]
+    if len(numbers) == len(open_rows) and numbers and max(numbers) <= _LIKELY * results.n_queries:
+        return (
+            f"About {max(numbers):,} queries in all (now {results.n_queries:,}) would likely settle it: raise "
+            "questions.quota, or add queries of your own."
+        )
+    return "Even ten times as many queries would hardly settle it. Choose among these by cost and latency."
 
 
-def foremost(results: Results, pairs: Sequence[Open]) -> list[Open]:
-    """The open pairs that the sheet has room for: the leader's, or the first few where the leader has none."""
-    leader = [open_pair for open_pair in pairs if results.verdict.leader in open_pair.pair]
-    return (leader or list(pairs))[:SHOWN]
+def _cheapest(results: Results) -> str:
+    for key, name in COSTS.items():
+        costs = {agent: _value(results, agent, key) for agent in results.verdict.possible_best}
+        known = {agent: cost for agent, cost in costs.items() if cost is not None}
+        if len(known) == len(costs):
+            least = min(known, key=lambda agent: known[agent])
+            kind: Kind = "usd" if key == "cost_usd" else "seconds"
+            return f"By {name}, that is {one_line(least)}: {number(known[least], kind)} an answer."
+    return "What an answer costs was not measured."
 
 
 def judge_in_brief(audit: Audit | None) -> list[Brief]:

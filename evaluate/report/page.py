@@ -27,7 +27,7 @@ from .asked.question_kinds import kinds_line
 from .asked.validity import Line, read_validity
 from .audit import audit_rows, length_plots, pool_columns
 from .corrected import corrected_tables, corrected_verdicts
-from .decision import foremost, front, judge_in_brief, to_decide, undecided
+from .decision import front, judge_in_brief, lead_axis, lead_rows, to_decide
 from .environment import environment
 from .evaluators.boards import are_few, families
 from .evaluators.models_by_prompts import grids
@@ -46,6 +46,7 @@ from .tables import (
     bottom_columns,
     columns,
     criteria,
+    elo_columns,
     evaluator_tables,
     label_counts,
     label_name,
@@ -57,7 +58,7 @@ from .tables import (
     usage_total,
 )
 from .verdict_matrix import verdict_matrices
-from .wording import beside_the_verdict, confidence, likely_but_open, measure_help, measure_name, share_of
+from .wording import beside_the_verdict, confidence, measure_help, measure_name, share_of
 
 MOST_BYTES = 2_900_000
 """How long the page may be, so that it can be mailed and opens at once; its figures always have room."""
@@ -147,32 +148,29 @@ def notices(results: Results, evidence: Evidence) -> list[str]:
 
 
 def _overview(results: Results) -> dict[str, Any]:
-    def place(agent: str) -> tuple[int, str]:
-        return (results.agents.index(agent) if agent in results.agents else len(results.agents), agent)
-
-    elo = [figure for agent in results.agents if (figure := results.elo.get(agent))]
+    scored = [figure for agent in results.agents if (figure := results.points.get(agent))]
     strengths = [figure for agent in results.agents if (figure := results.bradley_terry.get(agent))]
-    open_pairs = undecided(results)
+    lead = lead_rows(results)
     return {
         "front": front(results),
-        "open_pairs": foremost(results, open_pairs),
-        "n_open_pairs": len(open_pairs),
+        "lead": lead,
+        "lead_axis": lead_axis(lead),
         "beside": beside_the_verdict(results.verdict),
-        "joined": likely_but_open(results.verdict),
-        "to_decide": to_decide(results, open_pairs),
+        "to_decide": to_decide(results),
         "judge_brief": judge_in_brief(None if results.panel else results.audit),
         "corrected_verdicts": corrected_verdicts(results),
         "ranking": ranking_columns(results),
-        "p_best": sorted(results.verdict.p_best.items(), key=lambda item: (-round(item[1], 9), *place(item[0]))),
+        "elo_columns": elo_columns(results),
         "total": usage_total(results.usage),
         "rating_plots": [
+            ("Points", results.points, plots.scale(scored, 3), "", "points"),
             (
                 "Bradley–Terry strength",
                 results.bradley_terry,
                 plots.scale(strengths, 3),
                 results.bradley_terry_note or "",
+                "rating",
             ),
-            ("Elo rating", results.elo, plots.scale(elo, 3), ""),
         ],
     }
 

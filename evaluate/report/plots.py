@@ -49,9 +49,16 @@ def _round_step(step: float) -> float:
     return next(m * power for m in (1.0, 2.0, 5.0, 10.0) if m * power >= step * 0.999)
 
 
-def whisker(figure: Figure | None, axis: Scale, colour: int, label: str, kind: Kind) -> Markup:
-    """A dot at the value on a line over the interval; only the grid where there is no value."""
-    parts = [_grid(axis)]
+def whisker(
+    figure: Figure | None, axis: Scale, colour: int, label: str, kind: Kind, css: str = "", band: float = 0.0
+) -> Markup:
+    """A dot at the value on a line over the interval; only the grid where there is no value.
+
+    css: a class in place of the colour's. band: how far to either side of 0 the ground is shaded.
+    """
+    ends = axis.percent(-band), axis.percent(band)
+    shaded = f'<rect class="band" x="{_pc(ends[0])}" y="0" width="{_pc(ends[1] - ends[0])}" height="100%"/>'
+    parts = [*([shaded] if band else []), _grid(axis)]
     words = f"{label}: no value"
     if figure is not None and figure.value is not None:
         words = f"{label}: {number(figure.value, kind)}"
@@ -61,7 +68,7 @@ def whisker(figure: Figure | None, axis: Scale, colour: int, label: str, kind: K
             parts.append(_line("wh", low, high, 50, 50))
             parts += [_line("wh", end, end, 32, 68) for end in (low, high)]
         parts.append(f'<circle class="dot" cx="{_pc(axis.percent(figure.value))}" cy="50%" r="5.5"/>')
-    return _svg(f"plot c{colour % COLOURS}", words, parts)
+    return _svg(f"plot {css or f'c{colour % COLOURS}'}", words, parts)
 
 
 def axis_labels(axis: Scale, kind: Kind) -> Markup:

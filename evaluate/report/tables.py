@@ -9,7 +9,7 @@ from typing import Any
 
 from ragassay.records import Figure, LedgerRow, StageUsage
 
-from ..results import Figures, PairedTest, Results
+from ..results import POINTS, Figures, PairedTest, Results
 from .telling import telling_criterion
 from .wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure_help, measure_name, number, shown
 
@@ -130,12 +130,11 @@ def columns(figures: Figures, agents: Sequence[str]) -> list[Column]:
 
 
 def ranking_columns(results: Results) -> list[Column]:
-    """The first table: ratings and win rate, then of each other table the one figure that sums an agent up."""
+    """The first table: points and strength, then of each other table the one figure that sums an agent up."""
     agents, note = results.agents, results.bradley_terry_note or ""
     table = [
+        _named("Points", "points", results.points, agents, _POINTS_HELP),
         _named("Bradley–Terry", "rating", results.bradley_terry, agents, _RATING_HELP["bt"], note),
-        _named("Elo", "rating", results.elo, agents, _RATING_HELP["elo"]),
-        _named("Games won", "share", results.win_rate, agents, _WIN_HELP),
     ]
     for figures, key in (
         (results.pointwise, telling_criterion(results)),
@@ -145,6 +144,14 @@ def ranking_columns(results: Results) -> list[Column]:
         if key is not None:
             table.append(_column(key, {agent: row.get(key) for agent, row in figures.items()}, agents))
     return table
+
+
+def elo_columns(results: Results) -> list[Column]:
+    """What other tools rank by: Elo, and the share of games won."""
+    return [
+        _named("Elo", "rating", results.elo, results.agents, _RATING_HELP["elo"]),
+        _named("Games won", "share", results.win_rate, results.agents, _WIN_HELP),
+    ]
 
 
 def _whole_list(results: Results) -> str | None:
@@ -177,6 +184,7 @@ def bottom_columns(results: Results) -> list[Column]:
     ]
 
 
+_POINTS_HELP = measure_help(POINTS)
 _WIN_HELP = "share of its games an agent won; ties are no wins; failed: no verdict, for want of either answer too"
 _RATING_HELP = {
     "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",

@@ -18,9 +18,11 @@ from ..results import FailuresAtBottom, Results
 from .agreement import agreement_lines
 from .columns import Column, fitting
 from .corrected import corrected_lines, second_line
+from .decision import lead_rows
 from .evaluators.told import told_lines
 from .judges import panel_lines
-from .sources import kinds, orders_lines
+from .plots import Scale
+from .sources import orders_lines
 from .telling import telling_criterion
 from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
 
@@ -38,7 +40,7 @@ class RankedTable:
         yield Text(one_line(self.results.verdict.sentence), style="bold")
         if beside := beside_the_verdict(self.results.verdict):
             yield Text(one_line(beside))
-        yield Text(_how_sure(self.results))
+        yield from (Text(line) for line in _picture(self.results, options.max_width))
         columns = _columns(self.results)
         kept = fitting(columns, options.max_width - _width_of_agents(self.results))
         yield _table(self.results, kept)
@@ -56,13 +58,53 @@ def ranked_table(results: Results) -> RankedTable:
     return RankedTable(results)
 
 
-def _how_sure(results: Results) -> str:
-    best, n = results.verdict.leader, results.n_queries
-    chance = results.verdict.p_best.get(best) if best else None
-    known = f"P(best) {chance:.1%}, " if chance is not None else ""
-    return (
-        f"{known}{n:,} {'query' if n == 1 else 'queries'}{kinds(results)}, {confidence(results)} intervals in brackets"
-    )
+_DRAWN, _LEAST_DRAWN = 30, 10
+"""Characters of the picture, at most and at least."""
+
+
+def _picture(results: Results, width: int) -> list[str]:
+    """A row for each agent behind the leader: how far, drawn where there is room, whether it is told, and P(best)."""
+    rows = [row for row in lead_rows(results) if row.difference is not None and row.difference.value is not None]
+    if not rows:
+        return []
+    heads = (f"behind {one_line(str(results.verdict.leader))}"[:_AGENT_WIDTH], "points of 100", "", "P(best)")
+    cells = [heads]
+    for row in rows:
+        behind = shown(row.difference, "points")
+        chance = "" if row.p_best is None else f"{row.p_best:.1%}"
+        told = "told" if row.told else "not told"
+        cells.append((one_line(row.agent)[:_AGENT_WIDTH], f"{behind.value} {behind.interval}".strip(), told, chance))
+    widths = [max(cell_len(line[column]) for line in cells) for column in range(4)]
+    ends = [
+        end for row in rows if (f := row.difference) for end in (0.0, f.value, f.ci_low, f.ci_high) if end is not None
+    ]
+    drawn, axis = min(_DRAWN, width - sum(widths) - 2 * 4), Scale(min(ends), max(*ends, min(ends) + 0.01), ())
+    pictures = ["", *(_drawn(row.difference, axis, row.told, drawn) for row in rows if row.difference)]
+    lines = []
+    for (name, value, told, chance), picture in zip(cells, pictures, strict=True):
+        parts = [name + " " * (widths[0] - cell_len(name)), value.rjust(widths[1]), told.ljust(widths[2])]
+        if drawn >= _LEAST_DRAWN:
+            parts.insert(2, picture.ljust(drawn))
+        lines.append("  ".join((*parts, chance.rjust(widths[3]))))
+    return lines
+
+
+def _drawn(figure: Figure, axis: Scale, told: bool, width: int) -> str:
+    """`│──●──`: the interval around the value, the place of 0 where it is free; '' where there is no room."""
+    if width < _LEAST_DRAWN:
+        return ""
+
+    def place(value: float) -> int:
+        return round(axis.percent(value) / 100 * (width - 1))
+
+    line = [" "] * width
+    line[place(0.0)] = "│"
+    value = figure.value or 0.0
+    low, high = (value if end is None else end for end in (figure.ci_low, figure.ci_high))
+    for at in range(place(low), place(high) + 1):
+        line[at] = "┼" if line[at] == "│" else "─"
+    line[place(value)] = "●" if told else "○"
+    return "".join(line)
 
 
 def _width_of_agents(results: Results) -> int:
@@ -83,10 +125,9 @@ def _table(results: Results, kept: Sequence[Column]) -> Table:
 def _columns(results: Results) -> list[Column]:
     agents = results.agents
     table = [
-        _column("BT", agents, results.bradley_terry, "rating", 0),
-        _intervals(f"[{confidence(results)}]", agents, results.bradley_terry, "rating", 7),
-        _column("Elo", agents, results.elo, "rating", 1),
-        _column("points", agents, results.points, "share", 3),
+        _column("points", agents, results.points, "points", 0),
+        _intervals(f"[{confidence(results)}]", agents, results.points, "points", 7),
+        _column("BT", agents, results.bradley_terry, "rating", 1),
     ]
     retrieval = list(dict.fromkeys(key for agent in agents for key in results.retrieval.get(agent, {})))
     keeps = {"RR(rel=2)": 4, "RR": 6, "nDCG": 9, "R(": 9}

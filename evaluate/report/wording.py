@@ -7,16 +7,25 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragassay.records import Figure
-from ragassay.text import listed, one_line
+from ragassay.text import one_line
 
 from ..results import Choice, Results
 
-Kind = Literal["share", "measure", "mean", "rating", "seconds", "usd", "number"]
-"""share: 0 to 1, shown in percent; measure: 0 to 1; mean: of labels 0 to 2; rating: Elo points, which
-Bradley-Terry strengths are shown in too."""
+Kind = Literal["share", "points", "measure", "mean", "rating", "seconds", "usd", "number"]
+"""share: 0 to 1, shown in percent; points: 0 to 1, shown as of a hundred; measure: 0 to 1; mean: of labels 0 to 2;
+rating: Elo points, which Bradley-Terry strengths are shown in too."""
 
 MISSING = "–"
-_DIGITS: dict[Kind, int] = {"share": 1, "measure": 3, "mean": 2, "rating": 0, "seconds": 1, "usd": 4, "number": 0}
+_DIGITS: dict[Kind, int] = {
+    "share": 1,
+    "points": 1,
+    "measure": 3,
+    "mean": 2,
+    "rating": 0,
+    "seconds": 1,
+    "usd": 4,
+    "number": 0,
+}
 SECTION_RECALL = "R(section)"
 LABEL_NAMES = {"0": "not", "1": "somewhat", "2": "very"}
 
@@ -36,10 +45,10 @@ class Shown:
 
 def number(value: float, kind: Kind) -> str:
     """A value as the report prints it: `62.5%`, `0.412`, `1,042`, `2.5 s`, `$0.0123`; never a minus zero."""
-    digits = _DIGITS[kind]
+    digits = _DIGITS.get(kind, 0)
     if (kind == "usd" and abs(value) >= 1) or (kind == "number" and value != int(value) and abs(value) < 100):
         digits = 2
-    scaled = round(value * 100 if kind == "share" else value, digits) + 0.0
+    scaled = round(value * 100 if kind in ("share", "points") else value, digits) + 0.0
     text = f"{abs(scaled):,.{digits}f}"
     text = {"share": f"{text}%", "seconds": f"{text} s", "usd": f"${text}"}.get(kind, text)
     return f"−{text}" if scaled < 0 else text
@@ -59,32 +68,11 @@ def points(share: float) -> str:
 
 
 def beside_the_verdict(verdict: Choice) -> str:
-    """In a sentence or two, who may be the best and what choosing the leader is expected to lose; '' where none leads.
-
-    Names stand as they are.
-    """
-    said = []
-    possible = verdict.possible_best
-    if not verdict.decided and len(possible) > 1:
-        which = "Either of two" if len(possible) == 2 else f"Any of {len(possible)}"
-        said.append(f"{which} may be the best (95%): {listed(possible)}.")
-    if verdict.leader is not None and verdict.expected_loss is not None:
-        anyway = "" if verdict.decided else " anyway"
-        lost = points(verdict.expected_loss)
-        said.append(f"Choosing {verdict.leader}{anyway} is expected to lose {lost} against the best.")
-    return " ".join(said)
-
-
-def likely_but_open(verdict: Choice) -> str:
-    """How the leader may be the likeliest best and no choice yet; '' where there is a choice, or nothing leads."""
-    chance = verdict.p_best.get(verdict.leader or "")
-    if verdict.decided or verdict.leader is None or chance is None:
+    """What choosing the leader is expected to lose, in a sentence; '' where none leads. Names stand as they are."""
+    if verdict.leader is None or verdict.expected_loss is None:
         return ""
-    return (
-        f"Likely is not yet sure: {one_line(verdict.leader)} is the best with a probability of "
-        f"{number(chance, 'share')}, "
-        "but to be chosen it must be told from each other agent by the games won, at 5%, and it is not."
-    )
+    anyway = "" if verdict.decided else " anyway"
+    return f"Choosing {verdict.leader}{anyway} is expected to lose {points(verdict.expected_loss)} against the best."
 
 
 def interval(figure: Figure, kind: Kind) -> str:
@@ -140,7 +128,9 @@ def kind_of(key: str) -> Kind:
         return "seconds"
     if key.endswith("_usd"):
         return "usd"
-    if key in {"answered", "points", "win_rate", "flip_rate"} or key.endswith(("_rate", "_share")):
+    if key == "points":
+        return "points"
+    if key in {"answered", "win_rate", "flip_rate"} or key.endswith(("_rate", "_share")):
         return "share"
     if key in {"relevance", "accuracy", "completeness", "precision", "answer_correctness"}:
         return "mean"
@@ -175,6 +165,7 @@ _HELP = {
     "RR@": "mean over queries of 1 / rank of the first passage judged 'somewhat' or 'very' relevant",
     "nDCG": "graded gain of the ranking over that of the best possible order of the judged passages",
     SECTION_RECALL: "share of the source sections of a query that are among the passages retrieved",
+    "points": "of a hundred games, each query's the mean over opponents: a win counts 1, a tie half, a loss nothing",
     "answered": "share of queries for which the agent gave an answer (failures count against it)",
     "answer_correctness": "mean label, 0 to 2: does the user get the right answer, to the point?",
     "relevance": "mean label, 0 to 2: does the answer address the question?",

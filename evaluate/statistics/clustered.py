@@ -1,8 +1,8 @@
 """Means and differences of what is not independent: queries made from the same section of a document.
 
 The standard error is cluster-robust with Bell and McCaffrey's correction for few clusters (Survey Methodology 28(2),
-2002: CR2), its degrees of freedom those of `degrees_of_freedom` for queries correlated by `ASSUMED_CORRELATION`. Where
-each query is its own cluster and stands for one value these are the textbook s / sqrt(n) and n - 1.
+2002: CR2), its degrees of freedom make Student's t as wide as clusters of unequal size need (`degrees_of_freedom`).
+Where each query is its own cluster and stands for one value these are the textbook s / sqrt(n) and n - 1.
 
 Scores lie between two limits and are often at one of them, where the mean is skewed and a symmetric interval misses.
 So a mean's interval is Student's t on the logit scale (as Korn and Graubard, Survey Methodology 24(2), 1998, discuss
@@ -41,7 +41,7 @@ def limits_of(lowest: float, highest: float) -> Range | None:
 
 
 ASSUMED_CORRELATION = 0.5
-"""Within a section, where nothing is asked of the values about it, or they are all alike and tell nothing."""
+"""Within a section, where the values are all alike and tell nothing about it."""
 
 PSEUDO_CLUSTERS = 0.06
 """At either limit, of a mean that lies at one; none of a mean in the middle half."""
@@ -82,7 +82,7 @@ def estimate(sums: Floats, counts: Floats) -> Estimate:
         few = n < 2
         error = np.where(few, np.nan, np.sqrt((residual / rest).sum(axis=-1)) / total)
         jackknife = np.where(few, np.nan, np.sqrt((residual / rest**2).sum(axis=-1)) / total)
-    return Estimate(value, error, jackknife, degrees_of_freedom(counts, ASSUMED_CORRELATION), n)
+    return Estimate(value, error, jackknife, degrees_of_freedom(counts), n)
 
 
 def t_interval(found: Estimate, confidence: float = 0.95) -> tuple[Floats, Floats]:

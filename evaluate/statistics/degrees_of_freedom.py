@@ -5,8 +5,9 @@ degrees of freedom count the first under a working model of a cluster's variance
 28(2), 2002; Imbens and Kolesár, Review of Economics and Statistics 98(4), 2016) and leave out the second: they are too
 many where values are taken to be independent, and far too few where these are correlated and one cluster is large. So
 the distribution of t itself is worked out, which can be done for normal values (Hansen, The Exact Distribution of the
-White t-ratio, 2021), here of one variance and correlated alike inside each cluster; the degrees of freedom are those of
-the Student's t that has the same 95%. Clusters of one size have the textbook's, their number less 1.
+White t-ratio, 2021); the degrees of freedom are those of the Student's t that has the same 95%. The working model is
+that values of a cluster stand or fall together: what is asked twice then counts once, and a weaker correlation, down to
+a fifth, makes little difference. Clusters of one size have the textbook's, their number less 1.
 """
 
 from __future__ import annotations
@@ -27,18 +28,15 @@ _TURNS = (np.arange(24) + 0.5) * np.pi / 48
 _STEPS, _NEAR = 60, 1e-9
 
 
-def degrees_of_freedom(counts: Floats, correlation: float) -> Floats:
-    """(...) of counts (..., clusters), those of 0 left out; NaN below two clusters.
-
-    correlation: of two values of a cluster, from 0 to 1, as the working model has it.
-    """
+def degrees_of_freedom(counts: Floats) -> Floats:
+    """(...) of counts (..., clusters), those of 0 left out; NaN below two clusters."""
     rows = np.sort(counts.reshape(prod(counts.shape[:-1]), counts.shape[-1]), axis=1).astype(np.float64)
-    found = [_of_sizes(row[row > 0].tobytes(), correlation) for row in rows]
+    found = [_of_sizes(row[row > 0].tobytes()) for row in rows]
     return np.array(found).reshape(counts.shape[:-1])
 
 
 @lru_cache(maxsize=4096)
-def _of_sizes(sizes: bytes, correlation: float) -> float:
+def _of_sizes(sizes: bytes) -> float:
     """Of the sizes of clusters, sorted floats."""
     from scipy.special import stdtridf
 
@@ -46,13 +44,13 @@ def _of_sizes(sizes: bytes, correlation: float) -> float:
     textbook = float(often.sum() - 1)
     if len(size) < 2:
         return textbook if textbook > 0 else np.nan
-    beyond = _beyond(size, often.astype(np.float64), correlation)
+    beyond = _beyond(size, often.astype(np.float64))
     quantile = beyond(_root(lambda at: float(np.log(beyond(at)[0] / BEYOND)), 0.0))[1]
     found = float(stdtridf(1 - BEYOND / 2, quantile))
     return min(found, textbook) if np.isfinite(found) else textbook
 
 
-def _beyond(size: Floats, often: Floats, correlation: float) -> Callable[[float], tuple[float, float]]:
+def _beyond(size: Floats, often: Floats) -> Callable[[float], tuple[float, float]]:
     """A way along the quantiles of t: at each place (share of t beyond, quantile), the first growing with the place.
 
     size: (sizes,) of clusters. often: (sizes,) how many have it. With the whole sum of all values T, in units of its
@@ -63,8 +61,7 @@ def _beyond(size: Floats, often: Floats, correlation: float) -> Callable[[float]
     eigenvalue are sums over clusters; a place is the logarithm of the eigenvalue over q².
     """
     share = size / (often @ size)
-    variance = size * (1 - correlation + correlation * size)
-    variance = variance / (often @ variance)
+    variance = share**2 / (often @ share**2)
     adjusted = variance / (1 - share)
 
     def parts(at: Floats) -> tuple[Floats, Floats]:

@@ -4,8 +4,9 @@ Near the ends of a scale an interval from a standard error collapses: 30 labels 
 spread. So each stratum of the judge's value (its low end, its high end, between) has a posterior of its own: half a
 pseudo-label at either end of the scale is added to the labels there, and a mean is drawn; for labels of 0 and 1 that is
 the Beta posterior under Jeffreys' prior (Brown, Cai and DasGupta, Statistical Science 16(2), 2001). A stratum counts by
-its share of all items, drawn too. All draws are one Bayesian bootstrap (Rubin, Annals of Statistics 9(1), 1981) with a
-weight for each cluster: what one section or query has in common stays together.
+its share of all items, drawn too (part by part, where the mean over all is made of parts). All draws are one Bayesian
+bootstrap (Rubin, Annals of Statistics 9(1), 1981) with a weight for each cluster: what one section or query has in
+common stays together.
 
 Where all labels of a stratum lie at one end of the scale, Jeffreys' far limit is too near; that paper's modified
 interval (section 4.1.2) takes (alpha / 2)^(1 / n) there, which is Clopper and Pearson's. So draws for an interval's
@@ -79,7 +80,7 @@ def posterior(sample: Sample, replicates: int, seed: int) -> Posterior:
     generator = np.random.default_rng(seed)
     rows, counts = _distinct(_profile(sample, 1 + int(sample.cluster.max())).round(9))
     sums = generator.gamma(counts, size=(replicates, len(rows))) @ rows
-    return _drawn(sums.reshape(replicates, 4, STRATA), sample, generator)
+    return _drawn(sums.reshape(replicates, -1, STRATA), sample, generator)
 
 
 def _distinct(table: Floats) -> tuple[Floats, Ints]:
@@ -96,16 +97,17 @@ def stratum(sample: Sample) -> Ints:
 
 
 def _profile(sample: Sample, size: int) -> Floats:
-    """(clusters, 4 * STRATA): for each stratum the items, the labels' weights, and weighted labels and squares."""
-    where, known = stratum(sample), sample.labelled
-    table = np.zeros((4, STRATA, size))
-    np.add.at(table[0], (where, sample.cluster), 1.0)
+    """(clusters, (parts + 3) * STRATA): for each stratum the items of each part, the labels' weights, and weighted
+    labels and squares."""
+    where, known, part = stratum(sample), sample.labelled, sample.parts
+    table = np.zeros((4 + int(part.max()), STRATA, size))
     places = (where[known], sample.cluster[known])
-    human, weight = sample.human[known], sample.weight[known]
-    for row, values in enumerate((weight, weight * human, weight * human**2), 1):
-        np.add.at(table[row], places, values)
-    table[1:] *= _scale(table[1])[None, :, None]
-    return table.reshape(4 * STRATA, size).T
+    human, weight = sample.human[known], (sample.weight * sample.sizes)[known]
+    np.add.at(table, (part, where, sample.cluster), 1.0)
+    for row, values in zip(table[-3:], (weight, weight * human, weight * human**2), strict=True):
+        np.add.at(row, places, values)
+    table[-3:] *= _scale(table[-3])[None, :, None]
+    return table.reshape(-1, size).T
 
 
 def _scale(weights: Floats) -> Floats:
@@ -124,13 +126,15 @@ def _all_at(sample: Sample, end: float) -> Truths:
 
 
 def _drawn(parts: Floats, sample: Sample, generator: np.random.Generator) -> Posterior:
-    items, weight, label, square = (parts[:, row] for row in range(4))
+    weight, label, square = (parts[:, row] for row in (-3, -2, -1))
+    counts = np.bincount(sample.parts, sample.sizes)
+    items = parts[:, :-3] / parts[:, :-3].sum(axis=2, keepdims=True)
     low, high = (generator.gamma(PRIOR, size=weight.shape) for _ in range(2))
     far_low, far_high = (end + generator.gamma(1 - PRIOR, size=weight.shape) for end in (low, high))
     total = weight + low + high
     mean = (label + low * sample.low + high * sample.high) / total
     return Posterior(
-        share=items / items.sum(axis=1, keepdims=True),
+        share=np.einsum("p,rps->rs", counts / counts.sum(), items),
         mean=mean,
         square=(square + low * sample.low**2 + high * sample.high**2) / total,
         lowest=np.where(_all_at(sample, sample.high), _pulled(weight, label, far_low, sample.low), mean),

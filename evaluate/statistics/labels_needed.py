@@ -1,7 +1,8 @@
 """How many labels by people a corrected mean needs for an interval of a wished width, told from the labels there are.
 
 The corrected mean's variance with n labels on N items is within / n + (spread - within) / N: `within` is what of the
-labels the judge leaves unexplained, `spread` their whole variance. Both are drawn from `label_posterior`, so the answer
+labels the judge leaves unexplained, `spread` their whole variance, each times N sum(s^2) / sum(s)^2 where items count
+by sizes s (Kish, Survey Sampling, 1965). Both are drawn from `label_posterior`, so the answer
 is a number with an interval, and labels on which all agree do not make it 0.
 """
 
@@ -48,7 +49,10 @@ def labels_needed(
     if not half_width > 0:
         raise ValueError("half_width must be above 0")
     drawn = posterior(sample, replicates, seed)
-    needed = np.sort(_needed(drawn.within, drawn.spread, len(sample.judged), half_width, confidence))
+    sizes = sample.sizes
+    uneven = len(sizes) * float(sizes @ sizes) / float(sizes.sum()) ** 2
+    variances = uneven * drawn.within, uneven * drawn.spread
+    needed = np.sort(_needed(*variances, len(sample.judged), half_width, confidence))
     tail = expanded_tail(max(2, sample.n_clusters), confidence)
     ends = (_shortest(needed, confidence), np.quantile(needed, [tail, 1 - tail], method="nearest"))
     low, high = min(float(end[0]) for end in ends), max(float(end[1]) for end in ends)

@@ -2,8 +2,9 @@
 
 A row is an agent on a measure: its gaps, the value of one run less the other's, query by query. Queries of one section
 are not independent, so a row's mean has the clustered t-test with the errors that every test here takes
-(`tested_error`); where all sections say the same t is not defined, and the sections' signs are flipped. Rows that are
-asked about together are one family, which Holm's correction is over.
+(`tested_error`); where all sections say the same t is not defined, and the sections' signs are flipped: of all choices
+of signs only two lead as far (`sign_flip`). Rows that are asked about together are one family, which Holm's correction
+is over.
 """
 
 from __future__ import annotations
@@ -18,15 +19,13 @@ from ragassay.arrays import Floats, Truths
 from ragassay.records import Figure
 
 from ..inputs.clusters import Clusters
-from .clustered import Estimate, estimate, intervals
+from .clustered import NO_SPREAD, estimate, intervals
 from .holm import holm
 from .ladder import FEWEST_SECTIONS
-from .paired_comparison import flips_for_want_of_t, pair_verdict, t_p, tested_error
+from .paired_comparison import pair_verdict, t_p, tested_error
 from .resamples import rounded
 
 Told = Literal["more", "less", "not told apart", "too few"]
-
-SEED = 7
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,6 @@ def paired(
     *,
     beyond: Sequence[float] | None = None,
     family: Sequence[Hashable] | None = None,
-    seed: int = SEED,
 ) -> tuple[PairedRow, ...]:
     """The rows of gaps (rows, queries), NaN where a side has no value, in their order.
 
@@ -70,7 +68,7 @@ def paired(
         for width in dict.fromkeys(widths[place] for place in places):
             some = [place for place in places if widths[place] == width]
             given = [lacking[place] for place in some]
-            rows = _tested(gaps[some][:, both], mine, width, given, np.array([limits[place] for place in some]), seed)
+            rows = _tested(gaps[some][:, both], mine, width, given, np.array([limits[place] for place in some]))
             found |= zip(some, rows, strict=True)
     kinds: dict[Hashable, list[int]] = {}
     for place in range(len(gaps)):
@@ -100,7 +98,7 @@ def figures(found: tuple[Floats, Floats, Floats], n: int, lacking: Sequence[int]
 
 
 def _tested(
-    gaps: Floats, clusters: Clusters, width: float | None, lacking: Sequence[int], beyond: Floats, seed: int
+    gaps: Floats, clusters: Clusters, width: float | None, lacking: Sequence[int], beyond: Floats
 ) -> list[PairedRow]:
     """Of gaps (rows, queries), known everywhere."""
     n = gaps.shape[1]
@@ -108,18 +106,15 @@ def _tested(
         return [PairedRow(Figure(value=None, n=0, n_failed=missing)) for missing in lacking]
     sums = clusters.sums(gaps)
     found = estimate(sums, clusters.sizes)
-    within = np.clip(found.value, -beyond, beyond)
-    p = t_p(_less(found, within), n)
-    flips = flips_for_want_of_t(sums - within[:, None] * clusters.sizes, p, seed)
-    errors, rows = tested_error(found, n).tolist(), figures(gap_intervals(gaps, clusters, width), n, lacking)
+    excess = found.value - np.clip(found.value, -beyond, beyond)
+    n_sections, errors = len(clusters.names), tested_error(found, n).tolist()
+    p = t_p(replace(found, value=excess), n)
+    flipped = np.where(np.abs(excess) > NO_SPREAD, 0.5 ** (n_sections - 1), np.nan)
+    decides = np.where(np.isnan(p), flipped, p).tolist()
     return [
-        PairedRow(row, len(clusters.names), errors[at], float(found.df), flips[at] if np.isnan(p[at]) else float(p[at]))
-        for at, row in enumerate(rows)
+        PairedRow(row, n_sections, errors[at], float(found.df), None if np.isnan(decides[at]) else decides[at])
+        for at, row in enumerate(figures(gap_intervals(gaps, clusters, width), n, lacking))
     ]
-
-
-def _less(found: Estimate, by: Floats) -> Estimate:
-    return replace(found, value=found.value - by)
 
 
 def _told(row: PairedRow, adjusted: float | None) -> PairedRow:

@@ -11,7 +11,11 @@ independent.
 Labels on which people and judge agree have no residuals, and a standard error made of residuals alone is then too small
 by far. So a difference has pseudo-residuals, as the plus-four interval has pseudo-labels (Agresti and Caffo, American
 Statistician 54(4), 2000): for each agent one of an effective label, half of it at plus the range of the values and half
-at minus. They move no value; `benchmarks/coverage/corrected.py` tells how often the interval then holds.
+at minus. They move no value. Only items without a label can have errors that none shows: a label stands for itself with
+1 / N and for others with the rest of its weight, and the pseudo-residual has no more than these rests. So of n labels
+on N items it adds (1 - n / N)^2 of what it would in endlessly many, and labels on everything give Student's paired t;
+but where all differences there are alike, which tell of no spread, it has the whole weight.
+`benchmarks/coverage/corrected.py` tells how often the interval then holds.
 """
 
 from __future__ import annotations
@@ -36,6 +40,9 @@ class Sample:
     cluster: indices of clusters, the same over samples that are compared. judged: the judge's value. human: people's
     label (their mean where several gave one), NaN where there is none. weight: 1 over the probability with which the
     item was drawn (at least 1); read only where there is a label. low, high: the range of the values.
+    size: how much an item counts in the mean over all; the same for all where None. part: indices of the parts of which
+    the mean over all is made, each with a weight that chance does not change: all its items' sizes are equal. One where
+    None.
     """
 
     cluster: Ints
@@ -44,6 +51,18 @@ class Sample:
     weight: Floats
     low: float
     high: float
+    size: Floats | None = None
+    part: Ints | None = None
+
+    @property
+    def sizes(self) -> Floats:
+        """(N,): how much each item counts."""
+        return np.ones(len(self.judged)) if self.size is None else self.size
+
+    @property
+    def parts(self) -> Ints:
+        """(N,): the part that each item belongs to."""
+        return np.zeros(len(self.judged), np.intp) if self.part is None else self.part
 
     @property
     def labelled(self) -> Truths:
@@ -85,7 +104,7 @@ def tuned_lambda(sample: Sample) -> float:
     The variance of f is taken over the labelled items, so that a judge with whom people agree everywhere has 1.
     """
     known = sample.labelled
-    weight, f, y = sample.weight[known], sample.judged[known], sample.human[known]
+    weight, f, y = _weights(sample), sample.judged[known], sample.human[known]
     if np.abs(y - f).max() < 1e-12:
         return 1.0
     f, y = f - np.average(f, weights=weight), y - np.average(y, weights=weight)
@@ -96,7 +115,7 @@ def tuned_lambda(sample: Sample) -> float:
 def correlation(sample: Sample) -> float | None:
     """The weighted correlation of labels and judgments; None where either does not vary."""
     known = sample.labelled
-    weight, f, y = sample.weight[known], sample.judged[known], sample.human[known]
+    weight, f, y = _weights(sample), sample.judged[known], sample.human[known]
     f, y = f - np.average(f, weights=weight), y - np.average(y, weights=weight)
     spread = float(weight @ (f * f)) * float(weight @ (y * y))
     return float(weight @ (f * y)) / sqrt(spread) if spread > 1e-20 else None
@@ -126,30 +145,36 @@ def ppi_difference(
     value_b, influence_b, lam_b = _mean(b, lams[1] if lams else None)
     size = max(len(influence_a), len(influence_b))
     influence = np.pad(influence_a, (0, size - len(influence_a))) - np.pad(influence_b, (0, size - len(influence_b)))
-    unseen = pseudo_residuals * (_pseudo_variance(a) + _pseudo_variance(b))
-    return _estimate(value_a - value_b, influence, (lam_a, lam_b), (a, b), confidence, unseen)
+    unseen = _pseudo_variance(a) + _pseudo_variance(b)
+    if not unseen and np.abs(influence).max() < 1e-12:
+        unseen = _pseudo_variance(a, beyond=True) + _pseudo_variance(b, beyond=True)
+    return _estimate(value_a - value_b, influence, (lam_a, lam_b), (a, b), confidence, pseudo_residuals * unseen)
 
 
-def effective_labels(sample: Sample) -> float:
-    """How many independent labels of one weight a sample's are worth (Kish, Survey Sampling, 1965).
+def effective_labels(cluster: Ints, weight: Floats) -> float:
+    """How many independent labels of one weight these are worth (Kish, Survey Sampling, 1965).
 
     Labels of a cluster are taken as correlated by `ASSUMED_CORRELATION`: where no error was seen, none tells by how
     much errors are.
     """
-    weight = _weights(sample)
-    by_cluster = np.bincount(sample.cluster[sample.labelled], weight)
-    alone, together = float(weight @ weight), float(by_cluster @ by_cluster)
+    share = weight / weight.sum()
+    by_cluster = np.bincount(cluster, share)
+    alone, together = float(share @ share), float(by_cluster @ by_cluster)
     return 1 / (ASSUMED_CORRELATION * together + (1 - ASSUMED_CORRELATION) * alone)
 
 
-def _pseudo_variance(sample: Sample) -> float:
-    """What one pseudo-residual adds to the variance."""
-    return ((sample.high - sample.low) / effective_labels(sample)) ** 2
+def _pseudo_variance(sample: Sample, beyond: bool = False) -> float:
+    """What one pseudo-residual adds to the variance; `beyond` these items, as if they were endlessly many."""
+    known, weight = sample.labelled, _weights(sample)
+    rest = weight if beyond else np.maximum(0.0, weight - sample.sizes[known] / sample.sizes.sum())
+    if rest.sum() < 1e-12:
+        return 0.0
+    return float((sample.high - sample.low) * rest.sum() / effective_labels(sample.cluster[known], rest)) ** 2
 
 
 def _weights(sample: Sample) -> Floats:
     """(labels,): the labels' weights, which sum to 1. Raises ValueError where no item has a label."""
-    weight = sample.weight[sample.labelled]
+    weight = (sample.weight * sample.sizes)[sample.labelled]
     if not len(weight):
         raise ValueError("no item has a label")
     shares: Floats = weight / weight.sum()
@@ -161,11 +186,29 @@ def _mean(sample: Sample, lam: float | None) -> tuple[float, Floats, float]:
     known, weight = sample.labelled, _weights(sample)
     lam = tuned_lambda(sample) if lam is None else lam
     residual = sample.human[known] - lam * sample.judged[known]
-    rectifier, judged = float(weight @ residual), float(sample.judged.mean())
-    influence = lam * (sample.judged - judged) / len(sample.judged)
+    share = sample.sizes / sample.sizes.sum()
+    rectifier, judged = float(weight @ residual), float(share @ sample.judged)
+    influence = lam * share * _off(sample)
     influence[known] += weight * (residual - rectifier)
     by_cluster: Floats = np.bincount(sample.cluster, influence).astype(np.float64)
     return lam * judged + rectifier, by_cluster, lam
+
+
+def _off(sample: Sample) -> Floats:
+    """(N,): how far the judge's values are from their part's mean.
+
+    Times sqrt(m / (m - 1) (n - 1) / n), m of all n clusters having an item of the part: so few tell of its mean.
+    """
+    part = sample.parts
+    mean = np.bincount(part, sample.judged) / np.bincount(part)
+    if len(mean) == 1:
+        return sample.judged - mean
+    n = len(np.unique(sample.cluster))
+    held = np.unique(np.stack([part, sample.cluster]), axis=1)[0]
+    m = np.bincount(held).astype(np.float64)
+    few = np.sqrt(np.divide(m * (n - 1), (m - 1) * n, out=np.ones_like(m), where=m > 1))
+    off: Floats = few[part] * (sample.judged - mean[part])
+    return off
 
 
 def _estimate(

@@ -53,7 +53,7 @@ class Resamples:
         column = np.array(list(map(values.get, self.queries)), dtype=np.float64)
         known = ~np.isnan(column)
         sums = np.where(known, column, 0.0)
-        return self._ratio(sums, known.astype(np.float64), len(values) - n_failed, n_failed, limits)
+        return self.of_columns(sums, known.astype(np.float64), len(values) - n_failed, n_failed, limits)
 
     def ratio(
         self,
@@ -68,9 +68,10 @@ class Resamples:
 
         limits: the range of sums / counts. The interval is that of `evaluate.statistics.clustered`, not resampled.
         """
-        return self._ratio(self._column(sums), self._column(counts), n, n_failed, limits)
+        return self.of_columns(self._column(sums), self._column(counts), n, n_failed, limits)
 
-    def _ratio(self, above: Floats, below: Floats, n: int, n_failed: int, limits: Range | None) -> Figure:
+    def of_columns(self, above: Floats, below: Floats, n: int, n_failed: int, limits: Range | None) -> Figure:
+        """The same of columns (queries,), in the order of `queries`."""
         if not below.sum():
             return Figure(value=None, n=n, n_failed=n_failed)
         value, low, high = clustered_interval(above, below, self.clusters, limits)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import inspect
 import subprocess
 import sys
+import time
+from threading import Event, Thread
 
 import pandas as pd
 import pytest
@@ -43,6 +46,26 @@ class Length(Evaluator):
 def model(bench):
     """The keywords that name the scripted server's model."""
     return {"model": "openai:judge", "base_url": bench.server.base_url}
+
+
+def test_who_asks_while_another_process_does_waits_for_it(tmp_path):
+    given = {"answer": ["{}"], "contexts": [["{}"]], "work": tmp_path / "work"}
+    judges.json_schema(**given)
+    (lock,) = (tmp_path / "work").rglob(".lock")
+    held, waited = Event(), []
+
+    def hold():
+        with lock.open() as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            held.set()
+            time.sleep(0.6)
+            waited.append(True)
+
+    other = Thread(target=hold)
+    other.start()
+    held.wait()
+    assert len(judges.json_schema(**given)) == 1 and waited
+    other.join()
 
 
 def test_a_row_may_be_told_as_agent_evaluation_does(bench, model):

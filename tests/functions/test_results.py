@@ -32,8 +32,10 @@ def test_the_long_table_has_every_figure_of_results_json(finished):
         for row in rows.to_dict("records"):
             figure = told[group][row["agent"]][row["measure"]]
             assert {name: None if pd.isna(row[name]) else row[name] for name in figure} == figure
-    ratings = {one.agent: one.value for one in found.figures if one.measure == "bradley_terry"}
-    assert ratings == {agent: figure["value"] for agent, figure in told["bradley_terry"].items()}
+    for name in ("elo", "bradley_terry"):
+        ratings = {one.agent: one.value for one in found.figures if one.measure == name}
+        assert ratings == {agent: figure["value"] for agent, figure in told[name].items()}
+    assert told["elo"] != told["bradley_terry"]
     assert found.verdict == told["verdict"]["sentence"] and list(found.agents) == told["agents"]
 
 

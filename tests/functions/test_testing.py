@@ -7,7 +7,7 @@ import shutil
 import pytest
 from support.json_lines import records, write_lines
 from support.loopback.behaviours import reply, status
-from support.made_up_results.workspace import make_workspace
+from support.made_up_results.workspace import make_workspace, write_values_again
 
 import ragassay
 from ragassay.errors import InputError, NotJudged
@@ -137,6 +137,7 @@ def runs(made, tmp_path):
 def relabel(run, label):
     rows = records(run / "pointwise.jsonl")
     write_lines(run / "pointwise.jsonl", [row | {"label": label} for row in rows])
+    write_values_again(run)
 
 
 def test_the_same_run_is_not_worse(runs):
@@ -160,6 +161,7 @@ def test_an_undecided_run_passes_only_where_that_is_allowed(runs):
     rows = records(new / "pointwise.jsonl")
     changed = [row | {"label": (row["label"] + 1) % 3} if i % 5 == 0 else row for i, row in enumerate(rows)]
     write_lines(new / "pointwise.jsonl", changed)
+    write_values_again(new)
     with pytest.raises(AssertionError, match="Undecided against the baseline"):
         assert_not_worse(new, old, measures=["accuracy"], max_drop=0.0)
     assert_not_worse(new, old, measures=["accuracy"], max_drop=0.0, allow_undecided=True)

@@ -103,10 +103,12 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         for name in re.findall(r"-m\s+benchmarks\.([\w.]*\w)", text):
             assert name in BENCHMARK_NAMES, name
     assert BENCHMARK_NAMES - {
+        "coverage.adaptive_labels",
         "coverage.labelled",
         "judges.faults.broken_json",
         "judges.faults.credentials",
         "judges.faults.encoded",
+        "judges.faults.fresh",
         "judges.faults.loops",
         "judges.faults.personal",
         "judges.faults.planting",
@@ -114,7 +116,6 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         "coverage.ranking_judge",
         "coverage.tournaments",
         "coverage.two_agents",
-        "coverage.unequal_sections",
         "judges.meta_sets",
         "judges.wordings",
         "machine",
@@ -125,6 +126,7 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         "question_worth.collection",
         "question_worth.measured",
         "question_worth.retrievers",
+        "sections",
         "question_worth.scores",
         "question_worth.shared_words",
         "question_worth.tables",

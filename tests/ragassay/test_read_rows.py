@@ -52,11 +52,8 @@ def lines(draw: st.DrawFn) -> tuple[type[Record], bytes]:
     line = ("{" + ", ".join(parts) + "}").encode("utf-8", "surrogatepass")
     if draw(st.integers(0, 5)) == 0:
         at = draw(st.integers(0, len(line)))
-        line = (
-            line[:at]
-            + draw(st.sampled_from([b"", b"\xff", b"\x01", b"\t", b",", b"1e999", b"[" * 300]))
-            + line[at + 1 :]
-        )
+        broken = draw(st.sampled_from([b"", b"\xff", b"\x01", b"\t", b",", b"1e999", b"[" * 300]))
+        line = line[:at] + broken + line[at + 1 :]
     return kind, line + draw(st.sampled_from([b"", b"\r", b"  "]))
 
 

@@ -48,7 +48,7 @@ class Moved:
 
 
 @lru_cache(maxsize=16)
-def moved(before: Index, after: Index, seed: int) -> tuple[Moved, ...]:
+def moved(before: Index, after: Index) -> tuple[Moved, ...]:
     """Every measure and agent that both runs have; points only where the same agents played."""
     theirs = {one.name: one for one in after.measures}
     same, asked = same_queries(before, after), list[tuple[Measure, str]]()
@@ -60,7 +60,7 @@ def moved(before: Index, after: Index, seed: int) -> tuple[Moved, ...]:
             continue
         asked += [(measure, agent) for agent in before.column(measure.name) if agent in after.column(measure.name)]
     if same.paired:
-        return tuple(_paired(before, after, asked, same, seed))
+        return tuple(_paired(before, after, asked, same))
     found = [row for measure, agent in asked for row in _apart(before, after, measure, [agent])]
     adjusted = holm([row.p for row in found])
     return tuple(replace(row, said=_said(row, p)) for row, p in zip(found, adjusted, strict=True))
@@ -73,9 +73,7 @@ def _said(row: Moved, p: float | None) -> Said:
     return verdict if verdict in ("better", "worse") else "not told apart"
 
 
-def _paired(
-    before: Index, after: Index, asked: Sequence[tuple[Measure, str]], same: SameQueries, seed: int
-) -> Iterator[Moved]:
+def _paired(before: Index, after: Index, asked: Sequence[tuple[Measure, str]], same: SameQueries) -> Iterator[Moved]:
     """Of each measure and agent."""
     if not asked:
         return
@@ -86,7 +84,7 @@ def _paired(
     both = ~np.isnan(one) & ~np.isnan(other)
     lacking = [int((_owed(before, after, *row, same) & ~known).sum()) for row, known in zip(asked, both, strict=True)]
     widths = [measure.width for measure, _ in asked]
-    tested = paired(other - one, same.clusters, widths, lacking, seed=seed)
+    tested = paired(other - one, same.clusters, widths, lacking)
     starts, ends = (_means(side, both, asked, same.clusters, lacking) for side in (one, other))
     for at, ((measure, agent), row) in enumerate(zip(asked, tested, strict=True)):
         ahead: dict[str, Said] = {"more": "better", "less": "worse"}

@@ -33,7 +33,7 @@ def front_pictures(
         known = {agent: one for agent, one in costs.items() if one is not None and one.value is not None}
         if rated and len(known) == len(rated):
             points = {agent: (known[agent], ratings[agent]) for agent in rated}
-            made.append((f"Rating by {name}", _picture(f"Rating by {name}", points, kind, on_front, colour)))
+            made.append((f"Points by {name}", _picture(f"Points by {name}", points, kind, on_front, colour)))
     return made
 
 
@@ -49,7 +49,7 @@ def _picture(
     for agent, (x, y) in points.items():
         parts.append(_mark(agent, x, y, across, up, kind, agent in on_front, colour.get(agent, 11)))
     told = "; ".join(
-        f"{one_line(agent)} {number(y.value or 0.0, 'rating')} at {number(x.value or 0.0, kind)}"
+        f"{one_line(agent)} {number(y.value or 0.0, 'points')} at {number(x.value or 0.0, kind)}"
         for agent, (x, y) in points.items()
     )
     label, inside = escape(f"{title}: {told}"), "".join(parts)
@@ -69,7 +69,7 @@ def _grid(across: Scale, up: Scale, kind: Kind) -> list[str]:
     for tick in up.ticks:
         y = _y(tick, up)
         parts.append(f'<line class="grid" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
-        parts.append(f'<text class="tick" x="0" y="{y - 4}">{escape(number(tick, "rating"))}</text>')
+        parts.append(f'<text class="tick" x="0" y="{y - 4}">{escape(number(tick, "points"))}</text>')
     for place, tick in enumerate(across.ticks):
         css = "tick odd" if place % 2 else "tick"
         text = escape(number(tick, kind))
@@ -80,7 +80,7 @@ def _grid(across: Scale, up: Scale, kind: Kind) -> list[str]:
 def _mark(agent: str, x: Figure, y: Figure, across: Scale, up: Scale, kind: Kind, on_front: bool, colour: int) -> str:
     at, height = _x(x.value or 0.0, across), _y(y.value or 0.0, up)
     name = escape(one_line(agent)[:24])
-    title = escape(f"{one_line(agent)}: {number(y.value or 0.0, 'rating')}, {number(x.value or 0.0, kind)}")
+    title = escape(f"{one_line(agent)}: {number(y.value or 0.0, 'points')}, {number(x.value or 0.0, kind)}")
     parts = [f'<g class="c{colour % COLOURS}{"" if on_front else " behind"}"><title>{title}</title>']
     if x.ci_low is not None and x.ci_high is not None:
         ends = f'x1="{_x(x.ci_low, across)}" x2="{_x(x.ci_high, across)}"'

@@ -13,11 +13,12 @@ from functools import lru_cache
 import numpy as np
 
 from ragassay.arrays import Floats, Ints, Truths
-from ragassay.evaluate.results import Comparison
+from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.results import POINTS, Comparison
 from ragassay.evaluate.statistics.clustered import NO_SPREAD, Range, interval
 from ragassay.evaluate.statistics.gaps import ValueTable
-from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS
-from ragassay.evaluate.statistics.paired_comparison import compare_table
+from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS, holm_from_leader
+from ragassay.evaluate.statistics.paired_comparison import FromLeader, compare_table
 from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.records import Figure
 
@@ -72,7 +73,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is looked at. order: the agents, best first. matters: measure to the smallest difference that matters."""
+    """What is looked at. order: the agents, best first. matters: measure to the smallest difference that matters.
+
+    told: the report's comparisons on points, where all queries are looked at: they know what failed.
+    """
 
     measure: str
     baseline: str
@@ -80,6 +84,7 @@ class Wanted:
     order: tuple[str, ...]
     seed: int
     matters: float | None = None
+    told: tuple[Comparison, ...] = ()
 
 
 @lru_cache(maxsize=64)
@@ -92,7 +97,9 @@ def look(index: Index, wanted: Wanted) -> Look:
     mask = wanted.slice.mask(index, queries)
     rows = _rows(index, queries, mask, wanted)
     clusters = queries.clusters.where(mask[queries.by_id])
-    pairs = compare_table(measure.name, rows.table, clusters, measure.width, wanted.seed, wanted.matters, beside=False)
+    first = from_leader(rows.table, clusters, wanted.seed) if measure.name == POINTS else None
+    asked = (rows.table, clusters, measure.width, wanted.seed, wanted.matters)
+    pairs = wanted.told or compare_table(measure.name, *asked, beside=False, leader=first)
     means = {
         agent: _mean(rows.table.known[at], rows.table.owed[at], rows, queries, measure.limits)
         for at, agent in enumerate(rows.table.agents)
@@ -106,6 +113,23 @@ def look(index: Index, wanted: Wanted) -> Look:
     ]
     places, n_pairs = tuple(np.flatnonzero(mask).tolist()), sum(pair.p_holm is not None for pair in pairs)
     return Look(measure, wanted.baseline, len(places), n_sections, places, means, tuple(against), n_pairs)
+
+
+def from_leader(values: ValueTable, clusters: Clusters, seed: int) -> FromLeader | None:
+    """The ladder on the points of these queries, whoever leads on them; None where fewer than two have any."""
+    means = {at: float(np.nanmean(row)) for at, row in enumerate(values.known) if not np.isnan(row).all()}
+    order = sorted(means, key=lambda at: (-round(means[at], 9), values.agents[at]))
+    if len(order) < 2:
+        return None
+    found = holm_from_leader(values.known[order], clusters, seed)
+    names, ends = [values.agents[at] for at in order], zip(found.difference, found.low, found.high, strict=True)
+    figures = [
+        rounded(value, n, failed, None if np.isnan(low) else low, None if np.isnan(high) else high)
+        for (value, low, high), n, failed in zip(ends, found.n, found.n_failed, strict=True)
+    ]
+    return FromLeader(
+        names[0], dict(zip(names[1:], figures, strict=True)), dict(zip(names[1:], found.adjusted.tolist(), strict=True))
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,8 +81,7 @@ def _context(
     bench: Bench, others: Sequence[Bench], first: Index, rest: Sequence[Index], request: Request
 ) -> dict[str, Any]:
     settings = differing([settings_of(one.workspace) for one in (bench, *others)])
-    seed = bench.workspace.experiment.compare.seed
-    tables = [moved(first, other, seed) for other in rest]
+    tables = [moved(first, other) for other in rest]
     measures = list(dict.fromkeys(row.measure.name for table in tables for row in table))
     agents = [agent for agent in first.agents if any(agent in other.agents for other in rest)]
     params = request.query_params

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ragassay.evaluate.report import plots
-from ragassay.evaluate.report.decision import foremost, front, to_decide, undecided
+from ragassay.evaluate.report.decision import front, lead_axis, lead_rows, to_decide
 from ragassay.evaluate.report.page import read_results
 from ragassay.evaluate.report.screening.screen_page import read_screen
 from ragassay.evaluate.report.screening.shown import screening_shown
@@ -80,7 +80,9 @@ def wanted_of(bench: Bench, index: Index, results: Results, params: Mapping[str,
     baseline = params.get("against", "") if params.get("against") in agents else leader
     compare = bench.workspace.experiment.compare
     chosen = Slice.asked(params, index, test_set(index))
-    return Wanted(measure, baseline, chosen, results.agents, compare.seed, compare.matters.get(measure))
+    own = tuple(row for row in results.comparisons if row.measure == measure) if measure == POINTS else ()
+    told = own if chosen.whole else ()
+    return Wanted(measure, baseline, chosen, results.agents, compare.seed, compare.matters.get(measure), told)
 
 
 def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, str]) -> dict[str, Any]:
@@ -147,26 +149,23 @@ def _notes(found: Look, wanted: Wanted) -> list[str]:
 
 
 def _decided(results: Results) -> dict[str, Any]:
-    pairs = undecided(results)
-    chances = sorted(results.verdict.p_best.items(), key=lambda item: -round(item[1], 9))
+    lead = lead_rows(results)
     return {
         "beside": beside_the_verdict(results.verdict),
-        "open_pairs": foremost(results, pairs),
-        "n_open_pairs": len(pairs),
-        "to_decide": to_decide(results, pairs),
-        "p_best": chances,
+        "lead": lead,
+        "lead_axis": lead_axis(lead),
+        "to_decide": to_decide(results),
     }
 
 
 def _pictures(bench: Bench, results: Results) -> dict[str, Any]:
     sheet = front(results)
-    ratings = results.bradley_terry if sheet.quality != "Elo" else results.elo
     best = [row.agent for row in sheet.rows if row.beaten_by is None]
     workspace = bench.workspace
     screened = workspace.screen.exists()
     return {
         "front": sheet,
-        "front_pictures": front_pictures(results, ratings, best, colours(results)),
+        "front_pictures": front_pictures(results, results.points, best, colours(results)),
         "ranks": _ranks(results),
         "ranks_axis": _places_axis(len(results.agents)),
         "screening": screening_shown(read_screen(workspace.screen)) if screened else None,
@@ -180,7 +179,7 @@ def _places_axis(n: int) -> plots.Scale:
 
 
 def _ranks(results: Results) -> list[tuple[str, Figure]]:
-    """Agent to its rank with its interval, where Bradley-Terry gives them."""
+    """Agent to its rank with its interval, where it has one."""
     if results.rating_detail is None:
         return []
     found = []

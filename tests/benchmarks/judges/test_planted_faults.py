@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.quiet_texts import of_many_scripts, of_the_demo
 
-from benchmarks.judges.faults import broken_json
+from benchmarks.judges.faults import broken_json, fresh
 from benchmarks.judges.faults.credentials import SECRETS
 from benchmarks.judges.faults.encoded import ENCODED
 from benchmarks.judges.faults.loops import LOOPS
@@ -112,3 +112,12 @@ def test_short_rows_are_no_loops(text: str) -> None:
 def test_wilsons_interval() -> None:
     """Wilson's own textbook case, as R's prop.test(81, 263, correct = FALSE) has it."""
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+
+
+def test_the_second_set_is_of_kinds_that_the_evaluators_have_and_a_seed_makes_it() -> None:
+    from ragassay.evaluate.judging.judges.eval_studio.safety import credentials, personal
+
+    for faults, kinds in ((fresh.PERSONAL, personal.PERSONAL), (fresh.SECRETS, credentials.SECRETS)):
+        assert faults.keys() <= {kind.name for kind in kinds}
+        assert all(fault(random.Random(3), "en") == fault(random.Random(3), "en") for fault in faults.values())
+    assert all(loop(ANSWERS[0], "en", random.Random(3)) != ANSWERS[0] for loop in fresh.LOOPS.values())

@@ -189,6 +189,22 @@ def test_systems_under_two_sets_of_labels(tmp_path: Path, run: Run):
     assert status == 0 and "1 of 5 queries have labels in one file only" in out and "tau_b" in out
 
 
+def test_queries_of_a_section_are_resampled_together(tmp_path: Path, run: Run):
+    """Of 5 sections of 4 alike the interval is that of 5 queries, up to how a resample of either comes to be drawn."""
+    systems(tmp_path, 20)
+    ids = [f"q{q}" for q in range(20)]
+    (tmp_path / "judge").write_text("".join(f"{q} 0 {'x' if q < 'q13' else 'hit'} 1\n" for q in ids))
+    sections = {q: f"s{place // 4}" for place, q in enumerate(sorted(ids))}
+    rows = [json.dumps({"_id": q, "text": "?", "metadata": {"section": sections[q]}}) for q in ids]
+    (tmp_path / "queries.jsonl").write_text("".join(f"{row}\n" for row in rows))
+    arguments = ("agree-systems", "--qrels", "human", "--qrels", "judge", "--runs", "runs", "--measure", "RR@10")
+    found = [json.loads(run(*arguments, "--json", *more)[1]) for more in ((), ("--sections", "queries.jsonl"))]
+    alone, together = (each["figures"]["tau_b"] for each in found)
+    assert alone["value"] == together["value"] == 1.0 and together["ci_low"] < alone["ci_low"]
+    status, _, err = run("agree-systems", "--scores", "judge", "--sections", "queries.jsonl")
+    assert status == 2 and "--sections" in err
+
+
 @pytest.mark.parametrize(("n", "n_other", "low"), [(30, 11, 1 / 3), (20, 4, (2 / 3) ** 0.5)])
 def test_one_order_is_as_sure_as_its_resamples(tmp_path: Path, run: Run, n: int, n_other: int, low: float):
     """The judge finds the second passage on some queries; how many a resample has of these is binomial.

@@ -42,6 +42,27 @@ def test_what_failed_is_said_again_and_retried_when_asked_for(tmp_path: Path, ca
     assert all(answer["error"] is None for answer in answers)
 
 
+def test_a_folder_of_before_the_values_is_compared_again_and_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    with ScriptedServer("openai", answer_everything) as server:
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)
+        main(["run", str(corpus)])
+        results = tmp_path / "results/mine"
+        manifest = json.loads((results / "manifests/compare.json").read_text())
+        written = (results / "values.jsonl").read_bytes()
+        (results / "values.jsonl").unlink()
+        del manifest["outputs"]["values.jsonl"]
+        (results / "manifests/compare.json").write_text(json.dumps(manifest))
+        assert main(["gate", str(results), "--baseline", str(results)]) == 2
+        capsys.readouterr()
+        main(["run", str(corpus)])
+        said = capsys.readouterr().err
+    assert "compare: running (its output values.jsonl is not there yet" in said
+    assert [line for line in said.splitlines() if ": running" in line and "compare" not in line] == []
+    assert (results / "values.jsonl").read_bytes() == written
+
+
 def test_a_stage_alone_says_which_one_before_it_is_stale(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with ScriptedServer("openai", answer_everything) as server:
         corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url)

@@ -1,4 +1,4 @@
-"""`ragassay gate` on what evaluators gave: either direction, scales without an end, judges of passages, names."""
+"""`ragassay gate` on what evaluators gave: either direction, scales without an end, names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from support.json_lines import records, write_lines
 from support.made_up_results.texts import AGENTS
 from support.made_up_results.workspace import make_workspace
-from support.results_folder import assessment
 
 from ragassay.cli import main
 from ragassay.evaluate.from_files.gate import gate
@@ -36,13 +35,14 @@ def runs(made: Path, tmp_path: Path) -> tuple[Path, Path]:
 
 def evaluated(run: Path, **labels: list[float | None]) -> None:
     """Each criterion's label of every agent, query by query; None is one that failed."""
-    rows = [
-        assessment(query, agent, name, label)
-        for name, values in labels.items()
-        for agent in AGENTS
-        for query, label in zip(IDS, values, strict=True)
-    ]
-    write_lines(run / "judgments.jsonl", [row.dump() for row in rows])
+    lines = [row for row in records(run / "values.jsonl") if row["measure"] not in SCALES]
+    cluster = {row["query_id"]: row["cluster"] for row in lines}
+    for name, values in labels.items():
+        for agent in AGENTS:
+            for query, value in zip(IDS, values, strict=True):
+                where = {"query_id": query, "agent": agent, "measure": name, "cluster": cluster[query]}
+                lines.append(where | {"value": value, "error": "refused" if value is None else None})
+    write_lines(run / "values.jsonl", lines)
     note(run, {name: SCALES[name] for name in labels}, ["toxicity", "perplexity"])
 
 
@@ -98,51 +98,30 @@ def test_a_failed_answer_counts_as_the_worst_there_is(runs):
     assert row(new, old, "toxicity", max_drop=(1 - LOW[0]) / 24 + 0.001).verdict == "not worse"
 
 
-def test_without_an_end_a_share_is_of_the_baselines_mean(runs):
+def test_without_an_end_two_percent_is_of_the_baselines_mean(runs):
     new, old = runs
     before = [20.0 + n % 5 for n in range(24)]
     evaluated(old, perplexity=before)
     evaluated(new, perplexity=[value + (n % 3) - 1 for n, value in enumerate(before)])
     assert row(old, old, "perplexity").verdict == "not worse"
-    found = row(new, old, "perplexity", max_drop=0.1)
-    assert found.verdict == "not worse" and found.max_drop == pytest.approx(0.1 * mean(before))
+    assert row(new, old, "perplexity").max_drop == pytest.approx(0.02 * mean(before))
+    assert row(new, old, "perplexity", max_drop=2.2).verdict == "not worse"
     said = markdown(gate(new, old, measures=["perplexity"]))
     assert "Without an upper end a share is of the baseline's mean: perplexity." in said
     evaluated(new, perplexity=[value * (1.4 + n % 3 / 10) for n, value in enumerate(before)])
-    assert row(new, old, "perplexity", max_drop=0.1).verdict == "worse"
+    assert row(new, old, "perplexity", max_drop=2.2).verdict == "worse"
     evaluated(new, perplexity=[None, *before[1:]])
-    assert row(new, old, "perplexity", max_drop=0.5).verdict == "undecided", "what failed may be as bad as it likes"
+    assert row(new, old, "perplexity", max_drop=50.0).verdict == "undecided", "what failed may be as bad as it likes"
 
 
 def test_without_an_end_where_little_is_bad_the_worst_is_known(runs):
     new, old = runs
     evaluated(old, steps=[4.0 + n % 2 for n in range(24)])
     evaluated(new, steps=[None, *[4.0 + n % 2 for n in range(1, 24)]])
-    assert row(new, old, "steps", max_drop=0.1).verdict == "not worse"
+    assert row(new, old, "steps", max_drop=0.45).verdict == "not worse"
     evaluated(new, steps=[3.0 + n % 2 for n in range(24)])
     found = row(new, old, "steps", max_drop=0.02)
-    assert found.verdict == "worse" and found.p == pytest.approx(0.5**24), "one less on each of 24 queries"
-
-
-def test_a_judge_of_passages_gives_the_mean_and_the_figures_of_the_ranking(runs):
-    new, old = runs
-    for run, fall in ((new, 1), (old, 0)):
-        answers = records(run / "answers" / f"{AGENTS[0]}.jsonl")
-        pairs = {
-            (one["query_id"], p)
-            for agent in AGENTS
-            for one in records(run / "answers" / f"{agent}.jsonl")
-            for p in one["passages"]
-        }
-        labels = {pair: (2 + len(pair[1]) % 2 - fall) if pair[1] <= "p2" else 1 for pair in sorted(pairs)}
-        rows = [assessment(*pair, "umbrela", label) for pair, label in labels.items()]
-        write_lines(run / "judgments.jsonl", [one.dump() for one in rows])
-        note(run, {"umbrela": (0.0, 3.0), "umbrela.P(rel=2)@5": (0.0, 1.0)}, [])
-        expected = mean(mean(labels[one["query_id"], p] for p in one["passages"]) for one in answers)
-        assert row(run, run, "umbrela").new == pytest.approx(expected)
-        good = mean(sum(labels[one["query_id"], p] >= 2 for p in one["passages"][:5]) / 5 for one in answers)
-        assert row(run, run, "umbrela.P(rel=2)@5").new == pytest.approx(good)
-    assert row(new, old, "umbrela").drop.value > 0
+    assert found.verdict == "worse" and found.p == pytest.approx(0.5**23, rel=1e-5), "one less on each of 24 queries"
 
 
 def test_by_default_evaluators_have_no_part(runs):

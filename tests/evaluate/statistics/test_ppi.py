@@ -137,19 +137,16 @@ def test_the_interval_is_within_the_scale_holds_the_value_and_has_a_width(
 
 @pytest.mark.parametrize("gap", [0.0, 0.05, 0.1, 0.2])
 def test_a_difference_where_all_is_labelled_is_scipys_paired_t_test(gap: float) -> None:
-    """Without pseudo-residuals exactly; with them, of 400 labels, hardly wider."""
+    """Exactly: there is no item left that might have an error."""
     generator = np.random.default_rng(11)
     a = (generator.random(400) < 0.6 + gap).astype(float)
     b = (generator.random(400) < 0.6).astype(float)
     pair = _sample(list(a), list(a)), _sample(list(b), list(b))
     theirs = stats.ttest_rel(a, b)
-    found = ppi_difference(*pair, pseudo_residuals=0.0)
+    found = correct_difference(*pair)
     assert found.p == pytest.approx(float(theirs.pvalue))
     ends = theirs.confidence_interval(0.95)
-    assert (found.ci_low, found.ci_high) == pytest.approx((ends.low, ends.high))
-    ours = correct_difference(*pair)
-    assert ours.p is not None and theirs.pvalue < ours.p < theirs.pvalue + 0.02
-    assert ends.high - ends.low < ours.high - ours.low < 1.02 * (ends.high - ends.low)
+    assert (found.low, found.high) == pytest.approx((ends.low, ends.high))
 
 
 def test_p_is_below_5_percent_exactly_where_the_interval_leaves_out_0() -> None:
@@ -161,22 +158,42 @@ def test_p_is_below_5_percent_exactly_where_the_interval_leaves_out_0() -> None:
 
 
 def test_pseudo_residuals_widen_by_the_range_over_the_effective_labels_of_each_agent() -> None:
-    """Closed form: two agents' variance of 1 / n^2 each, on a scale of 0 to 1; four times that on 0 to 2."""
+    """Closed form, 40 labels of 100: two agents' variance of ((1 - n / N) / n)^2 each; on 0 to 2 four times that."""
     for high in (1.0, 2.0):
         a, b = (_sample([0.0, high] * 50, [0.0, high] * 20 + [None] * 60, high=high) for _ in range(2))
         found = ppi_difference(a, b)
         assert ppi_difference(a, b, pseudo_residuals=0.0).standard_error == 0
-        assert found.standard_error == pytest.approx(np.sqrt(2) * high / 40)
-        assert found.ci_high == pytest.approx(stats.t.ppf(0.975, 39) * np.sqrt(2) * high / 40)
+        assert found.standard_error == pytest.approx(0.6 * np.sqrt(2) * high / 40)
+        assert found.ci_high == pytest.approx(stats.t.ppf(0.975, 39) * 0.6 * np.sqrt(2) * high / 40)
+
+
+def test_what_was_drawn_surely_has_no_error_that_is_unseen() -> None:
+    """Forty items drawn surely, 20 of 60 others: as if these 60 were all there is, three fifths of the whole."""
+    labels, judged = [1.0, 0.0] * 30, [1.0, 0.0] * 50
+    both = _sample(judged, [*labels, *[None] * 40], [1.0] * 40 + [3.0] * 20 + [1.0] * 40)
+    rest = _sample(judged[40:], [*labels[40:], *[None] * 40], [3.0] * 20 + [1.0] * 40)
+    errors = [_unseen(sample) for sample in (both, rest)]
+    assert errors[0] == pytest.approx(0.6 * errors[1])
+
+
+def _unseen(sample: Sample) -> float:
+    """The standard error that pseudo-residuals add."""
+    found, without = ppi_difference(sample, sample), ppi_difference(sample, sample, pseudo_residuals=0.0)
+    assert found.standard_error is not None and without.standard_error == 0
+    return found.standard_error
+
+
+def test_where_nothing_varies_and_all_is_labelled_there_still_is_an_interval() -> None:
+    better, worse = _sample([1.0] * 30, [1.0] * 30), _sample([0.0] * 30, [0.0] * 30)
+    found = correct_difference(better, worse)
+    assert found.p is not None and 0.8 < found.low < found.value == pytest.approx(1.0)
 
 
 def test_effective_labels_are_fewer_with_unequal_weights_and_in_clusters() -> None:
     """Kish 1965: (sum w)^2 / sum w^2, and m labels of a cluster worth m / (1 + (m - 1) / 2)."""
-    assert effective_labels(_sample([1.0] * 6, [1.0] * 4 + [None] * 2)) == pytest.approx(4)
-    assert effective_labels(_sample([1.0] * 3, [1.0] * 3, [1.0, 2.0, 3.0])) == pytest.approx(36 / 14)
-    alone = _sample([1.0] * 20, [1.0] * 20)
-    fives = Sample(np.arange(20) // 5, alone.judged, alone.human, alone.weight, 0.0, 1.0)
-    assert effective_labels(fives) == pytest.approx(20 / (1 + 4 * 0.5))
+    assert effective_labels(np.arange(4), np.ones(4)) == pytest.approx(4)
+    assert effective_labels(np.arange(3), np.array([1.0, 2.0, 3.0])) == pytest.approx(36 / 14)
+    assert effective_labels(np.arange(20) // 5, np.ones(20)) == pytest.approx(20 / (1 + 4 * 0.5))
 
 
 def test_labels_on_one_cluster_give_no_difference() -> None:

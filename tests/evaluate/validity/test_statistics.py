@@ -7,15 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, linregress, ttest_ind
+from scipy.stats import t as student
 
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
+from ragassay.evaluate.validity.authors import authors
+from ragassay.evaluate.validity.coverage import Corpus, coverage
 from ragassay.evaluate.validity.differences import group_difference, slopes
-from ragassay.evaluate.validity.difficulty import difficulty
+from ragassay.evaluate.validity.difficulty import FAILED, PASSED, difficulty
 from ragassay.evaluate.validity.families import Measured
-from ragassay.evaluate.validity.overlap import overlap
+from ragassay.evaluate.validity.leak import is_copied
+from ragassay.evaluate.validity.overlap import Overlap, overlap
 from ragassay.evaluate.validity.people import people
 from ragassay.evaluate.validity.questions import Question, Reading
 from ragassay.evaluate.validity.subset import smallest_subset
+from ragassay.evidence.spans import Span
 from ragassay.synth.questions.near_duplicates import shape_of, words_of
 
 
@@ -83,6 +88,25 @@ def test_a_run_is_the_longest_that_both_have(asked: list[str], data: st.DataObje
     assert found.run == longest and found.run_share == pytest.approx(longest / len(asked))
 
 
+@pytest.mark.parametrize(
+    ("run", "share", "copied"),
+    [(6, 0.6, True), (5, 1.0, False), (6, 0.59, False), (40, 0.3, False), (1, 0.1, False), (7, 0.7, True)],
+)
+def test_copied_is_what_has_many_words_in_a_row_that_are_most_of_the_question(run: int, share: float, copied: bool):
+    assert is_copied(Overlap(0.0, run, share)) == copied
+
+
+def test_pages_that_only_touch_the_evidence_are_not_covered():
+    pages = {("a", n): Span("a", 100 * n, 100 * n + 100) for n in (1, 2, 3)} | {("b", 2): Span("b", 200, 300)}
+    corpus = Corpus({}, pages)
+    asked = [Question("q", "How?", "c", "x:m", doc="a")]
+    reading = Reading(words_of, lambda t: shape_of(t, "de").content, str)
+    found = coverage(asked, {"q": [Span("a", 200, 300)]}, corpus, {}, (), reading)
+    assert (found.figures["pages"].value, found.figures["pages"].n) == (0.25, 4)
+    found = coverage(asked, {"q": [Span("a", 199, 301)]}, corpus, {}, (), reading)
+    assert found.figures["pages"].value == 0.75
+
+
 def test_two_characters_of_a_script_without_spaces_are_a_word():
     found = overlap(
         "看门狗定时器", "要停止看门狗定时器,请写寄存器", Reading(words_of, lambda t: shape_of(t, "zh").content, str)
@@ -103,6 +127,19 @@ def test_discrimination_is_the_item_rest_correlation_and_difficulty_the_mean():
     assert found.questions[3].discrimination.value is None
     assert (found.figures["all_pass"].value, found.figures["all_fail"].value) == (0.1, 0.1)
     assert found.figures["alike"].value == 0.2
+
+
+def test_only_a_question_that_surely_goes_against_the_others_is_said_to():
+    """One falls where others rise; one is noise, whose interval has both signs; two stand at the bars."""
+    rise = np.linspace(PASSED, FAILED, 12)[::-1, None]
+    values = np.repeat(rise, 10, axis=1) + np.random.default_rng(3).normal(0, 1e-3, (12, 10))
+    values[:, 4], values[:, 5] = 1 - values[:, 4], np.tile([0.2, 0.8], 6)
+    values[:, 6], values[:, 7] = PASSED, FAILED
+    found = difficulty([question(at) for at in range(10)], measured(values), seed=7)
+    noise = found.questions[5].discrimination
+    assert noise.ci_low < 0 < noise.ci_high and found.questions[4].discrimination.ci_high < 0
+    assert found.figures["against"].value == 0.1
+    assert (found.figures["all_pass"].value, found.figures["all_fail"].value) == (0.1, 0.1)
 
 
 def test_where_questions_say_the_same_one_is_enough_and_where_they_say_nothing_few_are_not():
@@ -128,6 +165,43 @@ def test_orders_beside_people_s_are_scipy_s_and_reversed_ones_contradict():
     told = people(questions, {"evidence": measured(reverse)}, 7)
     assert told.beside[0].figures["contradicted"].value == 1.0 and told.beside[0].worth.bound == "fewer than"
     assert "contradict people's" in told.warnings[0]
+
+
+def test_what_may_be_chance_is_no_contradiction():
+    """Of four variants that differ little, written questions see two the other way round, which may be luck."""
+    questions = [question(at, None if at < 30 else "x:m") for at in range(60)]
+    seen = set()
+    for seed in range(8):
+        means = np.array([0.3, 0.4, 0.5, 0.6])[:, None]
+        values = np.clip(means + np.random.default_rng(seed).normal(0, 0.5, (4, 60)), 0, 1)
+        values[:2, 30:] = values[1::-1, 30:]
+        values[0, 30:] += 0.2
+        told = people(questions, {"evidence": measured(values)}, 7)
+        wrong = told.beside[0].figures["contradicted"]
+        if wrong.value is not None:
+            surely = wrong.value > 0.05 and wrong.ci_low is not None and wrong.ci_low > 0
+            assert bool(told.warnings) == surely
+            seen.add((wrong.value > 0.05, surely))
+    assert seen >= {(True, False), (True, True), (False, False)}
+
+
+def test_a_favour_is_told_at_the_level_of_all_groups_and_families_together():
+    """Bonferroni, by scipy's t: two families by three authors are six tests."""
+    seen = set()
+    for seed in range(12):
+        values = np.random.default_rng(seed).random((6, 36))
+        values[::2, :12] += 0.15
+        asked = [question(at, f"{'xyz'[at // 12]}:m") for at in range(36)]
+        part = measured(values)
+        found = authors(asked, part, [None], [], 7).favours
+        lead = part.by_family - part.by_family.mean(axis=0)
+        for number, name in enumerate("xyz"):
+            of = group_difference(lead, np.arange(36) // 12 == number, part.clusters)
+            p = 2 * student.sf(np.abs(of.value / of.error), of.df)
+            rows = [one for one in found if one.group == f"{name}:m"]
+            assert [one.told for one in rows] == (p < 0.05 / 6).tolist()
+            seen |= {(one < 0.05 / 2, one < 0.05 / 3, one < 0.05 / 6) for one in p}
+    assert {(True, True, False), (True, True, True), (False, False, False)} <= seen
 
 
 def test_few_real_questions_are_not_compared():

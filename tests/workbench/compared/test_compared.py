@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.made_up_results.workspace import make_workspace
+from support.made_up_results.workspace import make_workspace, write_values_again
 
 from ragassay.evaluate.statistics.paired_comparison import compare_pairs
 from ragassay.evidence.spans import Span, merged
@@ -53,7 +53,7 @@ def runs(tmp_path: Path) -> tuple[Workspace, Workspace]:
 
 def test_a_run_against_itself_moved_nowhere(runs: tuple[Workspace, Workspace]):
     before, after = map(index_of, runs)
-    rows = moved(before, after, 7)
+    rows = moved(before, after)
     assert len(rows) > 30 and {row.said for row in rows} == {"not told apart"}
     assert {row.difference.value for row in rows} == {0.0}
     same = same_queries(before, after)
@@ -70,8 +70,9 @@ def test_one_agent_that_got_better_is_told_from_chance_and_the_others_are_not(ru
         return row
 
     rewrite(runs[1].pointwise, raised)
+    write_values_again(runs[1].results)
     before, after = map(index_of, runs)
-    rows = {(row.measure.name, row.agent): row for row in moved(before, after, 7)}
+    rows = {(row.measure.name, row.agent): row for row in moved(before, after)}
     assert [key for key, row in rows.items() if row.said == "better"] == [("accuracy", "knn-rag")]
     row, same = rows["accuracy", "knn-rag"], same_queries(before, after)
     ids = [before.queries([int(place)])[0]["id"] for place in same.before]
@@ -81,7 +82,8 @@ def test_one_agent_that_got_better_is_told_from_chance_and_the_others_are_not(ru
         for side, column in zip("ab", sides, strict=True)
     }
     (pair,) = compare_pairs("accuracy", values, same.clusters, width=2.0)
-    assert row.difference == pair.difference and row.p == pytest.approx(pair.p_t, rel=1e-5)
+    assert row.difference.value == pair.difference.value and row.p == pytest.approx(pair.p_t, rel=1e-5)
+    assert row.difference.ci_low == pair.difference.ci_low and row.difference.ci_high >= pair.difference.ci_high
     found = changes_of(before, after, same, row.measure, "knn-rag")
     assert found.up == len(found.rows) > found.down == 0
     assert [one.by for one in found.rows] == sorted((one.by for one in found.rows), reverse=True)
@@ -94,7 +96,7 @@ def test_queries_of_another_text_are_not_paired(runs: tuple[Workspace, Workspace
     before, after = map(index_of, runs)
     same = same_queries(before, after)
     assert not same.paired and same.reworded == 30 and len(same.before) == 0
-    rows = moved(before, after, 7)
+    rows = moved(before, after)
     assert rows and all(row.difference.value == 0 and row.said == "not told apart" for row in rows)
     assert all(row.difference.n == row.before.n + row.after.n for row in rows)
 
@@ -103,8 +105,8 @@ def test_another_set_of_agents_makes_the_share_of_games_incomparable(runs: tuple
     before = index_of(runs[0])
     after = index_of(runs[1])
     after.agents = after.agents[:-1]  # type: ignore[misc]
-    assert "win_rate" in {row.measure.name for row in moved(before, before, 7)}
-    assert "win_rate" not in {row.measure.name for row in moved(before, after, 7)}
+    assert "points" in {row.measure.name for row in moved(before, before)}
+    assert "points" not in {row.measure.name for row in moved(before, after)}
 
 
 @given(SPANS, SPANS)

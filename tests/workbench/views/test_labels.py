@@ -19,7 +19,8 @@ from ragassay.evaluate.human_labels.journal import known_sheets, read_items, rea
 from ragassay.evaluate.human_labels.sheet import Drawn, draw_into, take_sheet
 from ragassay.evaluate.inputs.labels import read_labels, write_labels
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import write_text
+from ragassay.files import read_records, write_records, write_text
+from ragassay.records import Answer
 
 ITEM = re.compile(r'data-item="(i[0-9a-f]{12})"')
 
@@ -146,6 +147,42 @@ def test_labels_given_while_the_disk_is_full_are_said_and_reach_the_labels_when_
     assert {row.key for row in read_labels(workspace.own_labels) if row.who == "Ann"} == {
         item.key for item in items.values()
     }
+
+
+def test_what_a_full_disk_kept_out_comes_with_the_next_label(workspace: Workspace, client: TestClient) -> None:
+    sheet, items = sheet_of(workspace)
+    call(client, "Ann")
+    first, second, third = list(items)[:3]
+    say(client, sheet, first, "1")
+    before = workspace.own_labels.read_bytes()
+    say(client, sheet, second, "1")
+    workspace.own_labels.write_bytes(before)
+    workspace.label_journal(sheet).with_suffix(".taken").write_text("1\n")
+    say(client, sheet, third, "1")
+    given = [items[name].key for name in (first, second, third)]
+    assert [row.key for row in read_labels(workspace.own_labels)] == given
+
+
+def test_of_a_game_the_label_goes_to_the_answer_that_was_shown_in_that_place(workspace: Workspace) -> None:
+    """Every answer is made one of its own, which its number tells."""
+    numbers: dict[tuple[str, str], str] = {}
+    for agent in AGENTS:
+        rows = read_records(workspace.answers(agent), Answer)
+        numbers |= {(row.query_id, agent): f"Answer {len(numbers) + at}." for at, row in enumerate(rows)}
+        own = (row.model_copy(update={"answer": numbers[row.query_id, agent], "error": None}) for row in rows)
+        write_records(workspace.answers(agent), own)
+    sheet, items = sheet_of(workspace, 60, kinds=["games"])
+    with browsing(workspace) as client:
+        client.headers["hx-request"] = "true"
+        call(client, "Ann")
+        page = client.get(f"/results/labels/{sheet}").text
+        while ITEM.search(page):
+            item, shown = items[item_in(page)], re.findall(r"Answer \d+\.", page)
+            page = say(client, sheet, item.item, "1")
+            (row,) = [row for row in read_labels(workspace.own_labels) if row.key == item.key]
+            agents = row.subject.split(":")
+            assert shown == [numbers[item.query, agent] for agent in (agents if row.label == 1 else agents[::-1])]
+    assert {item.swapped for item in items.values()} == {True, False}
 
 
 def test_a_label_that_the_journal_has_no_room_for_is_not_kept_and_says_so(

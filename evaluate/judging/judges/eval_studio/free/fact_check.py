@@ -93,7 +93,7 @@ class FactCheck(Evaluator):
     @property
     def criteria(self) -> tuple[Criterion, ...]:
         """0 or 1."""
-        return (Criterion(self.name, threshold=0.5),)
+        return (Criterion(self.name, threshold=0.75),)
 
     def check_at_hand(self) -> None:
         """Raises InputError where the search cannot be imported."""

@@ -37,12 +37,13 @@ def values(rows):
         (PROCEDURE, (1, 1, 0)),
         ([*PROCEDURE[:1], "Ring us.", *PROCEDURE[1:3]], (3 / 4, 3 / 4, 2)),
         ([PROCEDURE[1], PROCEDURE[0], *PROCEDURE[2:]], (3 / 4, 1, 2)),
+        ([PROCEDURE[0], PROCEDURE[0], PROCEDURE[1]], (1, 2 / 4, 2)),
         (["Ring us."], (0, 0, 4)),
         ([], (None, 0, 4)),
     ],
 )
 def test_by_hand(bench, monkeypatch, steps, expected):
-    """One step added and one left out; two exchanged; none of them; no steps at all."""
+    """One step added and one left out; two exchanged; one said twice; none of them; no steps at all."""
     rows = judge_one(bench, monkeypatch, NAME, replies(steps), answer="Do this.")
     assert values(rows) == expected and rows["step_edits"].score is None
     assert [d["is"] for d in rows["step_alignment"].details if "is" in d] == [

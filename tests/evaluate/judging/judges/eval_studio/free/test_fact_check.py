@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from support.item_replies import script
+from support.json_lines import write_lines
+from support.judge_bench import ANSWERS, PASSAGES
 from support.verdict_bench import asked, judge_one
 
+from ragassay.cli import main
 from ragassay.evaluate.dependencies import evaluate_prompts
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
@@ -53,6 +59,21 @@ def test_without_a_search_the_passages_decide_and_the_record_says_so(bench, monk
     replies = {DECISION: lambda text: {"reason": "It is there.", "label": "true"}}
     row = judge_one(bench, monkeypatch, "fact_check", replies)["fact_check"]
     assert (row.label, row.reason) == (1, "It is there. (From the passages alone: no search is set.)")
+
+
+def test_the_mean_of_fact_checks_is_held_against_the_threshold_of_the_source(bench, monkeypatch, capsys):
+    """H2O Eval Studio's 0.75: two of three that are true are not enough."""
+    decided = lambda text: {"reason": "So.", "label": "false" if "io.h" in text else "true"}  # noqa: E731
+    bench.server.script = script({DECISION: decided})
+    rows = [{**ANSWERS[0], "agent": name, "answer": f"It is in {name}."} for name in ("delay.h", "setjmp.h", "io.h")]
+    rows = [{**row, "agent": "ours", "query_id": None, "query": row["answer"]} for row in rows]
+    write_lines(bench.folder / "three.jsonl", [{k: v for k, v in row.items() if v is not None} for row in rows])
+    files = ("--answers", str(bench.folder / "three.jsonl"), "--passages", str(bench.folder / "passages.jsonl"))
+    write_lines(bench.folder / "passages.jsonl", PASSAGES)
+    out = ("--out", str(bench.folder / "o.jsonl"), "--model", "openai:judge", "--base-url", bench.server.base_url)
+    assert main(["judge", *files, *out, "--with", "fact_check", "--json"]) == 0
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert "below its threshold of 0.75" in problem["sentence"]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from support.answers_judged import judged
 from support.quiet_texts import HARMLESS, of_many_scripts, of_the_demo
 
+from ragassay.evaluate.judging.judges.eval_studio.safety.checksums import bsn
+
 PERSONAL = {
     "email": ["jane.doe+x@mail.example.com", "zhang@qq.com"],
     "phone": ["+49 30 901820", "+1 (212) 555-0100", "(212) 555-0199", "212-555-0199"],
@@ -162,3 +164,10 @@ def test_every_card_number_of_an_issuer_with_its_check_is_found(digits) -> None:
     wrong = "".join(map(str, [*body, (luhn_digit(body) + 1) % 10]))
     assert [one.text for one in findings(f"Pay with {number} today.", [CARD])] == [number]
     assert findings(f"Pay with {wrong} today.", [CARD]) == []
+
+
+@pytest.mark.parametrize(
+    ("digits", "fits"), [("111222333", True), ("123456782", True), ("123456789", False), ("000000000", False)]
+)
+def test_the_eleven_test_of_the_dutch_number_is_passed_by_nobody_s_zeros(digits: str, fits: bool) -> None:
+    assert bsn(digits) == fits

@@ -1,4 +1,4 @@
-"""Queries in sections of unequal size, as a document with a few long sections gives them."""
+"""Simulated queries in sections, also of unequal size, as a document with a few long sections gives them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUERIES = (50, 100, 200, 400)
 CORRELATIONS = (0.0, 0.2, 0.5, 0.8)
 
 
-def layouts() -> Iterator[tuple[str, Clusters, float]]:
+def unequal_layouts() -> Iterator[tuple[str, Clusters, float]]:
     """(kind, sections, the correlation within one) of every layout; about as many queries as `QUERIES` says."""
     for kind, n in product((ZIPF, BIG), QUERIES):
         clusters = in_sections(sizes(kind, n))
