@@ -9,7 +9,7 @@ from ragassay.records import Figure
 from ragassay.text import listed, one_line
 
 from ..results import OrdersCompared, Results
-from .wording import Kind, Shown, kind_of, measure_name, number, shown
+from .wording import Kind, Shown, kind_of_difference, measure_name, number, shown
 
 FEW = 50
 """Queries of a kind below which the reader is cautioned: simulated, the interval of tau of six agents 5 points apart is
@@ -138,4 +138,4 @@ def _places(order: Mapping[str, Figure]) -> dict[str, str]:
 
 
 def _kind(measure: str) -> Kind:
-    return "share" if kind_of(measure) == "share" else "measure"
+    return kind_of_difference(measure)

@@ -11,7 +11,18 @@ from ragassay.records import Figure, LedgerRow, StageUsage
 
 from ..results import POINTS, Figures, PairedTest, Results
 from .telling import telling_criterion
-from .wording import LABEL_NAMES, MISSING, Kind, Shown, kind_of, measure_help, measure_name, number, shown
+from .wording import (
+    LABEL_NAMES,
+    MISSING,
+    Kind,
+    Shown,
+    kind_of,
+    kind_of_difference,
+    measure_help,
+    measure_name,
+    number,
+    shown,
+)
 
 FAILED = "failed"
 
@@ -251,7 +262,7 @@ def test_rows(tests: Iterable[PairedTest]) -> list[TestRow]:
         TestRow(
             measure=measure_name(test.measure),
             names=(test.agent_a, test.agent_b),
-            difference=shown(test.difference, "share" if kind_of(test.measure) == "share" else "measure"),
+            difference=shown(test.difference, kind_of_difference(test.measure)),
             t=MISSING if test.t is None else number(test.t, "mean"),
             df=MISSING if test.df is None else f"{test.df}",
             p=MISSING if test.p is None else "< 0.001" if test.p < 0.001 else f"{test.p:.3f}",

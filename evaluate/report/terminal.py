@@ -126,7 +126,7 @@ def _columns(results: Results) -> list[Column]:
     agents = results.agents
     table = [
         _column("points", agents, results.points, "points", 0),
-        _intervals(f"[{confidence(results)}]", agents, results.points, "points", 7),
+        _intervals(f"[{confidence(results)}]", agents, results.points, "points", 3),
         _column("BT", agents, results.bradley_terry, "rating", 1),
     ]
     retrieval = list(dict.fromkeys(key for agent in agents for key in results.retrieval.get(agent, {})))

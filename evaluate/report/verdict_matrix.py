@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ragassay.records import Figure
 
 from ..results import Comparison, Results
-from .wording import Shown, kind_of, leaves_out_0, measure_name, number, shown
+from .wording import Shown, kind_of_difference, leaves_out_0, measure_name, number, shown
 
 SIGNS = {"better": "▲", "worse": "▼", "practically equal": "≈", "not distinguishable": "="}
 _OTHER = {"better": "worse", "worse": "better"}
@@ -73,7 +73,7 @@ def _matrix(measure: str, rows: list[Comparison], order: tuple[str, ...]) -> Ver
 def _cell(row: Comparison, side: int) -> VerdictCell:
     verdict = row.verdict if side > 0 else _OTHER.get(row.verdict, row.verdict)
     figure = row.difference if side > 0 else _turned(row.difference)
-    words = shown(figure, "share" if kind_of(row.measure) == "share" else "measure")
+    words = shown(figure, kind_of_difference(row.measure))
     p = "not defined" if row.p_holm is None else "< 0.001" if row.p_holm < 0.001 else f"{row.p_holm:.3f}"
     alone = verdict == "not distinguishable" and leaves_out_0(figure)
     return VerdictCell(verdict, SIGNS[verdict], words, p, alone)
@@ -86,4 +86,4 @@ def _turned(figure: Figure) -> Figure:
 
 
 def _number(value: float, measure: str) -> str:
-    return number(value, "share" if kind_of(measure) == "share" else "measure")
+    return number(value, kind_of_difference(measure))

@@ -137,6 +137,12 @@ def kind_of(key: str) -> Kind:
     return "number" if key.endswith("_tokens") else "measure"
 
 
+def kind_of_difference(key: str) -> Kind:
+    """How a difference of the figure spelled `key` is printed."""
+    kind = kind_of(key)
+    return kind if kind in ("points", "share") else "measure"
+
+
 def measure_name(key: str) -> str:
     """The heading for a figure's key: `RR(rel=2)@5` is `MRR@5 very`, `latency_s` is `latency`."""
     if key.startswith(SECTION_RECALL):

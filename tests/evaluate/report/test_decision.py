@@ -6,7 +6,7 @@ import pytest
 from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
 
-from ragassay.evaluate.report.decision import front, judge_in_brief, to_decide, undecided
+from ragassay.evaluate.report.decision import front, judge_in_brief, lead_axis, lead_rows, to_decide
 from ragassay.evaluate.report.page import read_results, report
 from ragassay.evaluate.report.verdict_matrix import verdict_matrices
 from ragassay.evaluate.results import (
@@ -43,10 +43,11 @@ def made(agents, ratings, costs=None, seconds=None, **changes):
         "corpus": "made",
         "agents": tuple(agents),
         "n_queries": 10,
-        "verdict": Choice(best=agents[0], runner_up=agents[1], sure=True, sentence="So."),
+        "verdict": Choice(leader=agents[0], told=tuple(agents[1:]), decided=True, sentence="So."),
         "retrieval": {},
         "pointwise_labels": {},
         "answers": answers,
+        "points": {agent: one(value) for agent, value in zip(agents, ratings, strict=True)},
         "wins": {},
         "win_rate": {},
         "flip_rate": one(0.1),
@@ -82,15 +83,10 @@ def test_what_was_not_measured_of_every_agent_is_left_out_and_said():
     assert nothing.said == "Cost and latency were not measured for every agent, so quality alone decides."
 
 
-def test_without_finite_strengths_elo_is_the_quality():
-    results = made(SIX[:2], (600, 500), bradley_terry={agent: Figure(value=None, n=3) for agent in SIX[:2]})
-    assert (front(results).quality, on_front(results)) == ("Elo", ["a"])
-
-
 def pair(a, b, verdict, needed=None):
     level = {"n_sections": 9, "effect_size": None, "p_t": 0.2, "p_wilcoxon": None, "p_sign_flip": None, "p_holm": 0.4}
     return Comparison(
-        measure="win_rate",
+        measure="points",
         agent_a=a,
         agent_b=b,
         difference=one(0.1),
@@ -114,37 +110,54 @@ def test_a_pair_whose_interval_leaves_out_0_and_that_is_not_told_apart_says_so_o
     assert {key for key, cell in cells.items() if cell and cell.alone} == {("a", "b"), ("b", "a")}
 
 
-def test_what_is_not_told_apart_stands_with_the_leaders_first_and_what_it_takes():
-    pairs = (
-        pair("c", "b", NOT_DISTINGUISHABLE, NeededQueries(value=900, ci_low=40, ci_high=None)),
-        pair("b", "a", NOT_DISTINGUISHABLE, NeededQueries(value=45, ci_low=20, ci_high=300)),
-        pair("a", "c", "better"),
-    )
-    unsure = Choice(best="a", runner_up="b", sure=False, sentence="a leads.")
-    results = made(SIX[:3], (600, 590, 500), comparisons=pairs, verdict=unsure)
-    found = undecided(results)
-    assert [row.pair for row in found] == [("a", "b"), ("b", "c")]
-    assert found[0].said == "about 45 queries would decide (20 to 300)"
-    assert found[1].said == "about 900 queries would decide (40 to no limit: they may be equal)"
-    assert "ask about 45 queries in all (now 10)" in to_decide(results, found)
-    assert "may be equal" not in to_decide(results, found)  # of b and c it is said, and neither need be first
-    assert "agents that are not told apart may change places" in front(results).said
-    endless = pair("a", "b", NOT_DISTINGUISHABLE, NeededQueries(value=45, ci_low=20, ci_high=None))
-    open_ended = made(SIX[:2], (600, 590), comparisons=(endless,), verdict=unsure)
-    assert "some of these may be equal" in to_decide(open_ended, undecided(open_ended))
+def leading(**more):
+    """a leads b, c and d; it is told from c and d."""
+    ends = {name: one(0.1 * at, ci_low=0.0, ci_high=0.3) for at, name in enumerate("bcd", 1)}
+    chances = {"a": 0.6, "b": 0.3, "c": 0.07, "d": 0.03}
+    fields = {"leader": "a", "told": ("c", "d"), "untold": ("b",), "possible_best": ("a", "b"), "sentence": "a leads."}
+    return Choice(**{**fields, "differences": ends, "p_best": chances, **more})
+
+
+def test_the_leader_and_each_other_stand_in_one_picture_best_first():
+    rows = lead_rows(made(SIX[:4], (4, 3, 2, 1), verdict=leading()))
+    assert [(row.agent, row.said, row.p_best) for row in rows] == [
+        ("a", "leads", 0.6),
+        ("b", "may be the best", 0.3),
+        ("c", "told", 0.07),
+        ("d", "told", 0.03),
+    ]
+    axis = lead_axis(rows)
+    assert axis.low <= 0 <= axis.high and axis.high >= 0.3
+    assert lead_rows(made(SIX[:2], (2, 1), verdict=Choice(leader=None, sentence="Nothing."))) == []
 
 
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        (Choice(best=None, runner_up=None, sure=False, sentence="Nothing."), "Get games that have a verdict"),
-        (Choice(best="a", runner_up="b", sure=True, sentence="Choose a."), "The first place is settled"),
+        (Choice(leader=None, sentence="Nothing."), "Get games that have a verdict of a judge"),
+        (leading(overturned_by=3), "Find out why games or answers failed"),
+        (leading(untold=(), possible_best=("a",), decided=True), "The first place is settled"),
+        (leading(equal=True, safe=True), "By cost, that is b: $0.0100 an answer."),
+        (leading(safe=True), "a may be taken"),
+        (leading(), "About 45 queries in all (now 10) would likely settle it"),
     ],
 )
 def test_what_to_do_next(verdict, words):
-    results = made(SIX[:2], (600, 500), verdict=verdict, comparisons=(pair("a", "b", "better"),))
-    assert undecided(results) == []
-    assert to_decide(results, []).startswith(words)
+    pairs = (
+        pair("c", "b", NOT_DISTINGUISHABLE, NeededQueries(value=900, ci_low=40, ci_high=None)),
+        pair("b", "a", NOT_DISTINGUISHABLE, NeededQueries(value=45, ci_low=20, ci_high=300)),
+        pair("a", "c", "better"),
+    )
+    results = made(SIX[:4], (4, 3, 2, 1), costs=(0.02, 0.01, 0.03, 0.04), verdict=verdict, comparisons=pairs)
+    assert to_decide(results).startswith(words)
+
+
+@pytest.mark.parametrize("needed", [NeededQueries(value=101, ci_low=20, ci_high=300), None])
+def test_where_ten_times_as_many_queries_would_hardly_do_no_number_is_named(needed):
+    pairs = (pair("a", "b", NOT_DISTINGUISHABLE, needed),)
+    results = made(SIX[:4], (4, 3, 2, 1), verdict=leading(), comparisons=pairs)
+    assert to_decide(results).startswith("Even ten times as many queries would hardly settle it.")
+    assert "agents that are not told apart may change places" in front(results).said
 
 
 def audit(**figures):

@@ -58,7 +58,7 @@ def test_the_first_printed_sheet_says_what_to_choose_and_how_sure_that_is(browse
         page.pdf(path=pages / "report.pdf", format="A4")
     text = " ".join(pypdfium2.PdfDocument(pages / "report.pdf")[0].get_textpage().get_text_range().split())
     verdict = read_results(pages / "results" / "results.json").verdict
-    assert verdict.sentence in text and f"{verdict.p_best[str(verdict.best)]:.1%}" in text
+    assert verdict.sentence in text and f"{verdict.p_best[str(verdict.leader)]:.1%}" in text
     assert "Likely is not yet sure" in text
 
 

@@ -98,7 +98,14 @@ def test_hostile_text_stays_text(page: Page, html: str) -> None:
 
 
 def test_the_first_thing_it_says_is_what_is_wrong_then_what_to_choose(page: Page, results: Results) -> None:
-    told = [*TOLD, "scan <b>3</b>.pdf could not be read", results.verdict.sentence, "How sure", "Best first"]
+    told = [
+        *TOLD,
+        "scan <b>3</b>.pdf could not be read",
+        results.verdict.sentence,
+        "P(best)",
+        "What next",
+        "Best first",
+    ]
     places = [page.text.index(text) for text in told]
     assert places == sorted(places)
 
@@ -114,20 +121,27 @@ def test_a_run_without_trouble_has_no_notices(tmp_path: Path) -> None:
 
 
 def test_how_sure_it_is_stands_beside_the_verdict(page: Page, results: Results) -> None:
-    for agent, chance in results.verdict.p_best.items():
-        assert row_of(page, "verdict", agent).cells[-1].strip() == f"{100 * chance:.1f}%"
+    for agent in (results.verdict.leader, *results.verdict.differences):
+        row = next(row for row in page.of("verdict", str(agent)) if row.cells[0].split()[0] == agent)
+        assert row.cells[-1].strip() == f"{100 * results.verdict.p_best[str(agent)]:.1f}%"
+        if agent != results.verdict.leader:
+            assert ("may be the best" in row.cells[0]) == (agent in results.verdict.untold)
+            figure = results.verdict.differences[str(agent)]
+            assert row.cells[2].split()[0] == f"{100 * (figure.value or 0):.1f}"
 
 
 def test_the_ranking_has_every_rating_and_rate(page: Page, results: Results) -> None:
     for agent in AGENTS:
         cells = row_of(page, "ranking", agent).said[1:]
-        assert not unsaid(cells[0], results.bradley_terry[agent], 0)
-        assert not unsaid(cells[1], results.elo[agent], 0)
-        assert not unsaid(cells[2], results.win_rate[agent], 1, 100, "%")
+        assert not unsaid(cells[0], results.points[agent], 1, 100)
+        assert not unsaid(cells[1], results.bradley_terry[agent], 0)
         criterion = telling_criterion(results) or ""
-        assert criterion in cells[3].lower() and not unsaid(cells[3], results.pointwise[agent][criterion], 2)
-        assert not unsaid(cells[4], results.retrieval[agent]["nDCG@5"], 3)
-        assert not unsaid(cells[5], results.answers[agent]["answered"], 1, 100, "%")
+        assert criterion in cells[2].lower() and not unsaid(cells[2], results.pointwise[agent][criterion], 2)
+        assert not unsaid(cells[3], results.retrieval[agent]["nDCG@5"], 3)
+        assert not unsaid(cells[4], results.answers[agent]["answered"], 1, 100, "%")
+        folded = [row for row in page.of("ratings", agent) if row.cells[0].strip() == agent][-1].said[1:]
+        assert not unsaid(folded[0], results.elo[agent], 0)
+        assert not unsaid(folded[1], results.win_rate[agent], 1, 100, "%")
 
 
 def test_retrieval_by_the_judge_and_by_people(page: Page, results: Results) -> None:
@@ -255,7 +269,7 @@ def test_the_page_says_kinds_where_models_wrote_from_needs(tmp_path: Path, sourc
 
 def test_a_missing_value_is_a_dash_with_its_reason_and_never_zero(page: Page, results: Results) -> None:
     rating = row_of(page, "ranking", "knn-rag")
-    assert rating.cells[1].split() == ["–", *str(results.bradley_terry_note).split(), "n", "0", "60", "failed"]
+    assert rating.cells[2].split() == ["–", *str(results.bradley_terry_note).split(), "n", "0", "60", "failed"]
     people = row_of(page, "retrieval", "knn-rag", 1)
     assert people.cells[2].split()[0] == "–" and "no value: all 12 failed" in people.cells[2]
 
@@ -306,8 +320,18 @@ def test_no_games_no_figures_and_no_queries_still_make_a_page(tmp_path: Path) ->
     made = make_workspace(tmp_path, 1, hostile=False, failures=False)
     data = read_json(made.figures)
     empty = {"value": None, "n": 0}
-    nothing = {"p_best": {}, "best": None, "runner_up": None, "sure": False, "sentence": "Nothing was judged."}
-    for key in ("wins", "win_rate", "elo", "bradley_terry", "retrieval", "pointwise", "pointwise_labels", "answers"):
+    nothing = {"leader": None, "sentence": "Nothing was judged."}
+    for key in (
+        "points",
+        "wins",
+        "win_rate",
+        "elo",
+        "bradley_terry",
+        "retrieval",
+        "pointwise",
+        "pointwise_labels",
+        "answers",
+    ):
         data[key] = {}
     data |= {"flip_rate": empty, "first_shown_wins": empty, "usage": [], "ledger": [], "tests": [], "verdict": nothing}
     write_json(made.figures, data)

@@ -37,14 +37,21 @@ def test_at_100_columns_a_line_an_agent_with_rating_interval_and_measures(result
     heading = next(line for line in lines if line.startswith("Agent"))
     told = telling_criterion(results)
     assert told in CRITERIA
-    for name in ("BT", "[95%]", "Elo", "win", "MRR@5 very", "MRR@5 somewhat", told, "failed"):
+    for name in ("points", "[95%]", "BT", "MRR@5 very", "MRR@5 somewhat", told, "failed"):
         assert name in heading
     for agent in AGENTS[:-1]:
-        row = next(line for line in lines if line.split()[:1] == [agent] and "leads" not in line)
-        bt, very = results.bradley_terry[agent], results.retrieval[agent]["RR(rel=2)@5"]
-        assert f"{bt.value:.0f}" in row and f"[{bt.ci_low:.0f}, {bt.ci_high:.0f}]" in row
-        assert f"{100 * (results.win_rate[agent].value or 0):.1f}%" in row
+        row = row_of(lines, agent)
+        points, very = results.points[agent], results.retrieval[agent]["RR(rel=2)@5"]
+        ends = f"[{100 * points.ci_low:.1f}, {100 * points.ci_high:.1f}]"
+        assert f"{100 * points.value:.1f}" in row and ends in row
+        assert f"{results.bradley_terry[agent].value:.0f}" in row
         assert f"{very.value:.3f}" in row and f"{results.pointwise[agent][told].value:.2f}" in row
+
+
+def row_of(lines: list[str], agent: str) -> str:
+    """The agent's row of the ranked table."""
+    heading = next(at for at, line in enumerate(lines) if line.startswith("Agent"))
+    return next(line for line in lines[heading:] if line.split()[:1] == [agent])
 
 
 def graded(results: Results, **means: tuple[float | None, ...]) -> Results:
@@ -97,7 +104,7 @@ def test_at_80_columns_the_failed_counts_stay(results: Results) -> None:
     text = printed(results, 80)
     assert "failed" in next(line for line in text.splitlines() if line.startswith("Agent"))
     assert results.failures is not None
-    row = next(line for line in text.splitlines() if line.startswith("knn-rag "))
+    row = row_of(text.splitlines(), "knn-rag")
     assert row.split()[-1] == str(results.failures.answers["knn-rag"]) == "1"
 
 
@@ -109,7 +116,16 @@ def test_what_the_judge_failed_on_stands_below_the_table(results: Results) -> No
 
 def test_what_is_wrong_comes_first_then_the_verdict(results: Results) -> None:
     text = " ".join(printed(results, 100).split())
-    places = [text.index(part) for part in (*TOLD, results.verdict.sentence, "P(best) 70.2%, 12 queries", "Agent BT")]
+    places = [
+        text.index(part)
+        for part in (
+            *TOLD,
+            results.verdict.sentence,
+            "expected to lose 1.2 points",
+            f"behind {results.verdict.leader}",
+            "Agent points",
+        )
+    ]
     assert places == sorted(places)
     assert "knn-rag has no rating" in text and "flip rate" in text
 
@@ -122,8 +138,18 @@ def test_a_note_on_the_ratings_is_said_once(results: Results) -> None:
 
 
 def test_a_missing_rating_is_a_dash(results: Results) -> None:
-    row = next(line for line in printed(results, 100).splitlines() if line.startswith("knn-rag "))
-    assert row.split()[1] == "–"
+    row = row_of(printed(results, 200).splitlines(), "knn-rag")
+    assert "–" in row.split()
+
+
+def test_the_picture_has_a_line_for_each_agent_behind_the_leader(results: Results) -> None:
+    lines = printed(results, 80).splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith(f"behind {results.verdict.leader}"))
+    for line, (agent, figure) in zip(lines[start + 1 :], results.verdict.differences.items(), strict=False):
+        assert line.split()[0] == agent and f"{100 * (figure.value or 0):.1f} [" in line
+        assert ("not told" in line) == (agent in results.verdict.untold) == ("○" in line)
+        assert f"{100 * results.verdict.p_best[agent]:.1f}%" in line and len(line) <= 80
+    assert "○" not in printed(results, 45)
 
 
 def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
@@ -140,7 +166,7 @@ def test_names_cannot_steer_the_terminal(tmp_path: Path) -> None:
 def test_columns_that_have_no_room_are_named(results: Results) -> None:
     narrow, wide = (" ".join(printed(results, width).split()) for width in (60, 300))
     said = narrow.partition("left out for want of room, and in the report: ")[2]
-    assert "MRR@5 somewhat" in said and "Elo" not in said.split(" flip rate")[0].split(", ")
+    assert "MRR@5 somewhat" in said and "points" not in said.split(" flip rate")[0].split(", ")
     assert "left out" not in wide
 
 

@@ -39,11 +39,11 @@ def test_ordinary_text_of_any_script_is_left_alone(text: str) -> None:
     assert untrusted(text) == text
 
 
-@pytest.mark.parametrize(("possible", "said"), [(2, "Either of two may be the best"), (3, "Any of 3 may be the best")])
-def test_two_that_may_be_the_best_are_either_of_two(possible: int, said: str) -> None:
-    names = ("a", "b", "c")[:possible]
-    choice = Choice(sentence="", best="a", runner_up="b", sure=False, possible_best=names, expected_regret=0.02)
-    assert beside_the_verdict(choice).startswith(f"{said} (95%): a")
+@pytest.mark.parametrize(("decided", "anyway"), [(False, " anyway"), (True, "")])
+def test_what_choosing_the_leader_may_lose(decided: bool, anyway: str) -> None:
+    choice = Choice(sentence="", leader="a", untold=("b",), decided=decided, expected_loss=0.02)
+    assert beside_the_verdict(choice) == f"Choosing a{anyway} is expected to lose 2 points against the best."
+    assert beside_the_verdict(Choice(sentence="", leader=None)) == ""
 
 
 def test_line_ends_become_newlines_and_one_line_has_none() -> None:

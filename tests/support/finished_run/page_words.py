@@ -20,14 +20,24 @@ def check_page(page: Page, results: dict[str, Any]) -> None:
     assert [row.cells[0].strip() for row in page.of("ranking", "") if row.cells[0].strip() in agents] == agents
     for figure in (results["flip_rate"], results["first_shown_wins"]):
         assert words(figure, 1, 100, "%") in " ".join(page.text.split())
-    for agent, chance in results["verdict"]["p_best"].items():
-        assert _row(page, "verdict", agent).cells[-1].strip() == f"{100 * chance:.1f}%"
+    _verdict(page, results["verdict"])
     for text in (results["verdict"]["sentence"], results["note"], *results["notices"]):
         said, told = " ".join(text.split()), " ".join(page.text.split())
         assert said in told or said[:1].upper() + said[1:] in told, text
     _labels(page, results)
     _tests(page, results)
     _run(page, results)
+
+
+def _verdict(page: Page, verdict: dict[str, Any]) -> None:
+    """One row for the leader, and one for each other with how far it is behind and whether it is told."""
+    for agent, chance in verdict["p_best"].items():
+        row = next(row for row in page.of("verdict", agent) if row.cells[0].split()[0] == agent)
+        assert row.cells[-1].strip() == f"{100 * chance:.1f}%"
+        if agent == verdict["leader"]:
+            continue
+        assert row.cells[0].split()[1:] == (["told"] if agent in verdict["told"] else ["may", "be", "the", "best"])
+        _says(row.cells[2], verdict["differences"][agent], 1, 100, said=page.text)
 
 
 def words(figure: Figure, digits: int, times: int = 1, sign: str = "") -> str:
@@ -62,11 +72,12 @@ def _row(page: Page, section: str, agent: str, wanted: int = 0) -> Row:
 def _ranking(page: Page, results: dict[str, Any], agent: str) -> None:
     row = _row(page, "ranking", agent)
     cells, heads = row.cells[1:], row.heads[1:]
-    ratings = ("bradley_terry", 0, 1, ""), ("elo", 0, 1, ""), ("win_rate", 1, 100, "%")
-    for cell, head, (name, digits, times, sign) in zip(cells[:3], heads[:3], ratings, strict=True):
-        _says(cell, results[name][agent], digits, times, sign, said=head)
+    for cell, head, (name, digits, times) in zip(
+        cells[:2], heads[:2], (("points", 1, 100), ("bradley_terry", 0, 1)), strict=True
+    ):
+        _says(cell, results[name][agent], digits, times, said=head)
     _says(cells[-1], results["answers"][agent]["answered"], 1, 100, "%", said=heads[-1])
-    for cell, head in zip(cells[3:-1], heads[3:-1], strict=True):
+    for cell, head in zip(cells[2:-1], heads[2:-1], strict=True):
         name = head.split(" n ")[0].strip()
         graded = results["pointwise"][agent].get(name.lower().replace(" ", "_"))
         names = {"MRR@": "RR(rel=2)@", "nDCG@": "nDCG@"}
@@ -78,9 +89,12 @@ def _ranking(page: Page, results: dict[str, Any], agent: str) -> None:
         _says(cell, figure, 3, said=head)
     low, high = results["rating_detail"]["ranks"].get(agent, ("", ""))
     assert _row(page, "ratings", agent).cells[-1].strip() == (f"{low}" if low == high else f"{low}–{high}") or low == ""
-    for number, kind in enumerate(("bradley_terry", "elo")):
+    for number, (kind, digits, times) in enumerate((("points", 1, 100), ("bradley_terry", 0, 1))):
         shown = " ".join(_row(page, "ratings", agent, number).cells[-2 if number == 0 else -1].split())
-        assert words(results[kind][agent], 0).startswith(shown) and shown
+        assert words(results[kind][agent], digits, times).startswith(shown) and shown
+    folded = _row(page, "ratings", agent, 2)
+    _says(folded.cells[1], results["elo"][agent], 0, said=folded.heads[1] + page.text)
+    _says(folded.cells[2], results["win_rate"][agent], 1, 100, "%", said=folded.heads[2] + page.text)
 
 
 def _named(key: str, name: str, begins: dict[str, str]) -> bool:
@@ -133,8 +147,8 @@ def _labels(page: Page, results: dict[str, Any]) -> None:
 def _tests(page: Page, results: dict[str, Any]) -> None:
     rows = [row for row in page.rows if row.section == "tests"][1:]
     for row, test in zip(rows, results["tests"], strict=True):
-        share = test["measure"] == "win_rate"
-        _says(row.cells[3], test["difference"], 1 if share else 3, 100 if share else 1, "%" if share else "")
+        points = test["measure"] == "points"
+        _says(row.cells[3], test["difference"], 1 if points else 3, 100 if points else 1)
         p, df = test["p"], test["df"]
         assert [cell.strip() for cell in row.cells[1:3]] == [test["agent_a"], test["agent_b"]]
         assert [cell.strip() for cell in row.cells[4:7]] == [

@@ -97,7 +97,7 @@ def test_a_text_in_any_script_comes_out_right(scripts: Ingested, name: str) -> N
     if not name.startswith(("chinese", "japanese", "korean", "thai")):  # lines break between words
         assert text.split() == wanted.split()
     reader = scripts.readers[name]["reader"]
-    assert (reader in {"pdfium", "pypdf"} if RIGHT[name] == "either" else reader == RIGHT[name])
+    assert reader in {"pdfium", "pypdf"} if RIGHT[name] == "either" else reader == RIGHT[name]
     assert name not in scripts.unreadable
 
 
