@@ -15,7 +15,6 @@ TABLES = (
     "corrected",
     "ratings",
     "verdict",
-    "pair_verdicts",
     "agreement",
     "rank_p",
     "gate",

@@ -18,8 +18,8 @@ from itertools import product
 import numpy as np
 
 from benchmarks.coverage.ranking_judge import Judge, Judged, Signs, Truth, World, play, truth
-from benchmarks.coverage.tournaments import Tables, table_5
 from benchmarks.coverage.verdict import decided
+from benchmarks.ratings.tournaments import Tables, table_5
 from ragassay.arrays import Floats, Truths
 from ragassay.evaluate.statistics.clustered import estimate, interval, intervals
 from ragassay.evaluate.statistics.holm import holm

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.coverage.comparisons import drawn, sections
-from benchmarks.coverage.tournaments import points_by
+from benchmarks.ratings.tournaments import points_by
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.games.blocks import Plan

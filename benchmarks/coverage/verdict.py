@@ -2,11 +2,11 @@
 
     python -m benchmarks.coverage.verdict [EXPERIMENTS]
 
-The games are those of `tournaments.py`: two exactly equal best agents in worlds of many kinds, the shares of Table 5 of
-the RAGElo paper, a judge that fails, games chosen adaptively. What is decided is decided by the product's functions;
-only runs that the t-tests of its ladder would decide are given to them, since all else in it makes telling harder.
-Beside stands the procedure as it was before points: the leader against each other by the shares of games won, a t-test
-and sign flips, both two-sided at 4.5%.
+The games are those of `ratings/tournaments.py`: two exactly equal best agents in worlds of many kinds, the shares of
+Table 5 of the RAGElo paper, a judge that fails, games chosen adaptively. What is decided is decided by the product's
+functions; only runs that the t-tests of its ladder would decide are given to them, since all else in it makes telling
+harder. Beside stands the procedure as it was before points: the leader against each other by the shares of games won, a
+t-test and sign flips, both two-sided at 4.5%.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from benchmarks.coverage.tournaments import (
+from benchmarks.ratings.tournaments import (
     Scores,
     Tables,
     World,

@@ -25,7 +25,7 @@ from scipy.special import ndtri
 from scipy.stats import kendalltau
 
 from benchmarks.coverage.ratings import World, query_names, rated, simulate, verdict_shares
-from benchmarks.coverage.tournaments import table_5
+from benchmarks.ratings.tournaments import table_5
 from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.games.adaptive import Design, places, play_out, play_together

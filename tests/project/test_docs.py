@@ -114,7 +114,7 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         "judges.faults.planting",
         "judges.faults.prose",
         "coverage.ranking_judge",
-        "coverage.tournaments",
+        "ratings.tournaments",
         "coverage.two_agents",
         "judges.meta_sets",
         "judges.wordings",

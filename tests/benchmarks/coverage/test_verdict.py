@@ -7,7 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from benchmarks.coverage.tournaments import (
+from benchmarks.coverage.verdict import decided, may_be_decided, selectively, standing, told, verdicts_of
+from benchmarks.ratings.tournaments import (
     Tables,
     World,
     equal_best,
@@ -18,7 +19,6 @@ from benchmarks.coverage.tournaments import (
     table_5,
     unequal_ties,
 )
-from benchmarks.coverage.verdict import decided, may_be_decided, selectively, standing, told, verdicts_of
 from ragassay.evaluate.ratings.points import points_of
 
 NAMES = ["00", "01", "02", "03", "04", "05"]

@@ -1,6 +1,6 @@
 """Two agents on a measure: is one that fails called better, and are two that differ by what matters called equal?
 
-    python -m benchmarks.coverage.pair_verdicts [EXPERIMENTS]
+    python -m benchmarks.ratings.pair_verdicts [EXPERIMENTS]
 
 Of two equal agents one fails on half of the queries on which it would score 0. And two that win points of games, of
 which a fifth are ties, where 5 points matter.
