@@ -65,13 +65,13 @@ def said(connection: socket.socket, seconds: float = 10.0) -> bytes:
 
 
 @pytest.mark.parametrize("half", HALVES.values(), ids=HALVES)
-def test_half_a_request_is_not_waited_for(half: bytes, capfd: pytest.CaptureFixture[str]):
+def test_half_a_request_is_not_waited_for(half: bytes, capsys: pytest.CaptureFixture[str]):
     with listening(0.6) as place, socket.create_connection(place) as connection:
         begun = time.monotonic()
         connection.sendall(half)
         said(connection)
         assert time.monotonic() - begun < 4
-    assert "Traceback" not in capfd.readouterr().err
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_a_header_that_comes_byte_by_byte_is_cut_off():
