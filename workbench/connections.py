@@ -31,7 +31,8 @@ def server_of(app: ASGIApp, *, seconds: float = SECONDS, most: int = MOST) -> uv
         pass
 
     Limited.seconds, Limited.most = seconds, most
-    quiet: dict[str, Any] = {"log_level": "warning", "server_header": False, "access_log": False}
+    # uvicorn's own configuration of logging closes the handlers of everybody else.
+    quiet: dict[str, Any] = {"log_config": None, "log_level": "warning", "server_header": False, "access_log": False}
     return uvicorn.Server(
         uvicorn.Config(app, http=Limited, ws="none", h11_max_incomplete_event_size=LARGEST_HEADER, **quiet)
     )
