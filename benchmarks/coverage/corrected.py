@@ -29,6 +29,9 @@ from .labelled import COVERS, Cell, Interval, drawn, judged, mean_and_least, sam
 from .two_agents import UNEQUAL, corrected_difference, equal_agents, unequal_agents
 
 ITEMS = 2000
+ADAPTIVE = 25
+"""So many times fewer experiments of adaptive play, each of which has six win rates and five differences."""
+
 TRUTHS = (0.5, 0.8, 0.9, 0.95)
 JUDGES = ((1.0, 0.2), (0.95, 0.05), (0.98, 0.5))
 LABELS = (30, 50)
@@ -170,7 +173,7 @@ def _rates(simulations: int) -> Iterator[Cell]:
 
 PARTS: dict[str, Callable[[int], Iterator[Cell]]] = {
     "differences": _differences,
-    "adaptive": adaptive_labels.cells,
+    "adaptive": lambda simulations: adaptive_labels.cells(ceil(simulations / ADAPTIVE)),
     "needed": _needed,
     "rates": _rates,
 }
