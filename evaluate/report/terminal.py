@@ -24,7 +24,7 @@ from .judges import panel_lines
 from .plots import Scale
 from .sources import orders_lines
 from .telling import telling_criterion
-from .wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
+from .wording import Kind, Shown, beside_the_verdict, confidence, kind_of, measure_name, shown
 
 _AGENT_WIDTH = 32
 
@@ -64,22 +64,22 @@ _DRAWN, _LEAST_DRAWN = 30, 10
 
 def _picture(results: Results, width: int) -> list[str]:
     """A row for each agent behind the leader: how far, drawn where there is room, whether it is told, and P(best)."""
-    rows = [row for row in lead_rows(results) if row.difference is not None and row.difference.value is not None]
+    every = lead_rows(results)
+    rows = [row for row in every if row.difference and row.difference.value is not None]
     if not rows:
         return []
-    heads = (f"behind {one_line(str(results.verdict.leader))}"[:_AGENT_WIDTH], "points of 100", "", "P(best)")
-    cells = [heads]
-    for row in rows:
-        behind = shown(row.difference, "points")
+    cells = [("behind the leader", "points of 100", "", "P(best)")]
+    for row in (every[0], *rows):
+        behind = shown(row.difference, "points") if row.difference else Shown("", "", "", "")
         chance = "" if row.p_best is None else f"{row.p_best:.1%}"
-        told = "told" if row.told else "not told"
+        told = "leads" if row is every[0] else "told" if row.told else "not told"
         cells.append((one_line(row.agent)[:_AGENT_WIDTH], f"{behind.value} {behind.interval}".strip(), told, chance))
     widths = [max(cell_len(line[column]) for line in cells) for column in range(4)]
     ends = [
         end for row in rows if (f := row.difference) for end in (0.0, f.value, f.ci_low, f.ci_high) if end is not None
     ]
     drawn, axis = min(_DRAWN, width - sum(widths) - 2 * 4), Scale(min(ends), max(*ends, min(ends) + 0.01), ())
-    pictures = ["", *(_drawn(row.difference, axis, row.told, drawn) for row in rows if row.difference)]
+    pictures = ["", "", *(_drawn(row.difference, axis, row.told, drawn) for row in rows if row.difference)]
     lines = []
     for (name, value, told, chance), picture in zip(cells, pictures, strict=True):
         parts = [name + " " * (widths[0] - cell_len(name)), value.rjust(widths[1]), told.ljust(widths[2])]

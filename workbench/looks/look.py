@@ -1,7 +1,8 @@
 """The agents on one measure and some queries: each one's mean, and the baseline less each other.
 
 The means and the differences are those of `compare`: clustered by source section, every pair of agents corrected
-together by Holm, so that on all queries they are the report's own.
+together by Holm, on points from the leader, so that on all queries they are the report's own. On a slice, games that
+failed are left out.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def look(index: Index, wanted: Wanted) -> Look:
     mask = wanted.slice.mask(index, queries)
     rows = _rows(index, queries, mask, wanted)
     clusters = queries.clusters.where(mask[queries.by_id])
-    first = from_leader(rows.table, clusters, wanted.seed) if measure.name == POINTS else None
+    first = from_leader(rows.table, clusters, wanted.seed) if measure.name == POINTS and not wanted.told else None
     asked = (rows.table, clusters, measure.width, wanted.seed, wanted.matters)
     pairs = wanted.told or compare_table(measure.name, *asked, beside=False, leader=first)
     means = {

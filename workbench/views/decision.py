@@ -187,7 +187,7 @@ def _ranks(results: Results) -> list[tuple[str, Figure]]:
         if agent in results.rating_detail.ranks:
             low, high = results.rating_detail.ranks[agent]
             ends = {"ci_low": float(min(low, place)), "ci_high": float(max(high, place))}
-            found.append((agent, Figure(value=float(place), n=results.win_rate[agent].n, **ends)))
+            found.append((agent, Figure(value=float(place), n=results.points[agent].n, **ends)))
     return found
 
 

@@ -122,7 +122,7 @@ def test_what_is_wrong_comes_first_then_the_verdict(results: Results) -> None:
             *TOLD,
             results.verdict.sentence,
             "expected to lose 1.2 points",
-            f"behind {results.verdict.leader}",
+            "behind the leader",
             "Agent points",
         )
     ]
@@ -144,7 +144,9 @@ def test_a_missing_rating_is_a_dash(results: Results) -> None:
 
 def test_the_picture_has_a_line_for_each_agent_behind_the_leader(results: Results) -> None:
     lines = printed(results, 80).splitlines()
-    start = next(at for at, line in enumerate(lines) if line.startswith(f"behind {results.verdict.leader}"))
+    start = next(at for at, line in enumerate(lines) if line.startswith("behind the leader")) + 1
+    leader = str(results.verdict.leader)
+    assert lines[start].split() == [leader, "leads", f"{100 * results.verdict.p_best[leader]:.1f}%"]
     for line, (agent, figure) in zip(lines[start + 1 :], results.verdict.differences.items(), strict=False):
         assert line.split()[0] == agent and f"{100 * (figure.value or 0):.1f} [" in line
         assert ("not told" in line) == (agent in results.verdict.untold) == ("○" in line)
