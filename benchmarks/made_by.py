@@ -21,6 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 DATA = frozenset((".md", ".json", ".jsonl", ".sql", ".j2", ".css"))
 """What is read besides modules: prompts, templates, defaults; beside a module, or in a folder without modules."""
+WRITTEN = frozenset(("README.md", "SOURCES.md", "results.md"))
+"""What people read, and what the commands write themselves."""
 
 _LINE = re.compile(r"^Made by code (?P<code>[0-9a-f]{16})\b.*$", re.MULTILINE)
 
@@ -71,9 +73,10 @@ def _files(name: str, root: Path) -> list[Path]:
 
 
 def _data(folder: Path) -> Iterator[Path]:
-    below = [one for one in folder.iterdir() if one.is_dir() and not any(one.glob("*.py"))]
+    below = [one for one in folder.iterdir() if one.is_dir() and not any(one.glob("*.py")) and one.name != "results"]
     for place in (folder, *below):
-        yield from (path for path in place.iterdir() if path.is_file() and path.suffix in DATA)
+        files = (path for path in place.iterdir() if path.is_file() and path.suffix in DATA)
+        yield from (path for path in files if path.name not in WRITTEN)
 
 
 def _imported(path: Path, root: Path) -> Iterator[Path]:

@@ -40,7 +40,8 @@ class ServerCall(Generic[T]):
     """One call of a model's server, of so many texts with about so many tokens.
 
     `ask` makes it, `read` says what the reply holds (ValueError, with a phrase, where it is not what was asked for),
-    `searches` how many searches it is charged as, None where it is charged by tokens.
+    `keep` puts that where it is not asked for again, one call at a time and before anybody sees it, `searches` says how
+    many searches it is charged as, None where it is charged by tokens.
     """
 
     label: str
@@ -49,6 +50,7 @@ class ServerCall(Generic[T]):
     tokens: int
     ask: Callable[[], Any]
     read: Callable[[Any], T]
+    keep: Callable[[T], None]
     searches: Callable[[Any], int | None] = lambda _: None
 
 
@@ -59,7 +61,7 @@ class ServerCalls:
         self._desk, self._stage, self._ledger = desk, stage, ServerLedger(ledger)
         self._failed: Counter[str] = Counter()
         self._used: set[str] = set()
-        self._silent, self._lock = 0, threading.Lock()
+        self._silent, self._lock, self._keeping = 0, threading.Lock(), threading.Lock()
 
     def use(self, model: str) -> None:
         """Count a model among those used; what this stage has paid for it before counts towards the limit, once."""
@@ -82,16 +84,19 @@ class ServerCalls:
         pool = ThreadPoolExecutor(max(1, min(at_once, n)), thread_name_prefix="serve")
         try:
             while True:
-                while not self._desk.stop.is_set() and len(waiting) < at_once and (call := next(source, None)):
-                    waiting.add(pool.submit(self._work, call, n))
-                if not waiting:
-                    break
                 try:
+                    while not self._desk.stop.is_set() and len(waiting) < at_once and (call := next(source, None)):
+                        future = Future[tuple[ServerCall[T], T | Failed]]()
+                        waiting.add(future)
+                        pool.submit(self._fulfil, future, call, n)
+                    if not waiting:
+                        break
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 except KeyboardInterrupt as stopped:  # what is under way is paid for: it is given first
-                    trouble = trouble or stopped
+                    trouble = stopped
                     self._desk.stop.set()
-                    continue
+                    pool.shutdown()
+                    done, waiting = {future for future in waiting if future.done()}, set()
                 for future in done:
                     if error := future.exception():
                         trouble = trouble or error
@@ -110,6 +115,13 @@ class ServerCalls:
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+    def _fulfil(self, future: Future[tuple[ServerCall[T], T | Failed]], call: ServerCall[T], n: int) -> None:
+        """Work for a future of ours: the pool's own is lost where a stop reaches the main thread in `submit`."""
+        try:
+            future.set_result(self._work(call, n))
+        except BaseException as error:  # noqa: BLE001 -- told through the future
+            future.set_exception(error)
 
     def _work(self, call: ServerCall[T], n: int) -> tuple[ServerCall[T], T | Failed]:
         """Make one call. Raises BudgetSpent at the limit, InputError where every call would fail."""
@@ -138,7 +150,10 @@ class ServerCalls:
             with self._lock:
                 self._silent = 0
             try:
-                return call.read(reply)
+                got = call.read(reply)
+                with self._keeping:
+                    call.keep(got)
+                return got
             except _UNREADABLE as error:
                 laid_out = "a reply that is not laid out as expected"
                 problem = str(error) if type(error) is ValueError else f"{laid_out} ({type(error).__name__})"

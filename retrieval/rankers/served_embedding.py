@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
 
 from ragassay.arrays import Singles
 from ragassay.calls.caller import Caller
@@ -50,11 +49,8 @@ class ServedEmbedder(Embedder):
             if isinstance(got, Failed):
                 error = error or got.error
                 continue
-            keys, clean, raw = got
-            if known.dimensions not in {None, raw.shape[1]}:
-                error = error or f"gives vectors of {raw.shape[1]} numbers, where there are some of {known.dimensions}"
-                continue
-            self._cache.add(keys, unit_vectors(raw, self._model, clean))
+            if known.dimensions != got.shape[1]:
+                error = error or f"gives vectors of {got.shape[1]} numbers, where there are some of {known.dimensions}"
         if error:
             remedy = "what came is kept: run again to go on, or name another model"
             raise InputError(f"{self._model} cannot embed: {error}", remedy=remedy)
@@ -71,14 +67,16 @@ class ServedEmbedder(Embedder):
                 keys, batch, tokens = [*keys, key], [*batch, text], tokens + more
             yield keys, batch
 
-    def _call(self, keys: list[bytes], batch: list[Text]) -> ServerCall[tuple[list[bytes], list[str], Singles]]:
-        clean = [self._clean(text) for text in batch]
+    def _call(self, keys: list[bytes], batch: list[Text]) -> ServerCall[Singles]:
+        clean, known = [self._clean(text) for text in batch], self._cache.known()
 
-        def read(reply: Any) -> tuple[list[bytes], list[str], Singles]:
-            return keys, clean, vectors_of(reply, len(clean))
+        def keep(raw: Singles) -> None:
+            if known.dimensions in {None, raw.shape[1]}:
+                self._cache.add(keys, unit_vectors(raw, self._model, clean))
 
+        read = partial(vectors_of, n=len(clean))
         tokens = sum(map(count_tokens, clean))
-        return ServerCall(LABEL, self._model, len(clean), tokens, partial(self._server.ask, clean), read)
+        return ServerCall(LABEL, self._model, len(clean), tokens, partial(self._server.ask, clean), read, keep)
 
     def _clean(self, text: Text) -> str:
         """The text behind its model's prefix; a lone surrogate is not text."""

@@ -40,9 +40,6 @@ class ServerReranker:
         for call, got in self._caller.serve(calls, len(calls)):
             if isinstance(got, Failed):
                 failed[list(owed)[calls.index(call)]] = got
-            else:
-                key, scores = got
-                self._caller.keep(key, _body(scores))
         return [failed.get(key) or self._kept(key, len(found)) for key, (_, found) in zip(keys, texts, strict=True)]
 
     def _key(self, query: str, texts: tuple[str, ...]) -> str:
@@ -54,13 +51,16 @@ class ServerReranker:
         body = self._caller.kept(key) if n else None
         return list(scores_of(body, n)) if body is not None else []
 
-    def _call(self, key: str, query: str, texts: tuple[str, ...]) -> ServerCall[tuple[str, list[float]]]:
-        def read(reply: Any) -> tuple[str, list[float]]:
-            return key, scores_of(reply, len(texts))
+    def _call(self, key: str, query: str, texts: tuple[str, ...]) -> ServerCall[list[float]]:
+        def keep(scores: list[float]) -> None:
+            self._caller.keep(key, _body(scores))
 
+        read = partial(scores_of, n=len(texts))
         tokens = len(texts) * count_tokens(query) + sum(map(count_tokens, texts))
         ask = partial(self._server.ask, query, texts)
-        return ServerCall(LABEL, self._server.model, len(texts), tokens, ask, read, partial(searches_of, n=len(texts)))
+        return ServerCall(
+            LABEL, self._server.model, len(texts), tokens, ask, read, keep, partial(searches_of, n=len(texts))
+        )
 
 
 def _body(scores: list[float]) -> dict[str, Any]:
