@@ -152,7 +152,9 @@ def _bare(source: str) -> str:
 def _commit(root: Path) -> str:
     """As git tells it, "and changes since" where the tree has some, "unknown" without git."""
     try:
-        asked = [["git", "rev-parse", "--short=12", "HEAD"], ["git", "status", "--porcelain", "--untracked-files=no"]]
+        code = (".", ":!docs", ":!benchmarks/results", ":!benchmarks/results.md")
+        status = ["git", "status", "--porcelain", "--untracked-files=no", "--", *code]
+        asked = [["git", "rev-parse", "--short=12", "HEAD"], status]
         said = [subprocess.run(one, cwd=root, check=True, capture_output=True, text=True).stdout for one in asked]
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
