@@ -43,7 +43,10 @@ NOT_MEASURED = {
     "docs/your-own-documents.md": {"3,000", "60 s"},
 }
 """What looks measured and is not: versions, a licence, levels, limits and bars, a definition's, a paper's number."""
-OF_OTHERS = {"docs/evaluators.md": {"0.416", "0.477", "0.513", "0.644", "0.645", "0.669", "0.866"}, "docs/labels.md": {"4.1"}}
+OF_OTHERS = {
+    "docs/evaluators.md": {"0.416", "0.477", "0.513", "0.644", "0.645", "0.669", "0.866"},
+    "docs/labels.md": {"4.1"},
+}
 """Figures that a page gives as another's, printed elsewhere with more digits, and a section of a paper."""
 KEPT_NOWHERE = {"docs/questions.md": {"0.06"}, "docs/question-worth.md": {"77.7%"}}
 """Measured by hand, or before a change, and in no results file."""
