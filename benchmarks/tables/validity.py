@@ -1,9 +1,15 @@
 """What `ragassay validity` says of a corpus that was screened, the judge's labels of another run beside it.
 
-    python -m benchmarks.tables.validity CORPUS RESULTS [QRELS]
+    python -m benchmarks.tables.validity CORPUS RESULTS [QRELS] [-- CORPUS RESULTS [QRELS]] …
 
 RESULTS is the folder of the screening; QRELS is the `qrels.trec` of a run over the same passages and queries, such as
-`make demo` leaves it, and is copied there. Prints what benchmarks/results/tables/validity.md holds.
+`make demo` leaves it, and is copied there. Prints what benchmarks/results/tables/validity.md holds: of the demo's
+corpus, which `benchmarks.tables.screening` has screened, and of people's questions of Debian, which is made so:
+
+    cp -r benchmarks/replies/debian-reference CORPUS && cp DATA/pdfs/debian-reference.en.pdf CORPUS
+    ragassay ingest CORPUS --results RESULTS && ragassay questions CORPUS --results RESULTS
+    ragassay screen CORPUS --results RESULTS
+    python -m benchmarks.question_worth.judged_pool CORPUS RESULTS && ragassay screen CORPUS --results RESULTS
 """
 
 from __future__ import annotations
@@ -45,4 +51,9 @@ def main(corpus: str, results: str, qrels: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    left = sys.argv[1:]
+    while left:
+        end = left.index("--") if "--" in left else len(left)
+        main(*left[:end])
+        left = left[end + 1 :]
+        print("\n" if left else "", end="")
