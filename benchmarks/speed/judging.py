@@ -3,8 +3,8 @@
     python -m benchmarks.speed.judging [ANSWERS] [JUDGES]
 
 ANSWERS (1,000) answers, four a query, each with three passages, against a loopback server of 200 ms latency, 32 calls
-at a time, after one call that loads the SDK. JUDGES are names with commas; by default all that ask a model. The ideal
-is calls x 0.2 s / 32.
+at a time, after one call that loads the SDK. JUDGES are names with commas; by default all that ask the judge and load
+no model of their own. The ideal is calls x 0.2 s / 32.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.servers.latency import LatencyServer
@@ -21,6 +22,7 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.evaluate.judging.catalog import BUILT_IN, experiment_evaluators
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
+from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
@@ -29,7 +31,6 @@ from ragassay.prompts import Message
 from ragassay.records import Answer, Passage, Query
 
 LATENCY_S, AT_ONCE, A_QUERY = 0.2, 32, 4
-NO_MODEL = {"hallucination", "golden_similarity", "document_recall"}
 
 
 def material(n_answers: int) -> list[QueryCase]:
@@ -55,10 +56,17 @@ def _answer(number: int, agent: int) -> str:
     return f"Timer {number} is set by register {number}{agent} [1]. It counts up to {agent} [2]."
 
 
+def asking_alone() -> Iterator[str]:
+    """The judges that ask the judge and load no model of their own."""
+    for name, kind in BUILT_IN.items():
+        if kind.asks == "judge" and kind.check_at_hand is Evaluator.check_at_hand:
+            yield name
+
+
 def main() -> None:
     """Print a table of one line."""
     n_answers = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    names = sys.argv[2].split(",") if len(sys.argv) > 2 else [name for name in BUILT_IN if name not in NO_MODEL]
+    names = sys.argv[2].split(",") if len(sys.argv) > 2 else [*asking_alone()]
     os.environ["OPENAI_API_KEY"] = "none"
     with LatencyServer(LATENCY_S) as server, tempfile.TemporaryDirectory() as folder:
         experiment = Experiment.model_validate(
