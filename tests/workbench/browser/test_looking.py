@@ -26,6 +26,7 @@ def test_from_the_first_page_to_the_evidence(tab: Watched):
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     page.get_by_role("link", name="Queries", exact=True).click()
     expect(page.get_by_role("status")).to_have_text("12 of 12 queries")
+    page.wait_for_load_state()  # what is typed before the scripts are there, nobody hears
     page.get_by_label("Search").fill("EEPROM")
     expect(page.get_by_role("status")).to_have_text("1 of 12 queries")
     expect(page.locator("table.queries tbody th")).to_contain_text("EEPROM")
