@@ -28,7 +28,7 @@ from ragassay.synth.ingest import ingest
 from ragassay.workbench.index.build import build
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
 HOSTILE_NAME = '"><img src=x onerror=alert(4)>.pdf'
@@ -134,3 +134,8 @@ class Watched:
         """Open an address of the server, and wait until nothing is under way."""
         answer = self.page.goto(self.url + path, wait_until=until)
         assert answer is not None and answer.ok, path
+
+    def follow(self, link: Locator) -> None:
+        """Click a link, and wait until the page it leads to is there and nothing is under way."""
+        with self.page.expect_navigation(wait_until="networkidle"):
+            link.click()

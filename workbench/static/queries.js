@@ -15,3 +15,8 @@ document.addEventListener("keydown", (event) => {
     document.querySelector(step > 0 ? "a[rel=next]" : "a[rel=prev]")?.click();
   }
 });
+// What was typed before the scripts were there, or put back by the browser, is asked for now.
+window.addEventListener("load", () => {
+  const typed = document.querySelector("form.filters input[type=search]");
+  if (typed && typed.value !== typed.defaultValue) typed.dispatchEvent(new Event("input", { bubbles: true }));
+});

@@ -12,7 +12,7 @@ from support.made_up_results.texts import AGENTS
 from support.served import Served, Watched
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
 MOST_PAGES = 60
 VIEWS = ("decision", "queries", "compare", "test-set", "labels", "progress", "a query", "a page")
@@ -24,9 +24,8 @@ def test_from_the_first_page_to_the_evidence(tab: Watched):
     page = tab.page
     tab.go("/results/decision")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    page.get_by_role("link", name="Queries", exact=True).click()
+    tab.follow(page.get_by_role("link", name="Queries", exact=True))
     expect(page.get_by_role("status")).to_have_text("12 of 12 queries")
-    page.wait_for_load_state()  # what is typed before the scripts are there, nobody hears
     page.get_by_label("Search").fill("EEPROM")
     expect(page.get_by_role("status")).to_have_text("1 of 12 queries")
     expect(page.locator("table.queries tbody th")).to_contain_text("EEPROM")
@@ -37,23 +36,37 @@ def test_from_the_first_page_to_the_evidence(tab: Watched):
     for _ in range(8):
         page.keyboard.press("j")
     expect(page.locator("table.queries tbody th a").nth(7)).to_be_focused()
-    page.keyboard.press("Enter")
+    with page.expect_navigation(wait_until="networkidle"):
+        page.keyboard.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_contain_text("EEPROM")
     for agent in AGENTS:
         expect(page.locator("article h3").get_by_text(agent, exact=True)).to_be_visible()
-    page.locator("ol.passages-shown a[href*='/page/']").first.click()
+    tab.follow(page.locator("ol.passages-shown a[href*='/page/']").first)
     expect(page.locator("svg.sheet-picture rect.passage").first).to_be_visible()
     inside, on = boxes(page)
     assert inside, on
-    page.get_by_role("link", name=re.compile("Back to the query")).click()
+    tab.follow(page.get_by_role("link", name=re.compile("Back to the query")))
     expect(page.get_by_role("heading", level=1)).to_contain_text("EEPROM")
     assert not tab.wrong
+
+
+def test_what_is_typed_before_the_scripts_are_there_is_asked_for(tab: Watched):
+    from playwright.sync_api import expect
+
+    held: list[Route] = []
+    tab.page.route("**/htmx.min.js", lambda script: held.append(script))
+    tab.page.goto(f"{tab.url}/results/queries", wait_until="commit")
+    tab.page.get_by_label("Search").fill("EEPROM")
+    expect(tab.page.get_by_role("status")).to_have_text("12 of 12 queries")
+    for script in held:
+        script.continue_()
+    expect(tab.page.get_by_role("status")).to_have_text("1 of 12 queries")
+    assert held and not tab.wrong
 
 
 def boxes(page: Page) -> tuple[bool, object]:
     """Whether the picture came and every mark lies on it."""
     drawn = page.locator("svg.sheet-picture").first
-    page.wait_for_load_state("networkidle")
     outer = drawn.bounding_box()
     marks = [mark.bounding_box() for mark in drawn.locator("rect.passage").all()]
     assert outer is not None and marks
@@ -136,11 +149,9 @@ def open_view(tab: Watched, view: str) -> None:
     """A view by its address; a query and a page of a document by the links that lead there."""
     tab.go("/results/" + (view if " " not in view else "queries"))
     if " " in view:
-        tab.page.locator("table.queries tbody th a").first.click()
-        tab.page.wait_for_load_state("networkidle")
+        tab.follow(tab.page.locator("table.queries tbody th a").first)
     if view == "a page":
-        tab.page.locator("ol.passages-shown a[href*='/page/']").first.click()
-        tab.page.wait_for_load_state("networkidle")
+        tab.follow(tab.page.locator("ol.passages-shown a[href*='/page/']").first)
 
 
 def test_an_agent_has_one_colour_in_all_views(tab: Watched):
