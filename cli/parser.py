@@ -8,56 +8,65 @@ from typing import Any, NoReturn
 
 from ragassay.text import did_you_mean
 
-from .on_files import (
-    agree,
-    agree_systems,
-    calibrate,
-    check,
-    consistency,
-    gate,
-    meta_eval,
-    opensearch,
-    perturb,
-    plot,
-    rate,
-    score,
-    search,
-)
+from .on_files.agree import add_agree
+from .on_files.agree_systems import add_agree_systems
+from .on_files.calibrate import add_calibrate
+from .on_files.check import add_check
+from .on_files.consistency import add_consistency
+from .on_files.gate import add_gate
+from .on_files.meta_eval import add_meta_eval
+from .on_files.opensearch import add_opensearch
+from .on_files.perturb import add_perturb
+from .on_files.plot import add_plot
+from .on_files.rate import add_rate
+from .on_files.score import add_score
+from .on_files.search import add_search
 from .options import STATUS, actions
-from .verbs import (
-    archive,
-    completion,
-    demo,
-    doctor,
-    export,
-    import_,
-    judges,
-    label_sheet,
-    model,
-    new,
-    plan,
-    replies,
-    run,
-    serve,
-    stage,
-    validity,
-)
+from .verbs.archive import add_archive
+from .verbs.completion import add_completion
+from .verbs.demo import add_demo
+from .verbs.doctor import add_doctor
+from .verbs.export import add_export
+from .verbs.import_ import add_import
+from .verbs.judges import add_judges
+from .verbs.label_sheet import add_label_sheet
+from .verbs.model import add_model
+from .verbs.new import add_new
+from .verbs.plan import add_plan
+from .verbs.replies import add_replies
+from .verbs.run import add_run
+from .verbs.serve import add_serve
+from .verbs.stage import add_stage
+from .verbs.validity import add_validity
 
-EXPERIMENT = (demo, new, run, plan, stage, validity, judges, replies, label_sheet, serve, model, doctor)
+EXPERIMENT = (
+    add_demo,
+    add_new,
+    add_run,
+    add_plan,
+    add_stage,
+    add_validity,
+    add_judges,
+    add_replies,
+    add_label_sheet,
+    add_serve,
+    add_model,
+    add_doctor,
+)
 ON_FILES = (
-    check,
-    perturb,
-    search,
-    opensearch,
-    score,
-    rate,
-    plot,
-    consistency,
-    gate,
-    agree,
-    agree_systems,
-    calibrate,
-    meta_eval,
+    add_check,
+    add_perturb,
+    add_search,
+    add_opensearch,
+    add_score,
+    add_rate,
+    add_plot,
+    add_consistency,
+    add_gate,
+    add_agree,
+    add_agree_systems,
+    add_calibrate,
+    add_meta_eval,
 )
 
 
@@ -93,7 +102,7 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ragassay {version}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb")
-    for module in (*EXPERIMENT, *ON_FILES, import_, export, archive):
-        module.add(verbs)
-    completion.add(verbs, parser)
+    for add in (*EXPERIMENT, *ON_FILES, add_import, add_export, add_archive):
+        add(verbs)
+    add_completion(verbs, parser)
     return parser

@@ -23,10 +23,10 @@ MATRIX = 15
 """Labels whose confusion matrix a terminal has room for."""
 
 
-def add(verbs: Verbs) -> None:
+def add_agree(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "say how far judges agree with people: kappa, Krippendorff's alpha, tau-b, precision, recall, …"
-    verb = add_verb(verbs, "agree", help_text, run)
+    verb = add_verb(verbs, "agree", help_text, run_agree)
     verb.add_argument(
         "corpus",
         type=folder_of,
@@ -70,7 +70,7 @@ def add(verbs: Verbs) -> None:
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_agree(options: argparse.Namespace) -> int:
     """Print the agreement of each judge with the people, and write the plot."""
     from ragassay.evaluate.agreement.agree import agree, bland_altman_plots
     from ragassay.evaluate.agreement.bland_altman import page

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ragassay.evaluate.agreement.systems import SystemsAgreement
 
 
-def add(verbs: Verbs) -> None:
+def add_agree_systems(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "say whether two sets of labels put systems in the same order: tau-b and Spearman's rho"
-    verb = add_verb(verbs, "agree-systems", help_text, run)
+    verb = add_verb(verbs, "agree-systems", help_text, run_agree_systems)
     verb.add_argument("--qrels", action="append", type=path_of, metavar="FILE", help="qrels, TREC or BEIR; given twice")
     verb.add_argument("--runs", type=path_of, metavar="DIR", help="a folder of TREC runs, one a system")
     verb.add_argument("--measure", metavar="M", help="nDCG@10, RR(rel=2)@5, …, or as trec_eval has it")
@@ -29,7 +29,7 @@ def add(verbs: Verbs) -> None:
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_agree_systems(options: argparse.Namespace) -> int:
     """Print how far two sets of labels, or two columns of scores, put systems in the same order."""
     from ragassay.evaluate.agreement.systems import agree_by_group, agree_on_runs, agree_on_scores
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _MODES = "needs CORPUS, or --labels FILE with --judgments FILE, or --labels FILE with --human COL and --judge COL"
 
 
-def add(verbs: Verbs) -> None:
+def add_calibrate(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "choose a judge's thresholds on one half of people's labels and say what they are worth on the other"
-    verb = add_verb(verbs, "calibrate", help_text, run)
+    verb = add_verb(verbs, "calibrate", help_text, run_calibrate)
     add_corpus(verb, needed=False)
     verb.add_argument("--labels", type=path_of, metavar="FILE", help="instead of CORPUS: labels.csv, or a table")
     verb.add_argument(
@@ -50,7 +50,7 @@ def add(verbs: Verbs) -> None:
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_calibrate(options: argparse.Namespace) -> int:
     """Print, for each judge and criterion, what its labels and the best threshold are worth."""
     from ragassay.evaluate.agreement.calibration.calibrate import calibrate
 

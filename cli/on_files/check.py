@@ -22,9 +22,11 @@ SHOWN = 3
 """Findings of each fault in the terminal; --json and --out have all."""
 
 
-def add(verbs: Verbs) -> None:
+def add_check(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "check", "say what is wrong with a test set from anywhere, held against its corpus", run)
+    verb = add_verb(
+        verbs, "check", "say what is wrong with a test set from anywhere, held against its corpus", run_check
+    )
     verb.add_argument(
         "set", type=path_of, metavar="SET", help="BEIR's queries.jsonl, or a set of Ragas, RAGElo, DeepEval, or CSV"
     )
@@ -51,7 +53,7 @@ def add(verbs: Verbs) -> None:
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_check(options: argparse.Namespace) -> int:
     """Print the findings. 0, whatever is found. With --accepted write the questions that the sheet accepts."""
     if options.accepted:
         return _write_accepted(options)

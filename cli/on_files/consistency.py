@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ragassay.evaluate.figures.answer_consistency import Consistency
 
 
-def add(verbs: Verbs) -> None:
+def add_consistency(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "say how far the answers of several runs agree: BERTScore, ROUGE, and the spread of every measure"
-    verb = add_verb(verbs, "consistency", help_text, run)
+    verb = add_verb(verbs, "consistency", help_text, run_consistency)
     add_corpus(verb, needed=False)
     verb.add_argument(
         "--answers", action="append", type=path_of, metavar="JSONL", help="instead of CORPUS: answers, a run a file"
@@ -32,7 +32,7 @@ def add(verbs: Verbs) -> None:
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_consistency(options: argparse.Namespace) -> int:
     """Print the spread of every measure over CORPUS's runs, or over those in --answers."""
     found = _found(options)
     if options.json:

@@ -7,9 +7,9 @@ import argparse
 from ..options import Verbs, add_verb, path_of
 
 
-def add(verbs: Verbs) -> None:
+def add_gate(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "gate", "say whether a run is worse than a baseline over the same queries, for CI", run)
+    verb = add_verb(verbs, "gate", "say whether a run is worse than a baseline over the same queries, for CI", run_gate)
     verb.epilog = "exit status: 0 not worse; 1 worse beyond noise and --max-drop; 3 undecided; 2 bad input"
     verb.add_argument("new", type=path_of, metavar="NEW", help="the results folder to judge")
     verb.add_argument("--baseline", type=path_of, required=True, metavar="OLD", help="the results folder to hold it to")
@@ -31,7 +31,7 @@ def add(verbs: Verbs) -> None:
     verb.add_argument("--markdown", type=path_of, metavar="FILE", help="also write the summary here")
 
 
-def run(options: argparse.Namespace) -> int:
+def run_gate(options: argparse.Namespace) -> int:
     """Print a Markdown summary. 0: not worse; 1: worse; 3: undecided."""
     from ragassay.evaluate.from_files.gate import EXIT_STATUS, gate
     from ragassay.evaluate.from_files.gate_summary import markdown

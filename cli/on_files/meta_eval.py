@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 _DEFAULT_WORK = Path("results") / "meta-eval"
 
 
-def add(verbs: Verbs) -> None:
+def add_meta_eval(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "hold evaluators against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …"
-    verb = add_verb(verbs, "meta-eval", help_text, run)
+    verb = add_verb(verbs, "meta-eval", help_text, run_meta_eval)
     verb.add_argument(
         "--judge",
         required=True,
@@ -121,7 +121,7 @@ def _add_asked(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
+def run_meta_eval(options: argparse.Namespace) -> int:
     """Judge the labelled rows, or what is drawn of them, with each judge, model and wording, and print how well."""
     from ragassay.evaluate.agreement.labelled_sets import sample
     from ragassay.evaluate.agreement.meta_eval import check_fits, criterion_of, relevant_labels, threshold_of

@@ -11,17 +11,17 @@ from ..options import Verbs, add_verb
 from .server import add_server, server_settings
 
 
-def add(verbs: Verbs) -> None:
+def add_opensearch(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "list the indexes that ragassay made on an OpenSearch server, or remove some"
-    verb = add_verb(verbs, "opensearch", help_text, run)
+    verb = add_verb(verbs, "opensearch", help_text, run_opensearch)
     verb.add_argument("action", choices=["list", "remove"], help="what to do")
     verb.add_argument("--index", action="append", default=[], metavar="NAME", help="with remove: which; repeatable")
     verb.add_argument("--old", action="store_true", help="with remove: each that another index took the alias from")
     add_server(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_opensearch(options: argparse.Namespace) -> int:
     """List the indexes of ours on a server, or remove those named and, with --old, those without an alias."""
     from ragassay.retrieval.opensearch.client import connect
     from ragassay.retrieval.opensearch.keep import kept_indexes, remove_indexes

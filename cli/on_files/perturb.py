@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     Made = Callable[[Caller | None], Perturbed]
 
 
-def add(verbs: Verbs) -> None:
+def add_perturb(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "ask a test set again with typing errors, other word order, synonyms, other case, or paraphrased"
-    verb = add_verb(verbs, "perturb", help_text, run)
+    verb = add_verb(verbs, "perturb", help_text, run_perturb)
     verb.add_argument("queries", type=path_of, metavar="QUERIES", help="BEIR's queries.jsonl, or a folder with one")
     verb.add_argument("--out", type=path_of, required=True, metavar="JSONL", help="originals and what is made of them")
     verb.add_argument(
@@ -50,7 +50,7 @@ def add(verbs: Verbs) -> None:
     verb.add_argument("--plan", action="store_true", help="say what the model would be asked, ask and write nothing")
 
 
-def run(options: argparse.Namespace) -> int:
+def run_perturb(options: argparse.Namespace) -> int:
     """Write --out, and say how many of each kind there are; with --plan say what a model would be asked alone."""
     from ragassay.files import write_records
     from ragassay.synth.perturbing.perturb import asks_model, check_kinds, perturb, read_synonyms

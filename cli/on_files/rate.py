@@ -14,9 +14,9 @@ from ..printing import print_figures, print_json
 _GAMES = "games: JSON Lines, .json, .csv or .tsv, in our columns, RAGElo's or LMSYS's; an order is not needed"
 
 
-def add(verbs: Verbs) -> None:
+def add_rate(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "rate", "rate agents from a file of pairwise games", run)
+    verb = add_verb(verbs, "rate", "rate agents from a file of pairwise games", run_rate)
     verb.add_argument("--games", type=path_of, required=True, metavar="FILE", help=_GAMES)
     verb.add_argument(
         "--method", choices=["elo", "bradley-terry"], default="bradley-terry", help="default: bradley-terry"
@@ -37,7 +37,7 @@ def add(verbs: Verbs) -> None:
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_rate(options: argparse.Namespace) -> int:
     """Print each agent's rating with its interval and n, and how sure the order is."""
     from ragassay.evaluate.from_files.rate import rate_file
     from ragassay.records import Figure

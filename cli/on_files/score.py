@@ -8,9 +8,9 @@ from ..options import Verbs, add_json, add_sections, add_verb, path_of
 from ..printing import print_figures, print_json
 
 
-def add(verbs: Verbs) -> None:
+def add_score(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "score", "score a TREC run against qrels (TREC or BEIR)", run)
+    verb = add_verb(verbs, "score", "score a TREC run against qrels (TREC or BEIR)", run_score)
     verb.add_argument("--qrels", type=path_of, required=True, metavar="FILE", help="qrels, TREC or BEIR layout")
     verb.add_argument("--run", type=path_of, required=True, metavar="FILE", help="a TREC run")
     verb.add_argument(
@@ -20,7 +20,7 @@ def add(verbs: Verbs) -> None:
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_score(options: argparse.Namespace) -> int:
     """Print each measure with its interval and n."""
     from ragassay.evaluate.from_files.score import missing_queries, score_files
 

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 _QUERIES = "queries.jsonl (BEIR), lines of id, tab and text, or TREC topics (<top>)"
 
 
-def add(verbs: Verbs) -> None:
+def add_search(verbs: Verbs) -> None:
     """The verb and its options."""
     verb = add_verb(
-        verbs, "search", "rank the passages of a BEIR folder or a TREC collection for queries, into a TREC run", run
+        verbs,
+        "search",
+        "rank the passages of a BEIR folder or a TREC collection for queries, into a TREC run",
+        run_search,
     )
     verb.add_argument(
         "--corpus",
@@ -81,7 +84,7 @@ def add(verbs: Verbs) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
+def run_search(options: argparse.Namespace) -> int:
     """Rank a BEIR folder's passages for its queries into a TREC run."""
     from ragassay.progress import StderrProgress, counter
     from ragassay.retrieval.search import search_files

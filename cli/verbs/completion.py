@@ -9,14 +9,16 @@ from ..options import Verbs, actions, add_verb, folder_of, path_of
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def add(verbs: Verbs, whole: argparse.ArgumentParser) -> None:
+def add_completion(verbs: Verbs, whole: argparse.ArgumentParser) -> None:
     """The verb and its options; `whole` is the command line that is completed."""
-    verb = add_verb(verbs, "completion", "print what makes a shell complete verbs, options and file names", run)
+    verb = add_verb(
+        verbs, "completion", "print what makes a shell complete verbs, options and file names", run_completion
+    )
     verb.add_argument("shell", choices=SHELLS, help="whose; see docs/command-line.md for where it goes")
     verb.set_defaults(whole=whole)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_completion(options: argparse.Namespace) -> int:
     """Print the shell's script. It is made once: completing a word starts no program."""
     import shtab
 

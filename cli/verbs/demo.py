@@ -9,15 +9,15 @@ from pathlib import Path
 from ..options import Verbs, add_results, add_stage_options, add_verb
 
 
-def add(verbs: Verbs) -> None:
+def add_demo(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "run every stage on the manual that comes along, answered from a recorded run: no key, no network"
-    verb = add_verb(verbs, "demo", help_text, run)
+    verb = add_verb(verbs, "demo", help_text, run_demo)
     add_results(verb, default="results/avr-libc")
     add_stage_options(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_demo(options: argparse.Namespace) -> int:
     """As `ragassay run`; nothing is written beside the corpus, which may lie where only an administrator writes."""
     from ..pipeline.runner import run_all
 

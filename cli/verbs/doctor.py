@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from ..pipeline.checkup import Check
 
 
-def add(verbs: Verbs) -> None:
+def add_doctor(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "say what is installed and at hand, for a corpus what its run would lack, and how to mend it"
-    verb = add_verb(verbs, "doctor", help_text, run)
+    verb = add_verb(verbs, "doctor", help_text, run_doctor)
     add_corpus(verb, needed=False)
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_doctor(options: argparse.Namespace) -> int:
     """Print what was looked at, a line each; status 2 where something that is needed is missing. Calls no model."""
     from ..printing import print_json
 

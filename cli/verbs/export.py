@@ -18,9 +18,9 @@ TO = (
 """A test holds it to `from_files.collections.formats.FORMATS` and the run of MLflow."""
 
 
-def add(verbs: Verbs) -> None:
+def add_export(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "export", "write a run in another tool's columns or files", run)
+    verb = add_verb(verbs, "export", "write a run in another tool's columns or files", run_export)
     verb.description = (
         "Write what evaluators gave in CORPUS's run as CSV (--format), or its run as another tool's files (--to); "
         "there CORPUS may be a results folder too."
@@ -44,7 +44,7 @@ def add(verbs: Verbs) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
+def run_export(options: argparse.Namespace) -> int:
     """Write a CSV file, and with --metrics a JSON file of the run's figures; or a folder."""
     from ragassay.evaluate.from_files import export_agent_evaluation, export_open_rag_eval
     from ragassay.files import write_json, write_text

@@ -28,9 +28,9 @@ _WRITTEN = ("out", "verdicts", "export", "kept_replies")
 _ON_CORPUS = ("results", "ignore_recorded", "retry_failed")
 
 
-def add(verbs: Verbs) -> None:
+def add_judge(verbs: Verbs) -> None:
     """The verb and its options: those of a stage, and those for files instead of CORPUS."""
-    verb = add_verb(verbs, "judge", "stage: have the judge grade passages, answers and pairs of answers", run)
+    verb = add_verb(verbs, "judge", "stage: have the judge grade passages, answers and pairs of answers", run_judge)
     verb.set_defaults(stage="judge")
     add_experiment(verb, needs_corpus=False)
     verb.description = "Stage: have the judge grade passages, answers and pairs; or run evaluators on files of yours."
@@ -69,7 +69,7 @@ def add(verbs: Verbs) -> None:
     files.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: OUT.work)")
 
 
-def run(options: argparse.Namespace) -> int:
+def run_judge(options: argparse.Namespace) -> int:
     """The stage on CORPUS, or the evaluators that --with names on --answers."""
     if options.corpus is not None:
         if given := _first(options, *_ON_FILES, *_ALSO_ON_FILES):

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from ragassay.evaluate.judging.listed import Listed
 
 
-def add(verbs: Verbs) -> None:
+def add_judges(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "judges", "list the evaluators that there are", run)
+    verb = add_verb(verbs, "judges", "list the evaluators that there are", run_judges)
     add_json(verb)
     verb.add_argument("--tags", action="store_true", help="print which bear on what of NIST AI RMF and SR 11-7 instead")
     verb.add_argument("--markdown", action="store_true", help="print the tables of docs/evaluators.md instead")
 
 
-def run(options: argparse.Namespace) -> int:
+def run_judges(options: argparse.Namespace) -> int:
     """Print every evaluator by family: what it judges and reads, its scales, whom it asks, its source."""
     from ragassay.evaluate.judging.listed import coverage, listed_judges, markdown_coverage, markdown_list
 

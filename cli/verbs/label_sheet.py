@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from ragassay.experiment.workspace import Workspace
 
 
-def add(verbs: Verbs) -> None:
+def add_label_sheet(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "draw what people should label, blind to agent and judge, or take a filled sheet into labels.csv"
-    verb = add_verb(verbs, "label-sheet", help_text, run)
+    verb = add_verb(verbs, "label-sheet", help_text, run_label_sheet)
     add_corpus(verb)
     verb.add_argument("--n", type=int, default=100, metavar="N", help="about how many labels; default: 100")
     verb.add_argument("--seed", type=int, default=7, metavar="N", help="of the draw; default: 7")
@@ -35,7 +35,7 @@ def add(verbs: Verbs) -> None:
     verb.add_argument("--who", metavar="NAME", help="with --take: who labelled it")
 
 
-def run(options: argparse.Namespace) -> int:
+def run_label_sheet(options: argparse.Namespace) -> int:
     """Draw, or with --take take in."""
     from ..pipeline.opening import locked, open_workspace
 

@@ -26,9 +26,9 @@ _QUESTIONS = """\
 _OURS = {"experiment.toml", "questions.txt"}
 
 
-def add(verbs: Verbs) -> None:
+def add_new(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "new", "make a corpus folder from documents, with a commented experiment.toml", run)
+    verb = add_verb(verbs, "new", "make a corpus folder from documents, with a commented experiment.toml", run_new)
     verb.add_argument("corpus", type=path_of, metavar="CORPUS", help="the folder to make, such as corpora/mine")
     verb.add_argument(
         "documents",
@@ -43,7 +43,7 @@ def add(verbs: Verbs) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> int:
+def run_new(options: argparse.Namespace) -> int:
     """Make the folder; status 2, and nothing made, where it exists, a document is none or no model is in reach."""
     from ragassay.files import write_text
 

@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from ..pipeline.plan import Row
 
 
-def add(verbs: Verbs) -> None:
+def add_plan(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "say what each stage and model will take in calls, tokens, dollars and time, and what stands in the way"
-    verb = add_verb(verbs, "plan", help_text, run)
+    verb = add_verb(verbs, "plan", help_text, run_plan)
     add_experiment(verb)
     add_others(verb)
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_plan(options: argparse.Namespace) -> int:
     """Print the plan, and all that stands in the way of a run.
 
     It calls no model; reading the PDFs, which costs nothing, is done if it was not yet. Raises Obstacles, with all of

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from ragassay.experiment.workspace import Workspace
 
 
-def add(verbs: Verbs) -> None:
+def add_replies(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "take in replies to a file: model's requests (OpenAI's Batch output)"
-    verb = add_verb(verbs, "replies", help_text, run)
+    verb = add_verb(verbs, "replies", help_text, run_replies)
     verb.add_argument("file", type=path_of, metavar="FILE", help="replies, .jsonl or .jsonl.gz")
     add_corpus(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_replies(options: argparse.Namespace) -> int:
     """Check FILE and put it among the results' replies; status 2, and nothing taken, where a line is not a reply."""
     from ragassay.calls.reply_cache import read_replies
 

@@ -24,9 +24,9 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 """Addresses that mean every one of this machine, each with the one that is printed for it."""
 
 
-def add(verbs: Verbs) -> None:
+def add_serve(verbs: Verbs) -> None:
     """The verb and its options."""
-    verb = add_verb(verbs, "serve", "look at results in a browser: why who won, every query, and labels", run)
+    verb = add_verb(verbs, "serve", "look at results in a browser: why who won, every query, and labels", run_serve)
     verb.add_argument("corpora", nargs="*", metavar="CORPUS", help="corpus folders (default: those that have results)")
     verb.add_argument(
         "--results", action="append", default=[], metavar="DIR", help="the results of each CORPUS, in turn"
@@ -35,7 +35,7 @@ def add(verbs: Verbs) -> None:
     verb.add_argument("--host", default="127.0.0.1", help="another address asks for a token (default: 127.0.0.1)")
 
 
-def run(options: argparse.Namespace) -> int:
+def run_serve(options: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     workspaces = _workspaces(options)
     import socket

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from ..options import Verbs, add_experiment, add_verb
-from . import judge
+from .judge import add_judge
 
 _BEFORE_JUDGE = {
     "ingest": "read the PDFs of CORPUS into pages, sections and passages",
@@ -22,21 +22,21 @@ _AFTER_JUDGE = {
 }
 
 
-def add(verbs: Verbs) -> None:
+def add_stage(verbs: Verbs) -> None:
     """A verb for each stage, in the order in which data moves."""
     _add(verbs, _BEFORE_JUDGE)
-    judge.add(verbs)
+    add_judge(verbs)
     _add(verbs, _AFTER_JUDGE)
 
 
 def _add(verbs: Verbs, stages: Mapping[str, str]) -> None:
     for name, what in stages.items():
-        verb = add_verb(verbs, name, f"stage: {what}", run)
+        verb = add_verb(verbs, name, f"stage: {what}", run_stage)
         verb.set_defaults(stage=name)
         add_experiment(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_stage(options: argparse.Namespace) -> int:
     """Bring the stage up to date; what it reads must be there."""
     from ..pipeline.runner import run_one
 

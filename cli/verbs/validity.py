@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from ragassay.synth.choosing.best_passage import Passages
 
 
-def add(verbs: Verbs) -> None:
+def add_validity(verbs: Verbs) -> None:
     """The verb and its options."""
     help_text = "say how far the test set can be trusted: leak, realism, coverage, difficulty, authors, people"
-    verb = add_verb(verbs, "validity", help_text, run)
+    verb = add_verb(verbs, "validity", help_text, run_validity)
     add_corpus(verb)
     verb.add_argument("--no-embeddings", action="store_true", help="tell questions apart by how they look alone")
     add_json(verb)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_validity(options: argparse.Namespace) -> int:
     """Write `validity.json` and `validity.html`, and print their sentences."""
     from ragassay.evaluate.validity.validity import write_validity
     from ragassay.synth.questions.expert import read_expert_questions
