@@ -11,21 +11,21 @@ from ragassay.cores import Helpers
 from ragassay.experiment.settings import Experiment
 from ragassay.records import Figure
 
-from .audit.length import begin_control, lengths_of
-from .figures import compared_measures, query_values
-from .figures.compared_measures import ComparedMeasure
+from .audit.taste import begin_control, lengths_of
+from .figures import query_values
+from .figures import query_values as compared_measures
 from .figures.evaluator_values import Evaluations
-from .figures.failures_at_bottom import failed_answers
-from .figures.label_rows import LabelRows
+from .figures.measures import LabelRows
+from .figures.pool import failed_answers
+from .figures.query_values import ComparedMeasure
+from .inputs.clusters import source_clusters
 from .inputs.findings import Findings
 from .inputs.labels import HIGHEST
-from .inputs.sections import source_clusters
 from .ratings import bradley_terry, elo
+from .ratings.leader import MARGIN, Standing, stand
 from .ratings.length_control import Controlled
-from .ratings.panel_verdicts import panel_verdicts
 from .ratings.points import Points, points_of
-from .ratings.standing import MARGIN, Standing, stand
-from .ratings.verdicts import Verdict, verdicts
+from .ratings.verdicts import Verdict, panel_verdicts, verdicts
 from .ratings.win_table import Contests, contests
 from .results import POINTS, Figures
 from .statistics.clustered import ByAgent

@@ -18,39 +18,33 @@ from ragassay.files import read_records, write_json
 from ragassay.records import Assessment, Figure
 
 from .agreement.joined import agreement_by_criterion
-from .audit.judge_audit import guessing, judge_guesses, warnings
-from .audit.panel import audit_of, panel_of_judges, warnings_of
+from .audit.judge_audit import audit_of, guessing, judge_guesses, panel_of_judges, warnings, warnings_of
 from .basis import Basis, basis_of, helpers_for
-from .figures import compared_measures, query_values
-from .figures.boxes import boxes_of
-from .figures.classes import CLASSIFICATION, classification_figures
-from .figures.compared_measures import ComparedMeasure
-from .figures.evaluator_values import Evaluations, Judgments, evaluations_by_query
+from .figures import query_values
+from .figures import query_values as compared_measures
+from .figures.answer_consistency import flip_problems, robustness
+from .figures.evaluator_values import (
+    CLASSIFICATION,
+    Evaluations,
+    Judgments,
+    classification_figures,
+    evaluations_by_query,
+)
 from .figures.failures import failures
-from .figures.failures_at_bottom import at_bottom, told_with_failures, withhold_pairs
-from .figures.flips import flip_problems, robustness
-from .figures.good_enough.evidence_found import found_in, relevant_by_judges
-from .figures.good_enough.insights import insights
-from .figures.good_enough.problems import problems
-from .figures.good_enough.shares import by_threshold, shares_by_agent
-from .figures.models_by_prompts import answered_by, models_by_prompts
+from .figures.good_enough import by_threshold, found_in, insights, problems, relevant_by_judges, shares_by_agent
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
-from .figures.pool import pool_by_judge, pool_by_people
+from .figures.pool import at_bottom, pool_by_judge, pool_by_people, told_with_failures, withhold_pairs
+from .figures.query_values import ComparedMeasure, answered_by, boxes_of, models_by_prompts
 from .figures.values import all_measures, write_values
 from .figures.written_and_real import Measured, told_of_both, written_and_real
 from .human_labels.corrections import Judged, People, correct_figures, read_people
 from .human_labels.second_judge import SecondJudge, notes_of_second, read_second
-from .inputs.findings import Findings, read_findings
+from .inputs.clusters import by_source
+from .inputs.findings import Findings, Material, limited, originals_alone, read_findings
 from .inputs.labels import HIGHEST, by_item
-from .inputs.material import Material, limited
-from .inputs.perturbed import originals_alone
-from .inputs.sources import by_source
 from .judging.catalog import experiment_evaluators
-from .judging.engine.evaluator import Evaluator
-from .judging.engine.tags import coverage_of
-from .judging.engine.thresholds import thresholds_of
-from .ratings.leader import choose
-from .ratings.standing import rank_intervals
+from .judging.engine.evaluator import Evaluator, coverage_of, thresholds_of
+from .ratings.leader import choose, rank_intervals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     NOT_DISTINGUISHABLE,
@@ -72,7 +66,7 @@ from .results import (
     SecondJudgeResults,
 )
 from .statistics.paired_comparison import FromLeader
-from .statistics.paired_t import rag_tests
+from .statistics.sign_flip import rag_tests
 
 
 def compare(workspace: Workspace) -> StageOutcome:

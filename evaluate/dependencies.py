@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ragassay.experiment.dependencies import own_files, own_modules, tables
+from ragassay.experiment.reading import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
-from .figures.models_by_prompts import cross, settings_say
-from .judging.judges import PROMPTS, answer_correctness, pairwise, pointwise, relevance
-from .judging.together import listwise, relevance_batch
+from .figures.query_values import cross, settings_say
+from .judging.judges import PROMPTS, pairwise, pointwise, relevance
+from .judging.judges import pointwise as answer_correctness
+from .judging.together import listwise
+from .judging.together import listwise as relevance_batch
 
 JUDGE_PROMPTS = (
-    answer_correctness.DEFAULT_PROMPT,
-    answer_correctness.TOKEN_PROMPT,
+    answer_correctness.ANSWER_CORRECTNESS_DEFAULT_PROMPT,
+    answer_correctness.ANSWER_CORRECTNESS_TOKEN_PROMPT,
     *(
         path
         for judge in (pairwise, pointwise, relevance)
@@ -23,7 +25,7 @@ JUDGE_PROMPTS = (
     ),
     relevance.YES_NO_PROMPT,
     listwise.DEFAULT_PROMPT,
-    relevance_batch.DEFAULT_PROMPT,
+    relevance_batch.RELEVANCE_BATCH_DEFAULT_PROMPT,
     relevance_batch.STRICT_PROMPT,
 )
 

@@ -9,34 +9,88 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from shutil import rmtree
 
 from ragassay.calls.caller import Caller
-from ragassay.experiment.judge_settings import JudgeSettings
+from ragassay.experiment.tables import JudgeSettings
 from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.files import write_records
-from ragassay.records import Assessment, Game, Judgment
+from ragassay.files import write_qrels, write_records
+from ragassay.records import Assessment, AssessmentRun, Game, Judgment, KeptReplies
 from ragassay.text import plain
-from ragassay.trec import write_qrels
 
-from .human_labels.ask_second import ask_second, write_second
-from .inputs.findings import judged_so_far
-from .inputs.material import Material, read_material
-from .inputs.panel_labels import panel_labels
-from .inputs.perturbed import originals_alone
-from .judging.asked_again import NO_REPEATS, Asked, agents_in, judge_again, write_if_any
-from .judging.engine.cases import AnswerCase, QueryCase, cases_of
+from .human_labels.second_judge import ask_second, write_second
+from .inputs.findings import Material, judged_so_far, limited, originals_alone, read_material
+from .inputs.labels import panel_labels
+from .judging.asked_again import (
+    NO_REPEATS,
+    Asked,
+    AskedOnce,
+    agents_in,
+    ask_once,
+    assess_runs,
+    cases_by_wave,
+    judge_again,
+    relevant_by_wave,
+    said_of,
+    waves_of,
+    write_if_any,
+    write_waves,
+)
+from .judging.catalog import experiment_evaluators
+from .judging.engine.cases import NOT_JUDGED, AnswerCase, QueryCase, cases_of, known_relevant, with_evidence
 from .judging.engine.evaluator import unjudged
-from .judging.engine.judge import NOT_JUDGED
-from .judging.engine.rounds import complete, judged, units
-from .judging.evidence import known_relevant, with_evidence
-from .judging.games.listed import play_lists
-from .judging.games.played import play_pairs
+from .judging.engine.rounds import assess, complete, judged, units
+from .judging.games.played import play_lists, play_pairs
 from .judging.judges.relevance import qrels_of
-from .judging.notices import outcome_of
-from .judging.panel import Panel, panels_of
-from .judging.same_text import AskedOnce, ask_once
-from .judging.waves import cases_by_wave, relevant_by_wave, said_of, waves_of, write_waves
+from .judging.panel import Panel, by_criterion, outcome_of, panels_of, passed_over
+
+
+def evaluate_answers(workspace: Workspace, caller: Caller) -> StageOutcome:
+    """Write `judgments.jsonl`; an empty one where `[evaluate]` names no evaluator.
+
+    Raises InputError for unusable files or settings, and what the caller raises; nothing is written then.
+    """
+    if not workspace.experiment.evaluates:
+        write_records(workspace.judgments, [])
+        _write_runs(workspace, [])
+        return StageOutcome()
+    evaluators = experiment_evaluators(workspace)
+    settings, every = workspace.experiment.evaluate, read_material(workspace)
+    material = limited(every, settings.max_rows)
+    cases = cases_of(material)
+    kept: list[KeptReplies] | None = [] if settings.keep_replies else None
+    rows = assess(evaluators, cases, caller, kept)
+    again = assess_runs(workspace, evaluators, material, caller)
+    write_records(workspace.judgments, rows)
+    _write_runs(workspace, again)
+    write_replies(workspace.judgment_replies, kept)
+    said = _limit_notice(len(material.queries), len(every.queries), settings.max_rows)
+    return outcome_of(by_criterion([*rows, *again]), *said, *passed_over(evaluators, cases))
+
+
+def write_replies(path: Path, kept: Sequence[KeptReplies] | None) -> None:
+    """The file is there only where replies are kept."""
+    if kept is None:
+        path.unlink(missing_ok=True)
+    else:
+        write_records(path, kept)
+
+
+def _limit_notice(judged: int, of: int, max_rows: int | None) -> tuple[str, ...]:
+    """That not all was judged, where it was not."""
+    if judged == of:
+        return ()
+    return (f"only the first {judged} of {of} queries are judged by evaluators (max_rows = {max_rows})",)
+
+
+def _write_runs(workspace: Workspace, rows: Sequence[AssessmentRun]) -> None:
+    """The file is there only where agents answer more than once."""
+    if workspace.experiment.judges_runs:
+        write_records(workspace.judgment_runs, rows)
+    else:
+        workspace.judgment_runs.unlink(missing_ok=True)
+
 
 ONE_BY_ONE = "passages were graded one by one (judge.relevance_batch): a token is of one passage"
 

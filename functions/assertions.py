@@ -8,19 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError, NotJudged
-from ragassay.evaluate.from_files.gate import gate
-from ragassay.evaluate.from_files.gate_summary import sentence
-from ragassay.evaluate.judging.engine.evaluator import NO_VALUE, Criterion, Evaluator
-from ragassay.evaluate.judging.engine.thresholds import check_thresholds, good_enough, threshold_of
+from ragassay.evaluate.from_files.gate import gate, sentence
+from ragassay.evaluate.judging.engine.evaluator import (
+    NO_VALUE,
+    Criterion,
+    Evaluator,
+    check_thresholds,
+    good_enough,
+    threshold_of,
+)
 from ragassay.evaluate.results import POINTS
 from ragassay.records import Assessment
 from ragassay.text import did_you_mean, listed, plain
 
-from .asking import Asking, Mode, ask, evaluators_in
+from .asking import Asking, Mode, ask, case_of, check_columns, current, evaluators_in, missing_of, rows_of
 from .judges import check_one
-from .results import RunResults, read_results
-from .rows import case_of, check_columns, missing_of, rows_of
-from .session import current
+from .whole_run import RunResults, read_results
 
 _CALLER = "assert_judged"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .session import Session, begin, end
+from .asking import Session, begin, end
 
 if TYPE_CHECKING:
     from pytest import Config, Parser, TerminalReporter

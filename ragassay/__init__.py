@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from ragassay.functions.results import read_results as read_results
+    from ragassay.functions.whole_run import read_results as read_results
     from ragassay.functions.whole_run import run as run
 else:
 
@@ -21,7 +21,7 @@ else:
 
             return run
         if name == "read_results":
-            from ragassay.functions.results import read_results
+            from ragassay.functions.whole_run import read_results
 
             return read_results
         if name in {"judges", "testing"}:

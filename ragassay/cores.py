@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -18,9 +19,21 @@ from threading import Lock, Thread, current_thread, main_thread
 from types import FrameType
 from typing import Any, Literal, ParamSpec, TypeVar
 
-from . import __version__
+from ragassay import __version__
+
 from .errors import InputError, MissingExtra
 from .text import plain
+
+
+def import_environment() -> dict[str, str]:
+    """This process's environment, with which a Python process finds every module that this one finds."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+
+
+def why_ended(status: int) -> str:
+    """What a process's exit status says; a negative one is that of a signal."""
+    return f"the process was ended by signal {-status}" if status < 0 else f"the process ended with status {status}"
+
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from .keys import without_keys
+from .text import without_keys
 
 LEFT_OUT = 5
 """The exit status of what is done, but left out some of the input, such as a PDF that cannot be read."""

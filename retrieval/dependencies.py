@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ragassay.digests import digest_json
-from ragassay.experiment.corpus import digest_passages
-from ragassay.experiment.dependencies import own_files, own_modules, tables
+from ragassay.experiment.reading import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment, is_served
-from ragassay.experiment.table import file_name
+from ragassay.experiment.tables import file_name
 from ragassay.experiment.variant_settings import BY_MODEL, SECTIONS
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Workspace, digest_passages
+from ragassay.files import digest_json
 from ragassay.models.endpoint import provider_of
 
 from .agents import ANSWER_PROMPT, LONG_CONTEXT_PROMPT, REWRITE_PROMPT

@@ -10,22 +10,18 @@ from ragassay.errors import InputError
 from ragassay.experiment.own_code import check_own_object, is_own
 from ragassay.experiment.settings import is_served
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.compiled import check_backend
-from ragassay.models.embedding_server import EmbeddingServer, served_identity
 from ragassay.models.encoders import check_encoder
 from ragassay.models.endpoint import check_model
-from ragassay.models.reachable import check_reachable, why_unreachable
+from ragassay.models.onnx import check_backend
+from ragassay.models.servers import EmbeddingServer, check_reachable, served_identity, why_unreachable
 from ragassay.records import Passage
 from ragassay.text import plain
 
-from .agents.passage_retriever import PassageRetriever
-from .opensearch.client import connect
+from .agents.python_agent import PassageRetriever
+from .opensearch.client import connect, unreachable
 from .opensearch.engine import Engine, open_rankers
-from .opensearch.errors import unreachable
-from .rankers.embedding import Embedder, Progress, model_identity
+from .rankers.embedding import Embedder, OwnEncoder, Progress, ServedEmbedder, model_identity
 from .rankers.embedding_cache import EmbeddingCache, Text, Vectors
-from .rankers.own_encoder import OwnEncoder
-from .rankers.served_embedding import ServedEmbedder
 from .search import make_rankers
 
 __all__ = [

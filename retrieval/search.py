@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from pydantic import Field as Field_of_search_times
+
 from ragassay.errors import InputError
-from ragassay.files import read_records
+from ragassay.files import read_records, stream_run
 from ragassay.layouts.topics import Field, read_queries_file
 from ragassay.layouts.trec_documents import TrecCollection, is_trec_collection
-from ragassay.models.compiled import Backend
-from ragassay.records import Passage, Query
+from ragassay.models.onnx import Backend
+from ragassay.records import Id, Passage, Query, Record
 from ragassay.text import plain
-from ragassay.trec import stream_run
 
 from .opensearch.engine import Engine, open_rankers
-from .rankers.bm25 import Bm25, LuceneBm25, RankBm25
-from .rankers.corpus_file import CorpusFile
+from .rankers.bm25 import Bm25, Lexical, LuceneBm25, RankBm25
+from .rankers.combined import Hybrid
 from .rankers.embedding import Embedder, Progress, model_identity
 from .rankers.embedding_cache import EmbeddingCache
-from .rankers.hybrid import Hybrid
 from .rankers.knn import Knn
-from .rankers.lexical import Lexical
-from .rankers.ranker import IndexedTexts, Ranker, Ranking
+from .rankers.ranker import CorpusFile, IndexedTexts, Ranker, Ranking
 
 R = TypeVar("R", Passage, Query)
 
@@ -166,3 +166,46 @@ def check_ids(records: Iterable[R], what: str, path: Path) -> Iterator[R]:
         yield record
     if not seen:
         raise InputError(f"holds no {what}", file=path)
+
+
+SAMPLE = 20
+"""So many queries are searched for alone, spread evenly over the test set, after one whose time does not count."""
+
+
+class SearchTime(Record):
+    """`search-times.jsonl`: mean seconds that an agent's search took for one query, over `n` queries.
+
+    Embedding the query is part of it, and for RAG-Fusion the search of all versions of the query, in one batch. key:
+    the digest of the passages and the settings it was measured with; measured once, as replies are, it is kept.
+    """
+
+    agent: Id
+    key: str
+    n: int = Field_of_search_times(ge=1)
+    latency_s: float = Field_of_search_times(ge=0)
+
+
+def measure(
+    agent: str, key: str, search: Callable[[Sequence[str]], object], texts: Sequence[Sequence[str]]
+) -> list[SearchTime]:
+    """Time `search` for some of `texts`, one query after another (a query's texts together); empty where it cannot be.
+
+    It cannot be where the embedding model is not at hand, all vectors having been found in the cache.
+    """
+    sample = [texts[place * len(texts) // SAMPLE] for place in range(SAMPLE)] if len(texts) > SAMPLE else list(texts)
+    if not sample:
+        return []
+    try:
+        search(sample[0])
+        started = time.perf_counter()
+        for one in sample:
+            search(one)
+    except InputError:
+        return []
+    mean_s = (time.perf_counter() - started) / len(sample)
+    return [SearchTime(agent=agent, key=key, n=len(sample), latency_s=round(mean_s, 6))]
+
+
+def read_search_times(path: Path) -> Mapping[str, SearchTime]:
+    """By agent; empty where nothing was measured. Raises InputError."""
+    return {row.agent: row for row in read_records(path, SearchTime)} if path.exists() else {}

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ragassay.experiment.dependencies import own_files, own_modules, tables
+from ragassay.experiment.reading import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
-from .questions.roles import ROLES_PROMPT
-from .questions.setup import PROMPTS, STEPS
+from .questions.slots import PROMPTS, ROLES_PROMPT, STEPS
 from .questions.write import DEFAULT_PROMPT, GOLDEN_PROMPT
 
 

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote
 
+from jinja2 import Environment, FileSystemLoader
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse
 
+from ragassay.evaluate.report import TEMPLATES
+from ragassay.evaluate.report.environment import environment
+from ragassay.evaluate.report.wording import dollars, measure_help, measure_name, only_alone
+from ragassay.experiment.workspace import Workspace
 from ragassay.text import one_line, safe_cell
 
-from .bench import Bench
 from .index.read import Index
+
+
+@dataclass(frozen=True)
+class Bench:
+    """name: its part of every address, of letters, digits, dot, underscore and hyphen; unique among those served."""
+
+    name: str
+    workspace: Workspace
+
+    @property
+    def title(self) -> str:
+        """The corpus folder's name, which is untrusted text."""
+        return self.workspace.corpus.resolve().name
+
+
+def benches_of(workspaces: Sequence[Workspace]) -> dict[str, Bench]:
+    """By name, in the order given; a name that is taken gets a number."""
+    benches: dict[str, Bench] = {}
+    for workspace in workspaces:
+        stem = re.sub(r"[^A-Za-z0-9._-]+", "-", workspace.results.resolve().name).strip("-.") or "results"
+        name = next(n for n in (stem, *(f"{stem}-{i}" for i in range(2, len(workspaces) + 2))) if n not in benches)
+        benches[name] = Bench(name, workspace)
+    return benches
+
 
 LARGEST_FORM = 64_000
 LONGEST_NAME = 60
@@ -64,3 +100,84 @@ def why_no_name(name: str) -> str | None:
     if one_line(name) != name or safe_cell(name) != name:
         return "A name has letters, digits and spaces, and begins with none of = + - @."
     return None
+
+
+HERE = Path(__file__).parent
+
+WAITS, WAITING = "x-ragassay-waits", "waiting.html.j2"
+"""The header with which a page that waits for the index asks whether it is there, and that page."""
+
+VIEWS = (
+    ("decision", "Decision"),
+    ("queries", "Queries"),
+    ("compare", "Compare runs"),
+    ("test-set", "Test set"),
+    ("labels", "Label"),
+    ("progress", "Run"),
+)
+"""The last part of a view's address, and what the navigation calls it."""
+
+
+@cache
+def templates() -> Environment:
+    """The report's environment with the workbench's templates before the report's."""
+    made = environment()
+    made.loader = FileSystemLoader([HERE / "templates", TEMPLATES])
+    made.globals |= {"views": VIEWS, "measure_name": measure_name, "measure_help": measure_help}
+    made.globals |= {"only_alone": only_alone, "dollars": dollars}
+    made.globals |= {"from_json": json.loads, "to_text": partial(json.dumps, ensure_ascii=False)}
+    return made
+
+
+def is_part(request: Request) -> bool:
+    """Whether htmx asks for a part of a page and not for a page: not where it restores one from the history."""
+    return "hx-request" in request.headers and "hx-history-restore-request" not in request.headers
+
+
+def render(
+    request: Request, template: str, bench: Bench | None = None, status: int = 200, **context: Any
+) -> HTMLResponse:
+    """A page, or the part of one that `template` makes; to a page that waits only whether it is to be loaded anew."""
+    if WAITS in request.headers:
+        ready = template != WAITING or context.get("error")
+        return HTMLResponse(status_code=204, headers={"hx-refresh": "true"} if ready else {})
+    state = request.app.state
+    given = {
+        "bench": bench,
+        "benches": state.benches,
+        "write": state.access.write,
+        "path": request.url.path,
+        "waits": WAITS,
+    }
+    text = templates().get_template(template).render(given | context)
+    return HTMLResponse(text, status, headers={"vary": "HX-Request"})
+
+
+MOST = 2000
+"""Places that an address may name; browsers and servers cut longer ones."""
+
+_PART = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+
+
+def written(places: Iterable[int]) -> str:
+    """The places, runs of consecutive ones as `first-last`."""
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == runs[-1][1] + 1:
+            runs[-1][1] = place
+        else:
+            runs.append([place, place])
+    return ",".join(f"{first}-{last}" if last > first else f"{first}" for first, last in runs)
+
+
+def read(text: str) -> list[int]:
+    """The places that `text` names, each once and at most `MOST`; what is not of the form is passed over."""
+    found: dict[int, None] = {}
+    for part in text.split(","):
+        if match := _PART.fullmatch(part):
+            first = int(match[1])
+            last = min(int(match[2] or first), first + MOST)
+            found |= dict.fromkeys(range(first, last + 1))
+        if len(found) >= MOST:
+            break
+    return list(found)[:MOST]

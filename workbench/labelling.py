@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from ragassay.evaluate.human_labels.journal import (
+from markupsafe import Markup
+
+from ragassay.evaluate.agreement.agree import agree
+from ragassay.evaluate.agreement.joined import SCALE, WINNERS, whole
+from ragassay.evaluate.agreement.label_tables import Ratings
+from ragassay.evaluate.agreement.several_judges import among_people
+from ragassay.evaluate.compare import corrected_so_far
+from ragassay.evaluate.human_labels.frame import Kind as Kind_of_people_say
+from ragassay.evaluate.human_labels.sheet import (
+    Drawn,
     Said,
+    draw_into,
     key_of,
     labelled_by,
     last_of,
@@ -18,10 +29,85 @@ from ragassay.evaluate.human_labels.journal import (
     standing,
     times_said,
 )
-from ragassay.evaluate.human_labels.sheet import Drawn
+from ragassay.evaluate.inputs.clusters import Clusters, source_clusters
+from ragassay.evaluate.inputs.labels import GAME, Label, read_labels
+from ragassay.evaluate.report.plots import Scale, axis_labels, scale, whisker
+from ragassay.evaluate.report.tables import CorrectedRow, corrected_tables
+from ragassay.evaluate.report.wording import Kind, kind_of, measure_help, measure_name, number
+from ragassay.evaluate.results import AmongJudges, CorrectedFigure, Corrections
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
+from ragassay.records import Figure, Query
 
 from .index.read import Index
+
+
+@dataclass(frozen=True)
+class AgentShown:
+    """An agent on a measure. judged, corrected: plots. half: half the corrected interval's width in words, and half
+    that of the labels before, which says whether it tightens; '' where there is none.
+    """
+
+    row: CorrectedRow
+    judged: Markup
+    corrected: Markup
+    half: str
+    before: str
+
+
+@dataclass(frozen=True)
+class MeasureShown:
+    """A measure, its agents, and the axis under them."""
+
+    name: str
+    help: str
+    agents: tuple[AgentShown, ...]
+    axis: Markup
+
+    @property
+    def told(self) -> bool:
+        """Whether the labels correct it for any agent."""
+        return any(not one.row.corrected.why for one in self.agents)
+
+
+def measures_shown(corrected: Corrections, before: Corrections | None) -> tuple[MeasureShown, ...]:
+    """The means by measure, in the figures' order; before: what fewer labels said."""
+    means = [figure for figure in corrected.figures if figure.other is None]
+    rows = {(row.measure, row.agent): row for row in corrected_tables(corrected)[0][1]}
+    old = {(f.measure, f.agent): f.corrected for f in (before.figures if before else ()) if f.other is None}
+    return tuple(
+        _measure(name, [figure for figure in means if figure.measure == name], rows, old)
+        for name in dict.fromkeys(figure.measure for figure in means)
+    )
+
+
+def _measure(
+    name: str,
+    figures: list[CorrectedFigure],
+    rows: dict[tuple[str, str], CorrectedRow],
+    old: dict[tuple[str, str], Figure],
+) -> MeasureShown:
+    axis = scale([each for figure in figures for each in (figure.judged, figure.corrected)])
+    kind: Kind = "mean" if kind_of(name) == "number" else kind_of(name)
+    agents = tuple(_agent(f, rows[name, f.agent], old.get((name, f.agent)), axis, kind) for f in figures)
+    return MeasureShown(measure_name(name), measure_help(name), agents, axis_labels(axis, kind))
+
+
+def _agent(figure: CorrectedFigure, row: CorrectedRow, old: Figure | None, axis: Scale, kind: Kind) -> AgentShown:
+    return AgentShown(
+        row,
+        whisker(figure.judged, axis, 11, f"{figure.agent}, as judged", kind),
+        whisker(figure.corrected, axis, 0, f"{figure.agent}, as corrected", kind),
+        _half(figure.corrected, kind),
+        _half(old, kind),
+    )
+
+
+def _half(figure: Figure | None, kind: Kind) -> str:
+    if figure is None or figure.ci_low is None or figure.ci_high is None:
+        return ""
+    return f"±{number((figure.ci_high - figure.ci_low) / 2, kind)}"
+
 
 PASSAGE = ("not", "somewhat", "very")
 ANSWER = ("not", "somewhat", "fully")
@@ -158,3 +244,76 @@ def _choices(item: Drawn) -> tuple[tuple[str, str], ...]:
 def _numbered(words: Sequence[str]) -> list[tuple[str, str]]:
     """The words by their label."""
     return [(str(number), word) for number, word in enumerate(words)]
+
+
+@dataclass(frozen=True)
+class Kappa:
+    """Cohen's kappa of two people on one criterion; figure None where it has no value, for the reason `why`."""
+
+    criterion: str
+    one: str
+    other: str
+    figure: Figure | None
+    why: str
+
+
+@dataclass(frozen=True)
+class PeopleSay:
+    """corrected: the figures as the labels correct them, None without labels. among, kappas: of the people themselves,
+    where there are several.
+    """
+
+    corrected: Corrections | None
+    among: tuple[AmongJudges, ...]
+    kappas: tuple[Kappa, ...]
+
+
+def stamp_of(workspace: Workspace) -> str:
+    """What tells whether the labels, or what they are held against, have changed; empty without labels."""
+    paths = [workspace.own_labels, workspace.relevance, workspace.pointwise, workspace.games, workspace.queries]
+    if not workspace.own_labels.exists():
+        return ""
+    seen = [path.stat() for path in paths if path.exists()]
+    return repr([(one.st_size, one.st_mtime_ns) for one in seen])
+
+
+def people_say(workspace: Workspace) -> PeopleSay:
+    """Read all of it and work it out: seconds. Raises InputError."""
+    labels = read_labels(workspace.own_labels) if workspace.own_labels.exists() else ()
+    if len({label.who for label in labels}) < 2:
+        return PeopleSay(corrected_so_far(workspace), (), ())
+    there = read_records(workspace.queries, Query)
+    queries = {query.id for query in there}
+    ours = [label for label in labels if label.query in queries]
+    clusters = source_clusters(there)
+    return PeopleSay(corrected_so_far(workspace), among_people(ours, clusters), tuple(_kappas(ours, clusters)))
+
+
+def draw(
+    workspace: Workspace, n: int, seed: int, kinds: Sequence[Kind_of_people_say], criteria: Sequence[str]
+) -> tuple[str, int]:
+    """Draw a sheet as `ragassay label-sheet` does; its file's name and how many things are on it. Raises InputError."""
+    path, n_things = draw_into(workspace, n=n, seed=seed, kinds=kinds, criteria=criteria or None)
+    return path.name, n_things
+
+
+def _kappas(labels: Sequence[Label], clusters: Clusters) -> list[Kappa]:
+    found = []
+    for criterion in sorted({label.criterion for label in labels}):
+        said: dict[str, dict[tuple[str, str, str], float]] = {}
+        for label in labels:
+            if label.criterion == criterion:
+                said.setdefault(label.who, {})[label.key] = label.value
+        for one, other in combinations(sorted(said), 2):
+            if keys := sorted(said[one].keys() & said[other].keys()):
+                known = clusters.of([query for query, _, _ in keys])
+                sections = tuple(known.names[number] for number in known.numbers)
+                columns = tuple(tuple(_told(said[who][key], criterion) for key in keys) for who in (one, other))
+                ratings = Ratings("labels.csv", (one, other), columns, sections, criterion != GAME, "section")
+                (pair,) = agree(ratings, scale=WINNERS if criterion == GAME else SCALE).pairs
+                found.append(Kappa(criterion, one, other, pair.figures.get("kappa"), pair.undefined.get("kappa", "")))
+    return found
+
+
+def _told(value: float, criterion: str) -> float | str:
+    return {0.0: "b", 0.5: "tie", 1.0: "a"}[value] if criterion == GAME else whole(value)

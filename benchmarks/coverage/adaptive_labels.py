@@ -12,12 +12,12 @@ from dataclasses import replace
 import numpy as np
 
 from ragassay.arrays import Floats
+from ragassay.evaluate.human_labels.corrections import Item, Labels, game_items, sample_of, weighted
 from ragassay.evaluate.human_labels.frame import draw, games
-from ragassay.evaluate.human_labels.items import Item, Labels, game_items, sample_of, weighted
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.inputs.labels import Key
 from ragassay.evaluate.ratings.verdicts import Verdict
-from ragassay.evaluate.statistics.corrected_mean import correct_difference, correct_mean
+from ragassay.evaluate.statistics.ppi import correct_difference, correct_mean
 from ragassay.records import Winner
 
 from .labelled import Cell, mean_and_least

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.arrays import Floats
-from ragassay.evaluate.agreement.crosstab import crosstab
+from ragassay.evaluate.agreement.coefficients import crosstab, kappa
 from ragassay.evaluate.agreement.estimates import Sample
-from ragassay.evaluate.agreement.kappa import kappa
-from ragassay.evaluate.agreement.self_agreement import repeat_consistency
+from ragassay.evaluate.audit.judge_audit import repeat_consistency
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
 
 BAR, BOOTSTRAP = 0.93, 500

@@ -18,11 +18,9 @@ import numpy as np
 from scipy.stats import norm
 
 from ragassay.arrays import Truths
-from ragassay.evaluate.agreement.calibration.calibrate import Calibration, calibrate
-from ragassay.evaluate.agreement.calibration.scored import Scored
-from ragassay.evaluate.agreement.calibration.threshold import choosing_half
-from ragassay.evaluate.agreement.crosstab import crosstab
-from ragassay.evaluate.agreement.kappa import kappa
+from ragassay.evaluate.agreement.calibrate import Calibration, calibrate, choosing_half
+from ragassay.evaluate.agreement.coefficients import crosstab, kappa
+from ragassay.evaluate.agreement.scored import Scored
 
 from .labelled import together
 

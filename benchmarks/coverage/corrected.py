@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.arrays import Floats
-from ragassay.evaluate.statistics.corrected_mean import correct_mean
-from ragassay.evaluate.statistics.labels_needed import labels_needed, needed_for
-from ragassay.evaluate.statistics.ppi import Sample
+from ragassay.evaluate.statistics.power import labels_needed, needed_for
+from ragassay.evaluate.statistics.ppi import Sample, correct_mean
 
 from . import adaptive_labels
 from .labelled import COVERS, Cell, Interval, drawn, judged, mean_and_least, sample_of, together

@@ -22,8 +22,8 @@ from benchmarks.coverage.verdict import decided
 from benchmarks.ratings.tournaments import Tables, table_5
 from ragassay.arrays import Floats, Truths
 from ragassay.evaluate.statistics.clustered import estimate, interval, intervals
-from ragassay.evaluate.statistics.holm import holm
 from ragassay.evaluate.statistics.paired_comparison import LEVEL, t_p
+from ragassay.evaluate.statistics.resamples import holm
 from ragassay.evaluate.statistics.sign_flip import flip_p
 
 EXPERIMENTS, FEW = 1000, 400

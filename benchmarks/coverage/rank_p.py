@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import kendalltau
 
 from ragassay.arrays import Floats, Ints
-from ragassay.evaluate.agreement.p_values import permutation_p
+from ragassay.evaluate.agreement.estimates import permutation_p
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
 
 SIZES: dict[str, Callable[[int, np.random.Generator], Ints]] = {

@@ -19,8 +19,7 @@ from benchmarks.coverage.comparisons import drawn, sections
 from benchmarks.ratings.tournaments import points_by
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.games.blocks import Plan
-from ragassay.evaluate.judging.games.seating import Sitting, sittings, turns
+from ragassay.evaluate.judging.games.played import Plan, Sitting, sittings, turns
 
 Signs = NDArray[np.int8]
 

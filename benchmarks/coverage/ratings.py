@@ -23,8 +23,7 @@ from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.games.adaptive import Design, Ints, Played, places, play_out
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
-from ragassay.evaluate.ratings.meetings import Meetings
-from ragassay.evaluate.ratings.win_table import Contests
+from ragassay.evaluate.ratings.win_table import Contests, Meetings
 from ragassay.evaluate.statistics.resamples import resamples
 
 BOOTSTRAP = 400

@@ -20,8 +20,8 @@ import numpy as np
 
 from ragassay.arrays import Floats
 from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
-from ragassay.evaluate.screening.cross_fit import Choices
-from ragassay.evaluate.screening.screen_results import SEED, screen_results
+from ragassay.evaluate.screening.chosen import Choices
+from ragassay.evaluate.screening.screen import SEED, screen_results
 from ragassay.evaluate.screening.screened import Screened
 from ragassay.records import Figure
 

@@ -17,8 +17,7 @@ import numpy as np
 from ragassay.evaluate.human_labels.corrections import Judged, correct_figures
 from ragassay.evaluate.human_labels.second_judge import second_labels
 from ragassay.evaluate.human_labels.sheet import draw_frame
-from ragassay.evaluate.inputs.findings import Findings
-from ragassay.evaluate.inputs.material import Material
+from ragassay.evaluate.inputs.findings import Findings, Material
 from ragassay.evaluate.results import CorrectedFigure
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Answer, Judgment, Query

@@ -13,12 +13,8 @@ import sys
 
 import numpy as np
 
-from ragassay.synth.choosing.auc import auc
-from ragassay.synth.choosing.energy_distance import Array
-from ragassay.synth.choosing.features import Features
-from ragassay.synth.choosing.logistic import fit_logistic
-from ragassay.synth.choosing.people import default_points
-from ragassay.synth.choosing.told_apart import told_apart
+from ragassay.synth.choosing.features import Array, Features, default_points
+from ragassay.synth.choosing.told_apart import auc, fit_logistic, told_apart
 
 CASES = ((36, 36, 0.0), (36, 36, 4.0), (20, 60, 4.0), (36, 36, 12.0))
 NOISE = np.array([1.5, 8.0, 0.1, 0.05, 0.4, 0, 0, 0, 0, 0])

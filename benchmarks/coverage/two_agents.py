@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragassay.arrays import Floats
-from ragassay.evaluate.statistics.corrected_mean import correct_difference
-from ragassay.evaluate.statistics.ppi import Sample, ppi_difference
+from ragassay.evaluate.statistics.ppi import Sample, correct_difference, ppi_difference
 
 from .labelled import COVERS, Cell, Interval, drawn, mean_and_least, sample_of, together
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ragassay.arrays import Floats
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
-from ragassay.evaluate.validity.differences import Estimates, group_difference, slopes
+from ragassay.evaluate.validity.questions import Estimates, group_difference, slopes
 
 FAMILIES, PEOPLE = 3, 30
 SECTIONS, EACH = (12, 24, 48), (1, 3, 6)

@@ -23,10 +23,10 @@ from benchmarks.judges.meta_sets import nq301_answers
 from benchmarks.machine import machine
 from ragassay import judges
 from ragassay.arrays import Floats, Truths
-from ragassay.evaluate.agreement.interval import bootstrap_interval, draws
+from ragassay.evaluate.agreement.estimates import bootstrap_interval, draws
 from ragassay.evaluate.agreement.labelled_sets import LabelledRow, read_rows, sample
 from ragassay.evaluate.judging.catalog import BUILT_IN
-from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.records import Assessment
 
 ROWS, SEED, REPLICATES = 500, 7, 1000

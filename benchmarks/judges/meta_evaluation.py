@@ -43,8 +43,8 @@ from ragassay.evaluate.agreement.meta_eval import (
     meta_evaluate,
     verdict_figures,
 )
-from ragassay.evaluate.agreement.set_share import NAME as SET_SHARE
-from ragassay.evaluate.judging.engine.judge import Prompts
+from ragassay.evaluate.agreement.meta_eval import NAME as SET_SHARE
+from ragassay.evaluate.judging.engine.cases import Prompts
 from ragassay.records import Assessment, Figure
 
 BOOTSTRAP = 1000

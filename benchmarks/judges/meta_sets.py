@@ -18,12 +18,11 @@ from ragassay.evaluate.agreement.labelled_sets import (
     sample,
 )
 from ragassay.evaluate.agreement.meta_eval import Relevant
+from ragassay.evaluate.judging.engine.cases import Prompts
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
-from ragassay.evaluate.judging.engine.judge import Prompts
-from ragassay.files import read_records, write_records
+from ragassay.files import read_qrels, read_records, write_records
 from ragassay.records import Query
 from ragassay.retrieval.search import search_files
-from ragassay.trec import read_qrels
 
 N, SEED = 100, 7
 SUPPORT = "completely-support"

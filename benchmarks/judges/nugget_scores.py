@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, cast
 
-from ragassay.evaluate.judging.judges.nugget_scores import SCORES, SUPPORT, Assigned, Assignment, nugget_scores
+from ragassay.evaluate.judging.judges.nuggets import SCORES, SUPPORT, Assigned, Assignment, nugget_scores
 
 RUNS = {
     "GPT-4o": ("gpt4o_top20", "gpt_4o_top20"),

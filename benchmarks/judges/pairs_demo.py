@@ -23,20 +23,18 @@ from benchmarks.tables.plan_accuracy import Counting
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import RepliesMissing
 from ragassay.evaluate.compare import results_of
+from ragassay.evaluate.inputs.clusters import writer
 from ragassay.evaluate.inputs.findings import Findings, read_findings
-from ragassay.evaluate.inputs.sources import writer
-from ragassay.evaluate.judging.engine.cases import cases_of
+from ragassay.evaluate.judging.engine.cases import cases_of, known_relevant
 from ragassay.evaluate.judging.engine.rounds import judged
-from ragassay.evaluate.judging.evidence import known_relevant
-from ragassay.evaluate.judging.games.listed import play_lists
-from ragassay.evaluate.judging.games.played import play_pairs
+from ragassay.evaluate.judging.games.played import play_lists, play_pairs
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.models.requests import Batch, Reply
+from ragassay.prompts import count_tokens
 from ragassay.records import Game
-from ragassay.tokens import count_tokens
 
 NAME = "pairs_demo"
 CORPUS = Path("corpora/avr-libc")

@@ -35,7 +35,7 @@ from benchmarks.judges.faults.prose import Text, of_manuals, of_the_demo
 from benchmarks.machine import machine
 from ragassay import judges
 from ragassay.evaluate.judging.catalog import BUILT_IN
-from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.records import Assessment
 
 SEED, TEXTS = 7, 50

@@ -18,8 +18,8 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, Stored, output_line, read_replies
 from ragassay.errors import InputError, RagassayError, RepliesMissing
 from ragassay.evaluate.judging.catalog import type_of
+from ragassay.evaluate.judging.engine.cases import Prompts, Setup
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
-from ragassay.evaluate.judging.engine.judge import Prompts, Setup
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import json_line, read_objects, write_bytes

@@ -27,20 +27,18 @@ from ragassay.evaluate.agreement.agree import agree
 from ragassay.evaluate.agreement.label_tables import LabelTable, ratings
 from ragassay.evaluate.compare import results_of
 from ragassay.evaluate.inputs.findings import Findings, read_findings
-from ragassay.evaluate.judging.engine.cases import cases_of
+from ragassay.evaluate.judging.engine.cases import cases_of, known_relevant
 from ragassay.evaluate.judging.engine.rounds import judged
-from ragassay.evaluate.judging.evidence import known_relevant
-from ragassay.evaluate.judging.games.listed import play_lists
-from ragassay.evaluate.judging.games.played import play_pairs
+from ragassay.evaluate.judging.games.played import play_lists, play_pairs
 from ragassay.evaluate.judging.judges.relevance import qrels_of
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
 from ragassay.evaluate.results import Results
-from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.tables import ModelSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
-from ragassay.models.prices import cost_usd
+from ragassay.models.providers import cost_usd
 from ragassay.records import Game, Judgment
 
 NAME = "together_demo"

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragassay.arrays import Floats, Truths
-from ragassay.evaluate.agreement.crosstab import crosstab
-from ragassay.evaluate.agreement.interval import bootstrap_interval, draws
-from ragassay.evaluate.agreement.kappa import kappa
+from ragassay.evaluate.agreement.coefficients import crosstab, kappa
+from ragassay.evaluate.agreement.estimates import bootstrap_interval, draws
 from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
 from ragassay.evaluate.statistics.clustered import interval
 from ragassay.records import Figure

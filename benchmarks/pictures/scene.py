@@ -16,10 +16,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragassay.cli.pipeline.standing import Standing
+from ragassay.cli.pipeline.manifest import Standing
 from ragassay.evaluate.human_labels.frame import Kind
-from ragassay.evaluate.human_labels.journal import Said, key_of, known_sheets, read_items, read_said, say, standing
-from ragassay.evaluate.human_labels.sheet import Drawn, draw_into
+from ragassay.evaluate.human_labels.sheet import (
+    Drawn,
+    Said,
+    draw_into,
+    key_of,
+    known_sheets,
+    read_items,
+    read_said,
+    say,
+    standing,
+)
 from ragassay.evaluate.inputs.labels import Key, game_subject
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace

@@ -26,8 +26,8 @@ from benchmarks.question_worth.retrievers import rank
 from benchmarks.question_worth.scores import score
 from benchmarks.question_worth.shared_words import shared_words
 from benchmarks.question_worth.tables import lines
-from ragassay.digests import digest_file
 from ragassay.errors import InputError, RagassayError
+from ragassay.files import digest_file
 from ragassay.models.encoders import OFFLINE_MODEL
 from ragassay.retrieval.rankers.analysis import language_code
 from ragassay.retrieval.rankers.embedding import Embedder, model_identity

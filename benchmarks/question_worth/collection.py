@@ -12,12 +12,11 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
-from ragassay.files import first_problem, read_objects, read_records
+from ragassay.files import Qrels, first_problem, read_objects, read_qrels, read_records
 from ragassay.records import Passage, Query
-from ragassay.retrieval.rankers.corpus_file import CorpusFile
+from ragassay.retrieval.rankers.ranker import CorpusFile
 from ragassay.retrieval.search import check_ids
 from ragassay.text import plain
-from ragassay.trec import Qrels, read_qrels
 
 FEWEST = 20
 """People's queries: halves of fewer say nothing about an order."""

@@ -21,17 +21,15 @@ from benchmarks.judges.take_replies import KEPT, WHO_JUDGED, WORK, awaited, judg
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import RepliesMissing
-from ragassay.evaluate.inputs.material import by_id
-from ragassay.evaluate.inputs.sources import writer
+from ragassay.evaluate.inputs.clusters import writer
+from ragassay.evaluate.inputs.findings import by_id
 from ragassay.evaluate.judging.engine.cases import QueryCase
 from ragassay.evaluate.judging.engine.rounds import judged
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records, write_text
+from ragassay.experiment.workspace import VariantRun, Workspace
+from ragassay.files import read_records, read_run, write_text
 from ragassay.records import Judgment, Passage, Query
-from ragassay.screening import VariantRun
-from ragassay.trec import read_run
 
 NAME = "judged_pool"
 DEPTH = 2

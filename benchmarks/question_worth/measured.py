@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ragassay.arrays import Floats
-from ragassay.evaluate.agreement.interval import bootstrap_interval, draws
+from ragassay.evaluate.agreement.estimates import bootstrap_interval, draws
 from ragassay.evaluate.statistics.orders import loss, place, rho, tau_b
 from ragassay.evaluate.statistics.resamples import rounded
-from ragassay.evaluate.validity.decided import Shares, decisions, shares
-from ragassay.evaluate.validity.scores import Scores
+from ragassay.evaluate.validity.people import Shares, decisions, shares
+from ragassay.evaluate.validity.questions import Scores
 from ragassay.evaluate.validity.worth import Worth, worth
 from ragassay.records import Figure, Record
 

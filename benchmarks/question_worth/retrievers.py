@@ -15,11 +15,11 @@ from ragassay.evaluate.texts.sentences import sentences
 from ragassay.records import Passage
 from ragassay.retrieval.rankers.analysis import Analyzer, make_analyzer
 from ragassay.retrieval.rankers.bm25 import K1, B, Bm25
+from ragassay.retrieval.rankers.combined import HYBRID_DEPTH as RRF_DEPTH
+from ragassay.retrieval.rankers.combined import rrf
 from ragassay.retrieval.rankers.embedding import Embedder
-from ragassay.retrieval.rankers.hybrid import DEPTH as RRF_DEPTH
 from ragassay.retrieval.rankers.knn import Knn
 from ragassay.retrieval.rankers.ranker import Ranking, indexed_text
-from ragassay.retrieval.rankers.rrf import rrf
 
 DEPTH = 100
 """Passages of a ranking that fusions look at."""

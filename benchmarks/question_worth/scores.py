@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.question_worth.collection import Asked
 from ragassay.evaluate.figures.measures import by_query
-from ragassay.evaluate.validity.scores import Scores
+from ragassay.evaluate.validity.questions import Scores
 from ragassay.retrieval.rankers.ranker import Ranking
 
 MEASURE = "nDCG@10"

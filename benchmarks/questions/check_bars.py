@@ -22,11 +22,10 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Passage, Query
 from ragassay.synth.checking.answer_held import not_held
-from ragassay.synth.checking.copied import overlap
-from ragassay.synth.checking.corpus_text import CorpusText, open_corpus
-from ragassay.synth.checking.evidence_there import THERE
+from ragassay.synth.checking.corpus_text import THERE, CorpusText, open_corpus
+from ragassay.synth.checking.wording import overlap
 from ragassay.synth.ingest import ingest
-from ragassay.synth.questions.expert import read_expert_questions
+from ragassay.synth.questions.own import read_expert_questions
 
 MANUAL = Path(__file__).parents[2] / "corpora" / "avr-libc"
 SEED = 7

@@ -19,14 +19,11 @@ import numpy as np
 from benchmarks.judges.take_replies import WORK
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import json_line, read_records, write_text
+from ragassay.files import json_line, read_qrels, read_records, write_text
 from ragassay.records import Passage, Query
-from ragassay.synth.choosing.best_passage import Passages
-from ragassay.synth.choosing.features import TOLD, Features, features_of
-from ragassay.synth.choosing.people import DEFAULTS
+from ragassay.synth.choosing.features import DEFAULTS, TOLD, Features, Passages, features_of
 from ragassay.synth.ingest import ingest
-from ragassay.synth.questions.expert import read_expert_questions
-from ragassay.trec import read_qrels
+from ragassay.synth.questions.own import read_expert_questions
 
 ROOT = Path(__file__).parents[2]
 N, SEED = 36, 7

@@ -32,8 +32,8 @@ from benchmarks.question_worth.scores import score
 from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
 from ragassay.evaluate.statistics.orders import loss, pairs, tau_b
-from ragassay.evaluate.validity.decided import decisions, shares
-from ragassay.evaluate.validity.scores import Scores
+from ragassay.evaluate.validity.people import decisions, shares
+from ragassay.evaluate.validity.questions import Scores
 from ragassay.models.encoders import OFFLINE_MODEL
 
 PROBES = ("bm25, k1 1.2, b 0.75", "bm25, no stems", "bm25, title", "bm25, first half", "embedding, all")

@@ -24,14 +24,11 @@ from benchmarks.judges.take_replies import WORK
 from benchmarks.question_worth.__main__ import main as question_worth
 from benchmarks.questions.write import MODEL, NAME, SEED, experts
 from benchmarks.questions.write import main as write
-from ragassay.experiment.question_settings import QuestionsSettings
+from ragassay.experiment.tables import QuestionsSettings
 from ragassay.files import read_records, write_records
 from ragassay.records import Passage, Query
-from ragassay.synth.choosing.best_passage import Passages
 from ragassay.synth.choosing.choose import choose_queries
-from ragassay.synth.choosing.energy_distance import Array, Sample
-from ragassay.synth.choosing.features import features_of
-from ragassay.synth.choosing.people import DEFAULTS, WEIGHT
+from ragassay.synth.choosing.features import DEFAULTS, WEIGHT, Array, Passages, Sample, features_of
 
 WAYS = ("need", "blind")
 

@@ -24,15 +24,12 @@ from ragassay.calls.caller import Caller
 from ragassay.errors import RagassayError, RepliesMissing
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records, write_records
+from ragassay.files import read_qrels, read_records, write_records
 from ragassay.records import Passage, Query, Rejected, Section
-from ragassay.synth.questions.drafts import Draft
-from ragassay.synth.questions.expert import ExpertQuestion
 from ragassay.synth.questions.need_writer import ask_blind, ask_evidence, ask_needs, faulted
+from ragassay.synth.questions.own import ExpertQuestion
 from ragassay.synth.questions.reject import clean
-from ragassay.synth.questions.setup import Setup
-from ragassay.synth.questions.slots import assign
-from ragassay.trec import read_qrels
+from ragassay.synth.questions.slots import Draft, Setup, assign
 
 NAME = "questions"
 MODEL = "file:claude-a"

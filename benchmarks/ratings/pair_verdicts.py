@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.coverage.comparisons import MEASURES, drawn, sections
 from ragassay.arrays import Floats
-from ragassay.evaluate.figures.failures_at_bottom import withhold_pairs
+from ragassay.evaluate.figures.pool import withhold_pairs
 from ragassay.evaluate.statistics.clustered import Values
 from ragassay.evaluate.statistics.paired_comparison import compare_pairs, pair_by_query
 

@@ -17,11 +17,11 @@ from pathlib import Path
 import httpx
 
 from benchmarks.machine import machine
-from ragassay.evaluate.from_files.score import score_files
+from ragassay.evaluate.from_files.rate import score_files
 from ragassay.files import read_records
 from ragassay.records import Passage
-from ragassay.retrieval.rankers.lexical import AnalyzerName, Lexical
-from ragassay.retrieval.rankers.lucene_english import make_lucene_english
+from ragassay.retrieval.rankers.analysis import make_lucene_english
+from ragassay.retrieval.rankers.bm25 import AnalyzerName, Lexical
 from ragassay.retrieval.search import search_files
 
 MEASURES = ("nDCG@10", "R@100", "AP")

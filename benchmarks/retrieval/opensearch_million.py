@@ -23,10 +23,10 @@ import numpy.typing as npt
 from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.retrieval.opensearch.client import connect
 from ragassay.retrieval.opensearch.engine import Engine, open_rankers
-from ragassay.retrieval.opensearch.keep import kept_indexes, remove_indexes
-from ragassay.retrieval.rankers.corpus_file import CorpusFile
+from ragassay.retrieval.opensearch.index import kept_indexes, remove_indexes
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
+from ragassay.retrieval.rankers.ranker import CorpusFile
 
 WORDS, DIMENSIONS, AT_A_TIME = 200_000, 384, 10_000
 

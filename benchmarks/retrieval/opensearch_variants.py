@@ -23,13 +23,12 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.experiment.settings import Experiment, OpenSearchSettings
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
+from ragassay.files import read_qrels, read_records
 from ragassay.records import Passage, Query
 from ragassay.retrieval.opensearch.client import connect
-from ragassay.retrieval.opensearch.keep import kept_indexes, remove_indexes
+from ragassay.retrieval.opensearch.index import kept_indexes, remove_indexes
 from ragassay.retrieval.rankers.ranker import Ranking
 from ragassay.retrieval.variants.searching import VariantRankers
-from ragassay.trec import read_qrels
 
 Table = Mapping[str, Any]
 

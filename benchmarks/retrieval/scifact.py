@@ -19,11 +19,10 @@ import ir_measures
 from ir_measures import R, nDCG
 
 from benchmarks.machine import machine
-from ragassay.files import read_records, write_records
-from ragassay.models.compiled import Backend
+from ragassay.files import Qrels, read_qrels, read_records, read_run, write_records
+from ragassay.models.onnx import Backend
 from ragassay.records import Query
 from ragassay.retrieval.search import RETRIEVERS, search_files
-from ragassay.trec import Qrels, read_qrels, read_run
 
 REQUIRED = {"bm25": 0.665, "knn": 0.640}
 PUBLISHED = "Published nDCG@10: BM25 0.665 (BEIR) and 0.679 (Lucene, flat index), all-MiniLM-L6-v2 0.645."

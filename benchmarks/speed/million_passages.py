@@ -29,11 +29,10 @@ from ragassay.files import read_records
 from ragassay.records import Query
 from ragassay.retrieval.rankers.analysis import make_analyzer
 from ragassay.retrieval.rankers.bm25 import Bm25, RankBm25
-from ragassay.retrieval.rankers.corpus_file import CorpusFile
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.knn import Knn
-from ragassay.retrieval.rankers.ranker import IndexedTexts
+from ragassay.retrieval.rankers.ranker import CorpusFile, IndexedTexts
 
 WORDS, QUERY_WORDS, VOCABULARY, DIMENSIONS = 100, 5, 200_000, 384
 QUERIES, K, BATCH, SAMPLE, SEED = 640, 10, 64, 20_000, 7

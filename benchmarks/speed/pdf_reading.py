@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.speed.aims import note, why
 from ragassay.synth.pdf.choice import Reading, open_documents, read_documents
-from ragassay.synth.pdf.pool import PdfPool, usable_cores
+from ragassay.synth.pdf.process import PdfPool, usable_cores
 
 READERS = ("auto", "pdfium", "pypdf")
 AIM = 200

@@ -24,8 +24,7 @@ from benchmarks.speed.openai_sdk import in_one_loop, in_threads
 from benchmarks.speed.ragelo_peer import NOT_INSTALLED, cpu, passage, peer, question
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
-from ragassay.evaluate.judging.engine.cases import PassageCase
-from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.cases import PassageCase, Setup
 from ragassay.evaluate.judging.engine.rounds import judged
 from ragassay.evaluate.judging.judges.relevance import DEFAULT_PROMPT, Relevance
 from ragassay.experiment.settings import Experiment

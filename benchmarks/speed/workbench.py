@@ -30,14 +30,12 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from benchmarks.speed.aims import note, why
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.human_labels.journal import Said, read_items, say
-from ragassay.evaluate.human_labels.sheet import draw_into
+from ragassay.evaluate.human_labels.sheet import Said, draw_into, read_items, say
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records, write_records
+from ragassay.files import read_records, write_qrels, write_records, write_run
 from ragassay.records import Answer, Game, Judgment, Passage, Query, Rejected
 from ragassay.synth.ingest import ingest
-from ragassay.trec import write_qrels, write_run
 
 FIRST_S, FURTHER_S, TIMES, PER_SECTION = 1.0, 0.3, 7, 5
 MANUAL, PAGES = Path("corpora/avr-libc/avr-libc-user-manual.pdf"), 340

@@ -14,8 +14,15 @@ from pathlib import Path
 from benchmarks.tables.readme_block import ROOT, fill
 from ragassay.evaluate.report.decision import LeadRow, lead_rows
 from ragassay.evaluate.report.page import read_results
-from ragassay.evaluate.report.telling import telling_criterion
-from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, measure_name, shown
+from ragassay.evaluate.report.wording import (
+    Kind,
+    beside_the_verdict,
+    confidence,
+    kind_of,
+    measure_name,
+    shown,
+    telling_criterion,
+)
 from ragassay.evaluate.results import Results
 from ragassay.records import Figure
 from ragassay.text import one_line

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragassay.evaluate.judging.catalog import BUILT_IN
-from ragassay.functions.signatures import stubs
+from ragassay.functions.judges import stubs
 
 FILE = Path(__file__).parents[2] / "ragassay" / "judges.pyi"
 

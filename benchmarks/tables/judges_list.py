@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ragassay.evaluate.judging.listed import listed_judges, markdown_coverage, markdown_list
+from ragassay.evaluate.judging.catalog import listed_judges, markdown_coverage, markdown_list
 
 PAGE = Path(__file__).parents[2] / "docs" / "evaluators.md"
 

@@ -18,13 +18,13 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, read_replies
 from ragassay.cli.pipeline.plan import make_plan
 from ragassay.cli.pipeline.stages import stages
-from ragassay.digests import digest_json
 from ragassay.errors import InputError
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import digest_json
 from ragassay.models.endpoint import provider_of
 from ragassay.models.requests import Batch, Reply
-from ragassay.tokens import count_tokens
+from ragassay.prompts import count_tokens
 
 Totals = dict[str, tuple[int, int, int]]
 """Stage to (calls, input tokens, output tokens)."""

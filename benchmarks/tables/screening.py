@@ -17,10 +17,9 @@ from pathlib import Path
 from benchmarks.tables.readme_block import ROOT
 from benchmarks.tables.screening_picture import picture
 from ragassay.cli import main as ragassay
-from ragassay.evaluate.report.screening.screen_page import read_screen
-from ragassay.evaluate.report.screening.wording import duration
+from ragassay.evaluate.report.screening import duration, read_screen
 from ragassay.evaluate.report.wording import shown
-from ragassay.evaluate.screening.records import ScreenResults
+from ragassay.evaluate.screening.screened import ScreenResults
 from ragassay.text import one_line
 
 DEMO = ROOT / "corpora" / "avr-libc"

@@ -6,8 +6,8 @@ import re
 
 from markupsafe import escape
 
-from ragassay.evaluate.report.screening.picture import HEIGHT, badges, panels
-from ragassay.evaluate.screening.records import ScreenResults
+from ragassay.evaluate.report.screening import HEIGHT, badges, panels
+from ragassay.evaluate.screening.screened import ScreenResults
 from ragassay.text import one_line
 
 _WIDTH, _GAP, _HEAD, _LINE = 470, 40, 34, 22

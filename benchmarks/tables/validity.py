@@ -21,8 +21,8 @@ from contextlib import redirect_stdout
 from pathlib import Path
 
 from ragassay.cli import main as ragassay
-from ragassay.evaluate.validity.page import TITLES
 from ragassay.evaluate.validity.records import Validity
+from ragassay.evaluate.validity.validity import TITLES
 from ragassay.text import one_line
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from ragassay.experiment.settings import IngestSettings
 from ragassay.records import Page
 from ragassay.synth.documents.cutting import Raw, cut_document
-from ragassay.synth.pdf.pool import PdfPool
+from ragassay.synth.pdf.process import PdfPool
 from ragassay.synth.pdf.readers import ReaderName
 from ragassay.workbench.pages import worker
 from ragassay.workbench.pages.place import Alignment, Placed, letters_of

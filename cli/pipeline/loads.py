@@ -7,29 +7,166 @@ model, takes less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 
-from ragassay.evaluate.judging.games.blocks import Plan
+from ragassay.calls.served import ServerLedger
+from ragassay.evaluate.judging.asked_again import waves_of
+from ragassay.evaluate.judging.games.played import Plan
 from ragassay.evaluate.judging.panel import Panel, as_second, panels_of, second_panel
-from ragassay.evaluate.judging.waves import waves_of
-from ragassay.experiment.agents import TableAgent
-from ragassay.experiment.corpus import read_passages
-from ragassay.experiment.settings import Experiment
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.settings import Experiment, is_served
+from ragassay.experiment.variant_settings import OURS, SECTIONS
+from ragassay.experiment.variants import TableAgent, Variant
+from ragassay.experiment.workspace import Workspace, read_passages
 from ragassay.files import read_records, read_text
+from ragassay.models.endpoint import base_url_of
 from ragassay.models.requests import Request
-from ragassay.prompts import Prompt
-from ragassay.records import Query, Section
+from ragassay.models.servers import served_identity
+from ragassay.prompts import Prompt, count_tokens, passage_tokens, reply_tokens
+from ragassay.records import Passage, Query, Section
 from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
-from ragassay.retrieval.agents.documents import count_document_tokens, read_documents
+from ragassay.retrieval.agents.rag import count_document_tokens, read_documents
 from ragassay.retrieval.dependencies import answers_label
-from ragassay.retrieval.rewriting.rewritings import batch_label, of_rag_fusion, prompt_file, rewritings_for
-from ragassay.tokens import count_tokens, reply_tokens
+from ragassay.retrieval.rewriting.rewritings import (
+    Rewriting,
+    batch_label,
+    of_rag_fusion,
+    prompt_file,
+    rewriting_of,
+    rewritings_for,
+)
 
-from .load import QUESTION_TOKENS, Load
+QUESTION_TOKENS = 40
+"""Of a query, where none is there yet."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Calls with one label to one model, and the tokens of all of them together; searches: those of a rerank server."""
+
+    label: str
+    model: str
+    calls: int
+    from_cache: int
+    input_tokens: int
+    output_tokens: int
+    searches: int = 0
+
+    @property
+    def kind(self) -> str:
+        """What it asks, whichever time: the label up to its first hyphen (`questions`, `listwise`, …), or whole for an
+        evaluator, a judge of answers and a rewriting."""
+        label = self.label.split("-repeat-")[0]
+        whole = label.startswith(("evaluate-", "pointwise-", "rewrites-"))
+        return label if whole else label.split("-")[0]
+
+
+Passages = dict[str, list[Passage]]
+"""By chunking, in the order of the file."""
+
+
+def served_loads(workspace: Workspace, n_queries: int) -> list[Load]:
+    """A load for each model that embeds on a server or reranks by asking, and one for what it was asked before."""
+    if not any(
+        one.settings.rerank or is_served(_embedding(one, workspace) or "") for one in workspace.experiment.variants.all
+    ):
+        return []
+    passages: Passages = defaultdict(list)
+    for passage in read_records(workspace.passages, Passage):
+        passages[passage.metadata.get("chunking") or OURS].append(passage)
+    return [*_embedded(workspace, passages, n_queries), *_reranked(workspace, passages, n_queries)]
+
+
+def _embedding(variant: Variant, workspace: Workspace) -> str | None:
+    """The model by which a variant searches, or makes diverse what it found."""
+    settings = variant.settings
+    if settings.kind == "knn" or settings.mmr is not None:
+        return settings.embedding or workspace.experiment.retrieval.embedding
+    return None
+
+
+def _handed_over(variant: Variant, workspace: Workspace) -> str:
+    """The chunking whose passages a variant hands over: its own, or the sections."""
+    tables = {one.name: one for one in workspace.experiment.chunkings}
+    own = tables.get(variant.chunking)
+    return SECTIONS if own and own.returns == "section" else variant.chunking
+
+
+def _embedded(workspace: Workspace, passages: Passages, n_queries: int) -> Iterator[Load]:
+    """Of each server's model: the calls that were made, and those for texts whose vectors are not kept."""
+    from ragassay.retrieval.rankers.embedding import LABEL
+
+    variants = workspace.experiment.variants.all
+    for model in sorted({model for one in variants if is_served(model := _embedding(one, workspace) or "")}):
+        users = [one for one in variants if _embedding(one, workspace) == model]
+        searched = {one.chunking for one in users if one.settings.kind == "knn"}
+        diverse = {_handed_over(one, workspace) for one in users if one.settings.mmr is not None} - searched
+        most = n_queries * max(one.settings.depth for one in users)
+        wanted = [passages[name] for name in sorted(searched)] + [passages[name][:most] for name in sorted(diverse)]
+        sizes = [*_missing(model, wanted, workspace, n_queries), _rewritten(model, workspace, n_queries)]
+        yield from _asked_before(workspace, model)
+        yield Load(LABEL, model, sum(map(_calls, sizes)), 0, sum(map(sum, sizes)), 0)
+
+
+def _missing(
+    model: str, wanted: Sequence[Sequence[Passage]], workspace: Workspace, n_queries: int
+) -> Iterator[list[int]]:
+    """The tokens of the texts that have no vector yet: of each sequence of passages, and of the queries."""
+    from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text
+    from ragassay.retrieval.rankers.ranker import indexed_text
+
+    identity = served_identity(model, base_url_of(model, workspace.experiment.settings_of(model)))
+    cache = EmbeddingCache(identity, workspace.embeddings, read=[workspace.shipped_embeddings])
+    rows = [[Text("passage", indexed_text(passage)) for passage in one] for one in wanted]
+    if workspace.queries.exists():
+        rows.append([Text("query", query.text) for query in read_records(workspace.queries, Query)])
+    else:
+        yield [QUESTION_TOKENS] * n_queries
+    for row in rows:
+        yield [count_tokens(text.text) for text in dict.fromkeys(row) if cache.key(text) not in cache.known()]
+
+
+def _rewritten(model: str, workspace: Workspace, n_queries: int) -> list[int]:
+    """The tokens of the texts that are searched by the model in place of queries, as though none were kept."""
+    experiment, found = workspace.experiment, set[Rewriting]()
+    for one in experiment.variants.all:
+        parts = {_embedding(part, workspace) for part in experiment.variants.needed([one.name])}
+        if model in parts and (rewriting := rewriting_of(one.settings, experiment)):
+            found.add(rewriting)
+    return [QUESTION_TOKENS] * (n_queries * sum(rewriting.n for rewriting in found))
+
+
+def _calls(sizes: Sequence[int]) -> int:
+    from ragassay.retrieval.rankers.embedding import BATCH_TEXTS, BATCH_TOKENS
+
+    return max(ceil(len(sizes) / BATCH_TEXTS), ceil(sum(sizes) / BATCH_TOKENS))
+
+
+def _asked_before(workspace: Workspace, model: str) -> Iterator[Load]:
+    """The calls of a server that the screening has made, which are not paid again."""
+    for row in ServerLedger(workspace.server_calls).rows():
+        if (row.stage, row.model) == ("screen", model):
+            yield Load(row.label, model, 1, 1, row.input_tokens or 0, 0)
+
+
+def _reranked(workspace: Workspace, passages: Passages, n_queries: int) -> Iterator[Load]:
+    """Of each variant that has its passages reranked by asking, as though no reply were kept."""
+    from ragassay.retrieval.rerankers.opening import foreseen
+    from ragassay.retrieval.rerankers.rerankers import LABEL
+
+    for one in workspace.experiment.variants.all:
+        found = passages[_handed_over(one, workspace)]
+        if (model := one.settings.rerank) and found:
+            mean = sum(passage_tokens(passage) for passage in found) / len(found)
+            asked = foreseen(model, n_queries, min(one.settings.depth, len(found)), mean, QUESTION_TOKENS)
+            if asked.calls:
+                yield Load(
+                    LABEL, model, asked.calls, 0, asked.input_tokens, asked.output_tokens, searches=asked.searches
+                )
+
 
 STAGES_THAT_ASK = ("questions", "screen", "retrieve", "answer", "judge", "evaluate")
 
@@ -55,7 +192,7 @@ def estimate(stage: str, workspace: Workspace) -> list[Load]:
     n_queries = _n_queries(workspace)
     passage = _passage_tokens(workspace)
     if stage == "screen":
-        from .screen_loads import served_loads
+        pass
 
         return [*_rewrites_of_variants(workspace, n_queries), *served_loads(workspace, n_queries)]
     if stage == "retrieve":
@@ -73,13 +210,10 @@ def _later_steps(workspace: Workspace) -> list[Load]:
     settings = workspace.experiment.questions
     if settings.source == "own" or settings.style == "passage":
         return []
-    from ragassay.synth.questions.expert import read_expert_questions
-    from ragassay.synth.questions.linked import Sections
-    from ragassay.synth.questions.need_writer import NEAR, assignments_of
-    from ragassay.synth.questions.needs import request_needs
-    from ragassay.synth.questions.sample import sample_sections
-    from ragassay.synth.questions.setup import Setup
-    from ragassay.synth.questions.slots import UNANSWERABLE
+    from ragassay.synth.questions.need_writer import NEAR, assignments_of, request_needs
+    from ragassay.synth.questions.own import read_expert_questions
+    from ragassay.synth.questions.sample import Sections, sample_sections
+    from ragassay.synth.questions.slots import UNANSWERABLE, Setup
 
     sections = read_records(workspace.sections, Section)
     setup = Setup.load(workspace, read_expert_questions(workspace.expert_questions, needed=settings.few_shot > 0))
@@ -176,7 +310,7 @@ def _embeddings(workspace: Workspace, n_queries: int) -> list[Load]:
     model, kinds = experiment.retrieval.embedding, {kind for _, _, kind in experiment.built_in_agents()}
     if model not in experiment.servers() or not any(name != "bm25" for _, name, _ in experiment.built_in_agents()):
         return []
-    from ragassay.retrieval.rankers.served_embedding import BATCH_TEXTS, LABEL
+    from ragassay.retrieval.rankers.embedding import BATCH_TEXTS, LABEL
 
     passages = [count_tokens(passage.title + passage.text) for passage in read_passages(workspace.passages)]
     queries = n_queries * (1 + experiment.answer.fusion_queries * ("rag-fusion" in kinds))
@@ -199,11 +333,11 @@ def _answers(workspace: Workspace, n_queries: int, passage: float) -> list[Load]
     )
     for agent in experiment.table_agents():
         label = answers_label(agent.model, experiment)
-        loads.append(_load(label, agent.model, share, template + _handed_over(workspace, agent, passage)))
+        loads.append(_load(label, agent.model, share, template + _loads_handed_over(workspace, agent, passage)))
     return loads
 
 
-def _handed_over(workspace: Workspace, agent: TableAgent, passage: float) -> float:
+def _loads_handed_over(workspace: Workspace, agent: TableAgent, passage: float) -> float:
     """Tokens of what an agent answers from; a passage is taken to be as long as [ingest]'s."""
     if agent.variant is None:
         return count_document_tokens(read_documents(workspace))

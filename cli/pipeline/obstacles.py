@@ -66,7 +66,7 @@ def _found(checks: Sequence[Callable[[], None]]) -> list[InputError]:
 
 def _check_documents(workspace: Workspace) -> None:
     from ragassay.synth.documents.doc_ids import document_files
-    from ragassay.synth.pdf.ocr import check_ocr
+    from ragassay.synth.pdf.choice import check_ocr
 
     document_files(workspace)
     if workspace.experiment.ingest.ocr:
@@ -74,8 +74,7 @@ def _check_documents(workspace: Workspace) -> None:
 
 
 def _check_questions(workspace: Workspace) -> None:
-    from ragassay.synth.questions.expert import read_expert_questions
-    from ragassay.synth.questions.own import read_own_queries
+    from ragassay.synth.questions.own import read_expert_questions, read_own_queries
 
     settings = workspace.experiment.questions
     if settings.source != "synthetic":
@@ -154,7 +153,7 @@ def _by_address(workspace: Workspace, stages: Sequence[str]) -> list[list[str]]:
 
 
 def _check_server(workspace: Workspace, models: Sequence[str]) -> None:
-    from ragassay.models.reachable import check_reachable
+    from ragassay.models.servers import check_reachable
 
     check_reachable(models[0], workspace.experiment.settings_of(models[0]))
 
@@ -168,13 +167,13 @@ def _check_retrieval(workspace: Workspace) -> None:
 def _variant_checks(workspace: Workspace, run_code: bool) -> Iterable[Callable[[], None]]:
     if not workspace.experiment.retriever:
         return ()
-    from ragassay.retrieval.variants.at_hand import variant_checks
+    from ragassay.retrieval.variants.screen_variants import variant_checks
 
     return variant_checks(workspace, run_code=run_code)
 
 
 def _check_agent(workspace: Workspace, agent: AgentSettings, run_code: bool) -> None:
-    from ragassay.retrieval.agents.own_agents_at_hand import check_own_agent
+    from ragassay.retrieval.agents.python_agent import check_own_agent
 
     check_own_agent(agent, workspace, run_code=run_code)
 

@@ -9,29 +9,92 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import ValidationError
 
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.calls.served import Failed, ServerCall
 from ragassay.errors import BudgetSpent, InputError, RagassayError
+from ragassay.evaluate.judging.panel import judge_mode
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.tables import JudgeSettings
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.prices import cost_usd, served_cost_usd
+from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.models.requests import Batch, Reply, Request
+from ragassay.prompts import count_tokens, reply_tokens
 from ragassay.retrieval.dependencies import rewriting_models
-from ragassay.tokens import count_tokens, reply_tokens
+from ragassay.text import listed, plain
 
-from .joined import alone, with_others
-from .load import Load
-from .loads import STAGES_THAT_ASK, estimate
+from ..terminal import print_whole
+from .loads import STAGES_THAT_ASK, Load, estimate
 from .manifest import digests, read_manifest, why_run
-from .opening import of_finalists, with_finalists
-from .pace import Pace
+from .opening import alone, of_finalists, with_finalists, with_others
 from .stages import Stage, stages_of
+
+START_S, TOKENS_PER_S = 1.0, 50.0
+"""Assumed of a call to a server: until it begins to write, and how fast it writes."""
+LOCAL_READ_PER_S, LOCAL_TOKENS_PER_S = 200.0, 20.0
+"""Assumed of a `local:` model, which takes one call at a time: tokens a second read, and written."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """`measured` is the median seconds of a call by model, of those models that have answered in this experiment."""
+
+    experiment: Experiment
+    measured: Mapping[str, float]
+
+    def seconds(self, model: str, calls: int, input_tokens: int, output_tokens: int) -> float | None:
+        """An estimate for so many calls, which have these tokens together; None for files and batches.
+
+        Calls in flight are those of `max_concurrency`, and `requests_per_minute` is kept.
+        """
+        settings, provider = self.experiment.settings_of(model), model.partition(":")[0]
+        if not calls:
+            return 0.0
+        if provider == "file" or settings.mode == "batch":
+            return None
+        work = self._work(model, provider, calls, input_tokens, output_tokens)
+        in_flight = 1 if provider == "local" else min(calls, self.experiment.run.max_concurrency)
+        per_minute = settings.requests_per_minute
+        return max(work / in_flight, calls * 60 / per_minute if per_minute else 0.0)
+
+    def basis(self, models: Sequence[str]) -> str:
+        """What the estimates for these models rest on, in words."""
+        parts = [f"up to {self.experiment.run.max_concurrency} calls at once, requests_per_minute where it is set"]
+        measured = [f"{model} {self.measured[model]:.1f} s a call" for model in models if model in self.measured]
+        parts += [f"as it was before: {', '.join(measured)}"] if measured else []
+        assumed = {model.partition(":")[0] for model in models if model not in self.measured}
+        if assumed - {"local"}:
+            parts.append(f"assumed: {START_S:g} s a call and {TOKENS_PER_S:g} tokens/s")
+        if "local" in assumed:
+            rates = f"{LOCAL_READ_PER_S:g} tokens/s read and {LOCAL_TOKENS_PER_S:g} written"
+            parts.append(f"assumed of a model on this machine: {rates}, one call at a time")
+        return "; ".join(parts)
+
+    def _work(self, model: str, provider: str, calls: int, input_tokens: int, output_tokens: int) -> float:
+        """Seconds, were one call made after the other."""
+        if model in self.measured:
+            return calls * self.measured[model]
+        if provider == "local":
+            return input_tokens / LOCAL_READ_PER_S + output_tokens / LOCAL_TOKENS_PER_S
+        return calls * START_S + output_tokens / TOKENS_PER_S
+
+
+def in_words(seconds: float | None) -> str:
+    """Such as `40 s`, `12 min`, `3.5 h`; `unknown` for None."""
+    if seconds is None:
+        return "unknown"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
 
 T = TypeVar("T")
 
@@ -266,3 +329,106 @@ def _rows(stage: str, loads: Sequence[Load], pace: Pace, *, estimated: bool) -> 
         time_s = pace.seconds(model, sum(load.calls for load in to_pay), *tokens)
         rows.append(Row(stage, model, calls, cached, inputs, outputs, cost, estimated, time_s))
     return rows
+
+
+if TYPE_CHECKING:
+    pass
+    pass
+
+
+def print_plan(rows: Sequence[Row], pace: Pace, limit: float | None, more: Sequence[str] = ()) -> None:
+    """The rows, what is to be paid (limit: in US dollars), how long it takes, and what is said besides."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    pass
+
+    table = Table("stage", "model", "calls", "cached", "input", "output", "US$", "time")
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for row in rows:
+        about = "~" if row.estimated else ""
+        numbers = [f"{about}{row.calls:,}", f"{row.from_cache:,}", f"{row.input_tokens:,}", f"{row.output_tokens:,}"]
+        cost = "unknown" if row.cost_usd is None else f"{row.cost_usd:.2f}"
+        table.add_row(row.stage, Text(plain(row.model)), *numbers, cost, in_words(row.time_s))
+    print_whole(table)
+    console = Console()
+    for line in (in_all(rows, limit), _time(rows, pace), *more):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
+    console.print(
+        "Tokens are counted offline; reply lengths and calls behind ~ are estimates.",
+        style="dim",
+        soft_wrap=True,
+    )
+
+
+def in_all(rows: Sequence[Row], limit: float | None) -> str:
+    """What is to be paid; what has no known price is said to be unknown, and never counted as nothing."""
+    priced = [row.cost_usd for row in rows if row.cost_usd is not None and row.calls > row.from_cache]
+    unpriced = sorted({row.model for row in rows if row.cost_usd is None})
+    known = f"${sum(priced):.2f}" if priced or not unpriced else ""
+    unknown = f"unknown for {listed(unpriced)} (prices_usd_per_million says it)" if unpriced else ""
+    over = ", where a run stops before its end; max_cost_usd or --max-cost raises it"
+    limited = f"; the limit is ${limit:.2f}{over if sum(priced) > limit else ''}" if limit else ""
+    return plain(f"To pay for what is not in the cache: {', and '.join(filter(None, [known, unknown]))}{limited}")
+
+
+def _time(rows: Sequence[Row], pace: Pace) -> str:
+    pass
+
+    known = sum(row.time_s or 0.0 for row in rows)
+    unknown = sorted({row.model for row in rows if row.time_s is None})
+    parts = [f"about {in_words(known)}"] if known or not unknown else []
+    parts += [f"unknown for {listed(unknown)}, by files or batches"] if unknown else []
+    asked = sorted({row.model for row in rows if row.time_s})
+    basis = f"; an estimate: {pace.basis(asked)}" if asked else ""
+    return plain(f"Time for these calls: {', and '.join(parts)}{basis}")
+
+
+WAYS: Mapping[str, Mapping[str, Any]] = {
+    "pairs": {"games": "all", "relevance_batch": 1},
+    'games = "listwise"': {"games": "listwise", "relevance_batch": 1},
+    'games = "listwise", relevance_batch = 10': {"games": "listwise", "relevance_batch": 10},
+}
+"""What is set under `[judge]`."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """Estimates of the whole stage `judge` with nothing in the cache; cost_usd is None where a price is not known."""
+
+    name: str
+    calls: int
+    cost_usd: float | None
+
+
+def ways_of_judging(workspace: Workspace) -> list[Way]:
+    """One for each of `WAYS` that the settings allow; empty where only one is left to choose.
+
+    Raises InputError where a prompt cannot be read.
+    """
+    changed = ((name, _with(workspace.experiment, changes)) for name, changes in WAYS.items())
+    ways = [_way(name, replace(workspace, experiment=one)) for name, one in changed if one is not None]
+    return ways if len(ways) > 1 else []
+
+
+def _with(experiment: Experiment, changes: Mapping[str, Any]) -> Experiment | None:
+    """The experiment with `[judge]` changed, or None where it would be refused so."""
+    try:
+        judge = JudgeSettings.model_validate(experiment.judge.model_dump(exclude_unset=True) | dict(changes))
+        changed = experiment.model_copy(update={"judge": judge})
+        for model in judge.models:
+            judge_mode(changed, model)
+    except (ValidationError, InputError):
+        return None
+    return changed
+
+
+def _way(name: str, workspace: Workspace) -> Way:
+    calls, cost, known = 0, 0.0, True
+    for load in estimate("judge", workspace):
+        settings = workspace.experiment.settings_of(load.model)
+        price = cost_usd(load.model, settings, load.input_tokens, load.output_tokens, batch=settings.mode == "batch")
+        known, calls, cost = known and price is not None, calls + load.calls, cost + (price or 0.0)
+    return Way(name, calls, cost if known else None)

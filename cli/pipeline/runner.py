@@ -9,19 +9,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragassay.errors import InputError, NothingCame
-from ragassay.experiment.corpus import count_passages
-from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.models.prices import cost_usd, served_cost_usd
+from ragassay.experiment.workspace import StageOutcome, Workspace, count_passages
+from ragassay.models.providers import cost_usd, served_cost_usd
 from ragassay.records import OWN_SYSTEM
 from ragassay.text import plain
 
-from .joined import alone, check_others, with_others
 from .loads import STAGES_THAT_ASK
-from .manifest import Manifest, digests, make_manifest, read_manifest, why_run, write_manifest
+from .manifest import Manifest, digests, make_manifest, read_manifest, standing_at, told_of, why_run, write_manifest
 from .obstacles import asking_obstacles, file_obstacles, refuse
-from .opening import locked, open_workspace, with_finalists
+from .opening import alone, check_others, locked, open_workspace, with_finalists, with_others
 from .stages import Stage, stages, stages_of
-from .standing import standing_at, told_of
 
 if TYPE_CHECKING:
     from ragassay.calls.reply_cache import ReplyCache
@@ -59,11 +56,11 @@ def check_k(workspace: Workspace) -> None:
     Raises InputError.
     """
     if any(agent.variant is None for agent in workspace.experiment.table_agents()):
-        from ragassay.retrieval.agents.documents import check_long_context
+        from ragassay.retrieval.agents.rag import check_long_context
 
         check_long_context(workspace)
     if workspace.experiment.retriever:
-        from ragassay.retrieval.variants.at_hand import check_passages
+        from ragassay.retrieval.variants.screen_variants import check_passages
 
         check_passages(workspace)
     n_passages = count_passages(workspace.passages)
@@ -249,8 +246,8 @@ def _say_screening(workspace: Workspace) -> Sequence[str]:
         return ()
     from rich.console import Console
 
-    from ragassay.evaluate.report.screening.screen_page import read_screen
-    from ragassay.evaluate.report.screening.terminal import screen_table
+    from ragassay.evaluate.report.screening import read_screen
+    from ragassay.evaluate.report.terminal import screen_table
 
     console, results = Console(), read_screen(workspace.screen)
     console.print(screen_table(results))

@@ -20,7 +20,7 @@ from ragassay.progress import counter
 from ragassay.retrieval import dependencies as retrieval
 from ragassay.synth import dependencies as synth
 
-from .standing import told_of
+from .manifest import told_of
 
 if TYPE_CHECKING:
     from ragassay.calls.caller import Caller
@@ -101,10 +101,10 @@ def stages_of(experiment: Experiment) -> tuple[Stage, ...]:
 
 def _screen() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
-        from ragassay.evaluate.report.screening.screen_page import write_screen_page
+        from ragassay.evaluate.report.screening import write_screen_page
         from ragassay.evaluate.screening.screen import check_evidence, screen
-        from ragassay.retrieval.variants.rewritten import rewritten_by_models
         from ragassay.retrieval.variants.screen_variants import screen_variants
+        from ragassay.retrieval.variants.searching import rewritten_by_models
 
         check_evidence(workspace)
         told = counter(told_of(workspace, "screen"), "screen: variants")
@@ -222,7 +222,7 @@ def _judge_uses(workspace: Workspace) -> list[Path]:
 
 def _evaluate() -> Stage:
     def run(workspace: Workspace, caller: Caller) -> StageOutcome:
-        from ragassay.evaluate.evaluate_answers import evaluate_answers
+        from ragassay.evaluate.make_judgments import evaluate_answers
 
         return evaluate_answers(workspace, caller)
 

@@ -3,10 +3,303 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
+from ragassay.calls.caller import Caller
+from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
+from ragassay.evaluate.figures.evaluator_values import classification_figures, means
+from ragassay.evaluate.figures.pass_or_fail import judged_by
+from ragassay.evaluate.from_files.answers import AnswerVerdict, Judged, clusters_of, read_cases
+from ragassay.evaluate.from_files.exports import table_of
+from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.judging.catalog import BUILT_IN, FAMILIES, experiment_evaluators
+from ragassay.evaluate.judging.engine.cases import Setup
+from ragassay.evaluate.judging.engine.evaluator import Evaluator
+from ragassay.evaluate.judging.engine.rounds import assess, units
+from ragassay.evaluate.judging.panel import by_criterion, failures, passed_over
+from ragassay.evaluate.statistics.resamples import resamples
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.tables import NO_MODEL, ModelSettings
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import write_records, write_text
+from ragassay.progress import StderrProgress
+from ragassay.records import Assessment, Figure, KeptReplies
+from ragassay.text import plain
 
-from ..options import Verbs, add_experiment, add_json, add_verb, path_of
+from ..pipeline.opening import locked
+from ..terminal import (
+    Verbs,
+    add_experiment,
+    add_json,
+    add_verb,
+    interval_of,
+    path_of,
+    print_json,
+    print_whole,
+    value_of,
+)
+from .import_export import as_csv
+
+
+def files_workspace(options: argparse.Namespace) -> Workspace:
+    """An experiment of evaluators only: --config's, with what the options say."""
+    base = _experiment(options)
+    names = tuple(name.strip() for name in options.with_.split(",") if name.strip())
+    custom = tuple(one for one in base.evaluate.custom if one.name in names)
+    evaluate = base.evaluate.model_copy(
+        update={"judges": names, "custom": custom, "settings": _settings_of(names, base)}
+        | {"thresholds": _thresholds_of(names, base) | thresholds_given(getattr(options, "threshold", []))}
+        | ({"mode": options.mode} if options.mode else {})
+        | ({"model": options.model} if options.model else {})
+    )
+    folder = Path() if options.config is None else options.config.parent
+    if options.max_cost is not None and not options.max_cost > 0:
+        raise InputError(f"--max-cost is {options.max_cost:g}", remedy="it must be more than 0")
+    run = base.run.model_copy(update={"max_cost_usd": options.max_cost}) if options.max_cost else base.run
+    work = options.work or options.out.with_name(f"{options.out.name}.work")
+    return Workspace(folder, work, base.model_copy(update={"evaluate": evaluate, "run": run}))
+
+
+def files_evaluators(workspace: Workspace, options: argparse.Namespace) -> list[Evaluator]:
+    """The evaluators of `files_workspace`.
+
+    Raises InputError, said of the options where there is no --config, and where one asks a judge that nobody names.
+    """
+    try:
+        made = experiment_evaluators(workspace)
+    except InputError as error:
+        if options.config is not None or error.file != workspace.corpus / "experiment.toml":
+            raise
+        problem = error.problem.replace("[evaluate.thresholds]", "--threshold").replace("in evaluate.judges ", "named ")
+        raise InputError(problem, remedy=error.remedy) from None
+    if workspace.experiment.evaluating_model == NO_MODEL and any(one.asking == "judge" for one in made):
+        raise InputError("--model is missing", remedy="name the judge, such as openai:gpt-4o, or give --config")
+    return made
+
+
+def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str, Any]]:
+    """The settings of the evaluators named and of their parts; the file may hold those of others."""
+    wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
+    wanted |= {part.name for name in wanted if name in BUILT_IN for part in BUILT_IN[name].made_of}
+    return {name: table for name, table in base.evaluate.settings.items() if name in wanted or ":" in "".join(names)}
+
+
+def _thresholds_of(names: tuple[str, ...], base: Experiment) -> dict[str, float]:
+    """Those of the file, without what only evaluators that are not named give."""
+    wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
+    others = [kind for name, kind in BUILT_IN.items() if name not in wanted]
+    made = [kind(Setup("openai:none")) for kind in others] if base.evaluate.thresholds else []
+    elsewhere = {one.name for one in made} | {criterion.name for one in made for criterion in one.criteria}
+    elsewhere |= {one.name for one in base.evaluate.custom if one.name not in names}
+    return {name: label for name, label in base.evaluate.thresholds.items() if name not in elsewhere}
+
+
+def thresholds_given(texts: Sequence[str]) -> dict[str, float]:
+    """Of --threshold. Raises InputError for what is not NAME=LABEL."""
+    found = {}
+    for text in texts:
+        name, sign, label = text.partition("=")
+        try:
+            found[name] = float(label)
+        except ValueError:
+            sign = ""
+        if not (sign and name):
+            raise InputError(f"--threshold is '{plain(text)}'", remedy="write NAME=LABEL, such as groundedness=2")
+    return found
+
+
+def _experiment(options: argparse.Namespace) -> Experiment:
+    """--config's, or one that has nothing but --model or none; --base-url is the address of --model in either."""
+    try:
+        if options.config is not None:
+            base = load_experiment(options.config)
+        else:
+            model = {"model": options.model or NO_MODEL}
+            base = Experiment.model_validate({"questions": {"source": "own"}, "answer": model, "judge": model})
+        return _at(base, options.model, options.base_url)
+    except ValidationError as error:
+        problem = str(error.errors(include_url=False)[0]["msg"]).removeprefix("Value error, ")
+        raise InputError(plain(problem), remedy="see --model and --base-url") from None
+
+
+def _at(base: Experiment, model: str | None, base_url: str | None) -> Experiment:
+    """The experiment with the address of `model`, where one is given."""
+    if model is None or not base_url:
+        return base
+    changed = ModelSettings.model_validate(base.settings_of(model).model_dump() | {"base_url": base_url})
+    return base.model_copy(update={"models": {**base.models, model: changed}})
+
+
+def judge_files(options: argparse.Namespace) -> int:
+    """Write --out and what else is asked for, and print the figures of each criterion, or JSON."""
+    workspace = files_workspace(options)
+    evaluators = files_evaluators(workspace, options)
+    most = options.max_rows if options.max_rows is not None else workspace.experiment.evaluate.max_rows
+    given = read_cases(options.answers, options.passages, options.queries, most, options.format)
+    if options.export:
+        judged_by(evaluators, None)
+    cases, of_passages = given.cases, [one.name for one in evaluators if one.unit == "passage"]
+    if of_passages and options.passages is None and not given.with_texts:
+        raise InputError("--passages is missing", remedy=f"{plain(of_passages[0])} judges passages: give their texts")
+    kept: list[KeptReplies] | None = [] if options.kept_replies else None
+    for evaluator in evaluators:
+        if units(evaluator, cases):
+            evaluator.check_at_hand()
+    with locked(workspace):
+        caller = Caller(workspace, "judge", ReplyCache(workspace.replies), StderrProgress())
+        try:
+            rows = assess(evaluators, cases, caller, kept)
+        finally:
+            caller.close()
+        found = Judged(evaluators, rows, cases, workspace.experiment.evaluate.thresholds)
+        verdicts = found.verdicts()
+        _write(options, rows, found, verdicts, kept)
+    limit = [f"only the first {len(found.answers)} answers are judged (--max-rows)"] if most is not None else []
+    for notice in [*given.notices, *limit, *passed_over(evaluators, cases), *failures(by_criterion(rows))]:
+        print(f"note: {plain(notice)}", file=sys.stderr)
+    clusters = clusters_of([case.query for case in cases])
+    if options.json:
+        print_json(_as_json(found, verdicts, clusters))
+        return 0
+    _print_means(rows, evaluators, clusters)
+    _print_shares(found)
+    _print_told(found, verdicts)
+    _print_classes(rows, clusters)
+    print(f"{options.out}: {len(rows)} judgments")
+    return 0
+
+
+def _write(
+    options: argparse.Namespace,
+    rows: Sequence[Assessment],
+    found: Judged,
+    verdicts: Sequence[AnswerVerdict],
+    kept: Sequence[KeptReplies] | None,
+) -> None:
+    write_records(options.out, rows)
+    if options.verdicts:
+        write_records(options.verdicts, verdicts)
+    if options.export:
+        write_text(options.export, as_csv(*table_of(found.as_agent_evaluation())))
+    if kept is not None:
+        write_records(options.kept_replies, kept)
+
+
+def _as_json(found: Judged, verdicts: Sequence[AnswerVerdict], clusters: Clusters) -> dict[str, Any]:
+    """Means, thresholds, shares, root causes, problems and insights."""
+    problems, insights = found.told()
+    named: dict[str, dict[str, Any]] = {}
+    for criterion, subject, figure in means(found.rows, found.evaluators, clusters):
+        named.setdefault(subject, {})[criterion] = figure.dump()
+    shares = found.shares()
+    return {
+        "means": named,
+        "thresholds": found.thresholds,
+        "threshold_shares": {a: {name: one.dump() for name, one in row.items()} for a, row in shares.items()},
+        "root_causes": _root_causes(verdicts),
+        "problems": [one.dump() for one in problems],
+        "insights": [one.dump() for one in insights],
+        **({"perturbed": found.perturbed.dump()} if found.perturbed else {}),
+    }
+
+
+def _print_means(rows: Sequence[Assessment], evaluators: Sequence[Evaluator], clusters: Clusters) -> None:
+    """The mean of each criterion for each agent, or over all passages, with its interval over queries."""
+    from rich.table import Table
+    from rich.text import Text
+
+    lower = {c.name for one in evaluators for c in one.criteria if c.lower_is_better}
+    table = Table("criterion", "of", "mean", "95% interval", "n", "failed")
+    for criterion, subject, figure in means(rows, evaluators, clusters):
+        shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
+        name = f"{criterion} (lower is better)" if criterion in lower else criterion
+        table.add_row(name, Text(plain(subject)), *shown)
+    print_whole(table, "no criterion has a mean: nothing was judged")
+
+
+def _print_shares(found: Judged) -> None:
+    """Of each criterion and agent the shares that pass and fail, by what they fail of."""
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [(name, agent, one) for agent, named in found.shares().items() for name, one in named.items()]
+    if not rows:
+        return
+    heads = ("passed", "95% interval", "failed", "of retrieval", "of generation", "unexplained", "n", "not judged")
+    table = Table("criterion", "of", "threshold", *heads, "reply not read")
+    for name, agent, one in rows:
+        causes = (one.retrieval_failures, one.generation_failures, one.unexplained_failures)
+        table.add_row(
+            name,
+            Text(plain(agent)),
+            f"{found.thresholds[name]:g}",
+            value_of(one.passed, ".1%"),
+            interval_of(one.passed, ".1%"),
+            *(_share(figure) for figure in (one.failed, *causes)),
+            str(one.passed.n),
+            str(one.passed.n_failed),
+            _share(one.parse_failures),
+        )
+    print_whole(table)
+
+
+def _share(figure: Figure | None) -> str:
+    return "–" if figure is None else value_of(figure, ".1%")
+
+
+def _print_told(found: Judged, verdicts: Sequence[AnswerVerdict]) -> None:
+    """Pass or fail of whole answers with root causes, then problems and insights."""
+    for agent, counts in _root_causes(verdicts).items():
+        said = ", ".join(f"{plain(name)} {number}" for name, number in counts["root_causes"].items())
+        line = f"{plain(agent)}: {counts['pass']} pass, {counts['fail']} fail, {counts['undecided']} undecided"
+        print(f"{line}; root causes: {said}" if said else line)
+    problems, insights = found.told()
+    for title, sentences in (
+        ("problems", [one.sentence for one in problems]),
+        ("insights", [one.sentence for one in insights]),
+    ):
+        if sentences:
+            print(f"{title}:")
+        for sentence in sentences:
+            print(plain(f"- {sentence}"))
+
+
+def _root_causes(verdicts: Sequence[AnswerVerdict]) -> dict[str, dict[str, Any]]:
+    """Agent to how many answers pass, fail and are undecided, and root cause to how many fail of it."""
+    made: dict[str, dict[str, Any]] = {}
+    for agent in dict.fromkeys(row.agent for row in verdicts):
+        mine = [row for row in verdicts if row.agent == agent]
+        counts = Counter(row.verdict for row in mine)
+        causes = Counter(row.root_cause for row in mine if row.root_cause is not None)
+        made[agent] = {
+            **{verdict: counts[verdict] for verdict in ("pass", "fail", "undecided")},
+            "root_causes": dict(sorted(causes.items(), key=lambda item: (-item[1], item[0]))),
+        }
+    return made
+
+
+def _print_classes(rows: Sequence[Assessment], clusters: Clusters) -> None:
+    """Accuracy, precision, recall and F1 of each agent and class, where answers were judged as classes."""
+    from rich.table import Table
+    from rich.text import Text
+
+    found = classification_figures(rows, resamples([row.query_id for row in rows], 1, 0, clusters))
+    table = Table("classification", "of", "value", "95% interval", "n", "failed")
+    for agent, figures in found.items():
+        for name, figure in figures.items():
+            shown = value_of(figure, ".3f"), interval_of(figure, ".3f"), str(figure.n), str(figure.n_failed)
+            table.add_row(Text(plain(name)), Text(plain(agent)), *shown)
+    if found:
+        print_whole(table, "")
+
 
 _ON_FILES = ("answers", "out", "with_")
 _ALSO_ON_FILES = (
@@ -78,7 +371,7 @@ def run_judge(options: argparse.Namespace) -> int:
 
         return run_one(options)
     _check_files(options)
-    from ..on_files.judge_files import judge_files
+    pass
 
     return judge_files(options)
 
@@ -107,3 +400,71 @@ def _first(options: argparse.Namespace, *names: str) -> str | None:
     """The first of the options that is given, as it is written."""
     given = next((name for name in names if getattr(options, name)), None)
     return given and f"--{given.rstrip('_').replace('_', '-')}"
+
+
+if TYPE_CHECKING:
+    from ragassay.evaluate.judging.catalog import Listed
+
+
+def add_judges(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "judges", "list the evaluators that there are", run_judges)
+    add_json(verb)
+    verb.add_argument("--tags", action="store_true", help="print which bear on what of NIST AI RMF and SR 11-7 instead")
+    verb.add_argument("--markdown", action="store_true", help="print the tables of docs/evaluators.md instead")
+
+
+def run_judges(options: argparse.Namespace) -> int:
+    """Print every evaluator by family: what it judges and reads, its scales, whom it asks, its source."""
+    from ragassay.evaluate.judging.catalog import coverage, listed_judges, markdown_coverage, markdown_list
+
+    from ..terminal import print_json
+
+    judges = listed_judges()
+    if options.markdown:
+        print(markdown_coverage(judges) if options.tags else markdown_list(judges), end="")
+    elif options.json:
+        print_json(coverage(judges) if options.tags else [one.dump() for one in judges])
+    elif options.tags:
+        _print_tags(coverage(judges))
+    else:
+        _print_list(judges)
+    return 0
+
+
+def _print_tags(found: dict[str, list[str]]) -> None:
+    from ragassay.evaluate.judging.engine.evaluator import NIST
+
+    from ..terminal import print_table
+
+    for framework, of_nist in (("NIST AI RMF", True), ("SR 11-7", False)):
+        rows = [
+            (tag, str(len(names)), ", ".join(names) or "none")
+            for tag, names in found.items()
+            if (tag in NIST) is of_nist
+        ]
+        print_table(framework, ("tag", "judges", ""), rows)
+
+
+def _print_list(judges: list[Listed]) -> None:
+    from itertools import groupby
+    from textwrap import fill
+
+    from ragassay.evaluate.judging.catalog import asks_of, scale_of
+
+    for family, some in groupby(judges, lambda one: one.family):
+        print(family)
+        for one in some:
+            needs = f", needs {', '.join(one.needs)}" if one.needs else ""
+            scale = f"{one.criteria[0].lowest:g} and up" if one.criteria[0].highest is None else ""
+            scale = scale or f"{one.criteria[0].lowest:g} to {one.criteria[0].highest:g}"
+            print(f"  {one.name}: of each {one.of}, {scale}{needs}")
+            lines = [one.about] if one.about else []
+            scales = dict.fromkeys(scale_of(criterion) for criterion in one.criteria)
+            if len(one.criteria) > 1:
+                lines.append(f"gives {', '.join(criterion.name for criterion in one.criteria)}")
+            lines.append("; ".join(scales))
+            lines.append(f"reads {', '.join(one.reads) or 'what it says'}; asks {asks_of(one)}")
+            lines += [f"source: {one.source}"] if one.source else []
+            for line in lines:
+                print(fill(line, 88, initial_indent="    ", subsequent_indent="    "))

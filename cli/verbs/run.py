@@ -3,8 +3,158 @@
 from __future__ import annotations
 
 import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
-from ..options import Verbs, add_experiment, add_others, add_verb
+from ragassay.errors import InputError, Obstacles
+from ragassay.text import plain
+
+from ..pipeline.plan import print_plan
+from ..terminal import (
+    Verbs,
+    actions,
+    add_experiment,
+    add_json,
+    add_others,
+    add_results,
+    add_stage_options,
+    add_verb,
+    folder_of,
+    path_of,
+)
+from .judge import add_judge
+
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+def add_completion(verbs: Verbs, whole: argparse.ArgumentParser) -> None:
+    """The verb and its options; `whole` is the command line that is completed."""
+    verb = add_verb(
+        verbs, "completion", "print what makes a shell complete verbs, options and file names", run_completion
+    )
+    verb.add_argument("shell", choices=SHELLS, help="whose; see docs/command-line.md for where it goes")
+    verb.set_defaults(whole=whole)
+
+
+def run_completion(options: argparse.Namespace) -> int:
+    """Print the shell's script. It is made once: completing a word starts no program."""
+    import shtab
+
+    for action in actions(options.whole):
+        if action.type in (path_of, folder_of):
+            action.complete = shtab.FILE  # type: ignore[attr-defined]
+    print(shtab.complete(options.whole, options.shell), end="")
+    return 0
+
+
+def add_demo(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "run every stage on the manual that comes along, answered from a recorded run: no key, no network"
+    verb = add_verb(verbs, "demo", help_text, run_demo)
+    add_results(verb, default="results/avr-libc")
+    add_stage_options(verb)
+
+
+def run_demo(options: argparse.Namespace) -> int:
+    """As `ragassay run`; nothing is written beside the corpus, which may lie where only an administrator writes."""
+    from ..pipeline.runner import run_all
+
+    options.corpus = Path(str(files("ragassay"))) / "corpora" / "avr-libc"
+    return run_all(options)
+
+
+if TYPE_CHECKING:
+    from ragassay.experiment.workspace import Workspace
+
+    from ..pipeline.plan import Pace, Row
+
+
+def add_plan(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "say what each stage and model will take in calls, tokens, dollars and time, and what stands in the way"
+    verb = add_verb(verbs, "plan", help_text, run_plan)
+    add_experiment(verb)
+    add_others(verb)
+    add_json(verb)
+
+
+def run_plan(options: argparse.Namespace) -> int:
+    """Print the plan, and all that stands in the way of a run.
+
+    It calls no model; reading the PDFs, which costs nothing, is done if it was not yet. Raises Obstacles, with all of
+    them, where no plan can be made.
+    """
+    from ..pipeline.obstacles import asking_obstacles, file_obstacles
+    from ..pipeline.opening import open_workspace
+    from ..pipeline.stages import stages_of
+
+    workspace = open_workspace(options)
+    later = asking_obstacles(workspace, [stage.name for stage in stages_of(workspace.experiment)])
+    if found := file_obstacles(workspace):
+        raise Obstacles([*found, *later])
+    try:
+        rows, pace = _planned(workspace, options)
+    except InputError as error:
+        raise Obstacles([*later, error]) if later and str(error) not in map(str, later) else error from None
+    if options.json:
+        print(json.dumps([asdict(row) for row in rows], indent=1))
+    else:
+        _print(rows, pace, workspace)
+    _print_obstacles(later, sys.stderr if options.json else sys.stdout)
+    return 0
+
+
+def _planned(workspace: Workspace, options: argparse.Namespace) -> tuple[list[Row], Pace]:
+    from ragassay.calls.reply_cache import ReplyCache
+
+    from ..pipeline.opening import check_others, locked
+    from ..pipeline.plan import make_plan
+    from ..pipeline.runner import Runner, check_k
+    from ..pipeline.stages import stages
+
+    with locked(workspace):
+        Runner(workspace, options).bring_up_to_date(stages()[0])
+    check_k(workspace)
+    check_others(workspace)
+    recorded = () if options.ignore_recorded else workspace.recorded_replies()
+    return make_plan(workspace, ReplyCache(workspace.replies, recorded))
+
+
+def _print(rows: Sequence[Row], pace: Pace, workspace: Workspace) -> None:
+    more = [_ways(workspace)] if any(row.stage == "judge" and row.calls > row.from_cache for row in rows) else []
+    more += [_by_evaluator(workspace)] if workspace.experiment.evaluates else []
+    print_plan(rows, pace, workspace.experiment.run.max_cost_usd, more)
+
+
+def _by_evaluator(workspace: Workspace) -> str:
+    """About how many calls each evaluator takes; those that ask no judge are not named."""
+    from ..pipeline.loads import estimate
+
+    loads = estimate("evaluate", workspace)
+    told = ", ".join(f"{plain(one.kind.removeprefix('evaluate-'))} ~{one.calls:,}" for one in loads)
+    return f"Calls in all by evaluator: {told}." if told else "No evaluator asks the judge."
+
+
+def _ways(workspace: Workspace) -> str:
+    from ..pipeline.plan import ways_of_judging
+
+    told = [
+        f"{way.name} ~{way.calls:,} calls" + ("" if way.cost_usd is None else f", ${way.cost_usd:.2f}")
+        for way in ways_of_judging(workspace)
+    ]
+    return f"Judging in all, by what stands under [judge]: {'; '.join(told)}." if told else ""
+
+
+def _print_obstacles(found: Sequence[InputError], stream: TextIO) -> None:
+    if found:
+        print("Before `ragassay run` can begin:", file=stream)
+    for number, obstacle in enumerate(found, 1):
+        print(plain(f"{number}. {obstacle}"), file=stream)
 
 
 def add_run(verbs: Verbs) -> None:
@@ -20,3 +170,38 @@ def run_run(options: argparse.Namespace) -> int:
     from ..pipeline.runner import run_all
 
     return run_all(options)
+
+
+_BEFORE_JUDGE = {
+    "ingest": "read the PDFs of CORPUS into pages, sections and passages",
+    "questions": "have models write questions about sections, and sample the test set from them",
+    "screen": "run every variant of [[retriever]] and hold it against the evidence, without a judge",
+    "retrieve": "rank the passages for every query by every agent",
+    "answer": "have every agent answer every query",
+}
+_AFTER_JUDGE = {
+    "evaluate": "have the evaluators of [evaluate] grade passages and answers",
+    "compare": "compute every figure: MRR, win rates, Elo, Bradley-Terry, intervals, tests",
+    "report": "write report.html",
+}
+
+
+def add_stage(verbs: Verbs) -> None:
+    """A verb for each stage, in the order in which data moves."""
+    _add(verbs, _BEFORE_JUDGE)
+    add_judge(verbs)
+    _add(verbs, _AFTER_JUDGE)
+
+
+def _add(verbs: Verbs, stages: Mapping[str, str]) -> None:
+    for name, what in stages.items():
+        verb = add_verb(verbs, name, f"stage: {what}", run_stage)
+        verb.set_defaults(stage=name)
+        add_experiment(verb)
+
+
+def run_stage(options: argparse.Namespace) -> int:
+    """Bring the stage up to date; what it reads must be there."""
+    from ..pipeline.runner import run_one
+
+    return run_one(options)

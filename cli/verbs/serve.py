@@ -6,18 +6,96 @@ import argparse
 import copy
 import secrets
 from collections.abc import Sequence
-from functools import partial
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import digest_file
 from ragassay.text import plain
+from ragassay.workbench.views.progress import StageState
 
-from ..options import Verbs, add_verb, folder_of
+from ..pipeline.manifest import Manifest, Standing, digests, read_broken_off, read_manifest, read_standing, why_run
+from ..pipeline.opening import with_finalists
+from ..pipeline.stages import Stage, stages_of
+from ..terminal import Verbs, add_verb, folder_of
+
+
+def states_of(workspace: Workspace) -> tuple[StageState, ...]:
+    """One a stage, in their order. Files whose size and time are as they were are not read again."""
+    with suppress(InputError):
+        workspace = with_finalists(workspace)
+    now, then = read_standing(workspace), read_broken_off(workspace)
+    return tuple(_state(stage, workspace, now, then) for stage in stages_of(workspace.experiment))
+
+
+def _state(stage: Stage, workspace: Workspace, now: Standing | None, then: Standing | None) -> StageState:
+    if now is not None and now.stage == stage.name:
+        return _at_work(StageState(stage.name, "running"), now)
+    found = _at_rest(stage, workspace)
+    if then is not None and then.stage == stage.name and found.state != "done":
+        return replace(_at_work(found, then), broken_off=True, left_s=None)
+    return found
+
+
+def _at_rest(stage: Stage, workspace: Workspace) -> StageState:
+    known = read_manifest(workspace.manifests / f"{stage.name}.json")
+    if known is None:
+        return StageState(stage.name, "missing", "not run yet")
+    why = _why(stage, workspace, known)
+    return StageState(
+        stage.name,
+        "stale" if why else "done",
+        why or "",
+        n_records=known.n_records,
+        n_failed=known.n_failed,
+        notices=known.notices,
+        usage=known.usage,
+    )
+
+
+def _at_work(state: StageState, now: Standing) -> StageState:
+    return replace(
+        state,
+        what=now.what,
+        n_done=now.done + now.cached,
+        n_cached=now.cached,
+        n_lost=now.failed,
+        n_total=now.total,
+        left_s=now.left_s,
+        spent_usd=now.spent_usd,
+        errors=now.errors,
+    )
+
+
+def _why(stage: Stage, workspace: Workspace, known: Manifest) -> str | None:
+    """Why the stage would run; None where it is up to date."""
+    root = workspace.results
+    try:
+        inputs = digests([*stage.needs(workspace), *stage.uses(workspace)], root, _digest_kept)
+        made = digests(stage.makes(workspace), root, _digest_kept)
+        return why_run(known, inputs, stage.settings(workspace.experiment), made)
+    except (InputError, OSError) as error:
+        return str(error)
+
+
+def _digest_kept(path: Path) -> str:
+    there = path.stat()
+    return _digest_of(path, there.st_size, there.st_mtime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _digest_of(path: Path, size: int, time: int) -> str:
+    del size, time
+    return digest_file(path)
+
 
 if TYPE_CHECKING:
     from ragassay.experiment.workspace import Workspace
-    from ragassay.workbench.guard import Access
+    from ragassay.workbench.app import Access
 
 PORT = 8765
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
@@ -41,10 +119,10 @@ def run_serve(options: argparse.Namespace) -> int:
     import socket
 
     from ragassay.workbench.app import make_app
-    from ragassay.workbench.bench import benches_of
+    from ragassay.workbench.asked import benches_of
     from ragassay.workbench.connections import server_of
 
-    from ..pipeline.states import states_of
+    pass
 
     access = _access(options.host)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
@@ -75,7 +153,7 @@ def _end(server: Any, *_: object) -> None:
 
 
 def _access(host: str) -> Access:
-    from ragassay.workbench.guard import LOOPBACK, Access
+    from ragassay.workbench.app import LOOPBACK, Access
 
     if host in LOOPBACK:
         return Access()

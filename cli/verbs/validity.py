@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.text import plain
 
-from ..options import Verbs, add_corpus, add_json, add_verb
+from ..terminal import Verbs, add_corpus, add_json, add_verb
 
 if TYPE_CHECKING:
     from ragassay.evaluate.validity.questions import Reading
     from ragassay.evaluate.validity.records import Validity
     from ragassay.experiment.workspace import Workspace
     from ragassay.records import Figure
-    from ragassay.synth.choosing.best_passage import Passages
+    from ragassay.synth.choosing.features import Passages
 
 
 def add_validity(verbs: Verbs) -> None:
@@ -30,10 +30,10 @@ def add_validity(verbs: Verbs) -> None:
 def run_validity(options: argparse.Namespace) -> int:
     """Write `validity.json` and `validity.html`, and print their sentences."""
     from ragassay.evaluate.validity.validity import write_validity
-    from ragassay.synth.questions.expert import read_expert_questions
+    from ragassay.synth.questions.own import read_expert_questions
 
     from ..pipeline.opening import locked, open_workspace
-    from ..printing import print_json
+    from ..terminal import print_json
 
     workspace = open_workspace(options)
     with locked(workspace):
@@ -50,9 +50,9 @@ def run_validity(options: argparse.Namespace) -> int:
 def _reading(workspace: Workspace, *, embeds: bool) -> Reading:
     """Words and stems as questions are compared by, BM25 over the passages of [ingest], and the two-sample test."""
     from ragassay.evaluate.validity.questions import Reading
-    from ragassay.experiment.corpus import read_passages
-    from ragassay.synth.choosing.best_passage import Passages
-    from ragassay.synth.questions.near_duplicates import shape_of, words_of
+    from ragassay.experiment.workspace import read_passages
+    from ragassay.synth.choosing.features import Passages
+    from ragassay.synth.questions.reject import shape_of, words_of
 
     language = workspace.experiment.corpus.language
     texts = [passage.text for passage in read_passages(workspace.passages)] if workspace.passages.exists() else []
@@ -65,8 +65,8 @@ def _apart(workspace: Workspace, passages: Passages) -> Callable[[Sequence[str],
     """The test by looks and meaning; None where the experiment's embedding is not on this machine."""
     from ragassay.errors import InputError
     from ragassay.models.encoders import check_encoder, load_encoder, prompt_for
-    from ragassay.synth.choosing.by_meaning import told_apart_by_meaning
     from ragassay.synth.choosing.features import features_of
+    from ragassay.synth.choosing.told_apart import told_apart_by_meaning
 
     experiment = workspace.experiment
     name, language = experiment.retrieval.embedding, experiment.corpus.language

@@ -15,18 +15,29 @@ from ragassay.text import plain
 
 from ..inputs.clusters import Clusters, clusters_of_rows
 from ..statistics.clustered import interval
-from .bland_altman import bias_and_limits
-from .confusion import LARGEST, Confusion, confusion, spelt
-from .crosstab import Crosstab, crosstab
-from .detection import Share, detection_shares, near_shares, same_shares
-from .estimates import Found, Sample, Statistic
-from .kappa import Weighting, kappa
-from .krippendorff import Level, alpha, coincidences
+from .coefficients import (
+    LARGEST,
+    Confusion,
+    Crosstab,
+    Level,
+    Share,
+    Weighting,
+    alpha,
+    bias_and_limits,
+    coincidences,
+    confusion,
+    crosstab,
+    detection_shares,
+    kappa,
+    near_shares,
+    same_shares,
+    spearman_rho,
+    spelt,
+    tau_b,
+)
+from .estimates import Found, Sample, Statistic, bias_p, rank_p
 from .label_tables import Label, Ratings
-from .p_values import bias_p, rank_p
-from .rank_correlation import spearman_rho, tau_b
-from .scale import NO_NUMBERS, NO_ORDER, Scale, make_scale
-from .several_judges.thresholds import threshold_figures
+from .several_judges import NO_NUMBERS, NO_ORDER, Scale, make_scale, threshold_figures
 
 WEIGHTINGS: tuple[Weighting, ...] = ("plain", "linear", "quadratic")
 LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")

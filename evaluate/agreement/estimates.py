@@ -2,19 +2,157 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Floats, Ints
 from ragassay.records import Figure
 
-from ..statistics.resamples import rounded
-from .crosstab import Crosstab
-from .interval import Ends, bootstrap_interval, draws, perfect_interval
-from .rare import Rare, rare
+from ..inputs.clusters import Clusters
+from ..statistics.clustered import NO_SPREAD, alike_interval, estimate
+from ..statistics.resamples import expanded_tail, rounded, six_digits
+from .coefficients import LARGEST, Crosstab, spearman_rho, tau_b
+
+# Percentiles of the bootstrap are too narrow where judge and people nearly always agree: with 30 labels at kappa .96
+# they cover 47% (as benchmarks/coverage/agreement.py simulates). So the bootstrap gives a standard error (Efron and
+# Tibshirani, An Introduction to the Bootstrap, 1993, chapter 6; times sqrt(c / (c - 1)) for c clusters), and the
+# interval is Student's t with c - 1 degrees of freedom on Fisher's scale, artanh, where a correlation-like figure is
+# nearly
+# normal (Fisher, Metron 1, 1921). Each end is moved out to the expanded percentile's (Hesterberg 2015) where that lies
+# farther. Shares (accuracy, precision, ...) have the clustered interval of `evaluate.statistics.clustered`, which needs
+# no
+# draws.
+
+Ends = tuple[float | None, float | None]
+
+
+@lru_cache(maxsize=4)
+def draws(n_clusters: int, replicates: int, seed: int) -> Floats:
+    """(replicates, clusters): how often each cluster was drawn, of as many draws with replacement as there are."""
+    share = np.full(n_clusters, 1 / max(n_clusters, 1))
+    weights: Floats = np.random.default_rng(seed).multinomial(n_clusters, share, size=replicates).astype(np.float64)
+    weights.setflags(write=False)
+    return weights
+
+
+def bootstrap_interval(
+    value: float, replicates: Floats, n_clusters: int, *, bounded: bool, confidence: float = 0.95
+) -> Ends:
+    """The ends from the value in each replicate; None below two clusters and where no replicate differs.
+
+    bounded: the figure lies between -1 and 1 and Fisher's scale is used; else Student's t as it is. Replicates in which
+    the figure is undefined (NaN) take no part.
+    """
+    known = replicates[np.isfinite(replicates)]
+    if n_clusters < 2 or len(known) < 2 or known.std() < NO_SPREAD:
+        return None, None
+    from scipy.special import stdtrit
+
+    reach = float(stdtrit(n_clusters - 1, (1 + confidence) / 2)) * known.std() * np.sqrt(n_clusters / (n_clusters - 1))
+    if bounded:
+        inside = float(np.clip(value, -1 + 1e-6, 1 - 1e-6))
+        around = np.tanh(np.arctanh(inside) + np.array([-1, 1]) * reach / (1 - inside**2))
+    else:
+        around = value + np.array([-1, 1]) * reach
+    tail = expanded_tail(n_clusters, confidence)
+    low, high = np.quantile(known, [tail, 1 - tail])
+    return float(min(low, around[0])), float(max(high, around[1]))
+
+
+def rank_interval(value: float, replicates: Floats, n_clusters: int) -> Ends:
+    """`bootstrap_interval` of how far two orders agree, -1 to 1; of one order and itself, or its reverse, another.
+
+    Fisher's scale has no place for 1, and an error taken to it reaches all of -1 to 1. There the interval goes from the
+    value to the expanded percentile, which stays where such a figure can lie (Efron and Tibshirani 1993, chapter 13),
+    and at least to the nearest value that a resample has: a resample adds noise of its own, and its orders agree less
+    than these do.
+    """
+    ends = bootstrap_interval(value, replicates, n_clusters, bounded=True)
+    if ends == (None, None) or abs(value) < 1 - NO_SPREAD:
+        return ends
+    inwards = np.abs(replicates[np.isfinite(replicates)] - value)
+    far = float(np.quantile(inwards, 1 - expanded_tail(n_clusters, 0.95), method="closest_observation"))
+    end = float(np.sign(value)) * (1 - max(far, float(inwards[inwards > NO_SPREAD].min())))
+    return min(end, value), max(end, value)
+
+
+def perfect_interval(n_by_cluster: Floats, chance: float, confidence: float = 0.95) -> Ends:
+    """Where all labels agree, and resampling sees no spread: rows that disagree have at most a share of `reach`.
+
+    `reach` is the exact limit for so many like observations (`alike_interval`), and a row that disagrees is taken to do
+    so as chance would: agreement is at least 1 - reach / (1 - chance). chance: the share of rows on which two raters
+    with these margins agree by chance. None below two clusters.
+    """
+    if (n_by_cluster > 0).sum() < 2 or chance >= 1:
+        return None, None
+    low, _ = alike_interval(np.array(1.0), n_by_cluster[n_by_cluster > 0], (0.0, 1.0), confidence)
+    return max(-1.0, 1 - (1 - float(low)) / (1 - chance)), 1.0
+
+
+# With two labels of the rare kind, a third of the resamples have one or none, and where a rater gave one label
+# throughout kappa is 0 in every resample, whatever the other said. There the figure is drawn from a posterior instead:
+# a Bayesian
+# bootstrap of the clusters (Rubin, Annals of Statistics 9(1), 1981) with pseudo-rows for every pair of the labels seen,
+# which for two labels and rows that stand alone is the Dirichlet posterior under Jeffreys' prior, 1/2 for each of the
+# four cells (as Basu, Banerjee and Sen, Biometrics 56(2), 2000, have it for kappa).
+
+FEW = 3
+"""A rater who gave at most so many things another label than the commonest one has rare labels."""
+PSEUDO_ROWS = 2.0
+"""Over all pairs of labels, each the mass of a cluster: 1/2 for each of four."""
+
+
+@dataclass(frozen=True)
+class Rare:
+    """Draws of the counts of every pair of the labels seen, (replicates, cells), and the table they are counts of."""
+
+    table: Crosstab
+    counts: Floats
+    n_clusters: int
+
+    def ends(self, statistic: Callable[[Crosstab, Floats], Floats], confidence: float = 0.95) -> tuple[float, float]:
+        """The interval of a figure of agreement, its quantiles as far out as few clusters need (Hesterberg 2015)."""
+        tail = expanded_tail(self.n_clusters, confidence)
+        low, high = np.clip(np.quantile(statistic(self.table, self.counts), [tail, 1 - tail]), -1.0, 1.0)
+        return float(low), float(high)
+
+    def both_ways(self) -> Rare:
+        """The same as coincidences, every pair counted once in each order."""
+        side = round(len(self.table.x) ** 0.5)
+        square = self.counts.reshape(-1, side, side)
+        return Rare(self.table, (square + square.swapaxes(1, 2)).reshape(len(square), -1), self.n_clusters)
+
+
+def rare(table: Crosstab, replicates: int, seed: int) -> Rare | None:
+    """The draws for a table of pairs; None where both raters' labels vary enough, and where nothing varies at all."""
+    counts = table.counts(np.ones(table.n_clusters))
+    sides = (table.rows_by_label(counts), table.columns_by_label(counts))
+    seen = np.flatnonzero(sides[0] + sides[1])
+    n_clusters = len(np.unique(table.row_cluster))
+    minority = min(float(side.sum() - side.max(initial=0.0)) for side in sides)
+    if len(seen) < 2 or n_clusters < 2 or minority > FEW:
+        return None
+    generator = np.random.default_rng(seed)
+    whole = _all_pairs(table, seen)
+    drawn = whole.counts(generator.gamma(1.0, size=(replicates, table.n_clusters)))
+    each = PSEUDO_ROWS / len(whole.x)
+    mass = float(table.mass.sum()) / n_clusters
+    return Rare(whole, drawn + mass * generator.gamma(each, size=drawn.shape), n_clusters)
+
+
+def _all_pairs(table: Crosstab, seen: Ints) -> Crosstab:
+    """The same rows, with a cell for every pair of the labels seen. A row of no mass keeps each cell in its place."""
+    x, y = (side.ravel() for side in np.meshgrid(seen, seen, indexing="ij"))
+    cell = np.searchsorted(seen, table.x) * len(seen) + np.searchsorted(seen, table.y)
+    row_cell = np.concatenate([cell[table.row_cell], np.arange(len(x))]).astype(np.intp)
+    order = np.argsort(row_cell, kind="stable")
+    cluster = np.concatenate([table.row_cluster, np.zeros(len(x), dtype=np.intp)])
+    mass = np.concatenate([table.mass, np.zeros(len(x))])
+    return Crosstab(table.n_labels, x, y, row_cell[order], cluster[order], mass[order], table.n_clusters)
+
 
 Statistic = Callable[[Crosstab, Floats], Floats]
 """From a table and cell counts (..., cells) to the figure's values (...), NaN where it is undefined."""
@@ -114,3 +252,119 @@ class Sample:
             found.leave_out(name, why)
         else:
             found.put(name, value, self.interval(value, replicates, statistic, bounded=bounded), why)
+
+
+# Kendall's and Spearman's of pairs that stand alone are scipy's, exact for few pairs without ties and else asymptotic.
+# Where several pairs are of one cluster (a query, a section), its pairs are alike in both raters by themselves, and
+# such a p is far too small: so whole clusters are permuted (`permutation_p`). The t-test of judge - people is paired
+# and
+# cluster-robust (`statistics.clustered`): with one pair a query it is Student's own.
+
+DRAWS = 999
+TOGETHER = 5
+"""So many clusters of neighbouring sizes, at least, change their places with each other."""
+_CELLS = 2_000_000
+"""Labels that are drawn at once."""
+_KEYS = 2**22
+"""Random keys by which a cluster's labels are put in another order, sorted together with them."""
+
+
+def rank_p(x: Floats, y: Floats, clusters: Clusters | None = None, seed: int = 7) -> dict[str, float]:
+    """`tau_b`, `rho` of values (n,); nothing below three, and where one side's values are all alike.
+
+    clusters: of the pairs; where one has several of them the p is `permutation_p`, and nothing below two clusters.
+    """
+    if len(x) < 3 or np.ptp(x) < NO_SPREAD or np.ptp(y) < NO_SPREAD:
+        return {}
+    if clusters is not None and (clusters.sizes > 1).any():
+        return permutation_p(x, y, clusters, seed) if len(clusters.names) > 1 else {}
+    from scipy.stats import kendalltau, spearmanr
+
+    found = {"tau_b": kendalltau(x, y).pvalue, "rho": spearmanr(x, y).pvalue}
+    return {name: six_digits(p) for name, p in found.items() if np.isfinite(p)}
+
+
+def permutation_p(x: Floats, y: Floats, clusters: Clusters, seed: int = 7, draws: int = DRAWS) -> dict[str, float]:
+    """`tau_b`, `rho` of values (n,): the share of permutations of y's clusters in which they are as far from 0.
+
+    Whole blocks are exchanged among those of one size (Winkler et al., NeuroImage 123, 2015, section 2), a cluster's
+    labels keeping together, in random order among themselves. Sizes may differ here, so that a cluster may take the
+    labels of one nearly of its size (`TOGETHER` or more change places): as many as it has pairs, at random, and some
+    again where the other has fewer. The data count as one of the permutations (Phipson and Smyth 2010), so that p is at
+    least 1 / (draws + 1). Neither the order of the rows nor the clusters' names change it. How often it is below 5%
+    where there is nothing in common: `benchmarks/coverage/rank_p.py`.
+    """
+    values = [np.unique(side, return_inverse=True)[1].astype(np.intp) for side in (x, y)]
+    blocks = _blocks(values[0], values[1], clusters)
+    one, other = (np.array([pair[side] for block in blocks for pair in block], dtype=np.intp) for side in (0, 1))
+    seen = _correlations(one, other[None])
+    generator = np.random.default_rng(seed)
+    beyond = dict.fromkeys(seen, 1)
+    for permuted in _permuted(other, [len(block) for block in blocks], draws, generator):
+        for name, drawn in _correlations(one, permuted).items():
+            beyond[name] += int((np.abs(np.nan_to_num(drawn)) >= abs(seen[name][0]) - 1e-9).sum())
+    return {name: six_digits(count / (draws + 1)) for name, count in beyond.items()}
+
+
+def _blocks(x: Ints, y: Ints, clusters: Clusters) -> list[list[tuple[int, int]]]:
+    """The clusters' pairs, in an order that does not hang on that of the rows or on names: by size, then by labels."""
+    found: list[list[tuple[int, int]]] = [[] for _ in clusters.names]
+    for number, a, b in zip(clusters.numbers.tolist(), x.tolist(), y.tolist(), strict=True):
+        found[number].append((a, b))
+    return sorted((sorted(block) for block in found if block), key=lambda block: (len(block), block))
+
+
+def _permuted(labels: Ints, sizes: Sequence[int], draws: int, generator: np.random.Generator) -> Iterator[Ints]:
+    """`draws` permutations, in slices (some, n), of labels that stand cluster by cluster, rising in size."""
+    size = np.array(sizes)
+    start, n, n_labels = np.cumsum(size) - size, len(labels), int(labels.max()) + 1
+    cluster = np.repeat(np.arange(len(size)), size)
+    place = np.arange(n) - start[cluster]
+    group = _alike_in_size(sizes)
+    for first in range(0, draws, step := max(1, _CELLS // n)):
+        some = min(step, draws - first)
+        keys = (cluster * _KEYS + generator.integers(0, _KEYS, (some, n))) * n_labels + labels
+        shuffled = np.sort(keys, axis=1) % n_labels
+        taken = np.argsort(group + generator.random((some, len(size))), axis=1)[:, cluster]
+        yield np.take_along_axis(shuffled, start[taken] + place % size[taken], axis=1)
+
+
+def _alike_in_size(sizes: Sequence[int]) -> Ints:
+    """(clusters,): which change places with each other; those of one size always do, whatever their labels."""
+    starts = [0]
+    for place in range(1, len(sizes)):
+        if sizes[place] != sizes[place - 1] and min(place - starts[-1], len(sizes) - place) >= TOGETHER:
+            starts.append(place)
+    found: Ints = np.searchsorted(starts, np.arange(len(sizes)), side="right")
+    return found
+
+
+def _correlations(x: Ints, y: Ints) -> dict[str, Floats]:
+    """`tau_b`, `rho` of x (n,) with each row of y (draws, n), both numbered from 0; NaN where a side does not vary."""
+    n_labels = int(max(x.max(), y.max())) + 1
+    if n_labels > LARGEST:
+        return _of_measured(x, y)
+    cells = n_labels**2
+    codes = x * n_labels + y + cells * np.arange(len(y))[:, None]
+    counts = np.bincount(codes.ravel(), minlength=cells * len(y)).reshape(len(y), cells).astype(np.float64)
+    every, none = np.arange(cells), np.zeros(0, dtype=np.intp)
+    table = Crosstab(n_labels, every // n_labels, every % n_labels, none, none, np.zeros(0), 0)
+    return {"tau_b": tau_b(table, counts), "rho": spearman_rho(table, counts)}
+
+
+def _of_measured(x: Ints, y: Ints) -> dict[str, Floats]:
+    """The same one by one, of values too many to be counted as labels."""
+    from scipy.stats import kendalltau, spearmanr
+
+    taus = [float(kendalltau(x, row).statistic) for row in y]
+    return {"tau_b": np.array(taus), "rho": np.array([float(spearmanr(x, row).statistic) for row in y])}
+
+
+def bias_p(gaps: Floats, clusters: Clusters) -> dict[str, float]:
+    """`bias` of judge - people (n,), that it is 0; nothing below two clusters, and where all gaps are the same."""
+    from scipy.special import stdtr
+
+    found = estimate(clusters.sums(gaps), clusters.sizes)
+    if not found.error > NO_SPREAD:
+        return {}
+    return {"bias": six_digits(2 * float(stdtr(found.df, -abs(found.value / found.error))))}

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Literal
 
 from ragassay.errors import InputError
-from ragassay.files import read_objects, read_text
+from ragassay.files import read_objects, read_qrels, read_text
 from ragassay.text import plain
-from ragassay.trec import read_qrels
 
 Label = float | str
 MISSING = frozenset({"", "na", "n/a", "nan", "null"})

@@ -17,13 +17,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragassay.errors import InputError
-from ragassay.files import read_objects, read_records
+from ragassay.files import read_objects, read_qrels, read_records, read_run
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
-from ragassay.trec import read_qrels, read_run
 
 from ..judging.engine.cases import AnswerCase, QueryCase
-from .confusion import spelt
+from .coefficients import spelt
 from .label_tables import Label, read_labels
 
 Kind = Literal["relevance", "claims", "answers", "correctness"]

@@ -10,18 +10,16 @@ from pydantic import Field
 
 from ragassay.arrays import Floats
 from ragassay.errors import InputError
+from ragassay.files import Qrels, read_qrels, read_run
 from ragassay.records import Figure, Record
 from ragassay.text import plain
-from ragassay.trec import Qrels, read_qrels, read_run
 
 from ..figures.measures import by_query, parse
-from ..inputs.clusters import Clusters
-from ..inputs.sections import read_clusters
+from ..inputs.clusters import Clusters, read_clusters
 from ..statistics.orders import rho, tau_b
 from ..statistics.resamples import rounded
-from .interval import draws, rank_interval
+from .estimates import draws, rank_interval, rank_p
 from .label_tables import number_of, read_labels
-from .p_values import rank_p
 
 DIGITS = 12
 _STATISTICS = {"tau_b": tau_b, "rho": rho}

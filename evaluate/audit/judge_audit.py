@@ -2,23 +2,189 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from ragassay.experiment.settings import Experiment
+import numpy as np
 
+from ragassay.experiment.settings import Experiment
+from ragassay.records import Figure, Game, Judgment, Repeat, StageUsage, for_want_of_an_answer
+
+from ..agreement.several_judges import among_labels, among_verdicts
+from ..inputs.clusters import Clusters, clusters_of_rows
 from ..inputs.findings import Findings
+from ..judging.asked_again import repeat_of
+from ..ratings.judge_aware import JudgeAware, judged_games, rate_by_judges
+from ..ratings.leader import leaders, named
 from ..ratings.length_control import Controlled
 from ..ratings.verdicts import Verdict
-from ..results import Audit, PanelOfJudges
-from ..statistics.resamples import Resamples
-from .echo import audit_echo
-from .failures import audit_failures, failed_replies
-from .family import audit_family, writers_of
-from .length import audit_length, lengths_of
-from .place import audit_places
-from .position import audit_position
-from .repeats import audit_repeats
+from ..ratings.win_table import win_rate
+from ..results import AmongJudges, Audit, AuditFinding, FailedReplies, JudgeOfPanel, PanelOfJudges
+from ..statistics.clustered import interval
+from ..statistics.resamples import Resamples, rounded
+from .position import audit_echo, audit_places, audit_position
+from .taste import audit_family, audit_length, lengths_of, writers_of
+
+
+def repeat_consistency(labels: Sequence[Sequence[float | None]], clusters: Sequence[str]) -> Figure:
+    """The mean over items of the share of their pairs of repeats with equal labels (Fleiss 1971's P_i), 0 to 1.
+
+    labels: for each item the label of each repeat, None where it failed. clusters: each item's query or section. The
+    items, not the pairs, are what is sampled, and items of one cluster are kept together: the interval is that of
+    `evaluate.statistics.clustered`. n: items with at least two labels; n_failed: the others.
+    """
+    shares = [_pairwise(item) for item in labels]
+    known = [(share, cluster) for share, cluster in zip(shares, clusters, strict=True) if share is not None]
+    failed = len(shares) - len(known)
+    if not known:
+        return Figure(value=None, n=0, n_failed=failed)
+    values = np.array([share for share, _ in known])
+    together = clusters_of_rows([name for _, name in known])
+    value, low, high = interval(values, np.ones(len(values)), together, (0.0, 1.0))
+    return rounded(value, len(known), failed, low, high)
+
+
+def _pairwise(item: Sequence[float | None]) -> float | None:
+    counts = Counter(label for label in item if label is not None)
+    m = counts.total()
+    return sum(c * (c - 1) for c in counts.values()) / (m * (m - 1)) if m >= 2 else None
+
+
+def failed_replies(findings: Findings) -> tuple[FailedReplies, ...]:
+    """A row for each stage and model on record."""
+    return tuple(
+        FailedReplies(stage=row.stage, model=row.model, failed=_share(row), n_refused=row.n_refused)
+        for row in findings.usage
+    )
+
+
+def _share(row: StageUsage) -> Figure:
+    """The share of the calls, with Jeffreys' interval (Brown, Cai and DasGupta, Statistical Science 16(2), 2001)."""
+    from scipy.special import betaincinv
+
+    if not row.calls:
+        return Figure(value=None, n=0, n_failed=row.n_failed)
+    failed, rest = min(row.n_failed, row.calls), max(row.calls - row.n_failed, 0)
+    low = float(betaincinv(failed + 0.5, rest + 0.5, 0.025)) if failed else 0.0
+    high = float(betaincinv(failed + 0.5, rest + 0.5, 0.975)) if rest else 1.0
+    return rounded(failed / row.calls, row.calls, 0, low, high)
+
+
+def audit_failures(found: Sequence[Verdict], agents: Sequence[str], draws: Resamples) -> AuditFinding:
+    """The share of the games put to the judge that it failed on, and who would lead had each gone against the leader.
+
+    agents: best first. A warning is set where another agent would then lead, or stand level. Games that were not played
+    since an answer had failed are no failure of the judge (`figures/failures_at_bottom.py`).
+    """
+    played = [v for v in found if not v.unplayed]
+    n_failed = sum(v.winner is None for v in played)
+    share = draws.mean([(v.query_id, float(v.winner is None)) for v in played], 0)
+    now = leaders(played, agents, draws) if n_failed else ()
+    rivals = _could_lead(played, now, agents, draws) if now else []
+    return AuditFinding(
+        key="failed_games",
+        figure=share,
+        fair=0.0,
+        sentence=(_sentence(n_failed, now, rivals) if played else "No game was played.")
+        + _unplayed(len(found) - len(played)),
+        warning=f"{n_failed:,} of {len(played):,} games failed, enough to matter: had they gone against {named(now)}, "
+        f"{named(rivals)} could lead."
+        if rivals
+        else None,
+    )
+
+
+def _could_lead(found: Sequence[Verdict], now: Sequence[str], agents: Sequence[str], draws: Resamples) -> list[str]:
+    """The agents that would lead, alone or level, had every failed game gone as well for them as it could."""
+    rivals = (agent for agent in agents if agent not in now)
+    return [rival for rival in rivals if rival in leaders(list(_against(found, now, rival)), agents, draws)]
+
+
+def _against(found: Sequence[Verdict], now: Sequence[str], rival: str) -> Iterable[Verdict]:
+    """The verdicts with the failed ones lost by the leaders and won by the rival; what is of neither stays out."""
+    for v in found:
+        if v.winner is not None or not {v.agent_a, v.agent_b} & {*now, rival}:
+            yield v
+        elif rival in (v.agent_a, v.agent_b):
+            yield replace(v, winner="a" if v.agent_a == rival else "b", error=None)
+        else:
+            yield replace(v, winner="b" if v.agent_a in now else "a", error=None)
+
+
+def _unplayed(n: int) -> str:
+    if not n:
+        return ""
+    return f" {n:,} more {'was' if n == 1 else 'were'} not played, since an answer had failed."
+
+
+def _sentence(n_failed: int, now: Sequence[str], rivals: Sequence[str]) -> str:
+    if not n_failed:
+        return "Every game has a verdict."
+    if rivals:
+        return f"Had they gone against {named(now)}, {named(rivals)} could lead."
+    return f"They are left out of the ratings; even had all of them gone against {named(now)}, no other would lead."
+
+
+Key = tuple[str, str, str]
+"""query, subject, criterion."""
+
+KINDS = {
+    "passages": "A label that changes from one asking to the next adds noise to every agent's ranking measures alike; "
+    "the intervals already hold it.",
+    "answers": "A grade that changes from one asking to the next blurs the means of all agents; the intervals already "
+    "hold it.",
+    "games": "A verdict that changes from one asking to the next is a coin toss: it draws the agents' ratings together "
+    "and calls for more queries, and lifts none.",
+}
+
+
+def audit_repeats(
+    repeats: Sequence[Repeat],
+    relevance: Iterable[Judgment],
+    pointwise: Iterable[Judgment],
+    games: Iterable[Game],
+    clusters: Clusters,
+) -> tuple[AuditFinding, ...]:
+    """The consistency of passages', answers' and games' judgments, of those that were repeated; empty without any.
+
+    The first judgment counts with its repeats. A game is compared order by order.
+    """
+    if not repeats:
+        return ()
+    pass
+
+    firsts: dict[str, dict[Key, float | None]] = {
+        "passages": {_key(row): row.label for row in relevance},
+        "answers": {_key(row): row.label for row in pointwise},
+        "games": {_key(row): row.label for row in (repeat_of(game, 1) for game in games)},
+    }
+    findings = []
+    for kind, first in firsts.items():
+        table = _rows(kind, first, repeats)
+        if table:
+            figure = repeat_consistency(
+                list(table.values()), [clusters.names[clusters.number(query)] for query, _, _ in table]
+            )
+            findings.append(
+                AuditFinding(key="repeat_consistency", subject=kind, figure=figure, fair=1.0, sentence=KINDS[kind])
+            )
+    return tuple(findings)
+
+
+def _rows(kind: str, first: Mapping[Key, float | None], repeats: Sequence[Repeat]) -> dict[Key, list[float | None]]:
+    """What was repeated, in order: the first label, then those of the repeats; None is one that failed."""
+    rows: dict[Key, list[float | None]] = {}
+    for repeat in sorted(repeats, key=lambda row: (_key(row), row.sample)):
+        key = _key(repeat)
+        if key in first and (kind == "games") == repeat.criterion.startswith("game-"):
+            rows.setdefault(key, [first[key]]).append(repeat.label)
+    return rows
+
+
+def _key(row: Judgment) -> Key:
+    return row.query_id, row.subject, row.criterion
 
 
 def audit_judge(
@@ -83,3 +249,116 @@ def judge_guesses(audit: Audit, panel: PanelOfJudges | None = None) -> Guesses:
 def warnings(audit: Audit) -> tuple[str, ...]:
     """What could have changed the winner, for the head of the report."""
     return tuple(finding.warning for finding in audit.findings if finding.warning)
+
+
+Agents = Sequence[str]
+
+PASSAGES = "passages"
+"""What disagreement on the relevance of passages is called; answers have a criterion of that name."""
+
+
+def audit_of(
+    findings: Findings,
+    found: Sequence[Verdict],
+    own: Sequence[Verdict],
+    experiment: Experiment,
+    agents: Agents,
+    draws: Resamples,
+    control: Callable[[], Controlled] | None = None,
+) -> Audit:
+    """The audit of the judge, or of a panel as one: the effect of length on its verdicts, and what failed.
+
+    found: the verdicts, of a panel the majority's; own: each judge's; agents: best first. Places, repeats and families
+    are each judge's own (`panel_of_judges`). control: of length, if it has begun (`audit_length`).
+    """
+    if not findings.judges:
+        return audit_judge(findings, found, experiment, agents, draws, control)
+    length_findings, length = audit_length(found, lengths_of(findings.material.answers), agents, draws, control)
+    failed = audit_failures(found, agents, draws)
+    return Audit(
+        findings=(*length_findings, failed),
+        length=length,
+        failures=failed_replies(findings),
+        n_identical=sum(one.identical for one in own),
+    )
+
+
+def panel_of_judges(
+    findings: Findings,
+    found: Sequence[Verdict],
+    own: Sequence[Verdict],
+    experiment: Experiment,
+    agents: Agents,
+    draws: Resamples,
+) -> PanelOfJudges | None:
+    """The judges in the panel's order; None of a single judge. found, own, agents: as of `audit_of`."""
+    if not findings.judges:
+        return None
+    rated = rate_by_judges(judged_games(findings.games, findings.material.agents, findings.queries), draws)
+    told = tuple(_judge(name, findings, found, own, rated, experiment, agents, draws) for name in findings.judges)
+    return PanelOfJudges(
+        judges=told,
+        disagreement=_disagreement(findings, own, experiment.compare.bootstrap, draws),
+        ratings={agent: rated.ratings[agent] for agent in agents},
+        converged=rated.converged,
+        notes=rated.notes,
+    )
+
+
+def warnings_of(panel: PanelOfJudges | None) -> tuple[str, ...]:
+    """The warnings of each judge's audit, with its name, and what judge-aware ratings have to say of it."""
+    if panel is None:
+        return ()
+    told = [f"{one.judge}: {row.warning}" for one in panel.judges for row in one.audit.findings if row.warning]
+    return (*told, *(f"{note}." for note in panel.notes))
+
+
+def _disagreement(
+    findings: Findings, own: Sequence[Verdict], bootstrap: int, draws: Resamples
+) -> tuple[AmongJudges, ...]:
+    """On passages, on each criterion of answers, and on games, in this order."""
+    passages = [row for judge in findings.judges.values() for row in judge.relevance]
+    answers = [row for judge in findings.judges.values() for row in judge.pointwise]
+    of_passages = among_labels(passages, draws.clusters, bootstrap=bootstrap, seed=draws.seed)
+    return (
+        *(one.model_copy(update={"criterion": PASSAGES}) for one in of_passages),
+        *among_labels(answers, draws.clusters, bootstrap=bootstrap, seed=draws.seed),
+        among_verdicts(own, draws.clusters, bootstrap=bootstrap, seed=draws.seed),
+    )
+
+
+def _judge(
+    name: str,
+    findings: Findings,
+    found: Sequence[Verdict],
+    every: Sequence[Verdict],
+    rated: JudgeAware,
+    experiment: Experiment,
+    agents: Agents,
+    draws: Resamples,
+) -> JudgeOfPanel:
+    alone = findings.of_judge(name)
+    own = [one for one in every if one.judge == name]
+    as_only = experiment.model_copy(update={"judge": experiment.judge.model_copy(update={"model": name})})
+    asked = [row for row in (*alone.relevance, *alone.pointwise) if not for_want_of_an_answer(row.error)]
+    labels = [(row.query_id, float(row.error is not None)) for row in asked]
+    nothing = Figure(value=None, n=0, n_failed=len(alone.games))
+    return JudgeOfPanel(
+        judge=name,
+        failed=draws.mean(labels, 0),
+        agrees=_agrees(own, found, draws),
+        reliability=rated.reliability.get(name, nothing),
+        position=rated.position.get(name),
+        leaders=leaders(own, agents, draws),
+        win_rate=win_rate(own, agents, draws),
+        audit=audit_judge(alone, own, as_only, agents, draws).model_copy(update={"failures": ()}),
+    )
+
+
+def _agrees(own: Sequence[Verdict], found: Sequence[Verdict], draws: Resamples) -> Figure:
+    """The share of games on which a judge's verdict is the panel's."""
+    panel = {(one.query_id, one.agent_a, one.agent_b): one.winner for one in found}
+    played = [one for one in own if not one.unplayed]
+    pairs = [(one.query_id, one.winner, panel.get((one.query_id, one.agent_a, one.agent_b))) for one in played]
+    known = [(query, float(mine == theirs)) for query, mine, theirs in pairs if mine is not None and theirs is not None]
+    return draws.mean(known, len(pairs) - len(known))

@@ -9,19 +9,153 @@ relevant passages that any agent found for the query; Open RAG Eval divides by t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from ragassay.records import Assessment
+from ragassay.records import Assessment, Figure
 
+from ..inputs.clusters import ALONE, Clusters
 from ..inputs.findings import Findings
 from ..judging.engine.evaluator import Criterion, Evaluator
-from ..results import Figures
+from ..judging.judges.eval_studio.truth import Classification
+from ..results import Figures as Figures_of_evaluator_values
 from ..statistics.clustered import Range, Values, limits_of
-from ..statistics.resamples import Resamples
-from .good_enough.shares import AgentShares
+from ..statistics.resamples import Resamples, resamples
+from .good_enough import AgentShares
 from .measures import judged_by_query
 from .pass_or_fail import AgentOverall
+
+# For a class: precision is TP / (TP + FP), recall TP / (TP + FN), F1 2 TP / (2 TP + FP + FN); the plain ones are their
+# means over the classes that have one (macro), as scikit-learn's with `zero_division=nan`. An answer that names no
+# class counts among the FN of the one expected. What is not defined, as the precision of a class that nobody named, is
+# missing and is no 0. Intervals are over queries, taken together by their clusters: of a class by the ratio's, of a
+# macro mean
+# by its linear approximation (the delta method: each query's part in each class's ratio).
+
+Figures = dict[str, Figure]
+
+CLASSIFICATION = Classification.name
+
+MOST_CLASSES = 50
+"""With more, there are no figures of each class by itself."""
+
+
+class Named(NamedTuple):
+    """The class that a query expects, and what the answer names; "" for none of the classes."""
+
+    query: str
+    expected: str
+    given: str
+
+
+def classification_figures(rows: Sequence[Assessment], draws: Resamples) -> dict[str, Figures]:
+    """Agent to `accuracy`, `precision`, `recall`, `f1`, then `precision(CLASS)` and so on of each of up to 50 classes.
+
+    rows: of any evaluators. n counts answers for the first four, for a class what its ratio is over; n_failed the
+    answers without a record. Empty where `classification` gave nothing.
+    """
+    mine = [row for row in rows if row.criterion == CLASSIFICATION]
+    classes = _classes(mine)
+    return {agent: _of_agent([row for row in mine if row.subject == agent], classes, draws) for agent in _agents(mine)}
+
+
+def _agents(rows: Sequence[Assessment]) -> list[str]:
+    return list(dict.fromkeys(row.subject for row in rows))
+
+
+def _classes(rows: Sequence[Assessment]) -> list[str]:
+    """Those that are set, or else expected, of all agents: so that all have the same."""
+    details = [row.details[0] for row in rows if row.label is not None]
+    return sorted({str(name) for one in details for name in one["classes"] or [one["expected"]]})
+
+
+def _of_agent(rows: Sequence[Assessment], classes: Sequence[str], draws: Resamples) -> Figures:
+    names = set(classes)
+    known = [_named(row, names) for row in rows if row.label is not None]
+    failed = len(rows) - len(known)
+    of_class: dict[str, list[Named]] = {one: [] for one in classes}
+    for row in known:
+        for one in {row.expected, row.given} - {""}:
+            of_class[one].append(row)
+    figures = {"accuracy": draws.figure({row.query_id: row.label for row in rows}, (0.0, 1.0))}
+    for name in _PARTS:
+        figures[name] = _macro(known, of_class, name, draws, failed)
+    for one in classes if len(classes) <= MOST_CLASSES else ():
+        figures |= {f"{name}({one})": _of_class(of_class[one], one, name, draws, failed) for name in _PARTS}
+    return figures
+
+
+def _named(row: Assessment, classes: Set[str]) -> Named:
+    expected, given = (str(row.details[0][name]) for name in ("expected", "given"))
+    return Named(row.query_id, expected, given if given in classes else "")
+
+
+Part = Callable[[Named, str], tuple[float, float]]
+"""What an answer adds to a class's ratio, above and below."""
+
+_PARTS: dict[str, Part] = {
+    "precision": lambda row, one: (float(row.expected == row.given), float(row.given == one)),
+    "recall": lambda row, one: (float(row.expected == row.given), float(row.expected == one)),
+    "f1": lambda row, one: (2.0 * (row.expected == row.given), float(row.expected == one) + (row.given == one)),
+}
+"""Of an answer that expects or names the class."""
+
+
+def _of_class(rows: Sequence[Named], one: str, name: str, draws: Resamples, failed: int) -> Figure:
+    parts = {row.query: _PARTS[name](row, one) for row in rows}
+    above, below = ({query: part[at] for query, part in parts.items()} for at in (0, 1))
+    n = sum(value > 0 for value in below.values())
+    return draws.ratio(above, below, n=n, n_failed=failed, limits=(0.0, 1.0))
+
+
+def _macro(
+    rows: Sequence[Named], of_class: Mapping[str, Sequence[Named]], name: str, draws: Resamples, failed: int
+) -> Figure:
+    """Each answer's value is the mean plus its part in the ratios, so that the mean of these is the macro mean."""
+    ratios, shares = [], dict.fromkeys((row.query for row in rows), 0.0)
+    for one, some in of_class.items():
+        parts = [_PARTS[name](row, one) for row in some]
+        if below := sum(part[1] for part in parts):
+            ratios.append(sum(part[0] for part in parts) / below)
+            for row, (above, under) in zip(some, parts, strict=True):
+                shares[row.query] += len(rows) * (above - ratios[-1] * under) / below
+    if not ratios:
+        return Figure(value=None, n=0, n_failed=failed)
+    mean = sum(ratios) / len(ratios)
+    return draws.mean([(query, mean + share / len(ratios)) for query, share in shares.items()], failed)
+
+
+PASSAGES = "all passages"
+
+
+def means(
+    rows: Sequence[Assessment], evaluators: Sequence[Evaluator], clusters: Clusters = ALONE
+) -> Iterator[tuple[str, str, Figure]]:
+    """(criterion, agent or "all passages", figure) in the evaluators' order; the figure is of labels, on their scale.
+
+    n counts answers or passages, n_failed those without a value; the interval is over queries, taken together by
+    `clusters`.
+    """
+    draws = resamples(tuple(dict.fromkeys(row.query_id for row in rows)), 1, 0, clusters)
+    by_criterion: dict[str, list[Assessment]] = defaultdict(list)
+    for row in rows:
+        by_criterion[row.criterion].append(row)
+    for evaluator in evaluators:
+        for criterion in evaluator.criteria:
+            mine, limits = by_criterion[criterion.name], limits_of(criterion.lowest, criterion.highest)
+            if evaluator.unit == "passage":
+                yield criterion.name, PASSAGES, _over_passages(mine, draws, limits)
+                continue
+            for agent in dict.fromkeys(row.subject for row in mine):
+                labels = {row.query_id: row.label for row in mine if row.subject == agent}
+                yield criterion.name, agent, draws.figure(labels, limits)
+
+
+def _over_passages(rows: Sequence[Assessment], draws: Resamples, limits: Range | None) -> Figure:
+    known = [(row.query_id, row.label) for row in rows if row.label is not None]
+    return draws.mean(known, len(rows) - len(known), limits)
+
 
 RANKING = ("P(rel=2)@{k}", "AP(rel=2)@{k}", "RR(rel=2)@{k}")
 GRADED = (0.0, 3.0)
@@ -55,7 +189,7 @@ class Evaluations:
     judged: Judgments = Judgments()
     classified: tuple[Assessment, ...] = ()
 
-    def figures(self, draws: Resamples) -> Figures:
+    def figures(self, draws: Resamples) -> Figures_of_evaluator_values:
         """The mean of each measure over its queries."""
         return {
             agent: {name: draws.figure(row, self.limits(name)) for name, row in named.items()}

@@ -13,7 +13,7 @@ from ragassay.records import own_failures
 from ..inputs.findings import Findings
 from ..ratings.verdicts import Verdict
 from ..results import Failures
-from .failures_at_bottom import failed_answers
+from .pool import failed_answers
 
 
 def failures(findings: Findings, found: Sequence[Verdict]) -> Failures:

@@ -3,20 +3,82 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import isinf
+from typing import NamedTuple
 
+import numpy as np
+
+from ragassay.cores import Helpers
+from ragassay.errors import InputError
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import Qrels
 from ragassay.records import Answer, Figure, Judgment
-from ragassay.trec import Qrels
+from ragassay.text import did_you_mean, listed, plain
 
-from ..inputs.findings import Findings, Ranked
+from ..inputs.clusters import Clusters
+from ..inputs.findings import Findings, Material, Ranked
 from ..inputs.labels import HIGHEST
-from ..judging.judges.answer_correctness import REFUSAL
-from ..results import Figures
-from ..statistics.clustered import ByAgent, Values
-from ..statistics.resamples import Resamples, rounded
-from .label_rows import LabelRows, rows_by_agent
-from .measures import by_query, judged_by_query
-from .section_recall import section_recall, sources
+from ..judging.catalog import experiment_evaluators
+from ..judging.judges.pointwise import REFUSAL
+from ..ratings.points import Points
+from ..results import POINTS, Box, Boxes, Comparison, Figures, ModelByPrompt
+from ..statistics.clustered import ByAgent, Range, Values
+from ..statistics.paired_comparison import FromLeader, ValueTable, compare_table
+from ..statistics.resamples import DIGITS, Resamples, rounded
+from .evaluator_values import Evaluations, measures_of
+from .measures import LabelRows, by_query, judged_by_query, rows_by_agent, section_recall, sources
+
+REACH = 1.5
+"""How many interquartile ranges a whisker may be long."""
+
+
+def boxes_of(*tables: tuple[ByAgent, Figures, Callable[[str], Range | None]]) -> Boxes:
+    """The box of every measure of `tables`, each with the measures' means and what gives a measure's scale."""
+    boxes: Boxes = {}
+    for table, means, scale_of in tables:
+        for agent, named in table.items():
+            for name, row in named.items():
+                boxes.setdefault(agent, {})[name] = box(row, means[agent][name], scale_of(name))
+    return boxes
+
+
+def box(values: Mapping[str, float | None], figure: Figure, scale: Range | None = None) -> Box:
+    """The box of one agent's values by query, in their units; None is one that failed and is in no quartile.
+
+    Quartiles are numpy's default (linear, type 7 of Hyndman and Fan 1996). figure: the mean of the same values with its
+    interval. scale: the lowest and highest value there can be, where there are such.
+    """
+    given = np.array(list(values.values()), dtype=np.float64)  # NaN for None
+    known = np.sort(np.round(given[~np.isnan(given)], DIGITS))  # what differs in its last bit is no outlier
+    lowest, highest = (scale[0], None if isinf(scale[1]) else scale[1]) if scale else (None, None)
+    n_failed = len(values) - len(known)
+    if not len(known):
+        return Box(n=0, n_failed=n_failed, mean=figure, lowest=lowest, highest=highest)
+    q1, median, q3 = np.quantile(known, [0.25, 0.5, 0.75])
+    low, high = q1 - REACH * (q3 - q1), q3 + REACH * (q3 - q1)
+    inside = known[(known >= low) & (known <= high)]
+    return Box(
+        n=len(known),
+        n_failed=n_failed,
+        minimum=_kept(known[0]),
+        q1=_kept(q1),
+        median=_kept(median),
+        q3=_kept(q3),
+        maximum=_kept(known[-1]),
+        low_whisker=_kept(inside[0]),
+        high_whisker=_kept(inside[-1]),
+        outliers=tuple(_kept(value) for value in known[(known < low) | (known > high)]),
+        mean=figure,
+        lowest=lowest,
+        highest=highest,
+    )
+
+
+def _kept(value: float) -> float:
+    return round(float(value), DIGITS)
 
 
 def ranking_measures(k: int) -> tuple[str, ...]:
@@ -189,3 +251,166 @@ def mean_of_answers(rows: Sequence[Answer], measure: Callable[[Answer], float | 
     failed = sum(row.error is not None for row in rows)
     known = {row.query_id: value for row in rows if row.error is None and (value := measure(row)) is not None}
     return draws.figure(known).model_copy(update={"n_failed": failed})
+
+
+@dataclass(frozen=True)
+class ComparedMeasure:
+    """Agent to query to value; `width` is how far apart the worst and the best value are, None without limit."""
+
+    values: Mapping[str, Values]
+    width: float | None
+    lower_is_better: bool = False
+
+
+def of_findings(k: int, retrieval: ByAgent, pointwise: ByAgent, points: Points) -> dict[str, ComparedMeasure]:
+    """Measure to values: MRR at both levels, each criterion, and an agent's points a query."""
+    names = list(dict.fromkeys(name for row in pointwise.values() for name in row))
+    table = {
+        measure: ComparedMeasure({agent: row[measure] for agent, row in retrieval.items() if measure in row}, 1.0)
+        for measure in ranking_measures(k)[:2]
+    }
+    table |= {name: ComparedMeasure({agent: row[name] for agent, row in pointwise.items()}, HIGHEST) for name in names}
+    return table | {POINTS: ComparedMeasure(points.values(), 1.0)}
+
+
+def of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
+    """What evaluators gave, each measure with the values of the agents that have it."""
+    return {
+        name: ComparedMeasure(
+            {agent: row[name] for agent, row in evaluated.values.items() if name in row},
+            None if (limits := evaluated.limits(name)) is None else limits[1] - limits[0],
+            name in evaluated.lower_is_better,
+        )
+        for name in evaluated.scales
+    }
+
+
+def asked_measures(experiment: Experiment) -> list[str]:
+    """The names of `of_findings`, as the settings give them."""
+    return [*ranking_measures(experiment.retrieval.k)[:2], *experiment.judge.criteria, POINTS]
+
+
+def check_matters(workspace: Workspace) -> None:
+    """Raises InputError for a measure of `[compare] matters` that is not compared here, with those that are.
+
+    It needs the settings alone, so that it can be said before anything is paid for.
+    """
+    experiment = workspace.experiment
+    known = asked_measures(experiment)
+    if experiment.evaluates and experiment.compare.matters.keys() - known:
+        known += measures_of(experiment_evaluators(workspace), experiment.evaluate.k)
+    for measure in experiment.compare.matters:
+        if measure not in known:
+            raise InputError(
+                f"compare.matters names '{plain(measure)}', which is not compared here",
+                file=workspace.corpus / "experiment.toml",
+                remedy=f"{did_you_mean(measure, known)}the measures are {listed(known)}",
+            )
+
+
+def without_values(experiment: Experiment, evaluated: Evaluations) -> list[str]:
+    """A notice for each measure that matters and that the evaluators could give but did not."""
+    known = {*asked_measures(experiment), *evaluated.scales}
+    lacking = [plain(measure) for measure in experiment.compare.matters if measure not in known]
+    return [f"compare.matters names '{measure}', of which there is no value to compare" for measure in lacking]
+
+
+def compare_agents(
+    table: Mapping[str, ComparedMeasure],
+    order: Sequence[str],
+    clusters: Clusters,
+    seed: int,
+    matters: Mapping[str, float],
+    helpers: Helpers,
+    leader: FromLeader | None = None,
+) -> Callable[[], tuple[Comparison, ...]]:
+    """Every pair of agents on every measure, waited for when asked for; the first of a pair stands earlier in `order`.
+
+    matters: measure to the smallest difference that matters. helpers: who compares, measure by measure. leader: who
+    leads by points.
+    """
+    begun = []
+    for measure, one in table.items():
+        values = ValueTable.of({agent: one.values[agent] for agent in order if agent in one.values})
+        asked = (values, clusters, one.width, seed, matters.get(measure), one.lower_is_better)
+        first = leader if measure == POINTS else None
+        begun.append(helpers.start(compare_table, measure, *asked, leader=first))
+    return lambda: tuple(row for wait in begun for row in wait())
+
+
+BUILT_IN = "built-in"
+WHOLE = "built-in for whole documents"
+"""What our own prompts are called, where the experiment names none."""
+
+
+class AnsweredBy(NamedTuple):
+    """A model, and a prompt as the experiment or the answers name it; None where that is not known."""
+
+    model: str | None
+    prompt: str | None
+
+
+def settings_say(experiment: Experiment) -> dict[str, AnsweredBy]:
+    """Of every agent, in the experiment's order; of a user's own system only who is said to write for it."""
+    answer = experiment.answer
+    usual = answer.prompt or BUILT_IN
+    found = {name: AnsweredBy(answer.model, usual) for name, _, _ in experiment.built_in_agents()}
+    for one in experiment.table_agents():
+        found[one.name] = AnsweredBy(one.model, one.prompt or (usual if one.variant else WHOLE))
+    return found | {one.name: AnsweredBy(one.writer, None) for one in experiment.own_agents()}
+
+
+def answered_by(experiment: Experiment, material: Material) -> dict[str, AnsweredBy]:
+    """The same, after what the answers of the user's own systems carry, where all that do agree."""
+    found = settings_say(experiment)
+    for one in experiment.own_agents():
+        keys = [(query.id, one.name) for query in material.queries]
+        rows = [row for key in keys if (row := material.answers.get(key)) is not None]
+        found[one.name] = AnsweredBy(_one([r.model for r in rows]) or one.writer, _one([r.prompt for r in rows]))
+    return {agent: found[agent] for agent in material.agents if agent in found}
+
+
+def cross(by: Mapping[str, AnsweredBy]) -> dict[tuple[str, str], list[str]]:
+    """(model, prompt) to the agents of which both are known; empty below two models or two prompts."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for agent, (model, prompt) in by.items():
+        if model is not None and prompt is not None:
+            found.setdefault((model, prompt), []).append(agent)
+    enough = min(len({model for model, _ in found}), len({prompt for _, prompt in found})) >= 2
+    return found if enough else {}
+
+
+def models_by_prompts(
+    by: Mapping[str, AnsweredBy], measures: Mapping[str, ComparedMeasure], lowest: Mapping[str, Range], draws: Resamples
+) -> tuple[ModelByPrompt, ...]:
+    """The mean of each measure over all answers of a model and a prompt, whichever agents gave them.
+
+    lowest: the scales of those measures that do not begin at 0. n and n_failed count answers.
+    """
+    return tuple(
+        ModelByPrompt(
+            model=model, prompt=prompt, agents=tuple(agents), means=dict(_means(agents, measures, lowest, draws))
+        )
+        for (model, prompt), agents in cross(by).items()
+    )
+
+
+def _means(
+    agents: Sequence[str], measures: Mapping[str, ComparedMeasure], scales: Mapping[str, Range], draws: Resamples
+) -> Iterator[tuple[str, Figure]]:
+    for name, one in measures.items():
+        if given := [one.values[agent] for agent in agents if agent in one.values]:
+            low = scales[name][0] if name in scales else 0.0
+            limits = None if one.width is None else (low, low + one.width)
+            yield name, _mean(given, limits, draws)
+
+
+def _mean(given: Sequence[Values], limits: Range | None, draws: Resamples) -> Figure:
+    rows = [pair for values in given for pair in values.items()]
+    known = [(query, value) for query, value in rows if value is not None]
+    return draws.mean(known, len(rows) - len(known), limits)
+
+
+def _one(said: Sequence[str | None]) -> str | None:
+    known = {one for one in said if one is not None}
+    return known.pop() if len(known) == 1 else None

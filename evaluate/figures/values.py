@@ -23,7 +23,7 @@ from ..inputs.clusters import Clusters
 from ..results import Results
 from ..statistics.clustered import ByAgent, Values
 from . import query_values
-from .compared_measures import ComparedMeasure
+from .query_values import ComparedMeasure
 
 FIELDS = ("query_id", "agent", "measure", "value", "error", "cluster")
 

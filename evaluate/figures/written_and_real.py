@@ -17,20 +17,18 @@ import numpy as np
 
 from ragassay.records import Figure
 
+from ..inputs.clusters import BySource, by_source
 from ..inputs.findings import Findings
-from ..inputs.sources import BySource, by_source
 from ..ratings.points import points_of
 from ..ratings.verdicts import Verdict
 from ..results import Choice, OrdersCompared, WrittenAndReal
 from ..statistics.clustered import ByAgent, Range, Values
-from ..statistics.order_interval import Means, order_intervals
-from ..statistics.orders import rho, tau_b
+from ..statistics.orders import Means, order_intervals, rho, tau_b
 from ..statistics.paired_comparison import pair_by_query, pairs_by_query
 from ..statistics.resamples import Resamples, resamples, rounded
-from .compared_measures import ComparedMeasure, of_evaluators, of_findings
 from .evaluator_values import Evaluations
-from .failures_at_bottom import failed_answers
-from .query_values import ranking_measures
+from .pool import failed_answers
+from .query_values import ComparedMeasure, of_evaluators, of_findings, ranking_measures
 
 FEWEST = 2
 """Queries with a value, of each kind, below which no order is made of them."""

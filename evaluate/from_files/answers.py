@@ -3,22 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 from math import isfinite
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
-from ragassay.digests import digest_bytes
 from ragassay.errors import InputError
-from ragassay.files import check_record, first_problem
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import (
+    check_record,
+    digest_bytes,
+    digest_file,
+    first_problem,
+    read_objects,
+    read_records,
+    write_json,
+)
 from ragassay.layouts.answers import GivenAnswers, read_given
 from ragassay.layouts.layout import FIELDS
-from ragassay.records import Answer, Passage, Query
-from ragassay.text import plain
+from ragassay.queries import perturbed_from
+from ragassay.records import Answer, Assessment, AssessmentRun, Passage, Query, Record
+from ragassay.text import listed, plain
 
-from ..inputs.material import Material, by_id
-from ..judging.engine.cases import QueryCase, cases_of
+from ..figures.answer_consistency import (
+    Consistency,
+    Runs,
+    RunValues,
+    answer_thresholds,
+    flip_problems,
+    flips_of,
+    measure_consistency,
+)
+from ..figures.good_enough import (
+    AgentShares,
+    by_threshold,
+    evidence_found,
+    insights,
+    problems,
+    relevant_by_judges,
+    shares_by_agent,
+    values_by_agent,
+)
+from ..figures.pass_or_fail import Judged as AgentEvaluation
+from ..figures.pass_or_fail import Outcome, Overall, fix_of, judged_of, overall, passages_outcome, takes_part
+from ..inputs.clusters import ALONE, Clusters, source_clusters
+from ..inputs.findings import Material, by_id, read_material
+from ..judging.asked_again import further_runs, repeated_agents
+from ..judging.catalog import experiment_evaluators
+from ..judging.engine.cases import QueryCase, cases_of, expected_response
+from ..judging.engine.evaluator import NO_VALUE, Evaluator, thresholds_of
+from ..judging.judges.relevance import DocumentRecall
+from ..results import ByThreshold, Figures, Insight, Perturbed, Problem
+from ..statistics.clustered import Range, limits_of
+from ..statistics.resamples import Resamples, resamples
+from ..texts.by_model import TokenEncoder
 
 EXPECTED = ("expected_response", "expected_docs", "expected_facts", "conditions", "json_schema", "expected_files")
 USED = FIELDS - {"reference_contexts", "reference_passages", "metadata", "model", "prompt"}
@@ -181,3 +223,296 @@ def _all_owed(
         for query in queries
         for agent in agents
     }
+
+
+DEFAULT_AGENT = "answers"
+"""The agent of answers that name none."""
+
+_FIELDS = ("query_id", "agent", "answer", "error")
+
+
+def of_experiment(workspace: Workspace) -> Consistency:
+    """Write `consistency.json` from the answers, their further runs and what the evaluators gave both.
+
+    Raises InputError where agents answer only once, and for files that cannot be read.
+    """
+    agents = repeated_agents(workspace)
+    if not agents:
+        remedy = "set repeats = 3 under [answer] and run again"
+        raise InputError("every agent answers once", file=workspace.corpus / "experiment.toml", remedy=remedy)
+    material = read_material(workspace)
+    runs = [material, *(later for _, later in further_runs(workspace, material))]
+    metrics, scales = _judged(workspace, len(runs))
+    groups = [
+        Runs(
+            query.id,
+            agent,
+            tuple(one.answers[query.id, agent].answer for one in runs),
+            metrics.get((query.id, agent), {}),
+        )
+        for agent in agents
+        for query in material.queries
+    ]
+    embedding = workspace.experiment.retrieval.embedding
+    clusters = source_clusters(material.queries)
+    found = measure_consistency(groups, TokenEncoder(embedding).vectors, embedding, scales, clusters)
+    found = found.model_copy(update={"inputs": inputs_of(workspace)})
+    write_json(workspace.consistency, found.dump())
+    return found
+
+
+def inputs_of(workspace: Workspace) -> dict[str, str]:
+    """File to SHA-256 of the answers, their further runs and what the evaluators gave both."""
+    agents = repeated_agents(workspace)
+    files = [path(agent) for agent in agents for path in (workspace.answers, workspace.answer_runs)]
+    files += [workspace.judgments, workspace.judgment_runs] if workspace.experiment.judges_runs else []
+    return {path.relative_to(workspace.results).as_posix(): digest_file(path) for path in files if path.exists()}
+
+
+def _judged(
+    workspace: Workspace, n_runs: int
+) -> tuple[Mapping[tuple[str, str], dict[str, RunValues]], Mapping[str, Range]]:
+    """(query, agent) to criterion to the label of each run, and the criteria's scales; empty without evaluators."""
+    if not workspace.experiment.judges_runs:
+        return {}, {}
+    judging = [one for one in experiment_evaluators(workspace) if one.unit != "passage"]
+    scales = {criterion.name: (criterion.lowest, criterion.highest) for one in judging for criterion in one.criteria}
+    given: dict[tuple[str, str, str, int], float | None] = {}
+    for row in read_records(workspace.judgments, Assessment):
+        given[row.query_id, row.subject, row.criterion, 1] = row.label
+    for later in read_records(workspace.judgment_runs, AssessmentRun):
+        given[later.query_id, later.subject, later.criterion, later.run] = later.label
+    agents, table = repeated_agents(workspace), dict[tuple[str, str], dict[str, RunValues]]()
+    for query, agent, criterion, run in given:
+        if run == 1 and agent in agents and criterion in scales:
+            values = tuple(given.get((query, agent, criterion, place)) for place in range(1, n_runs + 1))
+            table.setdefault((query, agent), {})[criterion] = values
+    return table, scales
+
+
+def of_files(paths: Sequence[Path], embedding: str) -> Consistency:
+    """The same of the answers in JSON Lines files, a run a file; lines with `run`, as ours have, are of that run.
+
+    A query that a run does not answer is a failed answer. Raises InputError, with the line, for what cannot be used, a
+    second answer of an agent to a query in a run, where there is only one run, and where no query is answered twice.
+    """
+    runs: dict[tuple[int, int], dict[tuple[str, str], str | None]] = {}
+    for place, path in enumerate(paths):
+        rows = list(read_objects(path))
+        if not rows:
+            raise InputError("holds no answer", file=path)
+        for number, value in rows:
+            answer, run = _consistency_answer(path, number, value), value.get("run", 0)
+            if type(run) is not int:
+                raise InputError("run is not a whole number", file=path, line=number)
+            mine = runs.setdefault((place, run), {})
+            if (answer.agent, answer.query_id) in mine:
+                problem = f"a second answer of {answer.agent} to '{plain(answer.query_id)}'"
+                raise InputError(problem, file=path, line=number, remedy="put each run into a file of its own")
+            mine[answer.agent, answer.query_id] = answer.answer
+    if len(runs) < 2:
+        raise InputError("there is one run, consistency needs two or more", remedy="give --answers once for each run")
+    ordered = [runs[key] for key in sorted(runs)]
+    _check_shared(ordered)
+    groups = [Runs(query, agent, tuple(run.get((agent, query)) for run in ordered)) for agent, query in _owed(ordered)]
+    return measure_consistency(groups, TokenEncoder(embedding).vectors, embedding)
+
+
+def _check_shared(runs: Sequence[Mapping[tuple[str, str], object]]) -> None:
+    """Raises InputError where no agent answers the same query in two runs, so that there is nothing to compare."""
+    met = [key for run in runs for key in run]
+    if len(set(met)) < len(met):
+        return
+    agents = [sorted({agent for agent, _ in run}) for run in runs]
+    if any(set(one) & set(other) for one, other in combinations(agents, 2)):
+        raise InputError("no query is answered in two runs", remedy="give the same queries the same query_id in each")
+    named = "; ".join(f"run {number} has {plain(listed(names[:5]))}" for number, names in enumerate(agents, 1))
+    remedy = "give the system the same name in each file, or leave `agent` out where a file has one system"
+    raise InputError(f"the runs have no agent in common: {named}", remedy=remedy)
+
+
+def _owed(runs: Sequence[Mapping[tuple[str, str], object]]) -> list[tuple[str, str]]:
+    """(agent, query) that at least one run has: agents by name, queries in the order in which they were first met."""
+    met = {key: place for place, key in enumerate(dict.fromkeys(key for run in runs for key in run))}
+    return sorted(met, key=lambda key: (key[0], met[key]))
+
+
+def _consistency_answer(path: Path, number: int, value: dict[str, object]) -> Answer:
+    fields = {name: value[name] for name in _FIELDS if value.get(name) is not None}
+    fields.setdefault("query_id", value.get("query"))
+    fields.setdefault("agent", DEFAULT_AGENT)
+    if isinstance(fields.get("answer"), str) and not str(fields["answer"]).strip():
+        fields = {**fields, "answer": None, "error": "the answer is empty"}
+    try:
+        return Answer.model_validate({"answer": None, **fields})
+    except ValidationError as error:
+        raise InputError(first_problem(error).replace("Value error, ", ""), file=path, line=number) from None
+
+
+def clusters_of(queries: Sequence[Query]) -> Clusters:
+    """Each query by itself, unless some were made of others."""
+    return source_clusters(queries) if any(perturbed_from(query) for query in queries) else ALONE
+
+
+class AnswerVerdict(Record):
+    """`--verdicts`: pass or fail of one answer, by every criterion and its threshold.
+
+    As with Agent Evaluation one relevant passage is enough for `chunk_relevance` and for a judge of passages of the
+    user's own, and document_recall, which is no judge, has no say; unless a threshold is given for their mean.
+    root_cause: the first criterion failed, by the order of Agent Evaluation's root causes; fix: what to do about it.
+    failure: whether something relevant was retrieved for an answer that fails. errors: criterion to why it is open.
+    """
+
+    query_id: str
+    agent: str
+    verdict: Literal["pass", "fail", "undecided"]
+    root_cause: str | None = None
+    failure: Literal["retrieval", "generation", "unexplained"] | None = None
+    fix: str | None = None
+    failed: tuple[str, ...] = ()
+    errors: dict[str, str] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The evaluators, what they gave, and the cases; thresholds: the user's."""
+
+    evaluators: Sequence[Evaluator]
+    rows: Sequence[Assessment]
+    cases: Sequence[QueryCase]
+    given: Mapping[str, float]
+
+    @cached_property
+    def thresholds(self) -> dict[str, float]:
+        """Criterion to the label that is good enough."""
+        return thresholds_of(self.evaluators, self.given)
+
+    @cached_property
+    def answers(self) -> dict[tuple[str, str], Answer]:
+        """By query id and agent."""
+        made = {(case.query.id, one.subject): one.answer for case in self.cases for one in case.answers}
+        return made | {(case.query.id, row.agent): row for case in self.cases for row in case.failed}
+
+    @cached_property
+    def queries(self) -> dict[str, Query]:
+        """By id."""
+        return {case.query.id: case.query for case in self.cases}
+
+    @cached_property
+    def _passages(self) -> dict[str, Passage]:
+        return {one.id: one for case in self.cases for one in case.passages}
+
+    @cached_property
+    def _relevant(self) -> dict[tuple[str, str], bool]:
+        return relevant_by_judges(self.evaluators, self.rows, self.thresholds)
+
+    @cached_property
+    def _found(self) -> dict[tuple[str, str], bool | None]:
+        return {
+            (query, agent): evidence_found(self.queries[query], answer, self._relevant, self._passages)
+            for (query, agent), answer in self.answers.items()
+        }
+
+    def found(self, query: str, agent: str) -> bool | None:
+        """Whether something relevant was retrieved for the answer; None where that is not known.
+
+        Of an agent whose answers name no passage at all it is not known what was retrieved.
+        """
+        return self._found[query, agent] if agent in self._telling else None
+
+    @cached_property
+    def _telling(self) -> set[str]:
+        return {agent for (_, agent), row in self.answers.items() if row.passages}
+
+    @cached_property
+    def _by_agent(self) -> dict[str, dict[str, AgentShares]]:
+        return shares_by_agent(self.evaluators, self.rows, self.answers, self.thresholds, self.found)
+
+    @cached_property
+    def _draws(self) -> Resamples:
+        return resamples(tuple(self.queries), 1, 0, clusters_of(list(self.queries.values())))
+
+    def shares(self) -> ByThreshold:
+        """Agent to criterion to shares."""
+        return by_threshold(self._by_agent, self._draws)
+
+    @cached_property
+    def perturbed(self) -> Perturbed | None:
+        """The flips where questions stand beside others made of them; None where none do."""
+        lower = [c.name for one in self.evaluators for c in one.criteria if c.lower_is_better]
+        agents = list(dict.fromkeys(agent for _, agent in self.answers))
+        thresholds = answer_thresholds(self.evaluators, self.given)
+        return flips_of(list(self.queries.values()), self.rows, thresholds, lower, agents)
+
+    def told(self) -> tuple[tuple[Problem, ...], tuple[Insight, ...]]:
+        """Problems and insights."""
+        values = values_by_agent(self.evaluators, self.rows, self.answers)
+        scales = {c.name: c for one in self.evaluators for c in one.criteria}
+        limits = {name: limits_of(one.lowest, one.highest) for name, one in scales.items()}
+        means: Figures = {
+            agent: {name: self._draws.figure(row, limits[name]) for name, row in named.items()}
+            for agent, named in values.items()
+        }
+        lower = [name for name, one in scales.items() if one.lower_is_better]
+        queries = list(self.queries.values())
+        found = self.perturbed
+        return (
+            (
+                *problems(means, self.thresholds, lower, self.answers, self._draws),
+                *(flip_problems(found) if found else ()),
+            ),
+            insights(self.evaluators, self.rows, values, self.answers, queries, self._draws),
+        )
+
+    def as_agent_evaluation(self) -> AgentEvaluation:
+        """The rows as Agent Evaluation has them. Raises InputError where no judge by its method takes part."""
+        agents = tuple(dict.fromkeys(agent for _, agent in self.answers))
+        material = Material(tuple(self.queries.values()), agents, self._passages, self.answers)
+        return judged_of(self.evaluators, self.rows, material, list(self.answers))
+
+    def verdicts(self) -> list[AnswerVerdict]:
+        """One for each answer, by query, then agent."""
+        errors = {(row.query_id, row.subject, row.criterion): row.error for row in self.rows if row.error}
+        return [self._verdict(query, agent, errors) for query, agent in self.answers]
+
+    @cached_property
+    def _theirs(self) -> dict[str, bool]:
+        """Criterion that Agent Evaluation's verdict takes in its own way to whether it is one of passages."""
+        made = {one.criteria[0].name: True for one in self.evaluators if takes_part(one) and one.unit == "passage"}
+        made |= {one.criteria[0].name: False for one in self.evaluators if isinstance(one, DocumentRecall)}
+        return {name: of_passages for name, of_passages in made.items() if name not in self.given}
+
+    @cached_property
+    def _by_passage(self) -> dict[tuple[str, str, str], Assessment]:
+        return {(row.query_id, row.subject, row.criterion): row for row in self.rows}
+
+    def _outcome(self, name: str, query: str, agent: str, passed: float | None, error: str | None) -> Outcome | None:
+        if name not in self._theirs:
+            return Outcome(name, None if passed is None else passed == 1, error)
+        if not self._theirs[name]:
+            return None
+        named = dict.fromkeys(self.answers[query, agent].passages)
+        return passages_outcome(name, {id: self._by_passage.get((query, id, name)) for id in named})
+
+    def _verdict(self, query: str, agent: str, errors: Mapping[tuple[str, str, str], str]) -> AnswerVerdict:
+        outcomes, causes = [], set()
+        for name, one in self._by_agent.get(agent, {}).items():
+            error = errors.get((query, agent, name))
+            if query not in one.passed or (error or "").startswith(NO_VALUE):
+                continue
+            made = self._outcome(name, query, agent, one.passed[query], error)
+            if made is None:
+                continue
+            outcomes.append(made)
+            causes |= {one.causes[query]} if query in one.causes else set()
+        found: Overall = overall(outcomes, ground_truth=expected_response(self.queries[query]) is not None)
+        return AnswerVerdict(
+            query_id=query,
+            agent=agent,
+            verdict=found.verdict,
+            root_cause=found.root_cause,
+            failure=min(causes) if found.verdict == "fail" and causes else None,
+            fix=found.root_cause and fix_of(found.root_cause),
+            failed=found.failed,
+            errors=dict(found.errors),
+        )

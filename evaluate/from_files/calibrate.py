@@ -12,11 +12,9 @@ from ragassay.records import Query
 from ragassay.text import plain
 
 from ..agreement import label_tables
-from ..agreement.calibration.scored import Present, Scored, scored_records
-from ..agreement.calibration.scored_table import scored_table
-from ..inputs.clusters import Clusters
+from ..agreement.scored import Present, Scored, scored_records, scored_table
+from ..inputs.clusters import Clusters, read_clusters, source_clusters
 from ..inputs.labels import read_labels
-from ..inputs.sections import read_clusters, source_clusters
 
 
 def of_experiment(workspace: Workspace, relevant: float | None = None, threshold: float | None = None) -> list[Scored]:

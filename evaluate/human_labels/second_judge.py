@@ -8,20 +8,116 @@ says what the dear judge would have said of everything, as it says it of people:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
+from typing import Any
 
+from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
+from ragassay.files import read_records, write_records
 from ragassay.records import Game, Judgment
 
+from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label
-from ..ratings.verdicts import SCORES, Verdict, verdicts
+from ..judging.asked_again import ask_once
+from ..judging.engine.cases import Judge, KnownRelevant, QueryCase
+from ..judging.engine.rounds import judged
+from ..judging.games.played import game_cases
+from ..judging.judges.relevance import CRITERION
+from ..judging.panel import Panel, second_panel
+from ..ratings.verdicts import SCORES, Verdict, panel_verdicts, verdicts
 from ..results import Corrections
-from ..statistics.corrected_mean import FEWEST_CLUSTERS
+from ..statistics.ppi import FEWEST_CLUSTERS
 from .corrections import People
-from .sheet import Drawn, inclusion
+from .sheet import Drawn, draw_share, inclusion
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the second judge could have been asked about, and its records of what was drawn; empty without one."""
+
+    frame: tuple[Drawn, ...] = ()
+    relevance: tuple[Judgment, ...] = ()
+    pointwise: tuple[Judgment, ...] = ()
+    games: tuple[Game, ...] = ()
+
+    @property
+    def judgments(self) -> tuple[Judgment, ...]:
+        """Of passages and answers."""
+        return (*self.relevance, *self.pointwise)
+
+
+def ask_second(
+    workspace: Workspace, findings: Findings, cases: Sequence[QueryCase], relevant: KnownRelevant, caller: Caller
+) -> Asked:
+    """Draw and ask, where the experiment has a second judge. Raises what the caller raises, and InputError.
+
+    cases: every query, its answers with what was found relevant. A drawn game is asked in both orders, as a pair,
+    however the first judge compared the answers.
+    """
+    settings, k = workspace.experiment.judge, workspace.experiment.retrieval.k
+    if settings.second is None:
+        return Asked()
+    panel, found = second_panel(workspace), panel_verdicts(verdicts(findings.games), settings.models)
+    share, seed = settings.second_share, settings.seed
+    frame = draw_share(findings, found, settings.criteria, k, share=share, seed=seed)
+    keys = {row.key for row in frame if row.drawn}
+    once = ask_once([_drawn(cases, keys)])
+    answers, games = _given(panel, findings, cases, relevant, keys)
+    made = judged([panel.passages(once.waves[0]), *answers, *games], caller)
+    of_answers = [row.judgment() for rows in made[1 : 1 + len(answers)] for row in rows]
+    return Asked(
+        frame,
+        tuple(sorted((row.judgment() for row in once.of_all(made[0])), key=_place)),
+        tuple(sorted(of_answers, key=_place)),
+        tuple(row for rows in made[1 + len(answers) :] for row in rows),
+    )
+
+
+def write_second(workspace: Workspace, asked: Asked) -> None:
+    """Its files; without a second judge those of an earlier run go."""
+    if workspace.experiment.judge.second is None:
+        rmtree(workspace.second, ignore_errors=True)
+        return
+    write_records(workspace.second_drawn, asked.frame)
+    write_records(workspace.second_relevance, asked.relevance)
+    write_records(workspace.second_pointwise, asked.pointwise)
+    write_records(workspace.second_games, asked.games)
+
+
+Given = tuple[Judge[Any], Sequence[Any]]
+
+
+def _drawn(cases: Sequence[QueryCase], keys: set[Key]) -> list[QueryCase]:
+    """The queries with the passages that were drawn, without those of which none was."""
+    pools = [
+        replace(case, passages=tuple(one for one in case.passages if (case.query.id, one.id, CRITERION) in keys))
+        for case in cases
+    ]
+    return [case for case in pools if case.passages]
+
+
+def _given(
+    panel: Panel, findings: Findings, cases: Sequence[QueryCase], relevant: KnownRelevant, keys: set[Key]
+) -> tuple[list[Given], list[Given]]:
+    """Who is asked about which answers and games."""
+    answered = {key[:2] for key in keys}
+    answers = [one for case in cases for one in case.answers if (case.query.id, one.subject) in answered]
+    games = [
+        game
+        for game in game_cases(findings.material, relevant)
+        if (game.query.id, ":".join(sorted((game.a.agent, game.b.agent))), GAME) in keys
+    ]
+    return (
+        [(judge, answers) for judge in panel.pointwise],
+        [(judge, [game for game in games if game.first == first]) for first, judge in panel.games.items()],
+    )
+
+
+def _place(row: Judgment) -> tuple[str, str]:
+    return row.query_id, row.subject
 
 
 @dataclass(frozen=True)

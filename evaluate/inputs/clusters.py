@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ragassay.arrays import Floats, Ints, Truths, sums_by_number
+from ragassay.errors import InputError
+from ragassay.files import read_records
+from ragassay.queries import perturbed_from
+from ragassay.records import Query
+from ragassay.text import plain, same_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,3 +88,106 @@ ALONE = Clusters()
 def clusters_of_rows(names: Sequence[str]) -> Clusters:
     """The rows of a table, each told by its place: those with the same name go together."""
     return Clusters.named([str(place) for place, _ in enumerate(names)], names)
+
+
+_NAMED = 3
+
+
+def read_clusters(path: Path | None, queries: Iterable[str], asked_in: Path) -> Clusters:
+    """The clusters of `source_clusters`, by section alone, of the queries in `path`; `ALONE` without one.
+
+    queries: the ids that need one, of the file `asked_in`. More in `path` is no harm. Raises InputError for a file that
+    cannot be read, an id in it twice, no `metadata.section` at all, and, by name, the ids that it does not have.
+    """
+    if path is None:
+        return ALONE
+    rows = read_records(path, Query)
+    often = Counter(row.id for row in rows)
+    if twice := [query for query, times in often.items() if times > 1]:
+        raise InputError(f"has the id '{plain(twice[0])}' twice", file=path)
+    found = source_clusters(rows, by_text=False)
+    if not any(name.startswith("section ") for name in found.names):
+        remedy = 'give each {"_id": …, "text": …, "metadata": {"section": …}}, or leave --sections out'
+        raise InputError("names no query's section", file=path, remedy=remedy)
+    unknown = sorted(set(queries) - often.keys())
+    if unknown:
+        raise InputError(_lacks(unknown, asked_in), file=path, remedy="add them, each with its metadata.section")
+    return found
+
+
+def _lacks(unknown: list[str], asked_in: Path) -> str:
+    named = ", ".join(f"'{plain(query)}'" for query in unknown[:_NAMED]) + (", …" if len(unknown) > _NAMED else "")
+    some = "1 query" if len(unknown) == 1 else f"{len(unknown):,} queries"
+    return f"lacks {some} of {asked_in}: {named}"
+
+
+def source_clusters(queries: Sequence[Query], *, by_text: bool = True) -> Clusters:
+    """The cluster of each query: the section it was made from, or itself where it names none.
+
+    by_text: queries of the same text, whatever its case and white space, are of one cluster, and so is all that shares
+    theirs. A text without a letter or digit is nobody's. A perturbed query is of its original's.
+    """
+    sections = {query.id: _section(query) for query in queries}
+    for query in queries:
+        if (original := perturbed_from(query)) is not None:
+            sections[query.id] = sections.get(original, f"query {original}")
+    texts = {query.id: same_words(query.text) if by_text else "" for query in queries}
+    return Clusters.named(list(sections), _joined(list(sections.values()), [texts[query] for query in sections]))
+
+
+def _joined(names: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """Each one's name, or of names that a text joins, the first of them by the alphabet."""
+    joined: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while name in joined:
+            name = joined[name]
+        return name
+
+    of_text: dict[str, str] = {}
+    for name, text in zip(names, texts, strict=True):
+        low, high = sorted((root(name), root(of_text.setdefault(text, name) if text else name)))
+        if low != high:
+            joined[high] = low
+    return [root(name) for name in names]
+
+
+def _section(query: Query) -> str:
+    section = query.metadata.get("section")
+    if isinstance(section, str | int) and not isinstance(section, bool) and section != "":
+        return f"section {query.metadata.get('doc', '')} {section}"
+    return f"query {query.id}"
+
+
+class BySource(NamedTuple):
+    """The ids of the real queries and of the written ones, each in the order of the test set."""
+
+    real: tuple[str, ...]
+    written: tuple[str, ...]
+
+    @property
+    def both(self) -> bool:
+        """Whether there are some of each."""
+        return bool(self.real and self.written)
+
+    def told(self) -> str:
+        """How many of each: `24 are real and 36 written`."""
+        return f"{len(self.real):,} {'is' if len(self.real) == 1 else 'are'} real and {len(self.written):,} written"
+
+
+def writer(query: Query) -> str | None:
+    """The model that wrote a query; None of a real one.
+
+    What we have written names its model and the section it was made from. A user's own query may have a field `model`
+    of another meaning (which product it is about), and without a section that is what it is taken for.
+    """
+    model, section = query.metadata.get("model"), query.metadata.get("section")
+    return model if isinstance(model, str) and model and isinstance(section, str) and section else None
+
+
+def by_source(queries: Sequence[Query]) -> BySource:
+    """The test set in two."""
+    return BySource(
+        tuple(query.id for query in queries if writer(query) is None),
+        tuple(query.id for query in queries if writer(query) is not None),
+    )

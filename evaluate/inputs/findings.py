@@ -6,16 +6,17 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from sys import intern
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import first_problem, read_json, read_records, read_rows
+from ragassay.files import Qrels, first_problem, read_json, read_qrels, read_records, read_rows, read_run
+from ragassay.queries import perturbed_from
 from ragassay.records import (
     IDENTICAL,
     Answer,
@@ -23,6 +24,7 @@ from ragassay.records import (
     Judgment,
     LedgerRow,
     Passage,
+    Query,
     RankedList,
     Record,
     Repeat,
@@ -30,11 +32,112 @@ from ragassay.records import (
     StageUsage,
 )
 from ragassay.text import plain
-from ragassay.trec import Qrels, read_qrels, read_run
 
-from .material import AnyRecord, Material, Read, read_material
+R = TypeVar("R", Query, Passage)
+AnyRecord = TypeVar("AnyRecord", bound=BaseModel)
 
-R = TypeVar("R", bound=Record)
+
+class Read(Protocol):
+    """Every record of a file, as `ragassay.files.read_records`."""
+
+    def __call__(self, path: Path, kind: type[AnyRecord], /) -> list[AnyRecord]: ...
+
+
+@dataclass(frozen=True)
+class Material:
+    """`answers` has one for every (query id, agent): an answer that is not on record is one with an error.
+
+    joined: the agents in the order in which they came to be judged, wave by wave; empty: all at once.
+    """
+
+    queries: tuple[Query, ...]
+    agents: tuple[str, ...]
+    passages: dict[str, Passage]
+    answers: dict[tuple[str, str], Answer]
+    joined: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def waves(self) -> tuple[tuple[str, ...], ...]:
+        """The same, one wave where nobody said."""
+        return self.joined or (self.agents,)
+
+    def wave_of(self, *agents: str) -> int:
+        """The last wave, from 0, that one of these agents came with."""
+        return max(self._waves[agent] for agent in agents)
+
+    def pool(self, query_id: str, wave: int | None = None) -> list[str]:
+        """The ids of the passages that at least one agent retrieved for the query, sorted, so that no agent leads.
+
+        wave: of the agents up to this wave.
+        """
+        some = self.agents if wave is None else [agent for agents in self.waves[: wave + 1] for agent in agents]
+        return sorted({id for agent in some for id in self.answers[query_id, agent].passages})
+
+    def known(self, ids: tuple[str, ...]) -> tuple[Passage, ...]:
+        """The passages of `ids` that the corpus has, in that order, each once."""
+        return tuple(self.passages[id] for id in dict.fromkeys(ids) if id in self.passages)
+
+    @cached_property
+    def _waves(self) -> dict[str, int]:
+        return {agent: number for number, agents in enumerate(self.waves) for agent in agents}
+
+
+def limited(material: Material, max_rows: int | None) -> Material:
+    """Its first queries: as many as `max_rows` answers of all agents make, at least one; all where it is None."""
+    if max_rows is None:
+        return material
+    return replace(material, queries=material.queries[: max(1, max_rows // max(1, len(material.agents)))])
+
+
+def read_material(workspace: Workspace, agents: Sequence[str] | None = None, read: Read = read_records) -> Material:
+    """Read what the stages before have written, of `agents` (default: the experiment's).
+
+    read: what reads a file's records. Raises InputError with the file and line.
+    """
+    queries = tuple(by_id(workspace.queries, Query).values())
+    if not queries:
+        raise InputError("holds no query", file=workspace.queries, remedy="run `ragassay questions` first")
+    agents = tuple(agents) if agents is not None else workspace.experiment.agent_names()
+    passages = by_id(workspace.passages, Passage, read)
+    given: dict[tuple[str, str], Answer] = {}
+    for agent in agents:
+        given |= _answers_of(workspace, agent, {query.id for query in queries}, read)
+    answers = {
+        (query.id, agent): given.get((query.id, agent)) or _not_there(query.id, agent)
+        for query in queries
+        for agent in agents
+    }
+    return Material(queries, agents, passages, answers)
+
+
+def _not_there(query_id: str, agent: str) -> Answer:
+    return Answer(query_id=query_id, agent=agent, answer=None, error="the agent's file has no answer")
+
+
+def by_id(path: Path, kind: type[R], read: Read = read_records) -> dict[str, R]:
+    """The records of a file by their ids. Raises InputError where one is there twice."""
+    records: dict[str, R] = {}
+    for record in read(path, kind):
+        if record.id in records:
+            raise InputError(f"has '{plain(record.id)}' twice", file=path, remedy="give each an id of its own")
+        records[record.id] = record
+    return records
+
+
+def _answers_of(workspace: Workspace, agent: str, query_ids: set[str], read: Read) -> dict[tuple[str, str], Answer]:
+    """An agent's answers to the queries asked; what it says about others is not owed."""
+    path = workspace.answers(agent)
+    answers: dict[tuple[str, str], Answer] = {}
+    for answer in read(path, Answer):
+        if (answer.query_id, agent) in answers:
+            raise InputError(f"has two answers to query '{plain(answer.query_id)}'", file=path)
+        if answer.query_id in query_ids:
+            mine = answer.agent == agent
+            answers[answer.query_id, agent] = answer if mine else answer.model_copy(update={"agent": agent})
+    return answers
+
+
+_Read = TypeVar("_Read", bound=Record)
 
 Ranked = dict[str, list[tuple[str, float]] | None]
 """Query id to (passage id, score), best first; None where retrieval failed. Empty: it retrieved nothing."""
@@ -247,7 +350,7 @@ def _of_other_queries(workspace: Workspace) -> str:
     )
 
 
-def _if_there(path: Path, kind: type[R]) -> list[R]:
+def _if_there(path: Path, kind: type[_Read]) -> list[_Read]:
     return read_records(path, kind) if path.exists() else []
 
 
@@ -307,3 +410,44 @@ def _usage(row: Any, path: Path) -> StageUsage:
         return StageUsage.model_validate(row)
     except ValidationError as error:
         raise InputError(first_problem(error), file=path, remedy="remove it and run the stage again") from None
+
+
+def pairs_of(queries: Sequence[Query]) -> Mapping[str, str]:
+    """Perturbed query to its original, of those whose original is in the test set too."""
+    ids = {query.id for query in queries}
+    return {query.id: original for query in queries if (original := perturbed_from(query)) in ids and original}
+
+
+def originals_alone(findings: Findings) -> Findings:
+    """What there would be, had nothing been perturbed: the same question asked again is no further question.
+
+    Findings without perturbed queries are handed back as they are.
+    """
+    queries = tuple(query for query in findings.material.queries if perturbed_from(query) is None)
+    if len(queries) == len(findings.material.queries) or not queries:
+        return findings
+    kept = {query.id for query in queries}
+    answers = {key: answer for key, answer in findings.material.answers.items() if key[0] in kept}
+    return replace(
+        findings,
+        perturbed=frozenset(query.id for query in findings.material.queries if query.id not in kept),
+        material=replace(findings.material, queries=queries, answers=answers),
+        rankings={
+            agent: {query: row for query, row in ranked.items() if query in kept}
+            for agent, ranked in findings.rankings.items()
+        },
+        relevance=tuple(row for row in findings.relevance if row.query_id in kept),
+        qrels={query: labels for query, labels in findings.qrels.items() if query in kept},
+        people={query: labels for query, labels in findings.people.items() if query in kept},
+        pointwise=tuple(row for row in findings.pointwise if row.query_id in kept),
+        games=tuple(row for row in findings.games if row.query_id in kept),
+        repeats=tuple(row for row in findings.repeats if row.query_id in kept),
+        lists=tuple(row for row in findings.lists if row.query_id in kept),
+        judges={
+            judge: OfJudge(
+                tuple(row for row in one.relevance if row.query_id in kept),
+                tuple(row for row in one.pointwise if row.query_id in kept),
+            )
+            for judge, one in findings.judges.items()
+        },
+    )

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Generator, Sequence
-from dataclasses import replace
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ragassay.calls.caller import Caller
-from ragassay.experiment.judge_settings import JudgeSettings
-from ragassay.files import write_records
+from ragassay.errors import InputError
+from ragassay.experiment.tables import JudgeSettings
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_json, read_records, write_json, write_records
 from ragassay.models.requests import Reply, Request
-from ragassay.records import Game, Judgment, RankedList, Record, Repeat
+from ragassay.records import Answer, AnswerRun, AssessmentRun, Game, Judgment, Passage, RankedList, Record, Repeat
+from ragassay.text import listed, plain
 
+from ..inputs.findings import Material
 from ..ratings.verdicts import SCORES
-from .engine.cases import GameCase, ListCase, QueryCase
-from .engine.judge import Judge, StepsTo
-from .engine.rounds import judged, units
+from .engine.cases import Evidence, GameCase, Judge, KnownRelevant, ListCase, QueryCase, StepsTo, cases_of
+from .engine.evaluator import Evaluator
+from .engine.rounds import assess, judged, units
 from .panel import Panel
 from .together.listwise import asked_games
 
@@ -149,3 +153,188 @@ def repeat_of(row: Judgment | Game, sample: int) -> Repeat:
         probability=row.probability,
         sample=sample,
     )
+
+
+def repeated_agents(workspace: Workspace) -> tuple[str, ...]:
+    """The agents that answer more than once: those that we answer for, where answer.repeats is above 1."""
+    if workspace.experiment.answer.repeats == 1:
+        return ()
+    return workspace.experiment.answered_agents()
+
+
+def further_runs(workspace: Workspace, material: Material) -> Iterator[tuple[int, Material]]:
+    """(run, the material with that run's answers) from run 2; an answer that is not on record is one with an error.
+
+    Agents that answer once have the same answer in every run. Raises InputError with file and line.
+    """
+    agents = repeated_agents(workspace)
+    rows = {agent: _rows(workspace, agent) for agent in agents}
+    for run in range(2, workspace.experiment.answer.repeats + 1):
+        given: dict[tuple[str, str], Answer] = {
+            (query.id, agent): rows[agent].get((run, query.id)) or _missing(query.id, agent)
+            for query in material.queries
+            for agent in agents
+        }
+        yield run, replace(material, answers={**material.answers, **given})
+
+
+def _rows(workspace: Workspace, agent: str) -> dict[tuple[int, str], Answer]:
+    path = workspace.answer_runs(agent)
+    rows: dict[tuple[int, str], Answer] = {}
+    for row in read_records(path, AnswerRun):
+        if (row.run, row.query_id) in rows:
+            raise InputError(f"has two answers of run {row.run} to query '{plain(row.query_id)}'", file=path)
+        rows[row.run, row.query_id] = Answer(**row.model_dump(exclude={"run"}))
+    return rows
+
+
+def _missing(query_id: str, agent: str) -> Answer:
+    return Answer(query_id=query_id, agent=agent, answer=None, error="the run has no answer")
+
+
+def assess_runs(
+    workspace: Workspace, evaluators: Sequence[Evaluator], material: Material, caller: Caller
+) -> list[AssessmentRun]:
+    """What the evaluators of answers give every further run; passages are the same in each and are not judged again."""
+    agents = set(repeated_agents(workspace))
+    judging = [evaluator for evaluator in evaluators if evaluator.unit != "passage"]
+    return [
+        AssessmentRun(**row.model_dump(), run=run)
+        for run, repeated in (further_runs(workspace, material) if judging else ())
+        for row in assess(judging, cases_of(repeated), caller)
+        if row.subject in agents
+    ]
+
+
+# Chunkings of one corpus have passages in common, with the same title and text and an id each. The first of a query's,
+# by wave and then by id, is put to the judge, and what it says is said of all.
+
+Row = TypeVar("Row", bound=Judgment)
+Text = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class AskedOnce:
+    """The queries by wave, each with one passage of each text; `others`: (query, passage asked about) to the ids of the
+    others that have its text."""
+
+    waves: tuple[tuple[QueryCase, ...], ...]
+    others: Mapping[tuple[str, str], Sequence[str]]
+
+    def of_all(self, rows: Iterable[Row]) -> list[Row]:
+        """The records of passages asked about, and after each the same of the others of its text."""
+        found: list[Row] = []
+        for row in rows:
+            others = self.others.get((row.query_id, row.subject), ())
+            found += [row, *(row.model_copy(update={"subject": other}) for other in others)]
+        return found
+
+
+def ask_once(waves: Sequence[Sequence[QueryCase]]) -> AskedOnce:
+    """The queries without the passages whose text stands in an earlier wave, or earlier in their own."""
+    first: dict[tuple[str, Text], str] = {}
+    others: dict[tuple[str, str], list[str]] = {}
+
+    def is_first(query: str, passage: Passage) -> bool:
+        known = first.setdefault((query, _text(passage)), passage.id)
+        if known != passage.id:
+            others.setdefault((query, known), []).append(passage.id)
+        return known == passage.id
+
+    kept = tuple(
+        tuple(
+            replace(case, passages=tuple(one for one in case.passages if is_first(case.query.id, one)))
+            for case in cases
+        )
+        for cases in waves
+    )
+    return AskedOnce(kept, others)
+
+
+def shown_once(rows: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """What is relevant, each text once."""
+    found: dict[Text, Evidence] = {}
+    for row in rows:
+        found.setdefault(_text(row.passage), row)
+    return tuple(found.values())
+
+
+def _text(passage: Passage) -> Text:
+    return passage.title, passage.text
+
+
+# `waves.json` keeps it: a list of lists of names. What a judge is shown to be relevant for an answer, a game or a list
+# is what the agents up to its wave had retrieved; passages that a wave brings are graded by themselves. So the requests
+# of
+# earlier waves stay as they were. Without the file, or where an agent of the first wave is gone, all are one wave.
+
+Waves = tuple[tuple[str, ...], ...]
+
+
+def waves_of(workspace: Workspace, agents: Sequence[str]) -> Waves:
+    """The waves of `agents`; those that `waves.json` does not name are the last one.
+
+    Raises InputError where the file is not such a list.
+    """
+    known = _read(workspace) if workspace.waves.exists() and workspace.experiment.judge.anchors else []
+    if not known or not {*known[0]} <= {*agents}:
+        return (tuple(agents),)
+    before = {agent for wave in known for agent in wave}
+    waves = [*known, [agent for agent in agents if agent not in before]]
+    return tuple(kept for wave in waves if (kept := tuple(agent for agent in wave if agent in agents)))
+
+
+def write_waves(workspace: Workspace, waves: Waves) -> None:
+    """Write `waves.json`, atomically."""
+    write_json(workspace.waves, [list(wave) for wave in waves])
+
+
+def _read(workspace: Workspace) -> list[list[str]]:
+    value: Any = read_json(workspace.waves)
+    waves: Any = value if isinstance(value, list) and all(isinstance(wave, list) for wave in value) else [[None]]
+    names = [name for wave in waves for name in wave]
+    if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
+        remedy = "remove it: all agents are then judged as one wave"
+        raise InputError("is not a list of lists of agents, each named once", file=workspace.waves, remedy=remedy)
+    return [wave for wave in waves if wave]
+
+
+def cases_by_wave(material: Material) -> list[list[QueryCase]]:
+    """By wave, each query with what the wave brings: its answers, and the passages that none before it retrieved."""
+    whole, found = cases_of(material), []
+    for number, agents in enumerate(material.waves):
+        found.append([_waves_of_wave(case, number, {*agents}, material) for case in whole])
+    return found
+
+
+def _waves_of_wave(case: QueryCase, number: int, agents: set[str], material: Material) -> QueryCase:
+    seen = {*material.pool(case.query.id, number - 1)} if number else set()
+    new = {*material.pool(case.query.id, number)} - seen
+    return replace(
+        case,
+        passages=tuple(passage for passage in case.passages if passage.id in new),
+        answers=tuple(answer for answer in case.answers if answer.subject in agents),
+        failed=tuple(answer for answer in case.failed if answer.agent in agents),
+    )
+
+
+def relevant_by_wave(material: Material, relevant: KnownRelevant) -> list[KnownRelevant]:
+    """Of what is relevant, by wave, what the agents up to it had retrieved, each text once."""
+    return [
+        {
+            query: shown_once(one for one in rows if one.passage.id in pool)
+            for query, rows in relevant.items()
+            for pool in [{*material.pool(query, number)}]
+        }
+        for number in range(len(material.waves))
+    ]
+
+
+def said_of(waves: Waves, settings: JudgeSettings) -> list[str]:
+    """A note on each wave that joined later, where answers are ranked together."""
+    notes = []
+    for number, wave in enumerate(waves[1:] if settings.listwise else (), 1):
+        n = sum(len(before) for before in waves[:number])
+        against = f"{settings.anchors} of the {n}" if settings.anchors < n else f"the {n}"
+        notes.append(f"{plain(listed(wave))} joined later: on each query ranked against {against} agents before")
+    return notes

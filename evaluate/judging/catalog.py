@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from inspect import isabstract
+from math import isinf
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.experiment.model_settings import NO_MODEL
 from ragassay.experiment.own_code import import_own, importable
 from ragassay.experiment.settings import EvaluateSettings
+from ragassay.experiment.tables import NO_MODEL
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import first_problem
-from ragassay.models.likelihood.model import LikelihoodModel
+from ragassay.models.servers import LikelihoodModel
+from ragassay.records import Record
 from ragassay.text import did_you_mean, plain
 
-from .engine.evaluator import Evaluator, Options
-from .engine.judge import Setup
-from .engine.thresholds import check_thresholds
+from .engine.cases import Setup
+from .engine.evaluator import NIST, SR_11_7, Criterion, Evaluator, Options, check_thresholds, threshold_of
 from .judges.agent_evaluation import (
     AgentGroundedness,
     ChunkRelevance,
@@ -30,29 +31,24 @@ from .judges.agent_evaluation import (
     Correctness,
     RelevanceToQuery,
     Safety,
+    custom_judge,
 )
-from .judges.answer_relevance import AnswerRelevance
 from .judges.citations import Citations
-from .judges.context_relevance import ContextRelevance
-from .judges.custom import custom_judge
-from .judges.document_recall import DocumentRecall
-from .judges.eval_studio.context.listed import JUDGES as CONTEXT
-from .judges.eval_studio.form.listed import JUDGES as FORM
-from .judges.eval_studio.free.listed import JUDGES as FREE
-from .judges.eval_studio.likelihood.listed import JUDGES as LIKELIHOOD
-from .judges.eval_studio.passages.listed import JUDGES as PASSAGES
-from .judges.eval_studio.question.listed import JUDGES as QUESTION
-from .judges.eval_studio.safety.listed import JUDGES as SAFETY
-from .judges.eval_studio.summaries.listed import JUDGES as SUMMARIES
-from .judges.eval_studio.truth.listed import JUDGES as TRUTH
-from .judges.factual_correctness import FactualCorrectness
-from .judges.golden_similarity import GoldenSimilarity
-from .judges.groundedness import Groundedness
-from .judges.hallucination import Hallucination
-from .judges.no_answer import NoAnswer
+from .judges.eval_studio.listed import FORM_JUDGES as FORM
+from .judges.eval_studio.listed import FREE_JUDGES as FREE
+from .judges.eval_studio.listed import JUDGES as CONTEXT
+from .judges.eval_studio.listed import LIKELIHOOD_JUDGES as LIKELIHOOD
+from .judges.eval_studio.listed import PASSAGES_JUDGES as PASSAGES
+from .judges.eval_studio.listed import QUESTION_JUDGES as QUESTION
+from .judges.eval_studio.listed import SAFETY_JUDGES as SAFETY
+from .judges.eval_studio.listed import SUMMARIES_JUDGES as SUMMARIES
+from .judges.eval_studio.listed import TRUTH_JUDGES as TRUTH
+from .judges.factual import FactualCorrectness, Hallucination
 from .judges.nuggets import Nuggets
-from .judges.umbrela import Umbrela
-from .mode import mode_of
+from .judges.pointwise import GoldenSimilarity, NoAnswer
+from .judges.relevance import DocumentRecall, Umbrela
+from .judges.triad import AnswerRelevance, ContextRelevance, Groundedness
+from .panel import mode_of
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _SHOWN = "docs/your-own-judge.md shows one"
@@ -186,3 +182,117 @@ def experiment_evaluators(workspace: Workspace) -> list[Evaluator]:
     evaluate, embedding = experiment.evaluate, experiment.retrieval.embedding
     setup = Setup(model, mode, workspace.corpus, embedding, evaluate.prompts, likelihood)
     return evaluators_of(evaluate, setup, workspace.corpus / "experiment.toml")
+
+
+class ListedCriterion(Record):
+    """One number of an evaluator. highest, threshold: None where there is none."""
+
+    name: str
+    lowest: float
+    highest: float | None
+    lower_is_better: bool
+    threshold: float | None
+
+
+class Listed(Record):
+    """One evaluator, as `ragassay judges --json` gives it."""
+
+    name: str
+    family: str
+    about: str
+    of: str
+    reads: tuple[str, ...]
+    needs: tuple[str, ...]
+    asks: str
+    calls: float
+    criteria: tuple[ListedCriterion, ...]
+    source: str
+    tags: tuple[str, ...]
+
+
+def listed_judges() -> list[Listed]:
+    """Every built-in evaluator, in the catalog's order."""
+    return [_listed(kind(Setup("openai:none"))) for kind in BUILT_IN.values()]
+
+
+def _listed(one: Evaluator) -> Listed:
+    return Listed(
+        name=one.name,
+        family=one.family,
+        about=one.about,
+        of=one.unit,
+        reads=one.reads,
+        needs=one.needs,
+        asks=one.asks,
+        calls=one.calls if one.asks == "judge" else 0.0,
+        criteria=tuple(_criterion(one, criterion) for criterion in one.criteria),
+        source=one.source,
+        tags=one.tags,
+    )
+
+
+def _criterion(one: Evaluator, criterion: Criterion) -> ListedCriterion:
+    return ListedCriterion(
+        name=criterion.name,
+        lowest=criterion.lowest,
+        highest=None if isinf(criterion.highest) else criterion.highest,
+        lower_is_better=criterion.lower_is_better,
+        threshold=threshold_of(one, criterion),
+    )
+
+
+def scale_of(one: ListedCriterion) -> str:
+    """`0 to 3, good from 2`, `0 to 1, lower is better, good up to 0.25`, `0 and up, lower is better`."""
+    scale = f"{one.lowest:g} and up" if one.highest is None else f"{one.lowest:g} to {one.highest:g}"
+    way = ", lower is better" if one.lower_is_better else ""
+    side = "up to" if one.lower_is_better else "from"
+    return f"{scale}{way}" + ("" if one.threshold is None else f", good {side} {one.threshold:g}")
+
+
+def asks_of(one: Listed) -> str:
+    """`nothing`, `a model of its own`, `the judge, about 2 calls`."""
+    if one.asks != "judge":
+        return {"model": "a model of its own"}.get(one.asks, one.asks)
+    return f"the judge, about {one.calls:g} {'call' if one.calls == 1 else 'calls'}"
+
+
+def markdown_list(judges: Iterable[Listed]) -> str:
+    """The tables of docs/evaluators.md: one a family."""
+    lines: list[str] = []
+    rows = list(judges)
+    for family in dict.fromkeys(one.family for one in rows):
+        lines += [
+            f"**{family}**",
+            "",
+            "| judge | of each | reads | gives | asks | source |",
+            "|---|---|---|---|---|---|",
+        ]
+        for one in (row for row in rows if row.family == family):
+            scales = dict.fromkeys(scale_of(criterion) for criterion in one.criteria)
+            given = "; ".join(
+                ", ".join(f"`{c.name}`" for c in one.criteria if scale_of(c) == scale) + f": {scale}"
+                for scale in scales
+            )
+            needs = [f"{part} (needed)" if part in one.needs else part for part in (*one.reads, *_unread(one))]
+            reads = ", ".join(needs).replace("_", " ")
+            lines.append(f"| `{one.name}` | {one.of} | {reads} | {given} | {asks_of(one)} | {one.source} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _unread(one: Listed) -> list[str]:
+    return [need for need in one.needs if need not in one.reads]
+
+
+def coverage(judges: Sequence[Listed]) -> dict[str, list[str]]:
+    """Each tag of the two frameworks to the judges that bear on it."""
+    return {tag: [one.name for one in judges if tag in one.tags] for tag in (*NIST, *SR_11_7)}
+
+
+def markdown_coverage(judges: Sequence[Listed]) -> str:
+    """The coverage table of docs/evaluators.md."""
+    lines = ["| framework | tag | judges |", "|---|---|---|"]
+    for tag, names in coverage(judges).items():
+        framework = "NIST AI RMF" if tag in NIST else "SR 11-7"
+        lines.append(f"| {framework} | {tag} | {', '.join(f'`{name}`' for name in names) or 'none'} |")
+    return "\n".join(lines) + "\n"

@@ -2,30 +2,112 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from ragassay.errors import InputError
-from ragassay.experiment.judge_settings import JudgeSettings
 from ragassay.experiment.settings import Experiment
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.tables import JudgeSettings
+from ragassay.experiment.workspace import StageOutcome, Workspace
+from ragassay.models.endpoint import gives_probabilities
 from ragassay.prompts import Prompt
-from ragassay.records import Assessment
+from ragassay.records import Assessment, Game, Judgment, for_want_of_an_answer
+from ragassay.text import plain
 
-from .engine.cases import ORDERS, Case, GameCase, ListCase, Order, PassagesCase, QueryCase
-from .engine.judge import Judge, Setup
+from .engine.cases import ORDERS, Case, GameCase, Judge, ListCase, Order, PassagesCase, QueryCase, Setup
+from .engine.evaluator import Evaluator
 from .engine.question import Mode
 from .engine.rounds import units
-from .judges import answer_correctness, pairwise, pointwise, relevance
-from .judges.answer_correctness import CORRECTNESS, AnswerCorrectness, CorrectnessByToken, RefusalByToken
+from .judges import pairwise, pointwise, relevance
+from .judges import pointwise as answer_correctness
 from .judges.pairwise import Pairwise, PairwiseByToken, Shown
-from .judges.pointwise import AnswerJudge, Pointwise, PointwiseByToken
+from .judges.pointwise import (
+    CORRECTNESS,
+    AnswerCorrectness,
+    AnswerJudge,
+    CorrectnessByToken,
+    Pointwise,
+    PointwiseByToken,
+    RefusalByToken,
+)
 from .judges.relevance import Relevance, RelevanceByToken, RelevanceByYes
-from .mode import mode_of
-from .together import listwise, relevance_batch
-from .together.listwise import Listwise
-from .together.relevance_batch import RelevanceBatch
+from .together import listwise
+from .together import listwise as relevance_batch
+from .together.listwise import Listwise, RelevanceBatch
+
+
+def mode_of(table: Literal["judge", "evaluate"], model: str, wished: Literal["auto", "label", "probability"]) -> Mode:
+    """For probabilities where that is wished, and in "auto" of local models.
+
+    A hosted model that gives probabilities is still asked for reasons and labels in "auto", since it judges well by
+    them and the report shows the reasons. Raises InputError where the mode of `[table]` is not to be had of the model.
+    """
+    if wished == "label":
+        return "label"
+    gives = gives_probabilities(model)
+    if wished == "probability" and not gives:
+        raise InputError(
+            f'{table}.mode is "probability", but {model} gives no token probabilities',
+            remedy='set mode = "label" or "auto", or name another model',
+        )
+    return "probability" if gives and (wished == "probability" or model.startswith("local:")) else "label"
+
+
+Rows = Mapping[str, Sequence[Judgment | Game]]
+"""Records by what they are called."""
+
+LONGEST_ERROR = 200
+
+
+def outcome_of(rows: Rows, *notices: str) -> StageOutcome:
+    """How many records there are and how many of them are errors, with `notices` before those on failures."""
+    return StageOutcome(
+        notices=(*notices, *failures(rows)),
+        n_records=sum(len(some) for some in rows.values()),
+        n_failed=sum(row.error is not None for some in rows.values() for row in some),
+    )
+
+
+def failures(rows: Rows) -> list[str]:
+    """How many of each kind failed, and the commonest error (of equal ones the first in the alphabet).
+
+    Apart from these, how many lack an answer to judge, which has failed before.
+    """
+    notices = []
+    for kind, some in rows.items():
+        errors = Counter(row.error for row in some if row.error and not for_want_of_an_answer(row.error))
+        if unasked := sum(for_want_of_an_answer(row.error) for row in some):
+            notices.append(f"{unasked} of {len(some)} {kind} are missing for want of an answer, which had failed")
+        if errors:
+            commonest, count = min(errors.items(), key=lambda item: (-item[1], item[0]))
+            said = plain(commonest if len(commonest) <= LONGEST_ERROR else f"{commonest[:LONGEST_ERROR]}…")
+            notices.append(
+                f"{errors.total()} of {len(some)} {kind} failed; the commonest error ({count} times): {said}"
+            )
+    return notices
+
+
+def by_criterion(rows: Sequence[Assessment]) -> dict[str, list[Assessment]]:
+    """The assessments of each criterion, in the order of the rows."""
+    found: dict[str, list[Assessment]] = {}
+    for row in rows:
+        found.setdefault(f"{row.criterion} judgments", []).append(row)
+    return found
+
+
+def passed_over(evaluators: Sequence[Evaluator], cases: Sequence[QueryCase]) -> list[str]:
+    """A sentence for each evaluator that lacks ground truth for some or all queries."""
+    notices = []
+    for evaluator in evaluators:
+        missing = [need for case in cases if (lacks := evaluator.lacks(case.query)) for need in lacks[:1]]
+        if missing:
+            what = f"metadata.{missing[0]} in queries.jsonl"
+            number = "every query" if len(missing) == len(cases) else f"{len(missing)} of {len(cases)} queries"
+            notices.append(f"{evaluator.name} passed over {number}: it needs {what}")
+    return notices
 
 
 @dataclass(frozen=True)
@@ -130,7 +212,7 @@ def _games_and_lists(workspace: Workspace, setup: Setup) -> tuple[dict[Order, Pa
 
 def _relevance_batch(workspace: Workspace, one: Relevance) -> RelevanceBatch:
     settings = workspace.experiment.judge
-    paper, strict = relevance_batch.DEFAULT_PROMPT, relevance_batch.STRICT_PROMPT
+    paper, strict = relevance_batch.RELEVANCE_BATCH_DEFAULT_PROMPT, relevance_batch.STRICT_PROMPT
     prompt = _prompt(workspace, settings.relevance_batch_prompt, paper, strict)
     return RelevanceBatch(one, prompt, settings.relevance_batch, settings.seed)
 
@@ -144,7 +226,9 @@ def _label_pointwise(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, .
         prompt = _prompt(workspace, own, pointwise.DEFAULT_PROMPT, pointwise.STRICT_PROMPT)
         judges.append(Pointwise(setup, prompt, names, intent=not own and settings.prompts == "paper"))
     if CORRECTNESS in settings.criteria:
-        prompt = _prompt(workspace, settings.correctness_prompt, answer_correctness.DEFAULT_PROMPT, None)
+        prompt = _prompt(
+            workspace, settings.correctness_prompt, answer_correctness.ANSWER_CORRECTNESS_DEFAULT_PROMPT, None
+        )
         judges.append(AnswerCorrectness(setup, prompt))
     return tuple(judges)
 
@@ -178,7 +262,9 @@ def _token_pointwise(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, .
         prompt = _prompt(workspace, settings.pointwise_prompt, pointwise.TOKEN_PROMPT, pointwise.STRICT_TOKEN_PROMPT)
         judges += [PointwiseByToken(setup, prompt, name) for name in names]
     if CORRECTNESS in settings.criteria:
-        prompt = _prompt(workspace, settings.correctness_prompt, answer_correctness.TOKEN_PROMPT, None)
+        prompt = _prompt(
+            workspace, settings.correctness_prompt, answer_correctness.ANSWER_CORRECTNESS_TOKEN_PROMPT, None
+        )
         judges += [CorrectnessByToken(setup, prompt), RefusalByToken(setup, prompt)]
     return tuple(judges)
 

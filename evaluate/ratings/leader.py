@@ -2,18 +2,202 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from ragassay.arrays import Ints, Truths
+from ragassay.records import Figure
 from ragassay.text import listed
 
-from ..results import Choice, Claim
-from ..statistics.ladder import FEWEST_SECTIONS
-from ..statistics.resamples import Resamples
+from ..inputs.clusters import Clusters
+from ..results import Choice, Claim, Comparison
+from ..statistics.ladder import FEWEST_SECTIONS, Ladder, holm_from_leader
+from ..statistics.resamples import DIGITS, Resamples, rounded
+from .bradley_terry_fit import best_of, common_variance
 from .points import Points, points_of
-from .standing import MARGIN, Standing
 from .win_table import Decided
+
+# One procedure on one scale (`statistics.ladder`): the leader has the most points, the others are told from it or not,
+# and who is not told may be the best. Failed games count against the leader in whether it is told, and whichever way
+# moves an interval's end out.
+
+MARGIN = 0.05
+"""The difference of points (0 to 1) that matters where nobody says: five in a hundred games."""
+
+_NO_VARIANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class Standing:
+    """order: the agents with a verdict, best first; leader: the first. told: those told from it; untold: the others;
+    possible_best: the leader and the untold. Each true best is among them with 95%. decided: whether none is untold.
+
+    safe: whether no agent is better than the leader by `margin` (points, 0 to 1). equal: whether it is no better than
+    any of the untold by `margin`, and there are some. differences: agent to the leader's points less its own, with the
+    ladder's interval. adjusted: agent to its two-sided p, told at 5%. p_best: how likely each is the best, in `order`.
+    expected_loss: how many points the leader is expected to fall short of the best; None below two sections, or with
+    strangers. overturned_by: how many failed games, lost by the leader, undo what it would be without them, decided;
+    None where there is nothing to undo. strangers: pairs that have not met; nothing is told then. n_queries,
+    n_sections: with a verdict.
+    """
+
+    order: tuple[str, ...]
+    told: tuple[str, ...]
+    untold: tuple[str, ...]
+    equal: bool
+    safe: bool
+    margin: float
+    differences: dict[str, Figure]
+    adjusted: dict[str, float]
+    p_best: dict[str, float]
+    expected_loss: float | None
+    overturned_by: int | None
+    strangers: tuple[tuple[str, str], ...]
+    n_queries: int
+    n_sections: int
+
+    @property
+    def leader(self) -> str:
+        """The agent with the most points."""
+        return self.order[0]
+
+    @property
+    def possible_best(self) -> tuple[str, ...]:
+        """The leader and whoever it is not told from, in order."""
+        return (self.leader, *self.untold)
+
+    @property
+    def decided(self) -> bool:
+        """Whether the leader is told from each other."""
+        return not self.untold
+
+
+def stand(points: Points, clusters: Clusters, seed: int, margin: float = MARGIN) -> Standing | None:
+    """None where fewer than two agents have a verdict. clusters: of the queries; one that it lacks is its own."""
+    rated = [agent for agent, mean in zip(points.agents, points.means.tolist(), strict=True) if mean == mean]
+    if len(rated) < 2:
+        return None
+    mine = points.of([agent for agent in points.order if agent in rated])
+    clusters = clusters.of(mine.queries)
+    found = _ladder(mine, clusters, seed)
+    met = not mine.strangers
+    told = [agent for agent, one in zip(mine.agents[1:], found.told.tolist(), strict=True) if one and met]
+    untold = [agent for agent in mine.agents[1:] if agent not in told]
+    at = [mine.agents[1:].index(agent) for agent in untold]
+    known = met and found.n_sections >= FEWEST_SECTIONS and not np.isnan(found.low).any()
+    adjusted = found.adjusted if met else np.ones_like(found.adjusted)
+    p_best, loss = _chances(mine, clusters) if met else ({}, None)
+    return Standing(
+        order=mine.agents,
+        told=tuple(told),
+        untold=tuple(untold),
+        equal=bool(known and untold and (found.high[at] < margin).all()),
+        safe=bool(known and (found.low[at] > -margin).all()),
+        margin=margin,
+        differences=_figures(mine, found),
+        adjusted=dict(zip(mine.agents[1:], adjusted.tolist(), strict=True)),
+        p_best=p_best,
+        expected_loss=loss,
+        overturned_by=_overturned_by(mine, clusters, seed, decided=not untold) if met else None,
+        strangers=mine.strangers,
+        n_queries=int((~np.isnan(mine.seen)).any(axis=0).sum()),
+        n_sections=found.n_sections,
+    )
+
+
+def rank_intervals(found: Standing, pairs: Sequence[Comparison]) -> dict[str, tuple[int, int]]:
+    """Agent to its lowest and highest rank, from 1, best first; pairs: every two agents on points.
+
+    One rank lower for each agent told above it, and so on from below; a possible best may have the first.
+    """
+    above: Counter[str] = Counter()
+    below: Counter[str] = Counter()
+    for row in pairs:
+        if row.verdict in ("better", "worse"):
+            first, second = (row.agent_a, row.agent_b)[:: 1 if row.verdict == "better" else -1]
+            above[second] += 1
+            below[first] += 1
+    best, n = found.possible_best, len(found.order)
+    return {agent: (1 if agent in best else 1 + above[agent], n - below[agent]) for agent in found.order}
+
+
+def _ladder(points: Points, clusters: Clusters, seed: int, share: float = 1.0) -> Ladder:
+    """share: of the failed games, which count against the leader."""
+    if not len(points.failures) or not share:
+        return holm_from_leader(points.seen, clusters, seed)
+    seen, lost, won = points.seen, points.lost, points.won
+    worst, best = lost[0] - won[1:], won[0] - lost[1:]
+    if share < 1:
+        seen_gaps = seen[0] - seen[1:]
+        worst, best = (np.where(_among(points, share), side, seen_gaps) for side in (worst, best))
+    return holm_from_leader(seen, clusters, seed, worst, best)
+
+
+def _among(points: Points, share: float) -> Truths:
+    """(others, queries): the queries with the first part of the failed games of the leader and of each other."""
+    games = _failed_games(points)
+    return np.asarray(np.cumsum(games, axis=1) <= round(share * float(games.sum(axis=1).max())))
+
+
+def _failed_games(points: Points) -> Ints:
+    """(others, queries): how many games failed that count against the leader, of its own or of the other's."""
+    agent, opponent, query = points.failures.T
+    games = np.zeros((len(points.agents) - 1, len(points.queries)), dtype=np.intp)
+    for place, row in enumerate(games, 1):
+        which = (agent == 0) | (agent == place)
+        pairs = np.stack([query, np.minimum(agent, opponent), np.maximum(agent, opponent)])[:, which]
+        np.add.at(row, np.unique(pairs, axis=1)[0], 1)
+    return games
+
+
+def _overturned_by(points: Points, clusters: Clusters, seed: int, *, decided: bool) -> int | None:
+    """By bisection, the games taken in the order of their queries; None where failures undo nothing."""
+    if decided or not len(points.failures):
+        return None
+    alone = holm_from_leader(points.seen, clusters, seed)
+    if not alone.told.all():
+        return None
+    most = int(_failed_games(points).sum(axis=1).max())
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _ladder(points, clusters, seed, middle / most).told.all():
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _figures(points: Points, found: Ladder) -> dict[str, Figure]:
+    rows = zip(points.agents[1:], found.difference, found.low, found.high, found.n, found.n_failed, strict=True)
+    return {
+        agent: Figure(value=None, n=n, n_failed=failed)
+        if np.isnan(value)
+        else rounded(value, n, failed, *((None, None) if np.isnan(low + high) else (low, high)))
+        for agent, value, low, high, n, failed in rows
+    }
+
+
+def _chances(points: Points, clusters: Clusters) -> tuple[dict[str, float], float | None]:
+    """How likely each agent is the best, and what the first is expected to lose; nothing below two sections."""
+    known = ~np.isnan(points.seen)
+    n = len(np.unique(clusters.numbers[known.any(axis=0)]))
+    if n < 2:
+        return {}, None
+    means = points.means
+    rest = np.where(known, points.seen - means[:, None], 0.0)
+    variance = common_variance(clusters.sums(rest) / known.sum(axis=1)[:, None], n)
+    if variance < _NO_VARIANCE:
+        # One more section on which all are level (Laplace): sections that all say the same are not endlessly sure.
+        centred = means - means.mean()
+        means = means - centred / (n + 1)
+        variance = float((centred**2).sum()) * n / (n + 1) ** 3 / (len(means) - 1) or 1 / (n + 1) ** 2
+    chances, loss = best_of(means, variance, n - 1)
+    shown = (round(one, DIGITS) for one in chances.tolist())
+    return dict(zip(points.agents, shown, strict=True)), round(loss, DIGITS)
 
 
 def choose(found: Standing | None, points: Points, margin: float = MARGIN, guesses: str | None = None) -> Choice:

@@ -9,10 +9,11 @@ from ragassay.records import Figure
 from ragassay.text import one_line
 
 from ..ratings.leader import named
-from ..results import POINTS, Audit, AuditFinding, Results
-from .audit import SIGNIFICANT, finding_shown
+from ..results import POINTS, Audit, AuditFinding, Insight, Problem, Results
+from .judge import SIGNIFICANT, finding_shown
 from .plots import Scale, scale
-from .wording import Kind, Shown, number, shown
+from .tables import scale_words, way
+from .wording import MISSING, Kind, Shown, kind_of, number, shown
 
 COSTS = {"cost_usd": "cost", "latency_s": "latency"}
 """What an answer takes, of which less is better, and what the sheet calls it."""
@@ -241,3 +242,173 @@ def _failures(audit: Audit) -> str:
     calls = sum(row.failed.n for row in audit.failures)
     failed = sum(round((row.failed.value or 0.0) * row.failed.n) for row in audit.failures)
     return f"{failed:,} of {calls:,} calls" if calls else "no calls are on record"
+
+
+OTHERS = "others"
+"""The family of evaluators of which the file does not say one."""
+
+UNFOLDED = 6
+"""So many boards stand open."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """An agent on a board. place: from 1, equal means share one; a dash without a mean. problem: '' where none is."""
+
+    place: str
+    agent: str
+    mean: Shown
+    passed: Shown
+    problem: str
+
+
+@dataclass(frozen=True)
+class Board:
+    """One criterion. about: its scale, its direction and its threshold."""
+
+    name: str
+    about: str
+    places: list[Place]
+
+
+@dataclass(frozen=True)
+class Family:
+    """The boards of the evaluators of one family; n_problems: agents beyond a threshold, over all of them."""
+
+    name: str
+    boards: list[Board]
+    n_problems: int
+
+
+def families(results: Results) -> list[Family]:
+    """Every family in the order of the file. What is worked out from a criterion (P, AP, RR) has no board."""
+    boards: dict[str, list[Board]] = {}
+    for name in _criteria(results):
+        family = results.evaluator_families.get(results.evaluators[name], OTHERS)
+        boards.setdefault(family, []).append(_board(results, name))
+    return [
+        Family(family, some, sum(bool(place.problem) for one in some for place in one.places))
+        for family, some in boards.items()
+    ]
+
+
+def are_few(results: Results) -> bool:
+    """Whether there are so few boards that they need no folding."""
+    return len(_criteria(results)) <= UNFOLDED
+
+
+def _criteria(results: Results) -> list[str]:
+    return [name for name in results.evaluators if "(" not in name]
+
+
+def _board(results: Results, name: str) -> Board:
+    lower = name in results.lower_is_better
+    given = {agent: results.evaluations[agent].get(name) for agent in results.agents if agent in results.evaluations}
+    known = {agent: one.value for agent, one in given.items() if one is not None and one.value is not None}
+    order = sorted(known, key=lambda agent: known[agent] if lower else -known[agent])
+    ahead = {a: 1 + sum((v < known[a]) if lower else (v > known[a]) for v in known.values()) for a in order}
+    problems = {one.agent: one for one in _beyond(results) if one.criterion == name}
+    return Board(
+        name=one_line(name).replace("_", " "),
+        about=_about(results, name),
+        places=[
+            Place(
+                place=str(ahead.get(agent, MISSING)),
+                agent=agent,
+                mean=shown(given.get(agent), kind_of(name)),
+                passed=_passed(results, agent, name),
+                problem=_problem(problems.get(agent), lower=lower),
+            )
+            for agent in [*order, *(one for one in results.agents if one not in known)]
+        ],
+    )
+
+
+def _beyond(results: Results) -> list[Problem]:
+    return [one for one in results.problems if one.kind == "beyond_threshold"]
+
+
+def _about(results: Results, name: str) -> str:
+    """`0 to 1, lower is better; good enough up to 0.25`."""
+    scale = scale_words(*results.evaluation_scales[name]) + way(results, name)
+    if name not in results.thresholds:
+        return f"{scale}; no threshold"
+    side = "up to" if name in results.lower_is_better else "from"
+    return f"{scale}; good enough {side} {results.thresholds[name]:g}"
+
+
+def _passed(results: Results, agent: str, name: str) -> Shown:
+    shares = results.threshold_shares.get(agent, {}).get(name)
+    return shown(shares.passed if shares else None, "share", "no threshold")
+
+
+def _problem(problem: Problem | None, *, lower: bool) -> str:
+    if problem is None:
+        return ""
+    return (
+        f"{'above' if lower else 'below'} its threshold{', beyond chance' if problem.sure else ', perhaps by chance'}"
+    )
+
+
+MOST = 12
+"""Lines in the terminal, with the one that says how many more there are."""
+
+_INSIGHTS_AT_LEAST = 4
+"""So many of the lines are for insights, if there are as many."""
+
+
+def problem_lines(results: Results) -> list[str]:
+    """What is beyond chance, answers without a word, the others; agents with the same problem share a line."""
+    same: dict[tuple[int, str], list[Problem]] = {}
+    for place, one in enumerate(results.problems):
+        alone = f"{place}" if one.kind != "beyond_threshold" else ""
+        same.setdefault((_RANK[one.sure], alone or f"of {one.criterion}"), []).append(one)
+    return [_together(results, some) for _, some in sorted(same.items(), key=lambda pair: pair[0][0])]
+
+
+def insight_lines(results: Results) -> list[str]:
+    """Agents told from all others, then what was not tested, then what chance may have brought about."""
+    return [one_line(one.sentence) for one in sorted(results.insights, key=_rank)]
+
+
+_RANK = {True: 0, None: 1, False: 2}
+
+
+def _rank(one: Insight) -> int:
+    return _RANK[one.told_apart]
+
+
+def told_lines(results: Results) -> list[str]:
+    """At most `MOST` lines for the terminal; none where there is neither problem nor insight."""
+    problems = [f"problem: {line}" for line in problem_lines(results)]
+    insights = [f"insight: {line}" for line in insight_lines(results)]
+    if len(problems) + len(insights) <= MOST:
+        return problems + insights
+    room = MOST - 1
+    some = problems[: room - min(len(insights), _INSIGHTS_AT_LEAST)]
+    some += insights[: room - len(some)]
+    n_problems = sum(line.startswith("problem") for line in some)
+    left = len(problems) - n_problems, len(insights) - (len(some) - n_problems)
+    more = [_counted(n, what) for n, what in zip(left, ("problem", "insight"), strict=True) if n]
+    return [*some, f"and {' and '.join(more)} more: report.html, under Evaluators"]
+
+
+def _together(results: Results, some: Sequence[Problem]) -> str:
+    """Of several agents with one criterion, how many and which is the worst."""
+    first = some[0]
+    if len(some) == 1 or first.criterion is None:
+        return one_line(first.sentence)
+    lower = first.criterion in results.lower_is_better
+    known = [one for one in some if one.figure.value is not None]
+    worst = sorted(known, key=lambda one: (one.figure.value or 0.0) * (-1 if lower else 1))[0]
+    side = "above" if lower else "below"
+    limit = f" of {results.thresholds[first.criterion]:g}" if first.criterion in results.thresholds else ""
+    how = "beyond chance" if first.sure else "though by no more than chance may bring about"
+    return (
+        f"{one_line(first.criterion)} is {side} its threshold{limit} for {len(some)} of {len(results.agents)} agents, "
+        f"{how}; the worst is {one_line(worst.agent)}, {worst.figure.value:.3g} (n {worst.figure.n})."
+    )
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ragassay.experiment.dependencies import tables
+from ragassay.experiment.reading import tables
 from ragassay.experiment.settings import Experiment
 
 from . import TEMPLATES

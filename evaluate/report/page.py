@@ -6,45 +6,62 @@ holds a browser to that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.files import first_problem, read_json, write_text
-from ragassay.perturbed import originals
+from ragassay.files import digest_file, first_problem, read_json, write_text
+from ragassay.queries import originals
+from ragassay.records import Figure, Query
 from ragassay.text import one_line
 
-from ..results import Results
-from ..screening.records import ScreenResults
+from ..inputs.clusters import writer
+from ..inputs.labels import HIGHEST
+from ..results import PARTS, Comparison, Part, Results, ValiditySaid
+from ..screening.screened import ScreenResults
 from . import plots
-from .agreement import SHOWN, agreement_rows
-from .asked.question_kinds import kinds_line
-from .asked.validity import Line, read_validity
-from .audit import audit_rows, length_plots, pool_columns
-from .corrected import corrected_tables, corrected_verdicts
-from .decision import front, judge_in_brief, lead_axis, lead_rows, to_decide
+from .decision import (
+    MOST,
+    are_few,
+    families,
+    front,
+    insight_lines,
+    judge_in_brief,
+    lead_axis,
+    lead_rows,
+    problem_lines,
+    to_decide,
+)
 from .environment import environment
-from .evaluators.boards import are_few, families
-from .evaluators.models_by_prompts import grids
-from .evaluators.told import MOST, insight_lines, problem_lines
-from .heat_map import heat_map
-from .judges import disagreement_rows, judge_rows, split_of
-from .queries.evidence import Evidence, read_evidence
-from .queries.room import size
-from .queries.section import evidence_sections
-from .screening.screen_page import read_screen
-from .screening.shown import screening_shown
-from .shares import share_rows, tag_rows
-from .sources import caution, kinds, orders_shown
+from .judge import (
+    audit_rows,
+    caution,
+    disagreement_rows,
+    grids,
+    judge_rows,
+    kinds,
+    length_plots,
+    orders_shown,
+    pool_columns,
+    split_of,
+)
+from .queries import Evidence, evidence_sections, read_evidence, size
+from .screening import read_screen, screening_shown
 from .tables import (
+    SHOWN,
+    agreement_rows,
     answer_columns,
     bottom_columns,
     columns,
+    corrected_tables,
+    corrected_verdicts,
     criteria,
     elo_columns,
     evaluator_tables,
@@ -57,8 +74,254 @@ from .tables import (
     usage_rows,
     usage_total,
 )
-from .verdict_matrix import verdict_matrices
-from .wording import beside_the_verdict, confidence, measure_help, measure_name, share_of
+from .wording import (
+    Shown,
+    beside_the_verdict,
+    confidence,
+    kind_of_difference,
+    leaves_out_0,
+    measure_help,
+    measure_name,
+    number,
+    share_of,
+    shown,
+)
+
+
+def kinds_line(queries: Sequence[Query], asked: Mapping[str, float]) -> str:
+    """`Of 36 written queries by kind, with the share asked for: 18 fact (50%), …`; "" where no kind is known.
+
+    asked: the share of the written queries that each kind was to have; empty where none was asked for.
+    """
+    written = [query for query in queries if writer(query)]
+    n = Counter(str(query.metadata.get("kind") or "") for query in written)
+    unknown = n.pop("", 0)
+    if not n or not asked:
+        return ""
+    named = [kind for kind, share in asked.items() if share > 0 or n[kind]] + sorted(set(n) - set(asked))
+    told = [f"{n[kind]:,} {one_line(kind)} ({100 * asked.get(kind, 0.0):.3g}%)" for kind in named]
+    told += [f"{unknown:,} of no known kind"] if unknown else []
+    return f"Of {len(written):,} written queries by kind, with the share asked for: {', '.join(told)}"
+
+
+class Line(NamedTuple):
+    """warning: whether it speaks against the set; said: nothing where there is nothing to say."""
+
+    part: str
+    said: str
+    warning: bool
+
+
+def read_validity(workspace: Workspace) -> tuple[Line, ...]:
+    """A line for each part of `validity.json`, those with a warning first; none without one, or of other queries.
+
+    Raises InputError where it is of another layout.
+    """
+    path = workspace.validity
+    if not path.is_file() or not workspace.queries.is_file():
+        return ()
+    try:
+        found = ValiditySaid.model_validate(read_json(path))
+    except ValidationError as error:
+        remedy = f"run `ragassay validity {workspace.corpus}` again, or remove it"
+        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+    return _lines(found) if found.queries == digest_file(workspace.queries) else ()
+
+
+def _lines(found: ValiditySaid) -> tuple[Line, ...]:
+    parts: Mapping[str, Part] = {name: getattr(found, name) for name in PARTS}
+    lines = [_line(name, part) for name, part in parts.items()]
+    return tuple(sorted(lines, key=lambda line: not line.warning))
+
+
+def _line(name: str, part: Part) -> Line:
+    """Its warnings, or else the first sentence, or else why there is none."""
+    if part.warnings:
+        return Line(name, " ".join(part.warnings), True)
+    if part.said:
+        return Line(name, part.said[0], False)
+    return Line(name, f"Not said: {part.abstained}" if part.abstained else "", False)
+
+
+# Cells of a shade are one path, so that 200 queries of 6 agents take some 15 kB. Questions stand from hardest to
+# easiest.
+
+SHADES = 5
+_ROOM = 0.08
+"""Left white below each row, of a cell's height."""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """agents, best first. svg: a row an agent, a column a question. hardest, easiest: (id, mean of 1) at the ends."""
+
+    agents: tuple[str, ...]
+    svg: Markup
+    n_queries: int
+    n_failed: int
+    hardest: tuple[str, str]
+    easiest: tuple[str, str]
+
+
+def heat_map(evidence: Evidence, agents: Sequence[str]) -> HeatMap | None:
+    """Of the questions as first asked; None where fewer than two have a label."""
+    queries = originals(evidence.queries)
+    cells = {(q.id, agent): _goodness(evidence, q.id, agent) for q in queries for agent in agents}
+    means: dict[str, float] = {}
+    for query in queries:
+        known = [value for agent in agents if (value := cells[query.id, agent]) is not None]
+        if known:
+            means[query.id] = sum(known) / len(known)
+    if len(means) < 2:
+        return None
+    order = sorted(means, key=lambda query: means[query])
+    return HeatMap(
+        agents=tuple(agents),
+        svg=_svg([[cells[query, agent] for query in order] for agent in agents], agents),
+        n_queries=len(order),
+        n_failed=sum(cells[query, agent] is None for query in order for agent in agents),
+        hardest=(one_line(order[0]), f"{means[order[0]]:.2f}"),
+        easiest=(one_line(order[-1]), f"{means[order[-1]]:.2f}"),
+    )
+
+
+def _goodness(evidence: Evidence, query: str, agent: str) -> float | None:
+    """0 to 1; None where no label of the answer is there. Refusals are no grade."""
+    rows = [row for row in evidence.pointwise.get((query, agent), []) if row.criterion != "refusal"]
+    labels = [row.label for row in rows if row.label is not None]
+    return sum(labels) / len(labels) / HIGHEST if labels else None
+
+
+def _svg(rows: Sequence[Sequence[float | None]], agents: Sequence[str]) -> Markup:
+    paths: dict[str, list[str]] = {}
+    for down, row in enumerate(rows):
+        for right, value in enumerate(row):
+            shade = "hf" if value is None else f"h{min(int(value * SHADES), SHADES - 1)}"
+            paths.setdefault(shade, []).append(f"M{right} {down}h1v{1 - _ROOM:g}h-1z")
+    drawn = "".join(f'<path class="{shade}" d="{"".join(paths[shade])}"/>' for shade in sorted(paths))
+    words = f"agents by questions: {', '.join(one_line(agent) for agent in agents)}"
+    box = f"0 0 {len(rows[0]) if rows else 0} {len(rows)}"
+    return Markup(  # noqa: S704
+        f'<svg class="heat" role="img" aria-label="{escape(words)}" viewBox="{box}" preserveAspectRatio="none">'
+        f"{drawn}</svg>"
+    )
+
+
+@dataclass(frozen=True)
+class ShareRow:
+    """One agent by one criterion. figures: passed, failed, the three parts of the failed, replies not read."""
+
+    agent: str
+    criterion: str
+    figures: list[Shown]
+
+
+def share_rows(results: Results) -> list[ShareRow]:
+    """A row for each criterion and agent, by criterion."""
+    names = dict.fromkeys(name for named in results.threshold_shares.values() for name in named)
+    return [
+        ShareRow(agent, f"{one_line(name).replace('_', ' ')} ({_side(results, name)})", _figures(results, agent, name))
+        for name in names
+        for agent in results.agents
+        if name in results.threshold_shares.get(agent, {})
+    ]
+
+
+def _side(results: Results, name: str) -> str:
+    sign = "≤" if name in results.lower_is_better else "≥"
+    return f"{sign} {results.thresholds[name]:g}" if name in results.thresholds else "no threshold"
+
+
+def _figures(results: Results, agent: str, name: str) -> list[Shown]:
+    one = results.threshold_shares[agent][name]
+    parts = (one.retrieval_failures, one.generation_failures, one.unexplained_failures)
+    return [shown(figure, "share", "does not apply") for figure in (one.passed, one.failed, *parts, one.parse_failures)]
+
+
+def tag_rows(results: Results) -> list[tuple[str, str]]:
+    """Each tag with its evaluators in words."""
+    return [(tag, ", ".join(map(one_line, names))) for tag, names in results.evaluator_tags.items()]
+
+
+SIGNS = {"better": "▲", "worse": "▼", "practically equal": "≈", "not distinguishable": "="}
+_OTHER = {"better": "worse", "worse": "better"}
+
+
+@dataclass(frozen=True)
+class VerdictCell:
+    """One pair: `verdict` of the row agent, its difference with interval and n, and its p, corrected by Holm.
+
+    alone: whether the interval leaves out 0 all the same.
+    """
+
+    verdict: str
+    sign: str
+    difference: Shown
+    p: str
+    alone: bool
+
+
+@dataclass(frozen=True)
+class VerdictMatrix:
+    """One measure; `rows` has, for each agent in order, a cell for each agent, None for itself or no comparison."""
+
+    measure: str
+    agents: tuple[str, ...]
+    rows: tuple[tuple[VerdictCell | None, ...], ...]
+    n_decided: int
+    n_pairs: int
+    detectable: str
+    lacking: tuple[str, ...]
+    said: tuple[str, ...]
+
+    @property
+    def n(self) -> str:
+        """How many queries each of the pairs is compared on, where that is the same; else ''."""
+        given = {cell.difference.n for row in self.rows for cell in row if cell}
+        return given.pop() if len(given) == 1 else ""
+
+
+def verdict_matrices(results: Results) -> list[VerdictMatrix]:
+    """A matrix for each measure compared, in the order of the file."""
+    measures = dict.fromkeys(row.measure for row in results.comparisons)
+    return [_matrix(m, [row for row in results.comparisons if row.measure == m], results.agents) for m in measures]
+
+
+def _matrix(measure: str, rows: list[Comparison], order: tuple[str, ...]) -> VerdictMatrix:
+    cells = {(row.agent_a, row.agent_b): _cell(row, 1) for row in rows}
+    cells |= {(row.agent_b, row.agent_a): _cell(row, -1) for row in rows}
+    agents = tuple(agent for agent in order if any(agent in pair for pair in cells))
+    least = [row.detectable for row in rows if row.detectable is not None]
+    return VerdictMatrix(
+        measure=measure_name(measure),
+        agents=agents,
+        rows=tuple(tuple(cells.get((one, other)) for other in agents) for one in agents),
+        n_decided=sum(row.verdict != "not distinguishable" for row in rows),
+        n_pairs=len(rows),
+        detectable=f"{_number(min(least), measure)} to {_number(max(least), measure)}" if least else "",
+        lacking=tuple(sorted({query for row in rows for query in (*row.lacking_a, *row.lacking_b)})),
+        said=tuple(row.sentence for row in rows),
+    )
+
+
+def _cell(row: Comparison, side: int) -> VerdictCell:
+    verdict = row.verdict if side > 0 else _OTHER.get(row.verdict, row.verdict)
+    figure = row.difference if side > 0 else _turned(row.difference)
+    words = shown(figure, kind_of_difference(row.measure))
+    p = "not defined" if row.p_holm is None else "< 0.001" if row.p_holm < 0.001 else f"{row.p_holm:.3f}"
+    alone = verdict == "not distinguishable" and leaves_out_0(figure)
+    return VerdictCell(verdict, SIGNS[verdict], words, p, alone)
+
+
+def _turned(figure: Figure) -> Figure:
+    ends = [None if end is None else -end for end in (figure.ci_high, figure.ci_low)]
+    value = None if figure.value is None else -figure.value
+    return figure.model_copy(update={"value": value, "ci_low": ends[0], "ci_high": ends[1]})
+
+
+def _number(value: float, measure: str) -> str:
+    return number(value, kind_of_difference(measure))
+
 
 MOST_BYTES = 2_900_000
 """How long the page may be, so that it can be mailed and opens at once; its figures always have room."""

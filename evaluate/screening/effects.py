@@ -19,13 +19,118 @@ from ragassay.text import listed, plain
 
 from ..inputs.clusters import Clusters
 from ..statistics.clustered import estimate
-from ..statistics.holm import holm
 from ..statistics.paired_comparison import LEVEL, t_p
-from .cells import Cells, Level, cells_of
-from .mean_figures import UNIT, mean_figures
-from .records import LevelFigures, SettingEffect
+from ..statistics.resamples import holm
+from .screened import UNIT, LevelFigures, SettingEffect, mean_figures
 
-KIND = "kind"
+# A setting's levels are compared only over combinations of the other settings (cells) that exist with each of them. Not
+# held equal is what goes along with it: the name of a chunking with its parts (`chunking` and `chunking.size`), and
+# what some level does not have (without a rewriting there is no number of rewritten queries). Where no combination has
+# all
+# levels, as with sizes in words and in sentences, those are taken that make the most variants, then the others
+# likewise.
+
+Level = str | int | float | bool | None
+
+
+@dataclass(frozen=True)
+class Cells:
+    """variants: of each cell, of each level, the indices of its variants; several differ in what goes along."""
+
+    setting: str
+    levels: tuple[Level, ...]
+    variants: tuple[tuple[tuple[int, ...], ...], ...]
+
+    @property
+    def n_variants(self) -> int:
+        """How many there are in all."""
+        return sum(len(each) for cell in self.variants for each in cell)
+
+
+def cells_of(rows: Mapping[int, Mapping[str, Any]], setting: str, others: Sequence[str]) -> Iterator[Cells]:
+    """The balanced cells of `setting`, for each set of its levels that meet. rows: index of a variant to its settings.
+
+    others: the settings that are to be held equal.
+    """
+    held = [other for other in others if other != setting and not _goes_along(rows, setting, other)]
+    table: dict[tuple[str, ...], dict[Level, list[int]]] = {}
+    for at, row in rows.items():
+        cell = table.setdefault(tuple(_key(row.get(other)) for other in held), {})
+        cell.setdefault(row.get(setting), []).append(at)
+    left = {level for cell in table.values() for level in cell}
+    while levels := _most(table, left):
+        full = [cell for _, cell in sorted(table.items()) if all(level in cell for level in levels)]
+        yield Cells(setting, levels, tuple(tuple(tuple(cell[level]) for level in levels) for cell in full))
+        left -= set(levels)
+
+
+def _most(table: Mapping[tuple[str, ...], Mapping[Level, list[int]]], left: set[Level]) -> tuple[Level, ...]:
+    """The levels, of some cell's that are `left`, with the most variants in cells that have them; none below two."""
+    sets = {frozenset(cell) & left for cell in table.values()}
+    wanted = [tuple(sorted(each, key=_order)) for each in sets if len(each) > 1]
+
+    def size(levels: tuple[Level, ...]) -> int:
+        return sum(len(cell[x]) for cell in table.values() if set(levels) <= cell.keys() for x in levels)
+
+    return min(wanted, key=lambda levels: (-size(levels), -len(levels), [_order(x) for x in levels]), default=())
+
+
+def _goes_along(rows: Mapping[int, Mapping[str, Any]], setting: str, other: str) -> bool:
+    """Whether `other` is a name or a part of what `setting` says, or is what some level of it does not have."""
+    if setting.startswith(f"{other}.") or other.startswith(f"{setting}."):
+        return True
+    having = {row.get(setting) for row in rows.values() if row.get(other) is not None}
+    return bool(having) and having != {row.get(setting) for row in rows.values()}
+
+
+def _key(level: Any) -> str:
+    return f"{type(level).__name__} {level!r}"
+
+
+def _order(level: Level) -> tuple[bool, float, str]:
+    """Numbers by size, then words."""
+    number = isinstance(level, int | float) and not isinstance(level, bool)
+    return (not number, float(level) if isinstance(level, int | float) else 0.0, str(level))
+
+
+KIND, OF, CHUNKING = "kind", "of", "chunking"
+NAMES = ("name", "table")
+"""What says nothing but which variant it is."""
+
+
+def crossed(names: Sequence[str], settings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Of each variant: `k1` of a hybrid's BM25 is `bm25.k1`, its `of` the kinds fused; a list is `0.3/0.7`.
+
+    A hybrid shares its members' chunking. A member that is none of `names` leaves the hybrid's `of` as it is.
+    """
+    known = dict(zip(names, settings, strict=True))
+    return [_with_members(row, known, depth=len(known)) for row in settings]
+
+
+def _with_members(row: Mapping[str, Any], known: Mapping[str, Mapping[str, Any]], depth: int) -> dict[str, Any]:
+    flat = {key: _scalar(level) for key, level in row.items() if key not in NAMES}
+    members = [known[name] for name in row.get(OF) or () if name in known]
+    if not members or len(members) < len(row[OF]) or not depth:
+        return flat
+    flat[OF] = "+".join(str(member.get(KIND)) for member in members)
+    for place, member in enumerate(members):
+        kinds = [str(other.get(KIND)) for other in members]
+        kind = kinds[place] if kinds.count(kinds[place]) == 1 else f"{kinds[place]}-{place + 1}"
+        part = _with_members(member, known, depth - 1)
+        flat |= {f"{kind}.{key}": level for key, level in part.items() if not _is_of_all(key)}
+    return flat
+
+
+def _is_of_all(key: str) -> bool:
+    return key == KIND or key.split(".")[0] == CHUNKING
+
+
+def _scalar(level: Any) -> Any:
+    """Lists as text; all else as it is."""
+    return "/".join(map(str, level)) if isinstance(level, list | tuple) else level
+
+
+EFFECTS_KIND = "kind"
 ALL = "all"
 
 
@@ -62,13 +167,13 @@ def _all_cells(settings: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Cel
     """With the kind that it is among."""
     kinds: dict[str, dict[int, Mapping[str, Any]]] = {}
     for at, row in enumerate(settings):
-        kinds.setdefault(str(row.get(KIND)), {})[at] = row
+        kinds.setdefault(str(row.get(EFFECTS_KIND)), {})[at] = row
     everything = dict(enumerate(settings))
     shared = sorted(set.intersection(*(_used(rows) for rows in kinds.values()))) if kinds else []
-    for cells in cells_of(everything, KIND, shared):
+    for cells in cells_of(everything, EFFECTS_KIND, shared):
         yield ALL, cells
     for kind, rows in sorted(kinds.items()):
-        keys = sorted({key for row in rows.values() for key in row} - {KIND})
+        keys = sorted({key for row in rows.values() for key in row} - {EFFECTS_KIND})
         for setting in keys:
             if _is_one_part(rows, setting, keys):
                 continue
@@ -90,7 +195,7 @@ def _is_one_part(rows: Mapping[int, Mapping[str, Any]], setting: str, keys: Sequ
 
 def _used(rows: Mapping[int, Mapping[str, Any]]) -> set[str]:
     """The settings that some variant of a kind has."""
-    return {key for row in rows.values() for key, level in row.items() if level is not None} - {KIND}
+    return {key for row in rows.values() for key, level in row.items() if level is not None} - {EFFECTS_KIND}
 
 
 def _levels(values: Floats, cells: Cells) -> tuple[Floats, Floats]:

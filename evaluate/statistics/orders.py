@@ -6,11 +6,15 @@ differ by no more than rounding are tied.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
 from ragassay.arrays import Floats, Ints
 
 from .clustered import NO_SPREAD
+from .resamples import expanded_tail
 
 
 def tau_b(one: Floats, other: Floats) -> Floats:
@@ -79,3 +83,128 @@ def _choice(means: Floats) -> Floats:
 
 def _signs(gaps: Floats) -> Floats:
     return np.where(np.abs(gaps) > NO_SPREAD, np.sign(gaps), 0.0)
+
+
+# Resampling alone misleads here: a resample adds its own noise to that of the queries, so that two orders that truly
+# are the same agree less in nearly every one, and the percentile interval leaves out the truth. So the true means are
+# drawn
+# from what the estimates say of them: on each side they scatter by a standard deviation of its own, and between the
+# sides they are correlated, and all three are learned from the estimates, given these' covariance over resamples (a
+# model as
+# that of `ratings.best_agent`, for two sides). The interval has the middle 95% of the draws, moved out to the expanded
+# percentiles of the resamples where these lie farther: the model can be too sure that what differs little on both sides
+# goes the same way. `benchmarks/coverage/sources.py` simulates how often it holds.
+
+Statistic = Callable[[Floats, Floats], Floats]
+"""Of means of shape (..., systems)."""
+Ends = tuple[float | None, float | None]
+
+_DRAWS = 1000
+_CORRELATIONS = np.linspace(-1, 1, 21)
+_SPREADS = np.geomspace(0.005, 0.5, 10)
+"""Standard deviations of the true means, in units of the measure's width."""
+_SCALE = 0.25
+"""Of the half-normal prior of these."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """Of the systems by one kind of query. means: (systems,); drawn: (replicates, systems), of resampled queries, NaN
+    where none with a value was drawn. n_units: independent clusters that were resampled."""
+
+    means: Floats
+    drawn: Floats
+    n_units: int
+
+    def covariance(self) -> Floats:
+        """(systems, systems): of the means; wider by what so few units leave open about it (Student's t)."""
+        from scipy.special import ndtri, stdtrit
+
+        n = self.n_units
+        wider = float(stdtrit(n - 1, 0.975) / ndtri(0.975)) ** 2 * n / (n - 1)
+        found: Floats = np.cov(self.drawn[np.isfinite(self.drawn).all(axis=1)].T) * wider
+        return found
+
+
+def order_intervals(
+    one: Means, other: Means, statistics: Mapping[str, Statistic], width: float, seed: int
+) -> dict[str, Ends]:
+    """The 95% interval of each statistic, by its name.
+
+    width: how far apart two values can be. None below two units of either side, and where no resample differs.
+    """
+    known = np.isfinite(one.drawn).all(axis=1) & np.isfinite(other.drawn).all(axis=1)
+    n = min(one.n_units, other.n_units)
+    spread = max((float(np.ptp(side.drawn[known], axis=0).max()) if known.any() else 0.0) for side in (one, other))
+    if n < 2 or known.sum() < 2 or spread < NO_SPREAD:
+        return dict.fromkeys(statistics, (None, None))
+    true, tail, found = _true_means(one, other, width, seed), expanded_tail(n, 0.95), dict[str, Ends]()
+    for name, statistic in statistics.items():
+        values = [
+            np.array([float(statistic(one.means, other.means))]),
+            _inner(statistic(*true), 0.025),
+            _inner(statistic(one.drawn[known], other.drawn[known]), tail),
+        ]
+        every = np.concatenate(values)
+        found[name] = (float(every.min()), float(every.max()))
+    return found
+
+
+def _inner(values: Floats, tail: float) -> Floats:
+    """Both ends; none of values that are all undefined."""
+    values = values[np.isfinite(values)]
+    return np.quantile(values, [tail, 1 - tail], method="closest_observation") if len(values) else values
+
+
+def _true_means(one: Means, other: Means, width: float, seed: int) -> tuple[Floats, Floats]:
+    """(draws, systems) of each side: the true means, about their mean over the systems."""
+    basis = contrasts(len(one.means))
+    size = len(basis)
+    noise = np.zeros((2 * size, 2 * size))
+    noise[:size, :size] = basis @ one.covariance() @ basis.T / width**2
+    noise[size:, size:] = basis @ other.covariance() @ basis.T / width**2
+    noise += NO_SPREAD * np.eye(2 * size)
+    seen = np.concatenate([basis @ one.means, basis @ other.means]) / width
+    drawn = _posterior(seen, noise, np.random.default_rng([seed, 5]))
+    return drawn[:, :size] @ basis, drawn[:, size:] @ basis
+
+
+def _posterior(seen: Floats, noise: Floats, generator: np.random.Generator) -> Floats:
+    """(draws, 2 size): of the contrasts behind `seen`, one side after the other.
+
+    A cell of the grid of spreads and correlation is drawn by its weight; the contrasts in it by what the cell itself
+    would have given, moved by what is seen (Matheron's rule, which takes a singular prior).
+    """
+    grid = np.array([(r, one, other) for r in _CORRELATIONS for one in _SPREADS for other in _SPREADS])
+    cells = grid[generator.choice(len(grid), _DRAWS, p=_weights(grid, seen, noise))]
+    prior, size = _prior(cells, len(seen) // 2), len(seen) // 2
+    free = generator.standard_normal((_DRAWS, 2, size))
+    r, one, other = cells.T[:, :, None]
+    second = r * free[:, 0] + np.sqrt(np.maximum(0.0, 1 - r**2)) * free[:, 1]
+    made = np.concatenate([one * free[:, 0], other * second], axis=1)
+    error = generator.standard_normal(made.shape) @ np.linalg.cholesky(noise).T
+    moved = np.linalg.solve(prior + noise, (seen - made - error)[..., None])
+    drawn: Floats = made + (prior @ moved)[..., 0]
+    return drawn
+
+
+def _weights(grid: Floats, seen: Floats, noise: Floats) -> Floats:
+    """(cells,): the posterior of the grid; its cells are even in the logarithm of the spreads."""
+    log = []
+    for cells in np.array_split(grid, len(_CORRELATIONS)):
+        root = np.linalg.cholesky(_prior(cells, len(seen) // 2) + noise)
+        z = np.linalg.solve(root, np.broadcast_to(seen[:, None], (len(cells), len(seen), 1)))[..., 0]
+        log.append(-0.5 * (z**2).sum(axis=1) - np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1))
+    spreads = grid[:, 1:]
+    total = np.concatenate(log) + (np.log(spreads) - 0.5 * (spreads / _SCALE) ** 2).sum(axis=1)
+    weight = np.exp(total - total.max())
+    shares: Floats = weight / weight.sum()
+    return shares
+
+
+def _prior(cells: Floats, size: int) -> Floats:
+    """(cells, 2 size, 2 size): the covariance of the true contrasts, of cells of (correlation, spread, spread)."""
+    r, one, other = cells.T
+    sides = np.stack([one**2, r * one * other, r * one * other, other**2], axis=1).reshape(-1, 2, 2)
+    prior: Floats = np.einsum("nij,kl->nikjl", sides, np.eye(size)).reshape(len(cells), 2 * size, 2 * size)
+    return prior

@@ -20,10 +20,9 @@ from ragassay.records import Figure
 
 from ..inputs.clusters import Clusters
 from .clustered import NO_SPREAD, estimate, intervals
-from .holm import holm
 from .ladder import FEWEST_SECTIONS
 from .paired_comparison import pair_verdict, t_p, tested_error
-from .resamples import rounded
+from .resamples import holm, rounded
 
 Told = Literal["more", "less", "not told apart", "too few"]
 

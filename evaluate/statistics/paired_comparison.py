@@ -9,25 +9,128 @@ textbook's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, compress
 from math import isfinite, isnan, sqrt
 
 import numpy as np
 
-from ragassay.arrays import Floats
+from ragassay.arrays import Floats, Truths
 from ragassay.records import Figure
 
 from ..inputs.clusters import ALONE, Clusters
 from ..results import NOT_DISTINGUISHABLE, PRACTICALLY_EQUAL, Comparison, NeededQueries, PairVerdict
 from .clustered import NO_SPREAD, Estimate, Values, estimate, interval, intervals
-from .gaps import Gaps, Lacking, ValueTable, gaps_of_pairs
-from .holm import holm
-from .pair_sentence import pair_sentence
 from .power import MOST, detectable, needed_interval
-from .resamples import DIGITS, rounded, six_digits
+from .resamples import DIGITS, holm, rounded, six_digits
 from .sign_flip import flip_ps
+
+_AT_ONCE = 2_000_000
+
+
+@dataclass(frozen=True)
+class ValueTable:
+    """The values of agents on a measure. ids: of the queries, sorted. known: (agents, queries), NaN where an agent has
+    none; owed: (agents, queries), where it is asked for one."""
+
+    agents: tuple[str, ...]
+    ids: Sequence[str]
+    known: Floats
+    owed: Truths
+
+    @classmethod
+    def of(cls, values: Mapping[str, Values]) -> ValueTable:
+        """From agent to query to value."""
+        ids = sorted(set().union(*values.values()))
+        known, owed = np.empty((len(values), len(ids))), np.ones((len(values), len(ids)), dtype=bool)
+        for place, row in enumerate(values.values()):
+            known[place] = np.array(list(map(row.get, ids)), dtype=np.float64)
+            if len(row) < len(ids):
+                owed[place] = [query in row for query in ids]
+        return cls(tuple(values), ids, known, owed)
+
+
+Lacking = tuple[tuple[str, ...], tuple[str, ...]]
+"""The ids, sorted, on which the first and the second of a pair have no value."""
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """The differences of pairs that have values on the same queries.
+
+    places: of each pair in the order of `itertools.combinations`. gaps: (pairs, queries). clusters: of these queries.
+    """
+
+    places: Sequence[int]
+    gaps: Floats
+    clusters: Clusters
+    lacking: Sequence[Lacking]
+
+
+def gaps_of_pairs(values: ValueTable, clusters: Clusters = ALONE) -> Iterator[Gaps]:
+    """Every two of `values`, the first less the second, in blocks of bounded size."""
+    ids, owed, known = values.ids, values.owed, values.known
+    there = ~np.isnan(known)
+    alike: dict[bytes, list[tuple[int, int, int]]] = {}
+    for place, (one, other) in enumerate(combinations(range(len(known)), 2)):
+        alike.setdefault((there[one] & there[other]).tobytes(), []).append((place, one, other))
+    of_all = clusters.of(ids)
+    step = max(1, _AT_ONCE // max(1, len(ids)))
+    for key, pairs in alike.items():
+        both = np.frombuffer(key, dtype=bool)
+        mine = of_all.only(both)
+        for start in range(0, len(pairs), step):
+            places, first, second = (list(part) for part in zip(*pairs[start : start + step], strict=True))
+            asked = owed[first] | owed[second]
+            lacking = [_named(ids, asked & ~there[side]) for side in (first, second)]
+            gaps = known[first] - known[second]
+            yield Gaps(places, gaps if both.all() else gaps[:, both], mine, list(zip(*lacking, strict=True)))
+
+
+def _named(ids: Sequence[str], which: Truths) -> list[tuple[str, ...]]:
+    """Of each row of `which` (rows, ids) the ids."""
+    return [tuple(compress(ids, row.tolist())) if row.any() else () for row in which]
+
+
+def pair_sentence(
+    names: tuple[str, str, str],
+    figure: Figure,
+    n_sections: int,
+    verdict: PairVerdict,
+    least: float | None,
+    needed: NeededQueries | None,
+    matters: float | None,
+    *,
+    lower_is_better: bool = False,
+) -> str:
+    """names: the two agents and the measure. figure: their difference. least: the smallest that could be shown."""
+    a, b, measure = names
+    if figure.value is None:
+        return f"{a} and {b} have no query in common on {measure}."
+    queries = "this 1 query" if figure.n == 1 else f"these {figure.n} queries"
+    if verdict == PRACTICALLY_EQUAL:
+        return f"{a} and {b} are practically equal on {measure}: they differ by less than {matters:g} with {queries}."
+    if verdict != NOT_DISTINGUISHABLE:
+        way = " (lower is better)" if lower_is_better else ""
+        return f"{a} is {verdict} than {b} on {measure}{way}, by {abs(figure.value):.3f} with {queries}."
+    said = f"{a} and {b} are not distinguishable with {queries} on {measure}"
+    if figure.n > 1 and n_sections == 1:
+        said += ": they all come from one section, and stand for one"
+    if least is not None:
+        said += f": a difference below {least:.2g} could well have been missed"
+    return said + _would_decide(figure.n, needed) + "."
+
+
+def _would_decide(n: int, needed: NeededQueries | None) -> str:
+    if needed is None:
+        return ""
+    end = f"to {needed.ci_high:,}" if needed.ci_high is not None else "and up, without end"
+    if needed.value is None:
+        return f"; no number of queries would decide a difference of 0 ({needed.ci_low:,} {end})"
+    more = max(needed.value - n, 0)
+    return f"; about {more:,} more queries would decide it ({needed.value:,} in all; 95%: {needed.ci_low:,} {end})"
+
 
 LEVEL = 0.05
 """Of every test here: two-sided, over all that are corrected together."""

@@ -7,8 +7,11 @@ the passage that BM25 finds first, which people's questions have as well.
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,13 +20,46 @@ from ragassay.records import Figure
 from ragassay.text import listed, plain
 
 from ..inputs.clusters import Clusters, clusters_of_rows
-from ..screening.mean_figures import mean_figures
-from .differences import group_difference, slopes
-from .families import Measured
-from .overlap import Overlap, overlap
-from .questions import Question, Reading, asked_by_people, written
-from .records import Interaction, Leak, QuestionOverlap, Third
-from .told import FEWEST, NO_SCREENING, shown
+from ..screening.screened import mean_figures
+from .questions import Measured, Question, Reading, asked_by_people, group_difference, slopes, written
+from .records import FEWEST, NO_SCREENING, Interaction, Leak, QuestionOverlap, Third, shown
+
+SHARED, RUN, RUN_SHARE = "shared", "run", "run_share"
+
+
+class Overlap(NamedTuple):
+    """shared: of the question's content words, 0 to 1. run: the longest common n-gram in words, two characters of a
+    script without spaces counting as one. run_share: of the question's words, 0 to 1."""
+
+    shared: float
+    run: float
+    run_share: float
+
+
+def overlap(question: str, text: str, reading: Reading) -> Overlap:
+    """Of a question with a text; nothing with an empty one."""
+    content, asked, there = reading.content(question), reading.words(question), reading.words(text)
+    shared = len(content & reading.content(text)) / len(content) if content else 0.0
+    at, size = _longest_run(asked, there)
+    return Overlap(shared, _length(asked[at : at + size]), _length(asked[at : at + size]) / max(1.0, _length(asked)))
+
+
+def _longest_run(asked: Sequence[str], there: Sequence[str]) -> tuple[int, int]:
+    match = SequenceMatcher(None, there, asked, autojunk=False).find_longest_match()
+    return match.b, match.size
+
+
+def _length(words: Sequence[str]) -> float:
+    return sum(0.5 if len(word) == 1 and _wide(word) else 1.0 for word in words)
+
+
+def _wide(character: str) -> bool:
+    """Whether it is of a script that is written without spaces, or of Hangul, which readers cut likewise."""
+    return unicodedata.category(character) == "Lo" and unicodedata.name(character, "").startswith(_SCRIPTS)
+
+
+_SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "THAI", "LAO", "MYANMAR", "KHMER")
+
 
 COPIED_WORDS, COPIED_SHARE = 6, 0.6
 """A question is copied where so many of its words in a row, and that share of them, stand in its evidence."""

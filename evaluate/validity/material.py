@@ -5,28 +5,49 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.evidence.documents import Documents
-from ragassay.evidence.read import read_evidence
-from ragassay.evidence.spans import Evidence, Span, merged, place_of
-from ragassay.experiment.workspace import Workspace
-from ragassay.files import first_problem, read_json, read_records
-from ragassay.perturbed import originals
+from ragassay.evidence import Documents, Evidence, Span, merged, place_of, read_evidence
+from ragassay.experiment.workspace import VariantRun, Workspace
+from ragassay.files import first_problem, read_json, read_qrels, read_records, read_run
+from ragassay.queries import originals
 from ragassay.records import Page, Passage, Query, QuestionsCheck, Section
-from ragassay.screening import VariantRun
-from ragassay.trec import read_qrels
 
-from ..inputs.sections import source_clusters
-from ..inputs.sources import writer
-from ..screening.runs import read_runs
+from ..figures.measures import section_recall, sources
+from ..inputs.clusters import source_clusters, writer
 from ..screening.screen import screened_by
-from .by_section import by_section
-from .coverage import Corpus
-from .families import Measured
+from ..screening.screened import read_runs
 from .people import Basis
-from .questions import Question
+from .questions import Measured, Question
+from .realism import Corpus
+
+
+def by_section(
+    workspace: Workspace, runs: Sequence[VariantRun], queries: Sequence[Query], beside: Measured
+) -> Measured | None:
+    """R(section)@k of the written questions that have a source section, and people's values of `beside`.
+
+    k is the variant's own, or the experiment's. None where no written question, or none of people's in `beside`, is
+    left. A question on which a variant failed, or of which the place of what was found is not known, is NaN.
+    """
+    sections = read_records(workspace.sections, Section) if workspace.sections.exists() else []
+    found = sources([query for query in queries if writer(query) is not None], sections)
+    real = beside.only([query.id for query in queries if writer(query) is None])
+    if not found or not real.clusters.queries:
+        return None
+    passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
+    by_name = {run.variant: run for run in runs}
+    values = np.full((len(beside.names), len(found)), np.nan)
+    for row, name in enumerate(beside.names):
+        run, rankings = by_name[name], read_run(workspace.screening / f"{name}.trec")
+        tried = {query: None if query in run.errors else rankings.get(query, ()) for query in found}
+        recalled = section_recall(found, passages, tried, run.k or workspace.experiment.retrieval.k)
+        values[row] = [np.nan if value is None else value for value in recalled.values()]
+    clusters = source_clusters(queries).of([*real.clusters.queries, *found])
+    return Measured(beside.names, beside.families, np.hstack([real.values, values]), clusters, beside.quality)
+
 
 ANSWERS = 2
 """The lowest of the judge's labels of a passage that answers the query ("very relevant")."""

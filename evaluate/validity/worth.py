@@ -19,9 +19,9 @@ import numpy as np
 from ragassay.arrays import Floats, Ints
 from ragassay.records import Record
 
-from ..agreement.interval import draws
+from ..agreement.estimates import draws
 from ..statistics.orders import loss, tau_b
-from .scores import Scores
+from .questions import Scores
 
 SMALLEST, N_SIZES = 5, 12
 SPLITS, RESAMPLES, RESAMPLED_SPLITS = 2000, 200, 50

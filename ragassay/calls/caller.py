@@ -17,19 +17,11 @@ from ..models.endpoint import check_model, provider_of
 from ..models.requests import Batch, Body, Reply, Request
 from ..progress import NoProgress, Progress
 from ..records import ServerCallRow, StageUsage
-from .batches.log import BatchLog
-from .batches.rounds import BatchRounds
-from .beginnings import Beginnings
-from .budget import Budget
-from .desk import Desk
-from .endpoints import Endpoints
-from .job import Job
-from .pool import DirectCalls, first_error
-from .reach import Reach
-from .register import Register
+from .batches.provider import BatchLog
+from .batches.runner import BatchRounds
+from .direct import Beginnings, Budget, Desk, DirectCalls, Endpoints, Reach, Retrier, first_error
+from .register import Job, Register, clear_requests, hand_out
 from .reply_cache import ReplyCache
-from .request_files import clear_requests, hand_out
-from .retrying import Retrier
 from .served import Failed, ServerCall, ServerCalls
 
 T = TypeVar("T")

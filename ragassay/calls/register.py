@@ -2,18 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from ..errors import ProviderError
-from ..experiment.model_settings import ModelSettings
+from ..errors import ProviderError, RepliesMissing
 from ..experiment.settings import Experiment
+from ..experiment.tables import ModelSettings
+from ..experiment.workspace import Workspace
+from ..files import json_line, write_text
 from ..models.endpoint import base_url_of
-from ..models.requests import Batch, Body, Reply, Request, ask_again, request_key
-from ..records import StageUsage
-from .job import Job, reply_of
-from .reply_cache import ReplyCache
-from .usage import seconds_of, usage_of_job, usage_of_stage
+from ..models.providers import cost_usd
+from ..models.requests import (
+    REFUSED,
+    Batch,
+    Body,
+    Reply,
+    Request,
+    ask_again,
+    came_by_batch,
+    read_reply,
+    request_key,
+    response_format,
+    usage_of,
+)
+from ..prompts import count_tokens
+from ..records import StageUsage, Usage
+from .reply_cache import ReplyCache, Stored
+
+
+@dataclass
+class Job:
+    """A request: where it stands and, at the end, its reply."""
+
+    key: str
+    label: str
+    model: str
+    request: Request
+    reply: Reply | None = None
+    received: tuple[Stored, ...] = ()
+    paid: bool = False
+
+    @property
+    def done(self) -> Reply:
+        """The reply, or the error that there is none."""
+        return Reply(error="stopped before it was asked") if self.reply is None else self.reply
+
+    @property
+    def bodies(self) -> list[Body]:
+        """What was received, errors left out."""
+        return [stored.body for stored in self.received if stored.body is not None]
+
+    @property
+    def recorded(self) -> bool:
+        """Whether any of it came with the corpus."""
+        return any(stored.recorded for stored in self.received)
+
+
+def reply_of(request: Request, stored: Stored) -> Reply:
+    """A stored reply as the stage gets it."""
+    return read_reply(request, stored.body) if stored.body is not None else Reply(error=stored.error)
+
+
+_SHORT_REPLY_TOKENS = 100
+
+
+def cost_of(model: str, settings: ModelSettings, body: Body) -> float | None:
+    """US dollars for a reply; half where it came through a batch API."""
+    return cost_usd(model, settings, *usage_of(body), batch=came_by_batch(body))
+
+
+def guess_usd(
+    model: str, settings: ModelSettings, request: Request, reply_tokens: int = _SHORT_REPLY_TOKENS
+) -> float | None:
+    """US dollars that a call may come to, with a reply of so many tokens; None where the model's prices are unknown."""
+    if cost_usd(model, settings, 1, 1) is None:
+        return None
+    tokens = sum(count_tokens(message.content) for message in request.messages) + count_tokens(request.continuation)
+    return cost_usd(model, settings, tokens, reply_tokens, batch=settings.mode == "batch")
+
+
+def usage_of_job(job: Job, settings: ModelSettings) -> Usage:
+    """What all replies to a request took together."""
+    if not job.bodies:
+        return Usage()
+    counts = [usage_of(body) for body in job.bodies]
+    return Usage(
+        input_tokens=_sum_int(count.input for count in counts),
+        output_tokens=_sum_int(count.output for count in counts),
+        cost_usd=_sum(cost_of(job.model, settings, body) for body in job.bodies),
+    )
+
+
+def seconds_of(job: Job) -> float | None:
+    """How long the replies took together; None where one of them was not measured."""
+    total = _sum(stored.latency_s for stored in job.received)
+    return None if total is None else round(total, 4)
+
+
+def usage_of_stage(stage: str, model: str, jobs: Sequence[Job]) -> StageUsage:
+    """What a stage took of one model; `jobs` are its requests to it."""
+    replied = [job for job in jobs if job.reply is not None]
+    measured = [job.done.usage for job in replied]
+    errors = [job.done.error for job in replied if job.done.error is not None]
+    tokens = [usage_of(body) for job in jobs for body in job.bodies]
+    return StageUsage(
+        stage=stage,
+        model=model,
+        calls=sum(len(job.received) or 1 for job in jobs),
+        n_failed=len(errors),
+        n_unmeasured=sum(usage.cost_usd is None for usage in measured),
+        input_tokens=_known_sum_int([usage.input_tokens for usage in measured]),
+        output_tokens=_known_sum_int([usage.output_tokens for usage in measured]),
+        cost_usd=_known_sum([usage.cost_usd for usage in measured]),
+        n_refused=sum(error.startswith(REFUSED) for error in errors),
+        cached_tokens=_known_sum_int([count.cached for count in tokens if count.input is not None]),
+        cache_write_tokens=_known_sum_int([count.written for count in tokens if count.input is not None]),
+    )
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """The sum, or None where any part of it is not known."""
+    parts = list(values)
+    known = [part for part in parts if part is not None]
+    return float(sum(known)) if known and len(known) == len(parts) else None
+
+
+def _sum_int(values: Iterable[int | None]) -> int | None:
+    total = _sum(values)
+    return None if total is None else int(total)
+
+
+def _known_sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return round(sum(known), 6) if known else None
+
+
+def _known_sum_int(values: Sequence[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
 
 
 class Register:
@@ -92,3 +220,67 @@ class Register:
     def _job(self, batch: Batch, request: Request) -> Job:
         key = self.key(batch.model, request)
         return self._jobs.setdefault(key, Job(key, batch.label, batch.model, request))
+
+
+def input_line(key: str, model: str, settings: ModelSettings, request: Request) -> dict[str, Any]:
+    """One line of OpenAI's Batch input; `custom_id` is the cache key."""
+    body: dict[str, Any] = {
+        "model": model.split(":", 1)[1],
+        "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+    }
+    if (temperature := request.temperature_by(settings)) is not None:
+        body["temperature"] = temperature
+    body |= settings.sampling(request.sample)
+    if settings.max_tokens is not None:
+        body["max_tokens"] = settings.max_tokens
+    if request.schema:
+        body["response_format"] = response_format(request)
+    return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+
+
+def hand_out(workspace: Workspace, register: Register, waiting: Sequence[Job]) -> RepliesMissing:
+    """Write the requests of jobs whose models are answered through files; the error that says so."""
+    rows: dict[str, list[tuple[str, str, Request]]] = {}
+    for job in waiting:
+        request = register.settle(job)
+        if request is not None:
+            rows.setdefault(job.label, []).append((register.key(job.model, request), job.model, request))
+    settings = {job.model: register.settings(job.model) for job in waiting}
+    files = write_requests(workspace.requests, rows, settings)
+    models = ", ".join(sorted({job.model for job in waiting}))
+    return RepliesMissing(
+        f"{len(waiting)} requests to {models} wait for replies in {workspace.requests} "
+        f"({len(files)} files, from {files[0].name}); put the replies (OpenAI's Batch output) into "
+        f"{workspace.replies} or take them in with `ragassay replies FILE {workspace.corpus}`, "
+        "then run again; or name in experiment.toml a model that can be called"
+    )
+
+
+def clear_requests(folder: Path, label: str) -> None:
+    """Remove the label's request files, whose replies are all there."""
+    for stale in folder.glob(f"{label}-[0-9][0-9][0-9][0-9].jsonl"):
+        stale.unlink()
+
+
+def write_requests(
+    folder: Path, missing: Mapping[str, Sequence[tuple[str, str, Request]]], settings: Mapping[str, ModelSettings]
+) -> list[Path]:
+    """Write (key, model, request) by label to `LABEL-0001.jsonl`, … and remove the label's older files.
+
+    Two labels never share a file: that is how the two orders of a game and the repeats of a request are kept apart.
+    Within a label they stand in the order of their keys, which is as good as shuffled: whoever answers one file then
+    meets every agent alike, and the manner of one sitting does not become the manner of one agent.
+    """
+    written = []
+    for label, unsorted in missing.items():
+        clear_requests(folder, label)
+        rows = sorted(unsorted, key=lambda row: row[0])
+        size = min(settings[model].requests_per_file for _, model, _ in rows)
+        for number, start in enumerate(range(0, len(rows), size), 1):
+            path = folder / f"{label}-{number:04d}.jsonl"
+            lines = (
+                input_line(key, model, settings[model], request) for key, model, request in rows[start : start + size]
+            )
+            write_text(path, "".join(map(json_line, lines)))
+            written.append(path)
+    return written

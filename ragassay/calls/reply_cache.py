@@ -18,8 +18,8 @@ from typing import Any
 
 from ..errors import InputError
 from ..files import append_whole, json_line
-from ..keys import without_keys, without_own_keys
 from ..models.requests import BATCH_TIER, Body, Tokens, usage_body
+from ..text import without_keys, without_own_keys
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ..digests import digest_file
 from ..errors import InputError
-from ..keys import without_keys
-from ..text import plain
+from ..files import digest_file
+from ..text import plain, without_keys
 
 
 @contextmanager

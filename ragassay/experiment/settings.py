@@ -11,17 +11,20 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from ..records import Id
-from .addresses import is_server, tells
-from .agents import TableAgent, make_agents
-from .grids import Grids
-from .ingest_settings import IngestSettings
-from .judge_settings import JudgeSettings
-from .model_settings import ModelSettings
+from .mirror import is_server, tells
 from .own_code import is_own
-from .question_settings import QuestionsSettings
-from .table import MODEL_PATTERN, ModelName, Table, TableError
-from .variant_settings import AgentSettings, Chunking, RetrieverSettings, SearchSettings
-from .variants import Variants
+from .tables import (
+    MODEL_PATTERN,
+    IngestSettings,
+    JudgeSettings,
+    ModelName,
+    ModelSettings,
+    QuestionsSettings,
+    Table,
+    TableError,
+)
+from .variant_settings import AgentSettings, Chunking, Grids, RetrieverSettings, SearchSettings
+from .variants import TableAgent, Variants, make_agents
 
 
 def is_served(embedding: str) -> bool:

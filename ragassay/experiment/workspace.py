@@ -2,13 +2,73 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
-from ..records import StageUsage
+from pydantic import Field
+
+from ..files import read_objects, read_records
+from ..prompts import how_many_fit
+from ..records import Id, Passage, Record, StageUsage
 from .mirror import Mirror
 from .settings import Experiment
-from .table import file_name
+from .tables import file_name
+from .variant_settings import OURS
+from .variants import Variant
+
+
+def chunking_of(passage: Passage) -> str:
+    """The name of the chunking that cut the passage, OURS for [ingest]'s."""
+    return str(passage.metadata.get("chunking", OURS))
+
+
+def read_passages(path: Path, chunking: str = OURS) -> list[Passage]:
+    """The passages of one chunking in their order. Raises InputError with the line."""
+    return [passage for passage in read_records(path, Passage) if chunking_of(passage) == chunking]
+
+
+def count_passages(path: Path) -> int:
+    """How many passages [ingest] cut, which stand first. Raises InputError with the line."""
+    return sum(1 for _ in takewhile(_is_ours, (line for _, line in read_objects(path))))
+
+
+def count_by_chunking(path: Path) -> Counter[str]:
+    """How many passages each chunking cut. Raises InputError with the line."""
+    return Counter(_chunking_in(line) for _, line in read_objects(path))
+
+
+def digest_passages(path: Path, chunkings: Collection[str]) -> str:
+    """SHA-256 of the lines of these chunkings: that of the file, where there are no others."""
+    written = path.stat()
+    return _digest(path, written.st_mtime_ns, written.st_size, frozenset(chunkings))
+
+
+@lru_cache(maxsize=256)
+def _digest(path: Path, written_ns: int, size: int, chunkings: frozenset[str]) -> str:
+    del written_ns, size  # so that it is worked out once for all variants, and again once the file is another
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        for line in stream:
+            if not line.strip() or _chunking_in(json.loads(line)) in chunkings:
+                digest.update(line)
+    return digest.hexdigest()
+
+
+def _chunking_in(line: dict[str, object]) -> str:
+    metadata = line.get("metadata")
+    return str(metadata.get("chunking", OURS)) if isinstance(metadata, dict) else OURS
+
+
+def _is_ours(line: dict[str, object]) -> bool:
+    metadata = line.get("metadata")
+    return not (isinstance(metadata, dict) and "chunking" in metadata)
 
 
 @dataclass(frozen=True)
@@ -366,3 +426,70 @@ class StageOutcome:
     n_records: int = 0
     n_failed: int = 0
     usage: tuple[StageUsage, ...] = ()
+
+
+class VariantRun(Record):
+    """A variant that was run over all queries. Its ranking goes deeper than what it hands over.
+
+    settings: by key, with what its chunking says under `chunking.KEY`. k: how many passages it hands over, None where
+    `tokens` says how many tokens. n: queries; n_failed: of them without a ranking; errors: why, by query id.
+    latency_p50_s, latency_p95_s: of a search, in seconds, over `n_timed` queries one at a time; None where it could not
+    be timed on this machine. index_s: what making the index took, None where its vectors were at hand. key: the digest
+    of the passages and settings that these times belong to; measured once, they are kept.
+    """
+
+    variant: Id
+    table: str
+    settings: dict[str, Any]
+    k: int | None
+    tokens: int | None
+    n: int
+    n_failed: int
+    errors: dict[str, str] = Field(default_factory=dict)
+    n_timed: int = 0
+    latency_p50_s: float | None = None
+    latency_p95_s: float | None = None
+    index_s: float | None = None
+    index_bytes: int | None = None
+    n_passages: int
+    key: str | None = None
+
+
+def handed_over(ranking: Sequence[str], k: int | None, tokens: int | None, length: Callable[[str], int]) -> int:
+    """How many of the first passages (ids) a variant hands over: `k`, or as many as have `tokens` together."""
+    if tokens is not None:
+        return how_many_fit(map(length, ranking), tokens)
+    return len(ranking) if k is None else min(k, len(ranking))
+
+
+def limits_of(variant: Variant, experiment: Experiment) -> tuple[int | None, int | None]:
+    """(k, tokens) of a variant: one of the two, the experiment's k where its table says neither."""
+    settings = variant.settings
+    if settings.tokens is not None:
+        return None, settings.tokens
+    return settings.k or experiment.retrieval.k, None
+
+
+def settings_of(variant: Variant, experiment: Experiment) -> dict[str, Any]:
+    """Everything that makes a variant what it is, with the defaults of its kind; None where a setting is not used."""
+    settings, default = variant.settings, experiment.retrieval
+    said = settings.model_dump(mode="json", exclude={"name", "chunking"})
+    k, tokens = limits_of(variant, experiment)
+    found: dict[str, Any] = {"kind": settings.kind, "chunking": variant.chunking} | _chunking(variant, experiment)
+    if settings.kind == "knn":
+        said["embedding"] = settings.embedding or default.embedding
+    if settings.kind == "hybrid":
+        said |= {"fusion": settings.fused_by, "of": list(variant.of)}
+        said["rrf_k"] = (settings.rrf_k or default.rrf_k) if settings.fused_by == "rrf" else None
+    kept = {key: value for key, value in said.items() if value not in (None, [], ())}
+    return found | kept | {"k": k, "tokens": tokens}
+
+
+def _chunking(variant: Variant, experiment: Experiment) -> dict[str, Any]:
+    if variant.chunking == OURS:
+        words, overlap = experiment.ingest.passage_words, experiment.ingest.passage_overlap_words
+        said: dict[str, Any] = {"by": "words", "size": words, "overlap": overlap, "returns": "passage"}
+    else:
+        own = next(one for one in experiment.chunkings if one.name == variant.chunking)
+        said = {**own.model_dump(mode="json", exclude={"name"}), "size": own.words, "overlap": own.overlap or 0}
+    return {f"chunking.{key}": value for key, value in said.items() if value is not None}

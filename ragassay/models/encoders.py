@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, Protocol, cast
 
+import numpy as np
+
+from ..arrays import Singles
 from ..errors import InputError, MissingExtra
 from ..text import plain
 
@@ -170,3 +174,130 @@ def _where(model: str) -> tuple[str, bool]:
 def _unusable(model: str, reason: str) -> InputError:
     remedy = f'give a folder or a hub name, or use "{OFFLINE_MODEL}", which needs no network'
     return InputError(f"embedding model '{plain(model)}' cannot be loaded: {reason}", remedy=remedy)
+
+
+class PairScorer(Protocol):
+    """A loaded model."""
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> Singles:
+        """(pairs,): the logit of each (query, text). Raises InputError where one is no number."""
+        ...
+
+
+def load_pair_scorer(model: str) -> PairScorer:
+    """The model of a name. Raises InputError where there is none, or it has not one output; MissingExtra without what
+    loads it."""
+    try:
+        from sentence_transformers import CrossEncoder
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"reranking needs a cross-encoder ({error.name} is not installed), which", "local") from None
+    local_only = is_local_only(model, _cross_encoders_unusable)
+    try:
+        with no_progress_bar():
+            loaded = CrossEncoder(model, local_files_only=local_only)
+    except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
+        first = plain(str(error).strip().split("\n")[0][:200])
+        reason = "the hub cannot be reached and it is not in the local cache" if local_only else first
+        raise _cross_encoders_unusable(model, reason) from error
+    if loaded.num_labels != 1:
+        raise _cross_encoders_unusable(
+            model, f"it gives {loaded.num_labels} scores for a pair, and a reranker gives one"
+        )
+    return _Scorer(model, loaded)
+
+
+def check_pair_scorer(model: str) -> None:
+    """Raises InputError or MissingExtra where `load_pair_scorer` would find nothing. Nothing is loaded."""
+    if find_spec("sentence_transformers") is None:
+        raise MissingExtra("reranking needs sentence_transformers, which", "local")
+    try:
+        check_found(model)
+    except InputError as error:
+        raise _cross_encoders_unusable(model, error.problem.partition("cannot be loaded: ")[2]) from None
+
+
+class _Scorer:
+    """Logits rather than what the model makes of them: a sigmoid's single precision ends in many ones."""
+
+    def __init__(self, model: str, loaded: Any) -> None:
+        self._model, self._loaded = model, loaded
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> Singles:
+        import torch
+
+        with torch.inference_mode():
+            raw = self._loaded.predict(
+                list(pairs), batch_size=32, show_progress_bar=False, activation_fn=torch.nn.Identity()
+            )
+        found = np.asarray(raw, dtype=np.float32).reshape(len(pairs))
+        if not np.isfinite(found).all():
+            query = pairs[int(np.flatnonzero(~np.isfinite(found))[0])][0]
+            raise InputError(f"the cross-encoder '{plain(self._model)}' gives no score for '{plain(query[:60])}'")
+        return cast(Singles, found)
+
+
+def _cross_encoders_unusable(model: str, reason: str) -> InputError:
+    remedy = "give a folder or a hub name, such as cross-encoder/ms-marco-MiniLM-L6-v2"
+    return InputError(f"the cross-encoder '{plain(model)}' cannot be loaded: {reason}", remedy=remedy)
+
+
+# The library makes either of any model, with layers of random weights where it lacks them. Their numbers mean nothing,
+# and nothing would say so.
+
+_SPARSE = {"SparseEncoder"}
+_MULTI_VECTOR = {"MultiVectorEncoder", "ColBERT"}  # the latter is PyLate's
+
+
+class RowEncoder(Protocol):
+    """The part of SparseEncoder and MultiVectorEncoder that is used: what they return differs."""
+
+    encode_query: Callable[..., Any]
+    encode_document: Callable[..., Any]
+
+
+def load_sparse_encoder(model: str) -> RowEncoder:
+    """A SparseEncoder, or a masked language model with SPLADE's pooling, by hub name or folder.
+
+    Raises InputError for any other, and what `load_encoder` does.
+    """
+    encoder = load_as("SparseEncoder", model)
+    made_up = any(type(module).__name__ == "SparseAutoEncoder" for module in encoder.modules())
+    if made_up and _declared(model).get("model_type") not in _SPARSE:
+        raise _refused(model, "sparse", "it is no SparseEncoder and no masked language model")
+    return encoder  # type: ignore[no-any-return]
+
+
+def load_multi_vector_encoder(model: str) -> RowEncoder:
+    """A MultiVectorEncoder by hub name or folder: its own, PyLate's, Stanford's ColBERT or a `…ForRetrieval` model.
+
+    Raises InputError for any other, and what `load_encoder` does.
+    """
+    encoder = load_as("MultiVectorEncoder", model)
+    declared, architectures = _declared(model), _json(model, "config.json").get("architectures") or []
+    trained = declared.get("model_type") in _MULTI_VECTOR or "query_prefix" in declared
+    if not trained and not any(name == "HF_ColBERT" or name.endswith("ForRetrieval") for name in architectures):
+        raise _refused(model, "late-interaction", "it has no vectors for single tokens (a ColBERT model has)")
+    return encoder  # type: ignore[no-any-return]
+
+
+def _declared(model: str) -> dict[str, Any]:
+    return _json(model, "config_sentence_transformers.json")
+
+
+def _json(model: str, name: str) -> dict[str, Any]:
+    """That file of a model that was loaded; nothing where it has none."""
+    if model == OFFLINE_MODEL:
+        return {}
+    if Path(model).is_dir():
+        path = Path(model) / name
+    else:
+        from huggingface_hub import try_to_load_from_cache
+
+        found = try_to_load_from_cache(model, name)
+        path = Path(found) if isinstance(found, str) else Path(model) / name
+    content = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return content if isinstance(content, dict) else {}
+
+
+def _refused(model: str, kind: str, why: str) -> InputError:
+    return InputError(f"model '{plain(model)}' is not for {kind}: {why}", remedy=f"name a model trained for {kind}")

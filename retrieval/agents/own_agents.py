@@ -2,18 +2,64 @@
 
 from __future__ import annotations
 
+import ast
 import math
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Any
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from ragassay.files import first_problem
-from ragassay.keys import without_keys
+from ragassay.errors import InputError
+from ragassay.files import Rankings, first_problem, read_text
 from ragassay.records import OWN_SYSTEM, Answer, StageUsage, Usage
-from ragassay.text import plain
-from ragassay.trec import Rankings
+from ragassay.text import plain, without_keys
+
+PARAMETER = "meter"
+"""A callable that has a parameter of this name is handed one."""
+
+
+class Meter:
+    """Handed to a callable that has a parameter `meter`; a new one for each query, for all threads of the callable."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tokens: dict[str, int] = {}
+        self._cost_usd: float | None = None
+
+    def add(
+        self, *, input_tokens: int | None = None, output_tokens: int | None = None, cost_usd: float | None = None
+    ) -> None:
+        """Count what one call took, in tokens and US dollars; None where that is not known.
+
+        Raises ValueError for what is below 0 or not finite, TypeError for tokens that are no whole number.
+        """
+        tokens = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+        known = {name: count for name, count in tokens.items() if count is not None}
+        if wrong := [name for name, count in known.items() if isinstance(count, bool) or not isinstance(count, int)]:
+            raise TypeError(f"meter.add: {wrong[0]} is not a whole number")
+        if negative := [name for name, count in known.items() if count < 0]:
+            raise ValueError(f"meter.add: {negative[0]} is {known[negative[0]]}, it must be at least 0")
+        if cost_usd is not None and not (math.isfinite(cost_usd) and cost_usd >= 0):
+            raise ValueError(f"meter.add: cost_usd is {cost_usd}, which is not a finite number from 0")
+        with self._lock:
+            for name, count in known.items():
+                self._tokens[name] = self._tokens.get(name, 0) + count
+            if cost_usd is not None:
+                self._cost_usd = (self._cost_usd or 0.0) + float(cost_usd)
+
+    def usage(self) -> Usage:
+        """All that was added; None of what never was."""
+        with self._lock:
+            return Usage(
+                input_tokens=self._tokens.get("input_tokens"),
+                output_tokens=self._tokens.get("output_tokens"),
+                cost_usd=self._cost_usd,
+            )
+
 
 _FIELDS = ("answer", "passages", "queries", "usage", "latency_s", "error")
 _SAID = ("model", "prompt")
@@ -90,3 +136,74 @@ def metered_usage(agent: str, answers: Sequence[Answer]) -> StageUsage | None:
 def _known_sum(counts: Sequence[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+_GIVEN = ("a query's text", "k")
+
+
+def source_problem(callable_name: str, folder: Path, n_given: Literal[1, 2] = 1) -> str | None:
+    """Why "module:name" in `folder` cannot take part, in words; None where nothing is known against it.
+
+    n_given: what it is called with, an agent with a query's text, a retriever with that and k.
+    A module that lies elsewhere, or a name that is not plainly a function, is left to the import.
+    """
+    module, _, name = callable_name.partition(":")
+    path = _source(module, folder)
+    if path is None:
+        return None if _installed(module) else f"there is no module {module}"
+    try:
+        tree = ast.parse(read_text(path))
+    except (SyntaxError, ValueError, InputError) as error:
+        return f"{path.name} is not Python ({error})"
+    if missing := next((top for top in _imports(tree) if not _source(top, folder) and not _installed(top)), None):
+        return f"{path.name} imports {missing}, which is not installed"
+    functions = [node for node in tree.body if isinstance(node, Function) and node.name == name]
+    return _against(functions[-1], n_given) if functions else _not_there(tree, name, path)
+
+
+def _source(module: str, folder: Path) -> Path | None:
+    base = folder / module.replace(".", "/")
+    places = (base.with_name(f"{base.name}.py"), base / "__init__.py")
+    return next((path for path in places if path.is_file()), None)
+
+
+def _installed(module: str) -> bool:
+    """Whether this environment has the module's package; only its first part, as finding further ones runs code."""
+    try:
+        return find_spec(module.partition(".")[0]) is not None
+    except ValueError:
+        return True
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    """The packages that the module imports whatever happens."""
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+            yield node.module.partition(".")[0]
+
+
+def _against(function: Function, n_given: int) -> str | None:
+    if isinstance(function, ast.AsyncFunctionDef):
+        return f"{function.name} is async"
+    if function.decorator_list:
+        return None
+    given = function.args
+    places = [*given.posonlyargs, *given.args]
+    needed = {arg.arg for arg in places[: len(places) - len(given.defaults)]} - {PARAMETER}
+    keywords = {arg.arg for arg, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default is None}
+    if len(needed) > n_given or keywords - {PARAMETER} or not (len(places) >= n_given or given.vararg):
+        return f"{function.name} cannot be called with {' and '.join(_GIVEN[:n_given])} alone"
+    return None
+
+
+def _not_there(tree: ast.Module, name: str, path: Path) -> str | None:
+    """A name that nothing in the module can bind."""
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    names |= {alias.asname or alias.name for node in ast.walk(tree) for alias in getattr(node, "names", []) if alias}
+    names |= {node.name for node in tree.body if isinstance(node, ast.ClassDef | Function)}
+    return None if {name, "*", "globals", "__getattr__"} & names else f"{path.name} has no {name}"

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from pydantic import Field, SkipValidation, ValidationError
 
-from ragassay.digests import digest_json
 from ragassay.errors import InputError
-from ragassay.experiment.own_code import said
+from ragassay.experiment.own_code import importable, said
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import json_line, naming, write_text
+from ragassay.files import digest_json, json_line, naming, write_text
 from ragassay.progress import NoProgress, Progress
-from ragassay.records import Answer, Query
+from ragassay.records import Answer, Passage, Query
+from ragassay.text import plain
 
+from ..rankers.ranker import Failed, Ranker, Ranking, all_found
 from .isolated import Isolated, NoAnswer, Refused
-from .own_agents import own_answer
+from .own_agents import own_answer, source_problem
 
 _SAID_EVERY_S = 15.0
 
@@ -135,3 +139,113 @@ def _kept(partial: Path) -> dict[str, Answer]:
             whole.append(json_line({"key": key, "answer": answer.dump()}))
     write_text(partial, "".join(whole))
     return kept
+
+
+_PLAIN = "name a plain function from the query's text to its answer"
+
+
+def check_own_agent(agent: AgentSettings, workspace: Workspace, *, run_code: bool) -> None:
+    """Raises InputError for a callable that cannot be imported or does not take a query's text alone.
+
+    Its module is imported only where the user's code may `run_code`; without, what its source tells is checked. For a
+    file of answers that is not there it is raised where the queries are: those that models write come first.
+    """
+    if agent.kind == "python":
+        _check_callable(agent, workspace, run_code=run_code)
+    elif not (workspace.corpus / str(agent.path)).exists():
+        own = workspace.experiment.questions.source == "own"
+        if own or workspace.queries.exists():
+            queries = workspace.own_queries if own else workspace.queries
+            remedy = f"answer the queries of {queries} with it and put the answers there"
+            file = workspace.corpus / str(agent.path)
+            raise InputError(f"agent '{agent.name}' has no answers yet", file=file, remedy=remedy)
+
+
+def _check_callable(agent: AgentSettings, workspace: Workspace, *, run_code: bool) -> None:
+    if run_code:
+        with importable(workspace.corpus):
+            load_python_agent(agent, workspace).close()
+    if problem := source_problem(str(agent.callable), workspace.corpus):
+        settings = workspace.corpus / "experiment.toml"
+        raise InputError(f"agent '{agent.name}': {agent.callable}: {problem}", file=settings, remedy=_PLAIN)
+
+
+class PassageRetriever(BaseRetriever):
+    """Ranks passages; `invoke` gives the `k` best as documents, `search` those of many queries as ids and scores."""
+
+    name: str
+    ranker: SkipValidation[Ranker]
+    passages: SkipValidation[Mapping[str, Passage]] = Field(repr=False)
+    k: int = Field(5, ge=1)
+
+    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
+        """(passage id, score) of the at most `k` best for each query, best first, equal scores by id."""
+        return self.ranker.search(queries, k)
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
+        return [self._document(identifier, score) for identifier, score in self.search([query], self.k)[0]]
+
+    def _document(self, identifier: str, score: float) -> Document:
+        passage = self.passages[identifier]
+        metadata = {"title": passage.title, **passage.metadata, "id": identifier, "score": score}
+        return Document(page_content=passage.text, metadata=metadata)
+
+
+TIMEOUT_S = 300.0
+
+
+class PythonRanker:
+    """What `callable` ("module:name") finds: a function of a query's text and k, or a LangChain retriever.
+
+    A function gives ids of passages, or (id, score) with the best first; a retriever gives documents with
+    `metadata["id"]`. The module is looked for in `folder` first, and imported in a process of its own when this is
+    made: the process runs until `close`. passage_ids: those of the corpus. at_once: queries asked at a time. timeout_s:
+    for one query. Raises InputError where the module cannot be imported or what it names cannot be called.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        callable: str,
+        folder: Path,
+        passage_ids: AbstractSet[str],
+        *,
+        at_once: int,
+        timeout_s: float = TIMEOUT_S,
+    ) -> None:
+        self._ids, self._at_once = passage_ids, at_once
+        self._system = Isolated(name, callable, str(folder), at_once, timeout_s, "retriever")
+        try:
+            self.code = self._system.load()
+        except Refused as error:
+            raise InputError(error.problem, file=folder / "experiment.toml", remedy=error.remedy) from None
+
+    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
+        """At most `k` passages for each query.
+
+        Raises QueriesFailed where it raises or gives something else for a query, takes too long, or ends its process.
+        """
+        if not queries:
+            return []
+        with ThreadPoolExecutor(max_workers=max(1, min(self._at_once, len(queries)))) as pool:
+            try:
+                return all_found(list(pool.map(lambda query: self._found(query, k), queries)))
+            except KeyboardInterrupt:
+                self.close()
+                raise
+
+    def close(self) -> None:
+        """End the process, and all that it started."""
+        self._system.close()
+
+    def _found(self, query: str, k: int) -> Ranking | Failed:
+        try:
+            given = self._system.ask(query, k)
+        except NoAnswer as error:
+            return Failed(str(error))
+        if "error" in given:
+            return Failed(given["error"])
+        ranking = [(str(identifier), float(score)) for identifier, score in given["ranking"]]
+        if unknown := next((identifier for identifier, _ in ranking if identifier not in self._ids), None):
+            return Failed(f"passage '{plain(unknown)}' is not in corpus.jsonl; name passages by their _id there")
+        return ranking

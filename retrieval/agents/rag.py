@@ -5,21 +5,73 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
-from langchain_core.documents import Document
+from langchain_core.documents import Document as Document_of_rag
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records
 from ragassay.models.requests import Reply, Request
-from ragassay.prompts import Message, Prompt
-from ragassay.records import Answer, Passage, Query, Usage
+from ragassay.prompts import Message, Prompt, count_tokens
+from ragassay.records import Answer, Page, Passage, Query, Record, Usage
+from ragassay.text import plain
 
-from . import ANSWER_PROMPT
+from ..agents import ANSWER_PROMPT, REWRITE_PROMPT
+from ..rankers.combined import rrf
+
+MOST_TOKENS = 100_000
+"""So many tokens may all documents have together, where the agent's table does not say."""
+
+
+class Document(NamedTuple):
+    """A document as the prompt shows it: its name, and its pages' texts joined by newlines."""
+
+    name: str
+    text: str
+
+
+def read_documents(workspace: Workspace) -> list[Document]:
+    """All documents, in the order of `pages.jsonl`. Raises InputError with the line."""
+    pages: dict[str, list[str]] = {}
+    for page in read_records(workspace.pages, Page):
+        pages.setdefault(page.doc, []).append(page.text)
+    return [Document(name, "\n".join(texts)) for name, texts in pages.items()]
+
+
+def count_document_tokens(documents: Sequence[Document]) -> int:
+    """Tokens of all documents and their names, as `ragassay.prompts` counts them."""
+    return sum(count_tokens(document.name) + count_tokens(document.text) for document in documents)
+
+
+def check_long_context(workspace: Workspace) -> None:
+    """Raises InputError where the documents have more tokens than a long-context agent takes.
+
+    Before there are documents' texts nothing is said.
+    """
+    agents = [agent for agent in workspace.experiment.table_agents() if agent.variant is None]
+    if not agents or not workspace.pages.exists():
+        return
+    n_tokens = count_document_tokens(read_documents(workspace))
+    for agent in agents:
+        most = agent.tokens or MOST_TOKENS
+        if n_tokens > most:
+            problem = f"agent '{plain(agent.name)}': the documents have about {n_tokens:,} tokens, more than {most:,}"
+            remedy = "raise its tokens, if its model reads so many, or give it a retriever"
+            raise InputError(problem, file=workspace.corpus / "experiment.toml", remedy=remedy)
+
+
+def long_context_request(
+    prompt: Prompt, question: str, documents: Sequence[Document], temperature: float | None = None
+) -> Request:
+    """The request for an answer from all documents."""
+    return Request(prompt.render({"documents": list(documents), "question": question}), temperature=temperature)
+
 
 Ask = Callable[[Request], Reply]
 """What answers one request: `ask_with(model)` for a LangChain chat model."""
@@ -130,7 +182,7 @@ def as_query(given: str | Query) -> Query:
     return given if isinstance(given, Query) else Query(id="query", text=given)
 
 
-def as_passages(documents: Sequence[Document]) -> list[Passage]:
+def as_passages(documents: Sequence[Document_of_rag]) -> list[Passage]:
     """LangChain documents as passages. Raises InputError where one has no id."""
     passages = []
     for document in documents:
@@ -176,3 +228,118 @@ def _usage(message: BaseMessage) -> Usage:
     if not measured:
         return Usage()
     return Usage(input_tokens=measured["input_tokens"], output_tokens=measured["output_tokens"])
+
+
+# The fused score of a passage is the sum over the rankings of 1/(k + rank), ranks from 1 (Cormack, Clarke & Büttcher
+# 2009); the passages that come out on top go into the same prompt as plain RAG's.
+
+
+class Rewritten(BaseModel):
+    """The reply: other search queries for the question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    queries: list[str] = Field(description="the search queries, one string each")
+
+    @field_validator("queries")
+    @classmethod
+    def _not_empty(cls, queries: list[str]) -> list[str]:
+        if not any(query.strip() for query in queries):
+            raise ValueError("there is no query in it")
+        return queries
+
+
+class Rewrite(Record):
+    """`rewrites.jsonl`: the queries searched beside the original, in the model's order, or why there are none."""
+
+    query_id: str
+    queries: tuple[str, ...] = ()
+    usage: Usage = Usage()
+    latency_s: float | None = None
+    error: str | None = None
+
+    @model_validator(mode="after")
+    def _one_of_queries_and_error(self) -> Self:
+        if (not self.queries) == (self.error is None):
+            raise ValueError("exactly one of queries and error must be set")
+        return self
+
+
+def rewrite_request(prompt: Prompt, question: str, count: int) -> Request:
+    """The request for `count` other queries."""
+    return Request(prompt.render({"question": question, "count": count}), schema=Rewritten)
+
+
+def rewrite_record(query: Query, reply: Reply, count: int) -> Rewrite:
+    """The record of one reply. Blank queries and repeats (also of the original, whatever the case and spaces) are left
+    out, and what is more than `count`; fewer are taken as they are, none at all is an error.
+    """
+    written = reply.value.queries if isinstance(reply.value, Rewritten) else []
+    queries, error = distinct(written, [query.text])[:count], reply.error
+    if error is None and not queries:
+        error = "the reply only repeats the question"
+    if error is not None:
+        queries = ()
+    return Rewrite(query_id=query.id, queries=queries, usage=reply.usage, latency_s=reply.latency_s, error=error)
+
+
+def distinct(written: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """The texts that are not `known` and not blank, each once, whatever the case and spaces."""
+    seen = {" ".join(text.split()).casefold() for text in known}
+    kept: dict[str, str] = {}
+    for text in (" ".join(query.split()) for query in written):
+        if text and text.casefold() not in seen:
+            kept.setdefault(text.casefold(), text)
+    return tuple(kept.values())
+
+
+def fuse(rankings: Sequence[Sequence[str]], rrf_k: int, k: int) -> list[tuple[str, float]]:
+    """(passage id, fused score) of the best `k` passages over the rankings, best first."""
+    return rrf(rankings, rrf_k)[:k]
+
+
+class RagFusionAgent(RagAgent):
+    """RAG-Fusion as a LangChain Runnable, from any retriever and anything that answers requests.
+
+    `k` passages are kept of the fused ranking; how many are searched for each query is the retriever's own setting.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        retriever: BaseRetriever,
+        ask: Ask,
+        prompt: Prompt | None = None,
+        *,
+        rewrite_prompt: Prompt | None = None,
+        fusion_queries: int = 4,
+        rrf_k: int = 60,
+        k: int = 5,
+    ) -> None:
+        super().__init__(name, retriever, ask, prompt)
+        self._rewrite_prompt = rewrite_prompt or Prompt.load(REWRITE_PROMPT)
+        self._fusion_queries, self._rrf_k, self._k = fusion_queries, rrf_k, k
+
+    def find(self, query: Query, config: RunnableConfig | None = None) -> Found:
+        """The passages that the fused rankings of the query and its rewritten versions put on top."""
+        request = rewrite_request(self._rewrite_prompt, query.text, self._fusion_queries)
+        rewrite = rewrite_record(query, self._ask(request), self._fusion_queries)
+        if rewrite.error is not None:
+            return found_nothing(self._agent, rewrite)
+        texts = (query.text, *rewrite.queries)
+        lists, search_s = self._search(texts, config)
+        by_id = {passage.id: passage for passages in lists for passage in passages}
+        fused = fuse([[passage.id for passage in passages] for passages in lists], self._rrf_k, self._k)
+        return found_by_fusion(self._agent, rewrite, [by_id[passage_id] for passage_id, _ in fused], search_s)
+
+
+def found_by_fusion(agent: str, rewrite: Rewrite, passages: Sequence[Passage], search_s: float | None = None) -> Found:
+    """What RAG-Fusion found with this rewriting, whose usage and latency are the answer's too, and searching."""
+    latency_s = seconds(rewrite.latency_s, search_s)
+    return Found(rewrite.query_id, agent, tuple(passages), rewrite.queries, rewrite.usage, latency_s)
+
+
+def found_nothing(agent: str, rewrite: Rewrite) -> Found:
+    """A query whose rewriting failed: RAG-Fusion has no answer for it, and does not fall back on plain RAG."""
+    error = f"rewriting the query failed: {rewrite.error}"
+    return Found(rewrite.query_id, agent, (), (), rewrite.usage, rewrite.latency_s, error)

@@ -13,13 +13,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ragassay.digests import digest_bytes, digest_json
 from ragassay.experiment.settings import OpenSearchSettings
+from ragassay.files import digest_bytes, digest_json
 from ragassay.records import Record
 
-from ..rankers.bm25 import K1, B
-from ..rankers.corpus_file import Fingerprint
-from ..rankers.lexical import AnalyzerName
+from ..rankers.bm25 import K1, AnalyzerName, B
+from ..rankers.ranker import Fingerprint
 
 FORMAT = 1
 """Part of every index's name; to be raised when the analysis, the fields or the way vectors are stored change."""

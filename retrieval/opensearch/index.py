@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragassay.digests import digest_bytes
 from ragassay.errors import InputError
-from ragassay.files import write_records
-from ragassay.records import Passage
+from ragassay.files import digest_bytes, write_records
+from ragassay.records import Passage, Record
 from ragassay.text import plain
 
 from ..rankers.analysis import Analyzer
@@ -20,9 +20,82 @@ from ..rankers.embedding import Embedder, Progress
 from ..rankers.embedding_cache import Text
 from ..rankers.ranker import indexed_text
 from .about import ABOUT, PREFIX, About, index_body
-from .bulk import Rejection, send
-from .client import Server
-from .errors import NotAllowed
+from .client import NotAllowed, Server, is_full_disk, is_passing, reason_of, shown
+
+MAX_ITEMS, MAX_BYTES = 500, 8_000_000
+"""Of one request; a single passage may be longer."""
+
+_CONFLICT = 409  # it is there already: an earlier sending of the same request arrived
+
+
+class Rejection(Record):
+    """A passage that the server would not take: HTTP status, kind and reason, in its words."""
+
+    passage: str
+    status: int
+    kind: str
+    reason: str
+
+
+def send(server: Server, index: str, documents: Mapping[str, Mapping[str, Any]]) -> list[Rejection]:
+    """Create documents by _id; one that is there already is left as it is.
+
+    A request or an item that met a busy server (429, 503) is sent again. Returns what the server refused for good.
+    Raises InputError where it would refuse everything (login, disk), or was busy to the last.
+    """
+    lines = {identifier: _lines(identifier, document) for identifier, document in documents.items()}
+    return [rejection for batch in _batches(lines) for rejection in _send_batch(server, index, batch)]
+
+
+def _send_batch(server: Server, index: str, batch: Mapping[str, str]) -> list[Rejection]:
+    pending, rejected = dict(batch), list[Rejection]()
+    for attempt in range(server.retries + 1):
+        body = "".join(pending.values())
+        reply = server.call(lambda client, body=body: client.bulk(body=body, index=index))  # type: ignore[misc]
+        busy, refused = _sort(server, reply["items"])
+        rejected += refused
+        if not busy:
+            return rejected
+        if attempt == server.retries:
+            raise server.refusal(*next(iter(busy.values())))
+        pending = {identifier: pending[identifier] for identifier in busy}
+        server.pause(attempt)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _sort(server: Server, items: Sequence[Mapping[str, Any]]) -> tuple[dict[str, tuple[int, str]], list[Rejection]]:
+    """({_id: (status, reason)} of what is to be sent again, what is refused for good)."""
+    busy, refused = dict[str, tuple[int, str]](), list[Rejection]()
+    for item in items:
+        (result,) = item.values()
+        status = int(result["status"])
+        if status < 300 or status == _CONFLICT:
+            continue
+        reason = reason_of(result)
+        if status in {401, 403} or is_full_disk(reason):
+            raise server.refusal(status, reason)
+        if is_passing(status, reason):
+            busy[result["_id"]] = (status, reason)
+        else:
+            kind = str(result["error"]["type"])
+            refused.append(Rejection(passage=result["_id"], status=status, kind=kind, reason=shown(reason)))
+    return busy, refused
+
+
+def _lines(identifier: str, document: Mapping[str, Any]) -> str:
+    return json.dumps({"create": {"_id": identifier}}) + "\n" + json.dumps(document, allow_nan=False) + "\n"
+
+
+def _batches(lines: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    batch, size = dict[str, str](), 0
+    for identifier, line in lines.items():
+        if batch and (len(batch) == MAX_ITEMS or size + len(line) > MAX_BYTES):
+            yield batch
+            batch, size = {}, 0
+        batch[identifier], size = line, size + len(line)
+    if batch:
+        yield batch
+
 
 CHUNK = 512
 """Passages analyzed, embedded and looked up at a time."""
@@ -248,3 +321,54 @@ def _chunks(passages: Iterable[Passage]) -> Iterator[list[Passage]]:
             chunk = []
     if chunk:
         yield chunk
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An index on the server. about: None where it does not describe itself yet.
+
+    aliases: what points to it; size_bytes: of all its copies, None where the server does not say.
+    """
+
+    index: str
+    about: About | None
+    aliases: tuple[str, ...]
+    size_bytes: int | None
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it is complete and another index has taken its alias."""
+        return self.about is not None and self.about.complete and not self.aliases
+
+
+def kept_indexes(server: Server) -> list[Kept]:
+    """Every index of ours, by name. Raises InputError."""
+    pattern = f"{PREFIX}*"
+    rows = server.call(lambda client: client.cat.indices(index=pattern, format="json", bytes="b", h="index,store.size"))
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise server.not_opensearch()
+    aliases = server.call(lambda client: client.indices.get_alias(index=pattern))
+    return [
+        Kept(
+            index=row["index"],
+            about=read_about(server, row["index"]),
+            aliases=tuple(sorted(aliases.get(row["index"], {}).get("aliases", {}))),
+            size_bytes=int(row["store.size"]) if row.get("store.size") else None,
+        )
+        for row in sorted(rows, key=lambda row: str(row["index"]))
+    ]
+
+
+def remove_indexes(server: Server, names: Sequence[str], *, old: bool) -> list[str]:
+    """Remove the indexes named, and with `old` each that has lost its alias; what was removed.
+
+    Raises InputError, with nothing removed, where one is not an index of ours.
+    """
+    kept = {entry.index: entry for entry in kept_indexes(server)}
+    if unknown := [name for name in names if name not in kept]:
+        problem = f"there is no index '{plain(unknown[0])}' of ragassay at {server.url}"
+        raise InputError(problem, remedy="see `ragassay opensearch list`")
+    chosen = sorted({*names, *(name for name, entry in kept.items() if old and entry.is_old)})
+    for name in chosen:
+        server.call(lambda client, name=name: client.indices.delete(index=name))  # type: ignore[misc]
+    return chosen

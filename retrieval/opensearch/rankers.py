@@ -2,33 +2,186 @@
 
 from __future__ import annotations
 
+import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ragassay.errors import InputError
 
 from ..rankers.analysis import Analyzer
 from ..rankers.bm25 import DIGITS as BM25_DIGITS
+from ..rankers.combined import HYBRID_DEPTH as DEPTH
+from ..rankers.combined import rrf
 from ..rankers.embedding import Embedder
 from ..rankers.embedding_cache import Text, Vectors
-from ..rankers.hybrid import DEPTH
 from ..rankers.knn import DIGITS as KNN_DIGITS
 from ..rankers.ranker import Ranking
-from ..rankers.rrf import rrf
-from .client import Server
-from .search import (
-    MAX_K,
-    Body,
-    Target,
-    bm25_query,
-    bm25_search,
-    fused_search,
-    knn_query,
-    knn_search,
-    run_searches,
-    sorted_search,
-    weighted_query,
-)
+from .about import TERMS
+from .client import Server, is_passing, reason_of
+from .index import filter_value, term_string
+
+MAX_K = 10_000
+"""Passages a query that OpenSearch gives at most (index.max_result_window)."""
+
+_AT_A_TIME = 64  # searches in one request
+
+_SERVERS_RRF_K = 60
+
+Body = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Target:
+    """The index that is searched, and what shapes every search of it.
+
+    ef_search: candidates that HNSW keeps at the least. filter: metadata that passages must have, by key. dimension: of
+    the index's vectors, None where it has none. terms: the field that BM25 searches.
+    """
+
+    index: str
+    terms: str = TERMS
+    engine: str = "lucene"
+    ef_search: int = 100
+    shards: int = 1
+    dimension: int | None = None
+    filter: Mapping[str, str] = field(default_factory=dict)
+
+
+def bm25_query(target: Target, terms: Sequence[str]) -> Body:
+    """Passages that hold any of `terms`, each term as often as it stands there; 1 or more terms."""
+    match = {"match": {target.terms: {"query": term_string(terms), "operator": "or"}}}
+    return {"bool": {"must": [match], "filter": _filters(target)}} if target.filter else match
+
+
+def weighted_query(target: Target, weights: Mapping[str, float]) -> Body:
+    """The same where what a term gives is multiplied by its weight (above 0)."""
+    terms = [
+        {"term": {target.terms: {"value": term_string([term]), "boost": weight}}} for term, weight in weights.items()
+    ]
+    match: Body = {"bool": {"should": terms, "minimum_should_match": 1}}
+    return {"bool": {"must": [match], "filter": _filters(target)}} if target.filter else match
+
+
+def knn_query(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
+    """The `k` or more nearest passages. Raises InputError where the vector has another length than the index's."""
+    if target.dimension is not None and len(vector) != target.dimension:
+        problem = f"index '{target.index}' has {target.dimension} dimensions and the embedding model {len(vector)}"
+        raise InputError(problem, remedy="name the embedding model that the index was made with")
+    asked: Body = {"vector": vector.astype(np.float64).tolist(), "k": k}
+    if target.engine == "lucene":  # its candidates are its k
+        asked["k"] = min(max(k, target.ef_search), MAX_K)
+    else:
+        asked["method_parameters"] = {"ef_search": max(k, target.ef_search)}
+    if target.filter:
+        asked["filter"] = {"bool": {"filter": _filters(target)}}
+    return {"knn": {"vector": asked}}
+
+
+def bm25_search(target: Target, terms: Sequence[str], k: int) -> Body:
+    """BM25, equal scores by id."""
+    return sorted_search(bm25_query(target, terms), k)
+
+
+def sorted_search(query: Body, k: int) -> Body:
+    """Whatever `query` finds, equal scores by id."""
+    return {**_plain(k), "query": query, "sort": ["_score", {"id": "asc"}]}
+
+
+def knn_search(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
+    """KNN by cosine."""
+    return {**_plain(k), "query": knn_query(target, vector, k)}
+
+
+def fused_search(target: Target, terms: Sequence[str], vector: npt.NDArray[Any], depth: int, rrf_k: int) -> Body:
+    """BM25's and KNN's top `depth` fused by the server: a hybrid query and RRF in its search pipeline."""
+    queries = [*([bm25_query(target, terms)] if terms else []), knn_query(target, vector, depth)]
+    return hybrid_search(queries, depth, rrf_processor(rrf_k))
+
+
+def hybrid_search(queries: Sequence[Body], depth: int, processor: Body) -> Body:
+    """The top `depth` of each of 1 to 5 `queries` fused by the server, as the processor says."""
+    return {
+        **_plain(depth),
+        "query": {"hybrid": {"queries": list(queries)}},
+        "search_pipeline": {"phase_results_processors": [processor]},
+    }
+
+
+def rrf_processor(rrf_k: int) -> Body:
+    """Reciprocal rank fusion, from OpenSearch 2.19 on, for an `rrf_k` from 1 to 10,000.
+
+    2.19 reads its constant from the parameters alone, whatever its documentation says, and takes 60 without them.
+    """
+    combination: Body = {"technique": "rrf", "rank_constant": rrf_k}
+    if rrf_k != _SERVERS_RRF_K:
+        combination["parameters"] = {"rank_constant": rrf_k}
+    return {"score-ranker-processor": {"combination": combination}}
+
+
+def min_max_processor(weights: Sequence[float]) -> Body:
+    """The weighted mean of scores from 0 to 1, from OpenSearch 2.10 on; `weights` sum to 1.
+
+    What a query does not find gets 0 from it, and what it finds last 0.001.
+    """
+    combination = {"technique": "arithmetic_mean", "parameters": {"weights": list(weights)}}
+    return {"normalization-processor": {"normalization": {"technique": "min_max"}, "combination": combination}}
+
+
+def run_searches(server: Server, target: Target, bodies: Sequence[Body]) -> Iterator[Ranking]:
+    """(passage id, the server's score) for each search, best first.
+
+    Raises InputError where a search is refused, or a shard or the time did not suffice for all of it.
+    """
+    for start in range(0, len(bodies), _AT_A_TIME):
+        yield from _run_batch(server, target, bodies[start : start + _AT_A_TIME])
+
+
+def _run_batch(server: Server, target: Target, bodies: Sequence[Body]) -> list[Ranking]:
+    found: dict[int, Ranking] = {}
+    for attempt in range(server.retries + 1):
+        owed = [number for number in range(len(bodies)) if number not in found]
+        last = attempt == server.retries
+        found.update(_ask(server, target, {number: bodies[number] for number in owed}, last=last))
+        if len(found) == len(bodies):
+            return [found[number] for number in range(len(bodies))]
+        server.pause(attempt)
+    raise AssertionError("the last attempt finds all or raises")
+
+
+def _ask(server: Server, target: Target, bodies: Mapping[int, Body], *, last: bool) -> dict[int, Ranking]:
+    """The rankings of the searches that were answered. Raises where one never will be, or was not at the `last` try."""
+    head: Body = {"index": target.index, "allow_partial_search_results": False}
+    if target.shards > 1:
+        head["search_type"] = "dfs_query_then_fetch"  # statistics of terms over all shards, as in one
+    text = "".join(f"{json.dumps(head)}\n{json.dumps(body)}\n" for body in bodies.values())
+    responses = server.call(lambda client: client.msearch(body=text))["responses"]
+    if len(responses) != len(bodies):
+        raise server.refusal(502, f"{len(responses)} answers to {len(bodies)} searches")
+    found: dict[int, Ranking] = {}
+    for number, response in zip(bodies, responses, strict=True):
+        if "error" in response:
+            status, reason = int(response["status"]), reason_of(response)
+            if last or not is_passing(status, reason):
+                raise server.refusal(status, reason)
+        elif response["timed_out"] or response["_shards"]["failed"]:
+            raise server.refusal(503, "a search was answered in part")
+        else:
+            found[number] = [(hit["_id"], float(hit["_score"])) for hit in response["hits"]["hits"]]
+    return found
+
+
+def _filters(target: Target) -> list[Body]:
+    return [{"term": {"metadata": filter_value(key, value)}} for key, value in sorted(target.filter.items())]
+
+
+def _plain(size: int) -> Body:
+    return {"size": size, "_source": False, "track_total_hits": False}
+
 
 RRF_DIGITS = 8
 """The server sums reciprocal ranks in single precision; beyond these, equal sums differ."""

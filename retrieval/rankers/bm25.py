@@ -13,15 +13,166 @@ alike; over a few passages of one subject they differ, and its scores can be zer
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from .analysis import Analyzer
-from .bm25_index import TermCounts, count_terms, weigh
-from .ranker import Ranking, at_least_kth, best_first
+from ragassay.errors import InputError
+from ragassay.files import read_text
+from ragassay.text import plain
+
+from .analysis import STOP_WORDS, Analyzer, language_code, make_analyzer, make_lucene_english, rounded_lengths
+from .ranker import Ranker, Ranking, at_least_kth, best_first
+
+# bm25s wants every term of every passage at once, as lists; over a million passages these take more memory than the
+# index. Here a few thousand passages at a time become arrays of (passage, term, frequency), and those the columns of
+# bm25s' matrix: for each term the passages that hold it, ascending, with how often (`count_terms`). What k1 and b make
+# of these are the scores (`weigh`), so that texts analysed once serve every k1 and b.
+
+_AT_A_TIME = 8192  # passages whose terms are held as text
+_WEIGHED_AT_A_TIME = 1 << 20  # pairs of term and passage
+
+Ints = npt.NDArray[np.int32]
+
+
+class _Part(NamedTuple):
+    """Consecutive passages: each (term, passage) that there is once, by term and then passage, and how often."""
+
+    terms: Ints
+    passages: Ints
+    counts: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class TermCounts:
+    """Which terms are in which texts: column t is `passages[starts[t]:starts[t + 1]]`, with `counts` beside it.
+
+    vocabulary: the number of each term. passages: numbers of texts, ascending in a column. starts: (terms + 1,).
+    lengths: how many terms each text has.
+    """
+
+    vocabulary: dict[str, int]
+    passages: Ints
+    counts: Ints
+    starts: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.int64]
+
+    @property
+    def held_by(self) -> npt.NDArray[np.int64]:
+        """How many texts hold each term."""
+        return np.diff(self.starts)
+
+
+def build_index(
+    texts: Iterable[str],
+    analyze: Analyzer,
+    vocabulary: dict[str, int],
+    k1: float,
+    b: float,
+    *,
+    rounded: bool = False,
+) -> Any:
+    """A `bm25s.BM25` of `texts` (method lucene, float64), and each new term in `vocabulary`; None where no term is.
+
+    rounded: whether lengths are those of Lucene's index (`lucene_lengths`).
+    """
+    return weigh(count_terms(texts, analyze, vocabulary), k1, b, rounded=rounded)
+
+
+def count_terms(texts: Iterable[str], analyze: Analyzer, vocabulary: dict[str, int] | None = None) -> TermCounts:
+    """The terms of `texts`, gone through once; `vocabulary` gets the new ones."""
+    vocabulary = {} if vocabulary is None else vocabulary
+    parts: list[_Part] = []
+    lengths: list[int] = []
+    for rows in _analyzed(texts, analyze):
+        parts.append(_count(rows, vocabulary, len(lengths)))
+        lengths += map(len, rows)
+    return _columns(parts, vocabulary, np.array(lengths, np.int64))
+
+
+def weigh(counted: TermCounts, k1: float, b: float, *, rounded: bool = False) -> Any:
+    """A `bm25s.BM25` (method lucene, float64) of what was counted; None where there is no term.
+
+    The passages' numbers are those of `counted`, not a copy. rounded: whether lengths are those of Lucene's index.
+    """
+    if not counted.vocabulary:
+        return None
+    import bm25s
+
+    index = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64", backend="numpy")
+    index.scores = {
+        "data": _weights(counted, k1, b, rounded),
+        "indices": counted.passages,
+        "indptr": counted.starts,
+        "num_docs": len(counted.lengths),
+    }
+    index.vocab_dict, index.unique_token_ids_set = counted.vocabulary, set(counted.vocabulary.values())
+    index.nonoccurrence_array = None
+    return index
+
+
+def _analyzed(texts: Iterable[str], analyze: Analyzer) -> Iterator[list[list[str]]]:
+    waiting = iter(texts)
+    while batch := list(islice(waiting, _AT_A_TIME)):
+        yield analyze(batch)
+
+
+def _count(rows: Sequence[Sequence[str]], vocabulary: dict[str, int], first: int) -> _Part:
+    """The part of the passages from number `first` on, whose terms are `rows`."""
+    number = vocabulary.setdefault
+    terms = np.fromiter((number(term, len(vocabulary)) for row in rows for term in row), np.int64)
+    passages = np.repeat(np.arange(len(rows), dtype=np.int64), [len(row) for row in rows])
+    pairs, counts = np.unique(terms * len(rows) + passages, return_counts=True)
+    return _Part(
+        (pairs // max(1, len(rows))).astype(np.int32),
+        (pairs % max(1, len(rows)) + first).astype(np.int32),
+        counts.astype(np.int32),
+    )
+
+
+def _columns(parts: list[_Part], vocabulary: dict[str, int], lengths: npt.NDArray[np.int64]) -> TermCounts:
+    """The parts, which are used up, as one. A part's rows of a term follow those of the part before."""
+    n_terms = len(vocabulary)
+    held_by = sum((np.bincount(part.terms, minlength=n_terms) for part in parts), np.zeros(n_terms, np.int64))
+    starts = np.concatenate([[0], np.cumsum(held_by)]).astype(np.int64)
+    passages, counts, heads = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int32), starts[:-1].copy()
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        in_part = np.bincount(part.terms, minlength=n_terms)
+        rank = np.arange(len(part.terms)) - np.repeat(np.cumsum(in_part) - in_part, in_part)
+        places = heads[part.terms] + rank
+        passages[places], counts[places] = part.passages, part.counts
+        heads += in_part
+    return TermCounts(vocabulary, passages, counts, starts, lengths)
+
+
+def _weights(counted: TermCounts, k1: float, b: float, rounded: bool) -> npt.NDArray[np.float64]:
+    """The score that each term gives each passage that holds it, beside `counted.passages`."""
+    lengths = rounded_lengths(counted.lengths) if rounded else counted.lengths
+    mean, idf = counted.lengths.mean(), _idf(counted.held_by, len(lengths))
+    data = np.empty(len(counted.passages))
+    for start in range(0, len(data), _WEIGHED_AT_A_TIME):
+        stop = min(start + _WEIGHED_AT_A_TIME, len(data))
+        terms = np.searchsorted(counted.starts, np.arange(start, stop), side="right") - 1
+        counts, length = counted.counts[start:stop].astype(np.float64), lengths[counted.passages[start:stop]]
+        data[start:stop] = idf[terms] * (counts / (k1 * ((1 - b) + b * length / mean) + counts))
+    return data
+
+
+def _idf(held_by: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
+    """Of each term by how many of `n` passages hold it, by math.log as in bm25s: NumPy's may differ in the last bit."""
+    values, which = np.unique(held_by, return_inverse=True)
+    return np.array([math.log(1 + (n - df + 0.5) / (df + 0.5)) for df in values.tolist()])[which]
+
 
 K1, B = 1.2, 0.75
 """Lucene's defaults."""
@@ -118,3 +269,150 @@ def _positive(ids: Sequence[str], scores: npt.NDArray[Any], k: int) -> Ranking:
     found = at_least_kth(scores, k, 10.0**-DIGITS)
     found = found[scores[found] > 0]
     return best_first(ids, scores[found], found, k, DIGITS)
+
+
+AnalyzerName = Literal["by-language", "lucene-english"]
+"""Ours (`analysis`), or Lucene's EnglishAnalyzer to the letter."""
+
+
+@dataclass(frozen=True)
+class Lexical:
+    """What shapes BM25's ranking. stop_words: a file of words, one a line, in place of the analyzer's own.
+
+    k1 is 0 or more, b from 0 to 1. Making one raises InputError where they are not.
+    """
+
+    analyzer: AnalyzerName = "by-language"
+    stop_words: Path | None = None
+    k1: float = K1
+    b: float = B
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.k1) and self.k1 >= 0):
+            raise InputError(f"k1 is {self.k1:g}", remedy="give 0 or more")
+        if not 0 <= self.b <= 1:
+            raise InputError(f"b is {self.b:g}", remedy="give a number from 0 to 1")
+
+    def make_analyzer(self, language: str) -> Analyzer:
+        """The analyzer. Raises InputError for an unknown language, for one that is not English under a name that says
+        so, and for a file that holds no stop words."""
+        words = None if self.stop_words is None else read_stop_words(self.stop_words)
+        if self.analyzer == "by-language":
+            return make_analyzer(language, stop_words=words)
+        if language_code(language) != "en":
+            raise InputError(f"{self.analyzer} is for English, and the language is '{plain(language)}'")
+        return make_lucene_english(STOP_WORDS if words is None else words)
+
+
+def read_stop_words(path: Path) -> frozenset[str]:
+    """The words of a file, one a line, in lower case; an empty line is none. Raises InputError with the line."""
+    words: set[str] = set()
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if len(parts := line.split()) > 1:
+            raise InputError(f"has {len(parts)} words, stop words stand one a line", file=path, line=number)
+        words.update(word.lower() for word in parts)
+    if not words:
+        raise InputError("holds no stop words", file=path, remedy="write one a line")
+    return frozenset(words)
+
+
+# Lavrenko and Croft, Relevance-Based Language Models (SIGIR 2001), interpolated with the query as in Abdul-Jaleel et
+# al., UMass at TREC 2004: Novelty and HARD:
+#     weight(t) = λ · P(t | query) + (1 - λ) · P(t | relevant)
+# P(t | relevant) is, over the passages that BM25 finds first, the sum of (share of t in the passage · score of the
+# passage), cut to the highest terms and scaled to a sum of 1. As in Anserini's Rm3Reranker, whose defaults these are, a
+# passage is cut to its most frequent terms first, terms that more than a tenth of the passages hold are left out (stop
+# words hurt RM3), as are those of one character, and BM25's score takes the place of the query likelihood. Unlike
+# there, terms are not restricted to a-z and 0-9 and 20 characters, since identifiers and other scripts matter here, and
+# equal
+# weights are in the order of terms.
+# It needs the weights of terms, so it expands BM25 alone; a hybrid fuses an expanded one with the others.
+
+PASSAGES, TERMS, WEIGHT = 10, 10, 0.5
+
+_LARGEST_SHARE = 0.1  # of the passages that may hold a term that is added
+_SHORTEST = 2  # characters
+
+
+class TermRanker(Ranker, Protocol):
+    """A ranker by terms, which can be given weights."""
+
+    def search_weighted(self, queries: Sequence[Mapping[str, float]], k: int) -> list[Ranking]:
+        """The at most `k` best passages for queries whose terms, as analysed, have weights (0 or more)."""
+        ...
+
+
+class FeedbackTerms:
+    """What each of the texts may add to a query: its terms and how often; made once for any number of `Rm3`."""
+
+    def __init__(self, analyzed: AnalyzedTexts) -> None:
+        counted = analyzed.counted
+        self.analyze, self._names = analyzed.analyze, list(counted.vocabulary)
+        self._numbers = {identifier: number for number, identifier in enumerate(analyzed.ids)}
+        long_enough = np.array([len(name) >= _SHORTEST for name in self._names], np.bool_)
+        kept = (counted.held_by <= _LARGEST_SHARE * len(counted.lengths)) & long_enough
+        columns = np.repeat(np.arange(len(self._names), dtype=np.int32), counted.held_by)
+        chosen = np.flatnonzero(kept[columns])
+        chosen = chosen[np.argsort(counted.passages[chosen], kind="stable")]
+        self._columns, self._counts = columns[chosen], counted.counts[chosen]
+        self._starts = np.searchsorted(counted.passages[chosen], np.arange(len(counted.lengths) + 1))
+
+    def terms(self, identifier: str) -> dict[str, float]:
+        """Of the passage of that id."""
+        passage = self._numbers[identifier]
+        rows = slice(self._starts[passage], self._starts[passage + 1])
+        pairs = zip(self._columns[rows].tolist(), self._counts[rows].tolist(), strict=True)
+        return {self._names[column]: float(count) for column, count in pairs}
+
+
+class Rm3:
+    """`bm25` searched by queries expanded by `feedback`, which is of the same texts.
+
+    passages: how many of the first search are taken for relevant. terms: how many are added. weight: λ, of the query's
+    own, 0 to 1. A query of which nothing is found stays as it is.
+    """
+
+    def __init__(
+        self,
+        bm25: TermRanker,
+        feedback: FeedbackTerms,
+        *,
+        passages: int = PASSAGES,
+        terms: int = TERMS,
+        weight: float = WEIGHT,
+    ) -> None:
+        self._bm25, self._feedback = bm25, feedback
+        self._passages, self._terms, self._weight = passages, terms, weight
+
+    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
+        """The at most `k` best passages for each expanded query."""
+        return self._bm25.search_weighted(self.expanded(queries), k)
+
+    def expanded(self, queries: Sequence[str]) -> list[dict[str, float]]:
+        """The terms of each expanded query, as analysed, with their weights, which sum to 1 (or none)."""
+        found = self._bm25.search(queries, self._passages)
+        rows = zip(self._feedback.analyze(queries), found, strict=True)
+        return [self._interpolated(_scaled(Counter(terms)), self._relevance_model(first)) for terms, first in rows]
+
+    def _relevance_model(self, found: Ranking) -> dict[str, float]:
+        parts: dict[str, list[float]] = {}
+        for identifier, score in found:
+            for term, share in _scaled(_highest(self._feedback.terms(identifier), self._terms)).items():
+                parts.setdefault(term, []).append(share * score)
+        return _scaled(_highest({term: math.fsum(shares) for term, shares in parts.items()}, self._terms))
+
+    def _interpolated(self, query: Mapping[str, float], relevant: Mapping[str, float]) -> dict[str, float]:
+        if not relevant:
+            return dict(query)
+        weight = self._weight
+        terms = sorted({*query, *relevant})
+        return {term: weight * query.get(term, 0) + (1 - weight) * relevant.get(term, 0) for term in terms}
+
+
+def _highest(weights: Mapping[str, float], n: int) -> dict[str, float]:
+    return dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:n])
+
+
+def _scaled(weights: Mapping[str, float]) -> dict[str, float]:
+    total = math.fsum(weights.values())
+    return {term: weight / total for term, weight in weights.items()} if total > 0 else {}

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ragassay.arrays import Singles
+from ragassay.calls.caller import Caller
+from ragassay.calls.served import Failed, ServerCall
 from ragassay.cores import Cores
-from ragassay.digests import digest_file, digest_json
 from ragassay.errors import InputError, MissingExtra
-from ragassay.models.compiled import INT8, Backend, compiled
+from ragassay.experiment.own_code import load_own_object, own_identity, said
+from ragassay.files import digest_file, digest_json
 from ragassay.models.encoders import OFFLINE_MODEL, Encoder, model_name
 from ragassay.models.encoders import load_encoder as load_encoder
 from ragassay.models.encoders import prompt_for as prompt_for
+from ragassay.models.onnx import INT8, Backend, compiled
+from ragassay.models.servers import EmbeddingServer, vectors_of
+from ragassay.prompts import count_tokens
 from ragassay.text import plain
 
 from .embedding_cache import EmbeddingCache, Text, Vectors
@@ -151,7 +156,7 @@ class _Loader:
 def model_identity(model: str, backend: Backend = "auto") -> str:
     """What stands for the model in the cache's keys: its name, or for a folder the digest of what is in it.
 
-    A backend belongs to it where its vectors are others than torch's (`ragassay.models.compiled`).
+    A backend belongs to it where its vectors are others than torch's (`ragassay.models.onnx`).
     """
     return f"{_identity(model)} {backend}" if backend == INT8 else _identity(model)
 
@@ -213,3 +218,106 @@ def unit_vectors(raw: Singles, model: str, clean: Sequence[str]) -> Vectors:
     if bad := np.flatnonzero(~(np.isfinite(lengths[:, 0]) & (lengths[:, 0] > 0))).tolist():
         raise InputError(f"embedding model '{plain(model)}' gives no vector for '{plain(clean[bad[0]][:60])}'")
     return np.asarray(raw / lengths, dtype=np.float16)
+
+
+class OwnEncoder:
+    """The object `python:module:name`, loaded when a text needs it; it gets texts as they are, without prefixes.
+
+    It runs in this process: what it asks and pays is in no plan and no limit.
+    """
+
+    prompts: Mapping[str, str | None] = {"query": "", "document": ""}
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self._name, self._folder, self.identity = name, folder, own_identity(name, folder)
+
+    def encode_query(self, inputs: list[str], *, prompt: str, batch_size: int, show_progress_bar: bool) -> Any:
+        """(texts, dimensions). Raises InputError with what the user's code raised."""
+        del prompt, batch_size, show_progress_bar
+        own = self._own
+        return self._rows(lambda: [own.embed_query(text) for text in inputs], len(inputs))
+
+    def encode_document(self, inputs: list[str], *, prompt: str, batch_size: int, show_progress_bar: bool) -> Any:
+        """As `encode_query`."""
+        del prompt, batch_size, show_progress_bar
+        own = self._own
+        return self._rows(lambda: own.embed_documents(list(inputs)), len(inputs))
+
+    @cached_property
+    def _own(self) -> Any:
+        return load_own_object(self._name, self._folder, "embed_documents")
+
+    def _rows(self, embed: Callable[[], Any], n: int) -> Any:
+        try:
+            rows = np.asarray(embed(), dtype=np.float32)
+        except (Exception, SystemExit) as error:
+            raise InputError(f"{plain(self._name)} cannot embed ({said(error)})") from error
+        if rows.ndim != 2 or len(rows) != n:
+            raise InputError(f"{plain(self._name)} gives an array of {rows.shape} for {n} texts")
+        return rows
+
+
+BATCH_TEXTS, BATCH_TOKENS = 32, 16_384
+"""The most of one call: TEI takes 32 texts unless it is started otherwise."""
+
+LABEL = "embed"
+
+
+class ServedEmbedder(Embedder):
+    """The embeddings of a server's model, from the cache or asked for; what a killed run had is not paid again.
+
+    A search is timed with the query's vector at hand (`anew` changes nothing): the server's own time, which stands in
+    `server-calls.jsonl`, is not asked for again and again.
+    """
+
+    def __init__(self, server: EmbeddingServer, cache: EmbeddingCache, caller: Caller) -> None:
+        super().__init__(server.model, cache)
+        self._server, self._caller = server, caller
+        caller.uses_server(server.model)
+
+    @contextmanager
+    def anew(self) -> Iterator[None]:
+        """Inside, `vectors` still gives what the cache has."""
+        yield
+
+    def _make(self, texts: Iterable[Text], missing: Set[bytes]) -> None:
+        """Raises InputError where a batch fails or has vectors of another length; what came is kept."""
+        known, error = self._cache.known(), None
+        calls = (self._call(keys, batch) for keys, batch in self._batches(texts, missing))
+        n = -(-len(missing) // BATCH_TEXTS)
+        for _, got in self._caller.serve(calls, n, all_or_none=True):
+            if isinstance(got, Failed):
+                error = error or got.error
+                continue
+            if known.dimensions != got.shape[1]:
+                error = error or f"gives vectors of {got.shape[1]} numbers, where there are some of {known.dimensions}"
+        if error:
+            remedy = "what came is kept: run again to go on, or name another model"
+            raise InputError(f"{self._model} cannot embed: {error}", remedy=remedy)
+
+    def _batches(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[tuple[list[bytes], list[Text]]]:
+        """The missing texts, each once, as many together as one call takes."""
+        for chunk in self._chunks(texts, missing):
+            keys, batch, tokens = list[bytes](), list[Text](), 0
+            for key, text in zip(chunk.keys, chunk.texts, strict=True):
+                more = count_tokens(text.text)
+                if batch and (len(batch) == BATCH_TEXTS or tokens + more > BATCH_TOKENS):
+                    yield keys, batch
+                    keys, batch, tokens = [], [], 0
+                keys, batch, tokens = [*keys, key], [*batch, text], tokens + more
+            yield keys, batch
+
+    def _call(self, keys: list[bytes], batch: list[Text]) -> ServerCall[Singles]:
+        clean, known = [self._clean(text) for text in batch], self._cache.known()
+
+        def keep(raw: Singles) -> None:
+            if known.dimensions in {None, raw.shape[1]}:
+                self._cache.add(keys, unit_vectors(raw, self._model, clean))
+
+        read = partial(vectors_of, n=len(clean))
+        tokens = sum(map(count_tokens, clean))
+        return ServerCall(LABEL, self._model, len(clean), tokens, partial(self._server.ask, clean), read, keep)
+
+    def _clean(self, text: Text) -> str:
+        """The text behind its model's prefix; a lone surrogate is not text."""
+        return prompt_for(self._model, {}, text.kind) + text.text.encode("utf-8", "replace").decode()

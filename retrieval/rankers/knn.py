@@ -12,9 +12,8 @@ import numpy.typing as npt
 from ragassay.arrays import Singles
 
 from .embedding import Embedder
-from .embedding_cache import Text, Vectors
+from .embedding_cache import Text, Vectors, on_disk
 from .ranker import Ranking, best_first
-from .vector_store import on_disk
 
 DIGITS = 5
 

@@ -7,27 +7,47 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
+from ragassay.arrays import Floats
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.own_code import check_own_object, is_own
-from ragassay.experiment.table import MODEL_PATTERN
+from ragassay.experiment.tables import MODEL_PATTERN
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.cross_encoders import check_pair_scorer
+from ragassay.files import read_text
+from ragassay.models.encoders import check_pair_scorer
 from ragassay.models.endpoint import PROVIDERS, check_model
-from ragassay.models.reachable import check_reachable, why_unreachable
-from ragassay.models.rerank_server import PREFIX, RerankServer, check_rerank_server
+from ragassay.models.servers import RERANK_SERVER_PREFIX as PREFIX
+from ragassay.models.servers import (
+    TEXTS_PER_SEARCH,
+    RerankServer,
+    check_reachable,
+    check_rerank_server,
+    why_unreachable,
+)
+from ragassay.prompts import count_tokens, reply_tokens
 from ragassay.text import plain
 
 from ..rankers.embedding import model_identity
-from .compressor import CompressorReranker
-from .cross_encoder import CrossEncoderReranker, Progress
-from .listwise import ListwiseReranker
-from .reranker import Reranker
-from .score_cache import ScoreCache
-from .server import ServerReranker
+from ..rankers.ranker import Ranking
+from .rerankers import (
+    LABEL,
+    PROMPT,
+    CompressorReranker,
+    CrossEncoderReranker,
+    ListwiseReranker,
+    Progress,
+    Reranker,
+    ScoreCache,
+    ServerReranker,
+    windows,
+)
 
 Kind = Literal["cross-encoder", "server", "listwise", "python"]
 
@@ -74,3 +94,66 @@ def check_reranker(name: str, workspace: Workspace) -> None:
         check_own_object(name, workspace.corpus)
     else:
         check_pair_scorer(name)
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """Calls with the label `rerank`, their tokens, and the searches that a server charges by."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    searches: int
+
+
+def foreseen(name: str, n_queries: int, depth: int, passage_tokens: float, query_tokens: float) -> Foreseen:
+    """What `n_queries` queries take with `depth` passages each, as though no reply were kept; all 0 for what is asked
+    nowhere. Raises InputError as `kind_of` does."""
+    kind = kind_of(name)
+    if kind == "server":
+        tokens = n_queries * depth * (passage_tokens + query_tokens)
+        return Foreseen(n_queries, round(tokens), 0, n_queries * -(-depth // TEXTS_PER_SEARCH))
+    if kind == "listwise":
+        sizes = [stop - start for start, stop in windows(depth)]
+        told = count_tokens(read_text(PROMPT)) + query_tokens
+        tokens = n_queries * sum(told + size * passage_tokens for size in sizes)
+        written = n_queries * sum(reply_tokens(LABEL, size) for size in sizes)
+        return Foreseen(n_queries * len(sizes), round(tokens), written, 0)
+    return Foreseen(0, 0, 0, 0)
+
+
+def mmr(ranking: Ranking, query: Floats, vectors: Mapping[str, Floats], lam: float, k: int | None = None) -> Ranking:
+    """The `k` passages (all without one) by maximal marginal relevance (Carbonell and Goldstein 1998, SIGIR).
+
+    Each time that passage is taken which has the largest lam * sim(passage, query) - (1 - lam) * max sim(passage, taken
+    ones), sim being the cosine: of `query` (dimensions,) and `vectors`, by passage id. lam = 1 ranks by likeness to the
+    query alone, lam = 0 by difference alone. The score of a passage is what it was taken for, -1 to 1, but never above
+    that of one taken before; equal ones are taken in the order of `ranking`. Raises ValueError for lam outside 0 to 1,
+    KeyError for a passage without a vector.
+    """
+    if not 0 <= lam <= 1:
+        raise ValueError(f"lam is {lam}, which is not from 0 to 1")
+    wanted = len(ranking) if k is None else min(k, len(ranking))
+    if not wanted:
+        return []
+    rows = _units(np.array([vectors[passage] for passage, _ in ranking], np.float64))
+    relevance, likeness = rows @ _units(np.asarray(query, np.float64)[None])[0], rows @ rows.T
+    taken, nearest = list[tuple[int, float]](), np.zeros(len(ranking))
+    for _ in range(wanted):
+        worth = lam * relevance - (1 - lam) * nearest
+        worth[[at for at, _ in taken]] = -np.inf
+        best = int(np.argmax(np.round(worth, 9)))
+        score = min(float(worth[best]), taken[-1][1]) if taken else float(worth[best])
+        nearest = likeness[best] if not taken else np.maximum(nearest, likeness[best])
+        taken.append((best, score))
+    return [(ranking[at][0], score) for at, score in taken]
+
+
+def _units(rows: Floats) -> Floats:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.where(lengths > 0, lengths, 1.0), np.float64)
+
+
+def above(ranking: Ranking, threshold: float) -> Ranking:
+    """The passages whose score is at least `threshold`, which may be none."""
+    return [(passage, score) for passage, score in ranking if score >= threshold]

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
-from ragassay.experiment.table import file_name
+from ragassay.experiment.tables import file_name
 from ragassay.experiment.variant_settings import RetrieverSettings
+from ragassay.experiment.variants import Variant
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_records, write_records
+from ragassay.models.requests import Batch, Reply, Request
+from ragassay.prompts import Prompt
+from ragassay.records import Query
+from ragassay.text import plain
 
 from ..agents import REWRITE_PROMPT
-from . import WAY_PROMPTS
+from ..agents.rag import Rewrite, distinct, rewrite_request
+from ..rankers.ranker import Failed
+from ..rewriting import WAY_PROMPTS
 
 Way = Literal["fusion", "hyde", "decompose", "step-back"]
 
@@ -68,3 +79,183 @@ def rewrites_file(workspace: Workspace, one: Rewriting) -> Path:
 def batch_label(one: Rewriting, experiment: Experiment) -> str:
     """That of RAG-Fusion's requests, where it is these."""
     return "rewrites" if one == of_rag_fusion(experiment) else f"rewrites-{one.way}"
+
+
+# - fusion: other queries beside the original, their rankings fused (RAG-Fusion; Rackauckas 2024, arXiv:2402.03367).
+# - hyde: a passage that could answer, in place of the query (Gao et al. 2023, Precise Zero-Shot Dense Retrieval without
+#   Relevance Labels, arXiv:2212.10496). The paper takes the mean of the embeddings of eight such passages and the
+# query,   all embedded as documents; here it is one passage, embedded as a query is, so that every retriever can search
+# it.
+# - decompose: the simpler questions that it consists of, in place of the query, their rankings fused (Khot et al. 2023,
+#   Decomposed Prompting, arXiv:2210.02406; Press et al. 2023, self-ask, arXiv:2210.03350). In the papers a question may
+#   rest on the answer to one before it; here all are written at once.
+# - step-back: a more general question beside the original, both rankings fused (Zheng et al. 2024, Take a Step Back,
+#   arXiv:2310.06117). The paper puts both lists of passages into the prompt; here k of them are left.
+
+BESIDE = ("fusion", "step-back")
+"""The ways of which the original query is searched too."""
+
+
+class _Filled(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*")
+    @classmethod
+    def _says_something(cls, value: str | list[str]) -> str | list[str]:
+        if not any(text.strip() for text in ([value] if isinstance(value, str) else value)):
+            raise ValueError("there is nothing in it")
+        return value
+
+
+class HypotheticalPassage(_Filled):
+    """The reply to `hyde`."""
+
+    passage: str = Field(description="the passage")
+
+
+class SimplerQuestions(_Filled):
+    """The reply to `decompose`."""
+
+    questions: list[str] = Field(description="the simpler questions, one string each")
+
+
+class GeneralQuestion(_Filled):
+    """The reply to `step-back`."""
+
+    question: str = Field(description="the more general question")
+
+
+_REPLIES: dict[Way, type[BaseModel]] = {
+    "hyde": HypotheticalPassage,
+    "decompose": SimplerQuestions,
+    "step-back": GeneralQuestion,
+}
+
+
+def request_for(way: Way, prompt: Prompt, question: str, count: int) -> Request:
+    """The request for at most `count` queries; of fusion the same as RAG-Fusion's."""
+    if way == "fusion":
+        return rewrite_request(prompt, question, count)
+    values = {"question": question, "count": count} if way in OF_SEVERAL else {"question": question}
+    return Request(prompt.render(values), schema=_REPLIES[way])
+
+
+def rewritten(way: Way, query: Query, reply: Reply, count: int) -> Rewrite:
+    """The record of one reply: at most `count` queries, each once.
+
+    Beside the original a repeat of it is left out (whatever the case and spaces), and where nothing else is there it is
+    an error; a question that is not to be split may be the query itself.
+    """
+    if reply.error is not None:
+        return _failed(query, reply, reply.error)
+    known = [query.text] if way in BESIDE else []
+    queries = distinct(_written(reply), known)[:count]
+    if not queries:
+        return _failed(query, reply, "the reply only repeats the question")
+    return Rewrite(query_id=query.id, queries=queries, usage=reply.usage, latency_s=reply.latency_s)
+
+
+def searched_texts(way: Way, query: str, rewrite: Rewrite) -> list[str]:
+    """What is searched for the query; where it is several texts, their rankings are fused by reciprocal ranks.
+
+    Empty where the rewriting failed.
+    """
+    if rewrite.error is not None:
+        return []
+    return [query, *rewrite.queries] if way in BESIDE else list(rewrite.queries)
+
+
+def _written(reply: Reply) -> Sequence[str]:
+    """The texts of a reply, whichever field they stand in."""
+    (value,) = (reply.value.model_dump() if reply.value else {"": []}).values()
+    return [value] if isinstance(value, str) else value
+
+
+def _failed(query: Query, reply: Reply, error: str) -> Rewrite:
+    return Rewrite(query_id=query.id, usage=reply.usage, latency_s=reply.latency_s, error=error)
+
+
+Rewrites = Mapping[Rewriting, Mapping[str, Rewrite]]
+"""For each rewriting, query id to what became of the query."""
+
+Searched = Callable[[str], Sequence[str] | Failed]
+"""The texts that are searched for a query's text, or why there are none."""
+
+
+class Asks(Protocol):
+    """What answers batches of requests: a `Caller`."""
+
+    def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]: ...
+
+
+def rewrite_for_variants(workspace: Workspace, queries: Sequence[Query], caller: Asks) -> Rewrites:
+    """What every variant asks for; written to `rewrites/WAY….jsonl`, a record a query in the test set's order."""
+    rewrites = rewrite_queries(workspace, queries, rewritings_for(workspace.experiment), caller)
+    for one, rows in rewrites.items():
+        write_records(rewrites_file(workspace, one), list(rows.values()))
+    return rewrites
+
+
+def read_rewrites(workspace: Workspace, queries: Sequence[Query], wanted: Collection[Rewriting]) -> Rewrites:
+    """What was written of these. Raises InputError where a file or a query is not there."""
+    found: dict[Rewriting, dict[str, Rewrite]] = {}
+    for one in wanted:
+        path = rewrites_file(workspace, one)
+        found[one] = {row.query_id: row for row in read_records(path, Rewrite)}
+        for query in queries:
+            if query.id not in found[one]:
+                problem = f"query '{plain(query.id)}' is not in it"
+                raise InputError(problem, file=path, remedy="run `ragassay screen` again")
+    return found
+
+
+def rewrite_queries(
+    workspace: Workspace, queries: Sequence[Query], wanted: Collection[Rewriting], caller: Asks
+) -> dict[Rewriting, dict[str, Rewrite]]:
+    """Each rewriting that is wanted, all in one ask; every query is in each, with its error where it failed.
+
+    Nothing is written. Equal requests are one, also those that RAG-Fusion makes. Raises what the caller does.
+    """
+    order = sorted(wanted)
+    prompts = {way: Prompt.load(prompt_file(workspace, way)) for way in {one.way for one in order}}
+    owed = [[request_for(one.way, prompts[one.way], query.text, one.n) for query in queries] for one in order]
+    batches = [
+        Batch(batch_label(one, workspace.experiment), one.model, tuple(dict.fromkeys(requests)))
+        for one, requests in zip(order, owed, strict=True)
+    ]
+    found = caller.ask(batches) if batches else []
+    return {
+        one: _records(one, queries, requests, dict(zip(batch.requests, replies, strict=True)))
+        for one, requests, batch, replies in zip(order, owed, batches, found, strict=True)
+    }
+
+
+def searched_by(rewrites: Rewrites, queries: Sequence[Query], experiment: Experiment) -> Callable[[Variant], Searched]:
+    """For a variant whose queries a model rewrites, what it searches for each of them.
+
+    A text that is no query of the test set, as one that another rewriting wrote, is searched as it is.
+    """
+
+    def of_variant(variant: Variant) -> Searched:
+        rewriting = rewriting_of(variant.settings, experiment)
+        assert rewriting is not None, f"{variant.name} rewrites nothing"
+        rows = {query.text: rewrites[rewriting][query.id] for query in queries}
+
+        def texts(text: str) -> Sequence[str] | Failed:
+            row = rows.get(text)
+            if row is None:
+                return [text]
+            if row.error is not None:
+                return Failed(f"rewriting the query failed: {row.error}")
+            return searched_texts(rewriting.way, text, row)
+
+        return texts
+
+    return of_variant
+
+
+def _records(
+    one: Rewriting, queries: Sequence[Query], requests: Sequence[Request], replies: Mapping[Request, Reply]
+) -> dict[str, Rewrite]:
+    pairs = zip(queries, requests, strict=True)
+    return {query.id: rewritten(one.way, query, replies[request], one.n) for query, request in pairs}

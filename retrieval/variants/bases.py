@@ -11,22 +11,28 @@ from ragassay.experiment.variants import Variant
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Passage
 
-from ..agents.python_ranker import PythonRanker
-from ..combined.searched import Searched
-from ..combined.small_to_big import SmallToBig, sections_of
-from ..encoded.late_interaction import LateInteraction, token_source
-from ..encoded.row_cache import Layout, RowCache
-from ..encoded.sparse import Sparse, sparse_source
-from ..opensearch.engine import Engine
-from ..opensearch.homes import Homes
-from ..opensearch.variants import ServerVariants
-from ..rankers.bm25 import K1, AnalyzedTexts, B, Bm25
+from ..agents.python_agent import PythonRanker
+from ..opensearch.engine import Engine, Homes, ServerVariants
+from ..rankers.bm25 import (
+    K1,
+    PASSAGES,
+    TERMS,
+    WEIGHT,
+    AnalyzedTexts,
+    AnalyzerName,
+    B,
+    Bm25,
+    FeedbackTerms,
+    Lexical,
+    Rm3,
+    TermRanker,
+)
+from ..rankers.combined import Searched, SmallToBig, sections_of
 from ..rankers.embedding import Embedder, Progress, model_identity
 from ..rankers.embedding_cache import Text
+from ..rankers.encoded import LateInteraction, Layout, RowCache, Sparse, sparse_source, token_source
 from ..rankers.knn import Knn
-from ..rankers.lexical import AnalyzerName, Lexical
 from ..rankers.ranker import IndexedTexts, Ranker
-from ..rankers.rm3 import PASSAGES, TERMS, WEIGHT, FeedbackTerms, Rm3, TermRanker
 
 Key = tuple[object, ...]
 

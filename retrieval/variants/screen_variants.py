@@ -2,28 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from math import ceil
 from typing import Any
 
 import numpy as np
 
 from ragassay.calls.caller import Caller
-from ragassay.errors import NothingCame
+from ragassay.errors import InputError, NothingCame
+from ragassay.experiment.variant_settings import SECTIONS, RetrieverSettings
 from ragassay.experiment.variants import Variant
-from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.files import read_records, write_records
+from ragassay.experiment.workspace import StageOutcome, VariantRun, Workspace, count_by_chunking, limits_of, settings_of
+from ragassay.files import read_records, write_records, write_run
+from ragassay.models.encoders import check_encoder
+from ragassay.prompts import passage_tokens
 from ragassay.records import Passage, Query
-from ragassay.screening import VariantRun, limits_of, settings_of
 from ragassay.text import plain
-from ragassay.tokens import passage_tokens
-from ragassay.trec import write_run
 
+from ..agents.own_agents import source_problem
+from ..agents.python_agent import PythonRanker
 from ..dependencies import search_key
 from ..rank_queries import read_queries
-from .at_hand import check_passages
+from ..rerankers.opening import check_reranker
+from ..retrievers import check_embedding
 from .bases import Base
 from .searching import RewrittenBy, VariantFound, VariantRankers
+
+
+def variant_checks(workspace: Workspace, *, run_code: bool) -> Collection[Callable[[], None]]:
+    """A check for each thing that a [[retriever]] needs; it raises InputError where that is not there.
+
+    The user's modules are imported only where their code may `run_code`; without, what their source tells is checked.
+    """
+    default = workspace.experiment.retrieval.embedding
+    checks: dict[tuple[str, str], Callable[[], None]] = {}
+    for one in workspace.experiment.retriever:
+        named, model = f"retriever '{one.name}'", one.embedding or default
+        if one.rerank:
+            checks["rerank", one.rerank] = partial(check_reranker, one.rerank, workspace)
+        if one.kind in ("sparse", "late-interaction"):
+            checks["encoder", model] = partial(check_encoder, model, named)
+        if one.kind == "knn" or one.mmr is not None:
+            checks["embedding", model] = partial(check_embedding, model, workspace, named)
+        if one.kind == "python":
+            checks["own", str(one.callable)] = partial(_check_own, one, workspace, run_code)
+    return checks.values()
+
+
+def check_passages(workspace: Workspace) -> None:
+    """Raises InputError where a variant hands over more passages than there are, or searches where there is none."""
+    experiment, file = workspace.experiment, workspace.corpus / "experiment.toml"
+    sections = {one.name for one in experiment.chunkings if one.returns == "section"}
+    counts = count_by_chunking(workspace.passages)
+    for variant in experiment.variants.all:
+        unit = "sections" if variant.chunking in sections else "passages"
+        n, (k, _) = counts[SECTIONS if unit == "sections" else variant.chunking], limits_of(variant, experiment)
+        named = f"retriever '{variant.name}'"
+        if not counts[variant.chunking]:
+            remedy = "run `ragassay ingest` if it is new; else see how it cuts, or what could be read of the documents"
+            raise InputError(f"{named}: the chunking '{variant.chunking}' gives no passage", file=file, remedy=remedy)
+        if k and k > n:
+            problem = f"{named}: k is {k}, and the chunking '{variant.chunking}' has {n} {unit}"
+            remedy = "lower it there, say how much by tokens, or add documents"
+            raise InputError(problem, file=file, remedy=remedy)
+
+
+def _check_own(one: RetrieverSettings, workspace: Workspace, run_code: bool) -> None:
+    if run_code:
+        PythonRanker(one.name, str(one.callable), workspace.corpus, frozenset(), at_once=1).close()
+    elif problem := source_problem(str(one.callable), workspace.corpus, 2):
+        file = workspace.corpus / "experiment.toml"
+        remedy = "name a function from a query's text and k to ids of passages, or a LangChain retriever"
+        raise InputError(f"retriever '{one.name}': {one.callable}: {problem}", file=file, remedy=remedy)
+
 
 TIMED = 20
 """So many queries are searched for one at a time, spread evenly over the test set."""

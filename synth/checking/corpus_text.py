@@ -5,19 +5,27 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.evidence.documents import Documents
-from ragassay.experiment.corpus import read_passages
+from ragassay.evidence import PASSAGE, QUOTE, Documents, Span, span_of
+from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.workspace import Workspace, read_passages
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
+from ragassay.text import one_line
 
-from ..choosing.best_passage import Passages
+from ..choosing.features import Passages
+from ..formats import PDF, kind_of
+from ..ingest import ingest
+from .test_set import Item, Piece
 from .wording import scripts_of
 
 WINDOW, STEP = 200, 160
@@ -164,3 +172,118 @@ def _pieces(text: str) -> Iterator[str]:
         piece = text[start : start + length]
         if start == 0 or 2 * len(piece) >= length:
             yield piece
+
+
+THERE = 0.25
+"""Share of a text's pieces that must stand in the corpus (docs/check.md has what it was measured on)."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One piece of evidence. text, doc, span: as far as they are known. fault: why it is not in the corpus.
+
+    share: of a text from elsewhere, how much of it stands there, 0 to 1. judged: whether it could be looked up.
+    """
+
+    text: str = ""
+    doc: str | None = None
+    span: Span | None = None
+    fault: str | None = None
+    share: float | None = None
+    judged: bool = True
+
+
+def evidence_of(item: Item, corpus: CorpusText) -> tuple[Found, ...]:
+    """Each piece of the item's evidence, looked up; none where it brings none."""
+    return tuple(_found(piece, corpus) for piece in item.evidence)
+
+
+def _found(piece: Piece, corpus: CorpusText) -> Found:
+    if isinstance(piece, str):
+        return _text(piece, corpus)
+    if frozenset(piece) == PASSAGE and corpus.pages is None:
+        return _passage(str(piece["passage"]), corpus)
+    if corpus.pages is None:
+        return _without_pages(piece, corpus)
+    try:
+        span = span_of(piece, corpus.pages, lambda: corpus.passages)
+    except InputError as error:
+        if frozenset(piece) == PASSAGE and piece["passage"] in corpus.passages:
+            return _passage(str(piece["passage"]), corpus)  # it does not say where it stands
+        return Found(str(piece.get("quote", "")), fault=error.problem)
+    return Found(corpus.pages.text(span.doc)[span.start : span.end], span.doc, span)
+
+
+def _text(text: str, corpus: CorpusText) -> Found:
+    share = corpus.share_of(text)
+    if share < THERE:
+        shown = one_line(text)
+        shown = shown if len(shown) <= 60 else shown[:60] + "…"
+        return Found(text, fault=f"{_share(share)} of “{shown}” stands in the corpus", share=share)
+    doc = corpus.document_with(text)
+    span = corpus.pages.of_quote(doc, text) if corpus.pages and doc else None
+    return Found(text, doc, span, share=share)
+
+
+def _share(share: float) -> str:
+    return f"only {share:.0%}" if share else "nothing"
+
+
+def _passage(name: str, corpus: CorpusText) -> Found:
+    if (passage := corpus.passages.get(name)) is None:
+        return Found(fault=f"the passage '{name}' is not in the corpus")
+    return Found("\n".join(filter(None, (passage.title, passage.text))), document_of(passage))
+
+
+def _without_pages(piece: Mapping[str, Any], corpus: CorpusText) -> Found:
+    """Without pages.jsonl a document and a quote can be looked up; pages and offsets cannot."""
+    doc = piece["doc"]
+    if doc not in corpus.documents:
+        return Found(fault=f"names the document '{doc}', of which there is no text")
+    if frozenset(piece) == QUOTE:
+        return _text(piece["quote"], corpus)
+    return Found(doc=doc, judged=False)
+
+
+NO_MODEL = {"model": "file:none"}
+
+
+def read_corpus(
+    place: Path, language: str | None = None, progress: Callable[[int, int], None] | None = None
+) -> tuple[CorpusText, tuple[str, ...]]:
+    """The corpus, and what is to be said of reading it.
+
+    A folder with neither pages.jsonl nor corpus.jsonl is read as `ragassay ingest` does, by its experiment.toml where
+    there is one, into a folder that is gone afterwards. language: ISO 639; without it that of experiment.toml, or "en".
+    Raises InputError.
+    """
+    made = any((place / name).exists() for name in ("pages.jsonl", "corpus.jsonl"))
+    if made or not place.is_dir() or not _kinds(place):
+        return open_corpus(place, language or _language(place)), ()
+    with TemporaryDirectory(prefix="ragassay-check-") as folder:
+        workspace = Workspace(place, Path(folder), _experiment(place))
+        outcome = ingest(workspace, progress)
+        corpus = open_corpus(Path(folder), language or workspace.experiment.corpus.language)
+    return CorpusText(
+        place, corpus.documents, corpus.pages, corpus.passages, corpus.sections, corpus.language
+    ), outcome.notices
+
+
+def _kinds(place: Path) -> set[str]:
+    """Of the documents in the folder."""
+    return {kind for path in place.rglob("*") if (kind := kind_of(path.name))}
+
+
+def _experiment(place: Path) -> Experiment:
+    """The folder's own, without further chunkings; else nothing but defaults, for PDFs or what else is there."""
+    if not (place / "experiment.toml").exists():
+        ingested = {"kinds": [PDF] if PDF in (kinds := _kinds(place)) else sorted(kinds)}
+        return Experiment.model_validate(
+            {"ingest": ingested, "questions": {"source": "own"}, "answer": NO_MODEL, "judge": NO_MODEL}
+        )
+    return load_experiment(place / "experiment.toml").model_copy(update={"chunking": ()})
+
+
+def _language(place: Path) -> str:
+    file = place / "experiment.toml"
+    return load_experiment(file).corpus.language if file.exists() else "en"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ragassay.errors import InputError
-from ragassay.evidence.forms import given_pieces
-from ragassay.files import check_length
+from ragassay.evidence import given_pieces
+from ragassay.files import check_length, read_json, read_qrels, read_text, write_text
 from ragassay.layouts.cells import as_list
-from ragassay.layouts.rows import Row, read_rows
-from ragassay.perturbed import original_of
-from ragassay.text import plain
-from ragassay.trec import read_qrels
+from ragassay.layouts.rows import LISTS, Row, read_rows, table_rows
+from ragassay.queries import original_of
+from ragassay.records import Figure, QuestionsCheck, Record
+from ragassay.text import plain, safe_cell
 
 TEXT = ("text", "user_input", "question", "query", "input")
 """Fields that hold the question, the first that is there."""
@@ -37,7 +40,7 @@ LAYOUTS = (
 _HOP = re.compile(r"^\s*<\d+-hop>\s*")
 
 Piece = str | Mapping[str, Any]
-"""Evidence: a text that is said to be of the corpus, or one of the forms of `ragassay.evidence.forms`."""
+"""Evidence: a text that is said to be of the corpus, or one of the forms of `ragassay.evidence`."""
 
 
 @dataclass(frozen=True)
@@ -144,3 +147,210 @@ def _check_ids(items: Sequence[Item], path: Path) -> None:
             problem = f"{here}the id '{plain(item.id)}' is also that of {where}"
             raise InputError(problem, file=path, line=item.line, remedy="give each question an id of its own")
         first[item.id] = item
+
+
+VERDICTS = ("accept", "reject")
+_NEEDED = ("id", "row", "verdict")
+
+
+def write_accepted(path: Path, sheet: Path, out: Path) -> tuple[int, int]:
+    """Write to `out` the questions of the set `path` that `sheet` accepts; how many those are, and of how many.
+
+    Lines and rows of a table are copied as they stand, items of a JSON list written anew; what `ragassay perturb` made
+    of a question goes with it. Raises InputError, with the line of the sheet, for a verdict that is neither accept nor
+    reject, a row that is not the set's, twice or missing.
+    """
+    if out.resolve() in (path.resolve(), sheet.resolve()):
+        raise InputError("would be overwritten", file=out, remedy="name another file with --out")
+    items = read_test_set(path)
+    accepted = _accepted(items, sheet)
+    if not accepted:
+        raise InputError("accepts no question", file=sheet, remedy="write accept into the column verdict of some row")
+    write_text(out, _listed(path, accepted) if items[0].line is None else _copied(path, items, accepted))
+    return len(accepted), len(items)
+
+
+def _accepted(items: Sequence[Item], sheet: Path) -> list[Item]:
+    found: dict[int, bool] = {}
+    for _, line, cells in table_rows(sheet, ","):
+        missing = next((name for name in _NEEDED if name not in cells), None)
+        if missing:
+            raise InputError(f"has no column {missing}", file=sheet, remedy="give the sheet that check --out wrote")
+        item = _item_of(items, cells, sheet, line)
+        if item.row in found:
+            raise InputError(f"has row {item.row} of the set a second time", file=sheet, line=line, remedy="delete one")
+        found[item.row] = _verdict(str(cells["verdict"]), sheet, line)
+    verdicts = {item.id: found[item.row] for item in items if item.row in found}
+    made = {item.row: original for item in items if (original := original_of(item.metadata)) is not None}
+    found = {row: verdicts.get(original, False) for row, original in made.items()} | found
+    left = [item for item in items if item.row not in found]
+    if left:
+        problem = f"lacks {len(left)} of the set's {len(items)} questions, first '{plain(left[0].id)}'"
+        raise InputError(problem, file=sheet, remedy="keep every row, and write reject where a question is to go")
+    return [item for item in items if found[item.row]]
+
+
+def _item_of(items: Sequence[Item], cells: Any, sheet: Path, line: int | None) -> Item:
+    number = str(cells["row"]).strip()
+    known = number.isascii() and number.isdigit() and len(number) < 10 and 1 <= int(number) <= len(items)
+    if not known or cells["id"] != safe_cell(items[int(number) - 1].id):
+        problem = f"'{plain(str(cells['id'])[:60])}' is not question {plain(number[:20]) or '(blank)'} of the set"
+        raise InputError(problem, file=sheet, line=line, remedy="give the sheet of this set, its id and row unchanged")
+    return items[int(number) - 1]
+
+
+def _verdict(cell: str, sheet: Path, line: int | None) -> bool:
+    verdict = cell.strip().lower()
+    if verdict not in VERDICTS:
+        problem = f"the verdict is '{plain(cell[:60])}'" if verdict else "has no verdict"
+        raise InputError(problem, file=sheet, line=line, remedy="write accept or reject")
+    return verdict == VERDICTS[0]
+
+
+def _copied(path: Path, items: Sequence[Item], accepted: Sequence[Item]) -> str:
+    """What stands before the first item, and the lines of those accepted, each up to where the next one begins."""
+    table = path.suffix.lower() in {".csv", ".tsv"}
+    text = read_text(path)
+    lines = list(io.StringIO(text, newline="")) if table else [f"{line}\n" for line in text.split("\n")]
+    starts = [(item.line or 1) - 1 for item in items] + [len(lines)]
+    kept = [_ended("".join(lines[starts[item.row - 1] : starts[item.row]])) for item in accepted]
+    return "".join([*lines[: starts[0]], *kept])
+
+
+def _ended(lines: str) -> str:
+    """Without blank lines at its end, which a table's last cell does not have, and with one line end."""
+    end = "\r\n" if lines.endswith("\r\n") else "\n"
+    return lines.rstrip("\r\n") + end
+
+
+def _listed(path: Path, accepted: Sequence[Item]) -> str:
+    value = read_json(path)
+    rows = {item.row for item in accepted}
+
+    def kept(values: Sequence[Any]) -> list[Any]:
+        return [one for number, one in enumerate(values, 1) if number in rows]
+
+    if isinstance(value, dict):
+        name = next(name for name in LISTS if isinstance(value.get(name), list))
+        value = {**value, name: kept(value[name])}
+    else:
+        value = kept(value)
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+Fault = Literal[
+    "empty",
+    "garbled",
+    "other-script",
+    "model-talk",
+    "not-alone",
+    "near-duplicate",
+    "copy",
+    "evidence-not-in-corpus",
+    "answer-not-held",
+]
+FAULTS: dict[Fault, str] = {
+    "empty": "without a letter or a digit",
+    "garbled": "garbled text",
+    "other-script": "in a script that the corpus has not",
+    "model-talk": "words between a model and its user",
+    "not-alone": "cannot stand alone",
+    "near-duplicate": "asks what another one asks",
+    "copy": "copied from the passage",
+    "evidence-not-in-corpus": "evidence that is not in the corpus",
+    "answer-not-held": "answer that its evidence does not hold",
+}
+"""Every fault in words; the names are a contract."""
+
+
+class Finding(Record):
+    """One fault of one question. row counts questions from 1; line is that of the file, None in a JSON list.
+
+    detail: what was found, in words. other: the id of the question that it repeats.
+    """
+
+    id: str
+    fault: Fault
+    row: int
+    line: int | None
+    detail: str
+    other: str | None = None
+
+
+class Counted(Record):
+    """How many questions have a fault, of the n that could have it; n_not_judged lack what it takes to say so."""
+
+    found: int
+    n: int
+    n_not_judged: int = 0
+
+
+class Covered(Record):
+    """How many documents or sections are asked about, of how many there are."""
+
+    asked: int
+    of: int
+
+
+class Coverage(Record):
+    """Where questions are about: by their evidence (n_by_evidence), or the passage that BM25 finds first (n_by_search).
+
+    n_nowhere: questions that share no word with the corpus. sections: None where they are not known, or where no
+    question says by its evidence where in a document it is.
+    """
+
+    documents: Covered
+    sections: Covered | None
+    n_by_evidence: int
+    n_by_search: int
+    n_nowhere: int
+
+
+class Spread(Record):
+    """A figure's mean with a bootstrap interval over questions, and its quartiles; None without a value."""
+
+    mean: Figure
+    quartiles: tuple[float, float, float] | None
+
+
+class Overlaps(Record):
+    """What questions share with their passage: words in a row, and the share of their content words, 0 to 1."""
+
+    run: Spread
+    shared: Spread
+
+
+class Checked(Record):
+    """The whole check. counts: by fault. overlap, experts_overlap: of the set's and of the experts' questions.
+
+    realism: whether both can be told apart, None where there are no experts' questions. partly_found: ids whose
+    evidence stands in the corpus only in part. notes: what could not be said, and why.
+    """
+
+    set: str
+    corpus: str
+    n: int
+    findings: tuple[Finding, ...]
+    counts: dict[Fault, Counted]
+    coverage: Coverage
+    overlap: Overlaps
+    experts_overlap: Overlaps | None = None
+    realism: QuestionsCheck | None = None
+    partly_found: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+COLUMNS = ("id", "row", "text", "answer", "faults", "details", "verdict")
+
+
+def write_sheet(path: Path, items: Sequence[Item], checked: Checked) -> None:
+    """Write every question, in the set's order, with its faults and an empty `verdict` (accept or reject)."""
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    for item in items:
+        own = [finding for finding in checked.findings if finding.row == item.row]
+        faults, details = " ".join(one.fault for one in own), "; ".join(one.detail for one in own)
+        cells = (item.id, str(item.row), item.text, item.answer or "", faults, details, "")
+        writer.writerow(map(safe_cell, cells))
+    write_text(path, stream.getvalue())

@@ -5,13 +5,145 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from ragassay.text import plain
 
-from ..questions.reject import machine_words
+from ..choosing.features import form_of
+from ..questions.reject import machine_words, shape_of, tokens_of
 from ..questions.stand_alone import leans_on
-from .mojibake import mojibake
+
+RUN = 8
+"""Words in a row from which on a question is a copy."""
+RUN_OF_MOST, MOST = 5, 0.75
+"""As well as this many, where they are this share of its words; not of keywords, which a text may well have so."""
+RUN_OF_ALL, FEWEST_CONTENT = 5, 9
+"""And this many where all of its content words, at least nine, stand in one window of 200 words."""
+WIDE = 0.4
+"""Words that a pair of characters counts as in scripts without spaces: eight words are twenty characters."""
+
+_WIDE = ("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u3040", "\ud7af")
+
+
+class Overlap(NamedTuple):
+    """What a question shares with one passage. run: words in a row (of scripts without spaces, 0.4 for each character).
+
+    share: of its words that are in the run, 0 to 1. shared: of its content words (stems) that stand in the passage, 0
+    to 1. n_content: how many it has. words: the run itself. keywords: whether it is a phrase for a search box.
+    """
+
+    run: float
+    share: float
+    shared: float
+    n_content: int
+    words: str
+    keywords: bool
+
+    @property
+    def copied(self) -> bool:
+        """Whether it passes one of the three bars (docs/check.md has what they were measured on)."""
+        most = self.run >= RUN_OF_MOST and self.share >= MOST and not self.keywords
+        all_of_it = self.run >= RUN_OF_ALL and self.n_content >= FEWEST_CONTENT and self.shared >= 1
+        return self.run >= RUN or most or all_of_it
+
+
+def overlap(question: str, passage: str, language: str) -> Overlap:
+    """What a question shares with a passage. language: ISO 639, for stems."""
+    asked, there = tokens_of(question), tokens_of(passage)
+    matcher = SequenceMatcher(None, _small(there), _small(asked), autojunk=False)
+    match = matcher.find_longest_match()
+    run = asked[match.b : match.b + match.size]
+    content = shape_of(question, language).content
+    n_wide = sum(map(is_wide, content))
+    shared = len(content & shape_of(passage, language).content) / len(content) if content else 0.0
+    length = _length(run)
+    n_content = len(content) - n_wide + round(WIDE * n_wide)
+    return Overlap(
+        length,
+        length / _length(asked) if asked else 0.0,
+        shared,
+        n_content,
+        _joined(run),
+        form_of(question) == "keywords",
+    )
+
+
+def _small(tokens: list[str]) -> list[str]:
+    return [token.casefold() for token in tokens]
+
+
+def is_wide(token: str) -> bool:
+    """Whether a token is of a script without spaces."""
+    return any(low <= token[0] <= high for low, high in _WIDE) if token else False
+
+
+def _length(tokens: list[str]) -> float:
+    """In words: pairs of characters overlap, and count as WIDE each."""
+    return sum(WIDE if is_wide(token) else 1.0 for token in tokens)
+
+
+def _joined(tokens: list[str]) -> str:
+    """The words of a run as they stood; overlapping pairs of characters made one again."""
+    text = ""
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        wide = is_wide(token)
+        overlaps = wide and bool(before) and is_wide(before) and before[-1] == token[0]
+        text += token[1:] if overlaps else token if wide or not text else f" {token}"
+    return text
+
+
+_FOREIGN = re.compile(r"[^\x00-\x7f]{2,}")
+_CODE_PAGES = ("cp1252", "cp1251")
+_KNOWN = re.compile("锟斤拷|烫烫烫|屯屯屯|ï¿½|ĂŠ|â€[™œ˜¦“”\x9d\x9c]")
+"""What replacement characters and memory without content become, and the commonest of what else is seen."""
+_SURE = re.compile("[\u00a0-\u00ff\u0400-\u045f\u0600-\u06ff\u2010-\u203a\u20ac]")
+"""What one such sequence is enough of; of other letters, which chance may spell as well, it takes two."""
+
+
+def mojibake(text: str) -> str | None:
+    """The letters of `text` that are another encoding's, with what they were meant to be; None where none are.
+
+    A run of letters beyond ASCII is held to be garbled where its bytes, in the code page that it was read by, are valid
+    UTF-8, and fewer characters of it; not a letter before a closing mark (`CAFÉ”`). A single pair decides only where it
+    becomes a letter of Latin-1, Cyrillic or Arabic or a typographic sign.
+    """
+    if known := _KNOWN.search(text):
+        return f"“{known.group()}”"
+    found = [(run, meant) for run in _FOREIGN.findall(text) for meant in _meant(run) if not _closes(run)]
+    n = sum(len(meant) for _, meant in found)
+    if any(_is_sure(run, meant) for run, meant in found) or n >= 2:
+        return f"“{found[0][0]}”, which was “{found[0][1]}”"
+    return None
+
+
+def _meant(run: str) -> Iterator[str]:
+    for page in _CODE_PAGES:
+        try:
+            meant = _bytes_of(run, page).decode("utf-8")
+        except UnicodeError:
+            continue
+        if len(meant) < len(run) and all(unicodedata.category(char)[0] in "LNPSZM" for char in meant):
+            yield meant
+            return
+
+
+def _bytes_of(run: str, page: str) -> bytes:
+    """The bytes it was read from; what cp1252 leaves undefined stands for itself, as browsers read it."""
+    if page != "cp1252":
+        return run.encode(page)
+    return b"".join(bytes([ord(char)]) if 0x80 <= ord(char) < 0xA0 else char.encode(page) for char in run)
+
+
+def _is_sure(run: str, meant: str) -> bool:
+    return bool(_SURE.match(meant)) and run[0] in "ÂÃâÐÑØÙРСГ"
+
+
+def _closes(run: str) -> bool:
+    """Whether a letter stands before a mark, which no second byte of its would be."""
+    return unicodedata.category(run[1])[0] in "PZ" and run[0] not in "ÂÃâÐÑØÙ"
+
 
 PRESENT = 0.01
 """Share of a corpus's letters from which on a script is one of the corpus."""

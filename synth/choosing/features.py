@@ -6,14 +6,95 @@ first for it. No model is asked. Form is told by words of five languages and by 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from importlib.resources import files
+from typing import Any, NamedTuple
 
-from ..questions.near_duplicates import FUNCTION_WORDS, shape_of, tokens_of
-from ..questions.reject import asks, length_words
-from .best_passage import Passages
+import numpy as np
+import numpy.typing as npt
+
+from ..questions.reject import FUNCTION_WORDS, asks, content_of, length_words, shape_of, tokens_of
+
+K1, B = 1.2, 0.75
+"""Lucene's defaults."""
+
+
+class Passages:
+    """The passages of a corpus, searched by their words' stems (bm25s with Lucene's formula)."""
+
+    def __init__(self, texts: Sequence[str], language: str) -> None:
+        self._language, self._texts = language, texts
+        rows = [self._terms(text) for text in texts]
+        self._index = _index(rows) if any(rows) else None
+
+    def best(self, question: str) -> str:
+        """The text of the first passage, of equals the first in order; "" where none shares a word with it."""
+        terms = self._terms(question)
+        if self._index is None or not terms:
+            return ""
+        scores = self._index.get_scores(terms)
+        first = int(scores.argmax())
+        return self._texts[first] if scores[first] > 0 else ""
+
+    def _terms(self, text: str) -> list[str]:
+        return content_of((token.casefold() for token in tokens_of(text)), self._language)
+
+
+def _index(rows: Sequence[Sequence[str]]) -> Any:
+    import bm25s
+
+    index = bm25s.BM25(k1=K1, b=B, method="lucene", dtype="float64", backend="numpy")
+    index.index(rows, show_progress=False)
+    return index
+
+
+# Székely and Rizzo 2013, "Energy statistics: A class of statistics based on distances", Journal of Statistical Planning
+# and Inference 143: E(X, Y) = 2 E|X - Y| - E|X - X'| - E|Y - Y'|, which is 0 where both are distributed alike, and only
+# then. Samples carry weights here, so that a few questions of experts can be filled up with those of other people.
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """points: a row each. weights: of the rows, not negative, adding up to 1."""
+
+    points: Array
+    weights: Array
+
+    @classmethod
+    def even(cls, points: Array) -> Sample:
+        """All rows (at least one) weigh the same."""
+        return cls(points, np.full(len(points), 1 / len(points)))
+
+    @classmethod
+    def mixed(cls, one: Array, other: Array, share: float) -> Sample:
+        """Rows of `one` weigh `share` (0 to 1) together, those of `other` the rest; what weighs may not be empty."""
+        weights = [np.full(len(rows), part / max(len(rows), 1)) for rows, part in ((one, share), (other, 1 - share))]
+        return cls(np.concatenate([one, other]), np.concatenate(weights))
+
+
+def distances(one: Array, other: Array) -> Array:
+    """Euclidean distances: a row for each of `one`, a column for each of `other`."""
+    squares = (one**2).sum(1)[:, None] + (other**2).sum(1)[None, :] - 2 * one @ other.T
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+
+
+def energy_distance(one: Sample, other: Sample) -> float:
+    """The energy distance, 0 or more, up to rounding."""
+    between = one.weights @ distances(one.points, other.points) @ other.weights
+    within = [sample.weights @ _own(sample.points) @ sample.weights for sample in (one, other)]
+    return float(2 * between - within[0] - within[1])
+
+
+def _own(points: Array) -> Array:
+    found = distances(points, points)
+    np.fill_diagonal(found, 0.0)
+    return found
 
 
 class Features(NamedTuple):
@@ -137,3 +218,24 @@ def _longest_run(question: str, passage: str) -> float:
 
 def _words(text: str) -> Sequence[str]:
     return [token.casefold() for token in tokens_of(text)]
+
+
+DEFAULTS = "defaults.json"
+"""Figures of people's questions from two collections; `python -m benchmarks.questions.people SCIFACT` makes it."""
+WEIGHT = 20
+"""How many questions the defaults weigh as: n experts weigh n / (n + WEIGHT)."""
+
+
+def default_points() -> Array:
+    """The questions of `defaults.json`, a row of Features each."""
+    text = files("ragassay").joinpath("synth", "choosing", DEFAULTS).read_text(encoding="utf-8")
+    value = json.loads(text)
+    if tuple(value["features"]) != Features._fields:
+        raise ValueError(f"{DEFAULTS} has other features; make it again")
+    return np.array([row for collection in value["collections"] for row in collection["rows"]], float)
+
+
+def people(experts: Sequence[Features]) -> Sample:
+    """What questions are chosen to look like: n experts' weigh n / (n + 20), the defaults the rest."""
+    points = np.array(experts, float).reshape(-1, len(Features._fields))
+    return Sample.mixed(points, default_points(), len(experts) / (len(experts) + WEIGHT))

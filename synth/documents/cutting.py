@@ -2,27 +2,198 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import accumulate
+from pathlib import PurePosixPath
+from typing import Any
 
 from ragassay.cores import Cores, Here
-from ragassay.experiment.ingest_settings import IngestSettings
-from ragassay.experiment.variant_settings import Chunking
+from ragassay.experiment.tables import IngestSettings
+from ragassay.experiment.variant_settings import SECTIONS, Chunking
+from ragassay.prompts import count_tokens
 from ragassay.records import Page, Passage, Section
 
 from ..pdf.process import PageText, Probe
 from ..pdf.readers import OutlineEntry
 from ..pdf.soundness import fault
-from .chunked import chunk
-from .chunking.cut import HERE_ALONE, Means
-from .contents_pages import strip_contents
-from .page_furniture import strip_furniture
-from .page_text import clean_characters, join_broken_words
-from .passages import make_passages
-from .sections import make_sections
-from .text import DocumentText
+from .chunking import HERE_ALONE, Means, by_words, spans_of
+from .page_furniture import strip_contents, strip_furniture
+from .text import DocumentText, Span, Stretch, best, clean_characters, join_broken_words
+
+
+def make_passages(text: DocumentText, document_id: str, passage_words: int, overlap_words: int) -> list[Passage]:
+    """The passages of one document, about `passage_words` words long, each beginning about `overlap_words` (less than
+    `passage_words`) words before the end of the last, cut at sentence or line ends where there are any.
+
+    No passage crosses a hole that left-out pages made. The title is the heading over what is new in the passage.
+    """
+    return passages_of(text, document_id, by_words(text, passage_words, overlap_words))
+
+
+def passages_of(
+    text: DocumentText,
+    document_id: str,
+    spans: Iterable[Span],
+    chunking: str | None = None,
+    sections: Sequence[Section] = (),
+) -> list[Passage]:
+    """A passage for each of the spans, which ascend. `chunking`: the name of what they were cut by, for the metadata.
+
+    sections: the document's, where a passage is to say in which of them most of it lies.
+    """
+    passages: list[Passage] = []
+    covered = 0
+    for start, end in spans:
+        metadata: dict[str, Any] = where(text, start, end)
+        metadata |= {"chunking": chunking} if chunking else {}
+        metadata |= {"section": section_passage_id(_holding(sections, start, end))} if sections else {}
+        passages.append(
+            Passage(
+                id=f"{f'{chunking}.' if chunking else ''}{document_id}-p{len(passages) + 1:05d}",
+                title=_title(text, _first_new(text.text, start, end, covered)),
+                text=text.text[start:end],
+                metadata=metadata,
+            )
+        )
+        covered = max(covered, end)
+    return passages
+
+
+def section_passages(text: DocumentText, sections: Sequence[Section]) -> list[Passage]:
+    """The document's sections as passages, of the chunking SECTIONS: what is handed over where small ones are found."""
+    return [
+        Passage(
+            id=section_passage_id(section),
+            title=_title(text, section.start),
+            text=section.text,
+            metadata=where(text, section.start, section.end) | {"chunking": SECTIONS},
+        )
+        for section in sections
+    ]
+
+
+def section_passage_id(section: Section) -> str:
+    """The id of a section as a passage."""
+    return f"{SECTIONS}.{section.id}"
+
+
+def where(text: DocumentText, start: int, end: int) -> dict[str, Any]:
+    """The place of a piece of the text, as a passage's metadata has it."""
+    pages = {"first_page": text.page_at(start), "last_page": text.page_at(end - 1)}
+    return {"doc": text.doc, **pages, "start": start, "end": end}
+
+
+def _holding(sections: Sequence[Section], start: int, end: int) -> Section:
+    """The section that holds most of the characters, of equals the first; sections ascend without overlap."""
+    first = max(bisect_right(sections, start, key=lambda section: section.start) - 1, 0)
+    last = max(bisect_left(sections, end, key=lambda section: section.start), first + 1)
+    return max(sections[first:last], key=lambda section: min(end, section.end) - max(start, section.start))
+
+
+def _title(text: DocumentText, offset: int) -> str:
+    return text.title_at(offset) or PurePosixPath(text.doc).stem
+
+
+def _first_new(text: str, start: int, end: int, covered: int) -> int:
+    """Where what no passage before has begins; the start of a passage that has nothing new."""
+    new = covered if start < covered < end else start
+    return new + len(text[new:end]) - len(text[new:end].lstrip())
+
+
+def chunk(
+    text: DocumentText,
+    document_id: str,
+    sections: Sequence[Section],
+    chunkings: Sequence[Chunking],
+    means: Means | None = None,
+) -> dict[str, tuple[Passage, ...]]:
+    """The passages by the chunkings' names; under SECTIONS the sections, where some chunking returns them.
+
+    Raises InputError where the user's own code fails.
+    """
+    found = {one.name: tuple(_passages(text, document_id, sections, one, means)) for one in chunkings}
+    if any(one.returns == "section" for one in chunkings):
+        found[SECTIONS] = tuple(section_passages(text, sections))
+    return found
+
+
+def _passages(
+    text: DocumentText, document_id: str, sections: Sequence[Section], chunking: Chunking, means: Means | None
+) -> list[Passage]:
+    within = sections if chunking.returns == "section" else ()
+    return passages_of(text, document_id, spans_of(text, chunking, means), chunking.name, within)
+
+
+SHORTEST = 0.5
+LONGEST_LAST = 1.15
+SHORTEST_LAST = 0.25
+"""Of the tokens asked for: the shortest section that a good place to cut may make, the longest and the shortest last
+section of a stretch."""
+
+
+def make_sections(text: DocumentText, document_id: str, section_tokens: int, section_pages: int) -> list[Section]:
+    """Consecutive sections that cover the document, each at most `section_pages` pages and about `section_tokens`
+    tokens long, cut before a heading where one is near, else between paragraphs, at a sentence or a line end.
+
+    No section crosses a hole that left-out pages made.
+    """
+    sections: list[Section] = []
+    for stretch in text.stretches:
+        for first, stop in _spans(text, stretch, section_tokens, section_pages):
+            identifier = f"{document_id}-s{len(sections) + 1:04d}"
+            sections.append(_section(text, identifier, first, stop))
+    return sections
+
+
+def _section(text: DocumentText, identifier: str, start: int, end: int) -> Section:
+    return Section(
+        id=identifier,
+        doc=text.doc,
+        first_page=text.page_at(start),
+        last_page=text.page_at(end - 1),
+        start=start,
+        end=end,
+        text=text.text[start:end],
+    )
+
+
+def _spans(text: DocumentText, stretch: Stretch, tokens: int, pages: int) -> Iterator[tuple[int, int]]:
+    spans, places = stretch
+    total = _tokens_before(text.text, spans)
+    starts, first = [span[0] for span in spans], 0
+    while first < len(spans):
+        beyond = text.page_start(text.page_at(starts[first]) + pages)
+        page_limit = max(bisect_left(starts, beyond), first + 1)
+        stop = _fill(total, first, page_limit, tokens)
+        if stop < len(spans):
+            shortest = bisect_left(total, total[first] + SHORTEST * (total[stop] - total[first]))
+            earliest = min(max(shortest, first + 1), stop)
+            stop = best(places, earliest - 1, stop - 1, stop - 1, (stop - earliest) / 2) + 1
+        yield starts[first], spans[stop - 1][1]
+        first = stop
+
+
+def _tokens_before(text: str, spans: Sequence[tuple[int, int]]) -> list[int]:
+    """How many tokens stand before each word, and last how many there are in all."""
+    ends = [start for start, _ in spans[1:]] + [spans[-1][1]]
+    return [0, *accumulate(count_tokens(text[start:end]) for (start, _), end in zip(spans, ends, strict=True))]
+
+
+def _fill(total: Sequence[int], first: int, page_limit: int, tokens: int) -> int:
+    """The word before which the section stops at the latest: the budget full, yet no tiny tail left behind."""
+    everything = len(total) - 1
+    if page_limit == everything and total[-1] - total[first] <= LONGEST_LAST * tokens:
+        return everything
+    full = min(bisect_right(total, total[first] + tokens) - 1, page_limit)
+    leaving_enough = bisect_right(total, total[-1] - SHORTEST_LAST * tokens) - 1
+    if full < page_limit or page_limit == everything:
+        full = min(full, leaving_enough)
+    return max(full, first + 1)
+
 
 MOSTLY_WITHOUT_TEXT = 0.5
 GARBLED_SHARE = 0.1

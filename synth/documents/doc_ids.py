@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from pydantic import ValidationError
 
 from ragassay.errors import InputError
+from ragassay.experiment.own_code import import_own, importable, said
+from ragassay.experiment.tables import IngestSettings
+from ragassay.experiment.variant_settings import Chunking
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import check_record, first_problem, read_objects
+from ragassay.records import Page, Passage
 from ragassay.text import listed, plain
 
-from ..formats.kinds import PDF, SETTINGS_TOO, check_packages, kind_of
+from ..formats import PDF, SETTINGS_TOO, check_packages, kind_of, paged
+from ..pdf.process import PageText, Probe
+from .chunking import HERE_ALONE
+from .cutting import Document, Raw, chunk, make_sections, where
+from .text import DocumentText
 
 READY = "corpus.jsonl"
 """Passages that are ready, in the corpus folder."""
@@ -133,3 +148,213 @@ def document_id(doc: str) -> str:
     if stem.isascii():
         return slug
     return f"{slug}-{hashlib.sha256(doc.encode('utf-8', 'surrogateescape')).hexdigest()[:6]}"
+
+
+@dataclass
+class _Source:
+    """The texts of one document, and the places from 0 that the loader says they have."""
+
+    texts: list[str] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+
+
+def load_documents(name: str, folder: Path) -> list[Raw]:
+    """The documents that `module:name` gives: a function of the corpus folder, or a loader, or its class.
+
+    What it gives is an iterable of Documents (`page_content`, `metadata`), or has `lazy_load`. Those of one
+    `metadata["source"]` are one document, in their order; where each says its `page` (from 0, ascending), they are its
+    pages. Raises InputError where it fails, or gives something else or nothing. The user's code runs here.
+    """
+    settings = folder / "experiment.toml"
+    module, _, attribute = name.partition(":")
+    with importable(folder):
+        loader = getattr(import_own(module, folder, f"loader {name}", settings), attribute, None)
+        try:
+            given = list(_given(loader, folder))
+        except (Exception, SystemExit) as error:
+            problem = f"the loader {name} fails ({said(error)})"
+            remedy = "name a function of the corpus folder that gives Documents, or a loader with lazy_load"
+            raise InputError(problem, file=settings, remedy=remedy) from error
+    raw = [_raw(source, one) for source, one in _by_source(given, folder, name, settings).items()]
+    if not raw:
+        raise InputError(f"the loader {name} gives no documents", file=settings)
+    return raw
+
+
+def _given(loader: Any, folder: Path) -> Iterable[Any]:
+    if isinstance(loader, type):
+        loader = loader()
+    found = loader if hasattr(loader, "lazy_load") else loader(folder)
+    documents: Iterable[Any] = found.lazy_load() if hasattr(found, "lazy_load") else found
+    return documents
+
+
+def _by_source(given: Sequence[Any], folder: Path, name: str, settings: Path) -> dict[str, _Source]:
+    sources: dict[str, _Source] = {}
+    for number, document in enumerate(given, 1):
+        text, metadata = getattr(document, "page_content", None), getattr(document, "metadata", None)
+        if not (isinstance(text, str) and isinstance(metadata, dict)):
+            problem = f"the loader {name} gives as document {number} what has no page_content and metadata"
+            raise InputError(problem, file=settings)
+        source = sources.setdefault(_name(metadata.get("source"), folder, number), _Source())
+        source.texts.append(text)
+        if type(page := metadata.get("page")) is int and page >= 0:
+            source.places.append(page)
+    return sources
+
+
+def _name(source: object, folder: Path, number: int) -> str:
+    """What the document is called: its path in the corpus folder, or its source as it is."""
+    if not source:
+        return f"document-{number}"
+    path = Path(str(source))
+    inside = path.is_absolute() and path.is_relative_to(folder.resolve())
+    return plain(path.relative_to(folder.resolve()).as_posix() if inside else str(source))
+
+
+def _raw(doc: str, source: _Source) -> Raw:
+    rising = sorted(set(source.places)) == source.places
+    if rising and len(source.places) == len(source.texts):
+        pages = [PageText(place + 1, text) for place, text in zip(source.places, source.texts, strict=True)]
+    else:
+        pages = [PageText(number, text) for number, text in enumerate(paged("\n\n".join(source.texts)).pages, 1)]
+    probe = Probe(pages[-1].page)
+    return Raw(doc, "", probe, tuple(pages), printed=False, is_pdf=False)
+
+
+_RANGE = re.compile(r"(\d+)(?:\s*([-–])\s*(\d*))?")
+_HOW = 'write ranges such as "1-9, 55-75, 300-"'
+
+
+class ExcludedPages:
+    """The `corpus.exclude_pages` table of one experiment file. Complaints name the file and the key path."""
+
+    def __init__(self, table: Mapping[str, str], experiment_file: Path) -> None:
+        self._file = experiment_file
+        self._table = {unicodedata.normalize("NFC", doc): ranges for doc, ranges in table.items()}
+
+    def check_documents(self, docs: Iterable[str]) -> None:
+        """Raises InputError where the table names a document that is not there."""
+        known = [unicodedata.normalize("NFC", doc) for doc in docs]
+        for doc in self._table:
+            if doc not in known:
+                near = difflib.get_close_matches(doc, known, 3, 0.3) or known[:3]
+                names = ", ".join(f'"{name}"' for name in near)
+                raise self._complaint(doc, "there is no such PDF in the corpus folder", f"there are {names}")
+
+    def kept(self, doc: str, n_pages: int) -> list[int]:
+        """The pages of `doc` (1-based, ascending) that are not excluded.
+
+        Raises InputError for what is not a range, a page beyond the end, or when no page is left.
+        """
+        name = unicodedata.normalize("NFC", doc)
+        excluded: set[int] = set()
+        for part in filter(None, (part.strip() for part in self._table.get(name, "").split(","))):
+            excluded.update(self._pages(name, part, n_pages))
+        kept = [page for page in range(1, n_pages + 1) if page not in excluded]
+        if n_pages and not kept:
+            raise self._complaint(
+                name, f"excludes all {n_pages} pages", "leave some, or move the PDF out of the folder"
+            )
+        return kept
+
+    def _pages(self, doc: str, part: str, n_pages: int) -> range:
+        match = _RANGE.fullmatch(part)
+        if not match:
+            raise self._complaint(doc, f"'{part}' is not a page or a range of pages", _HOW)
+        first = int(match[1])
+        last = int(match[3] or n_pages) if match[2] else first
+        if first < 1 or (last < first and match[3]):
+            raise self._complaint(doc, f"'{part}' is not a range of pages counted from 1", _HOW)
+        if max(first, last) > n_pages:
+            raise self._complaint(doc, f"'{part}' goes beyond the end: the document has {n_pages} pages", None)
+        return range(first, last + 1)
+
+    def _complaint(self, doc: str, problem: str, remedy: str | None) -> InputError:
+        text = plain(f'corpus.exclude_pages."{doc}": {problem}')
+        return InputError(text, file=self._file, line=self._line(doc), remedy=plain(remedy) if remedy else None)
+
+    def _line(self, doc: str) -> int | None:
+        """The first line of the file on which the document's name stands as a quoted key."""
+        try:
+            lines = self._file.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return None
+        keys = (f'"{doc}"', f"'{doc}'")
+        return next((number for number, line in enumerate(lines, 1) if any(key in line for key in keys)), None)
+
+
+NAMELESS = "corpus"
+"""The document of passages with neither `metadata.doc` nor a title."""
+
+
+def ready_documents(path: Path, settings: IngestSettings, chunkings: Sequence[Chunking]) -> list[Document]:
+    """The documents that the passages make: those of one `metadata.doc`, or else of one title, in the file's order.
+
+    A document's text is its passages' texts, a line break between them, and each passage is a page of it. Ids, titles
+    and texts are as they stand; `metadata` gets doc, first_page, last_page, start and end. Raises InputError, with the
+    line, for what is no passage, one without text, an id that stands twice or holds white space; and for none.
+    """
+    by_doc: dict[str, list[Passage]] = {}
+    for passage in _passages(path):
+        by_doc.setdefault(_doc(passage), []).append(passage)
+    if not by_doc:
+        raise InputError("holds no passages", file=path, remedy="write one a line: _id, title, text")
+    identifiers = _identifiers(by_doc)
+    return [_document(doc, identifiers[doc], passages, settings, chunkings) for doc, passages in by_doc.items()]
+
+
+def _passages(path: Path) -> Iterable[Passage]:
+    lines: dict[str, int] = {}
+    for number, value in read_objects(path):
+        try:
+            passage = Passage.model_validate(value)
+        except ValidationError as error:
+            raise InputError(first_problem(error), file=path, line=number) from None
+        check_record(passage, path, number)
+        if re.search(r"\s", passage.id):
+            raise InputError("its _id holds white space", file=path, line=number, remedy="write _id without")
+        if not passage.text.strip():
+            raise InputError("the passage has no text", file=path, line=number, remedy="leave it out")
+        if (before := lines.setdefault(passage.id, number)) != number:
+            problem = f"the _id '{plain(passage.id)}' stands on line {before} already"
+            raise InputError(problem, file=path, line=number, remedy="give each passage its own")
+        yield passage
+
+
+def _doc(passage: Passage) -> str:
+    doc = passage.metadata.get("doc")
+    return doc if isinstance(doc, str) and doc.strip() else passage.title.strip() or NAMELESS
+
+
+def _identifiers(docs: Iterable[str]) -> dict[str, str]:
+    """An id for each; those that would be the same are numbered, as titles are no names of files."""
+    given: dict[str, str] = {}
+    taken: set[str] = set()
+    for doc in docs:
+        base = document_id(doc)
+        given[doc] = next(name for n in count(1) if (name := base if n == 1 else f"{base}.{n}") not in taken)
+        taken.add(given[doc])
+    return given
+
+
+def _document(
+    doc: str, identifier: str, passages: Sequence[Passage], settings: IngestSettings, chunkings: Sequence[Chunking]
+) -> Document:
+    text = DocumentText(doc, tuple((number, passage.text) for number, passage in enumerate(passages, 1)))
+    sections = make_sections(text, identifier, settings.section_tokens, len(passages) + 1)
+    everywhere = [chunking for chunking in chunkings if chunking.by not in HERE_ALONE]
+    return Document(
+        doc,
+        tuple(Page(doc=doc, page=number, text=page) for number, page in text.pages),
+        tuple(sections),
+        tuple(_placed(text, number, passage) for number, passage in enumerate(passages, 1)),
+        chunked=chunk(text, identifier, sections, everywhere),
+        identifier=identifier,
+    )
+
+
+def _placed(text: DocumentText, number: int, passage: Passage) -> Passage:
+    start = text.page_start(number)
+    place = where(text, start, start + len(passage.text))
+    return passage.model_copy(update={"metadata": {**passage.metadata, **place}})

@@ -8,8 +8,105 @@ many pages), or when the very same line stands outermost on most pages, or on mo
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
+
+from ragassay.records import Page, Record
+
+from ..checking.wording import mojibake
+from ..pdf.soundness import fault
+
+# They name every subject of a document and explain none, so a retriever would find them for any question.
+
+LEADERS_OF_PAGE = 0.5
+FEWEST_LEADERS = 3
+FEWEST_WORDS_BEHIND = 25
+"""On a page with this share of leader lines every line goes, but for a text of this many words behind the last of
+them; on a page with fewer, if with this many, the leader lines go."""
+
+TITLES_OF_PAGE = 0.6
+FEWEST_TITLES = 6
+TITLES_FOUND = 0.5
+"""A page without leaders is contents when this share of its lines are titles with page numbers that never fall, and
+this share of those titles stand on the pages they name."""
+
+INDEX_BEGINS = 0.6
+INDEX_OF_PAGE = 0.3
+FEWEST_ENTRIES = 8
+"""An index page lies behind this share of the document and has this share of lines that end in ", 12, 34"."""
+
+LONGEST_ENTRY = 300
+
+_LEADER = re.compile(
+    r"(?:\s?[.·…](?:\s?[.·…]){3,}\s*|\s[.…]{2,}\s+)(?:\d{1,4}|[ivxlc]+)?(?:,\s?\d{1,4})*\s*$", re.IGNORECASE
+)
+_TITLE = re.compile(r"^(.*[^\W\d_]{2}.*?)[\s.]+(\d{1,4})$")
+_INDEX_ENTRY = re.compile(r".*[^\W\d_]{2}.*,\s?((?:\d{1,4}(?:\s?[-–]\s?\d{1,4})?,\s?)*\d{1,4}(?:\s?[-–]\s?\d{1,4})?)$")
+
+
+def strip_contents(numbers: Sequence[int], pages: Sequence[str], distances: set[int]) -> list[str]:
+    """The pages of one document without contents and index; a page that is nothing else is left empty.
+
+    `numbers` are the pages' places in the file, `distances` how far the printed page numbers may lie behind them.
+    """
+    found = dict(zip(numbers, map(_squashed, pages), strict=True))
+    last = max(numbers, default=0)
+    stripped = []
+    for number, page in zip(numbers, pages, strict=True):
+        lines = [line for line in page.split("\n") if line.strip()]
+        if _is_title_list(lines, found, distances | {0}) or _is_index(lines, number, last):
+            stripped.append("")
+        else:
+            stripped.append(_without_leaders(page))
+    return stripped
+
+
+def _without_leaders(page: str) -> str:
+    """On a page that is mostly leaders everything to the last of them goes, and what follows too, if it is little."""
+    lines = page.split("\n")
+    leaders = [number for number, line in enumerate(lines) if _is_leader(line)]
+    if len(leaders) < FEWEST_LEADERS:
+        return page
+    if len(leaders) < LEADERS_OF_PAGE * sum(bool(line.strip()) for line in lines):
+        return "\n".join(line for line in lines if not _is_leader(line)).strip("\n")
+    behind = "\n".join(lines[leaders[-1] + 1 :]).strip("\n")
+    return behind if len(behind.split()) >= FEWEST_WORDS_BEHIND else ""
+
+
+def _is_leader(line: str) -> bool:
+    """A row of a table that is nothing but dots is none."""
+    return any(map(str.isalnum, line)) and bool(_LEADER.search(line))
+
+
+def _is_title_list(lines: Sequence[str], found: Mapping[int, str], distances: set[int]) -> bool:
+    titles = [(match[1], int(match[2])) for line in _ending_in_a_digit(lines) if (match := _TITLE.match(line))]
+    if len(titles) < max(FEWEST_TITLES, TITLES_OF_PAGE * len(lines)):
+        return False
+    pages = [page for _, page in titles]
+    falls = sum(after < before for before, after in pairwise(pages))
+    stand = sum(any(_squashed(title) in found.get(page + d, "") for d in distances) for title, page in titles)
+    return falls * 20 <= len(titles) and stand >= TITLES_FOUND * len(titles)
+
+
+def _is_index(lines: Sequence[str], number: int, last: int) -> bool:
+    if number < INDEX_BEGINS * last:
+        return False
+    entries = [match[1] for line in _ending_in_a_digit(lines) if (match := _INDEX_ENTRY.match(line))]
+    beyond = sum(int(page) > last for entry in entries for page in re.findall(r"\d+", entry))
+    return len(entries) >= max(FEWEST_ENTRIES, INDEX_OF_PAGE * len(lines)) and not beyond
+
+
+def _ending_in_a_digit(lines: Sequence[str]) -> list[str]:
+    """The short lines that may be entries; the patterns are slow on others."""
+    return [line.strip() for line in lines if line.rstrip()[-1].isdigit() and len(line) <= LONGEST_ENTRY]
+
+
+def _squashed(text: str) -> str:
+    """Letters and digits alone, in small letters: titles are set with other spaces and marks than their entries."""
+    return "".join(filter(str.isalnum, text)).casefold()
+
 
 ROUNDS = 5
 """How many lines may be peeled off each end of a page."""
@@ -140,3 +237,71 @@ def roman_value(numeral: str) -> int:
     """The value of a roman numeral below 400, written in small letters."""
     values = [_ROMAN_VALUE[letter] for letter in numeral]
     return sum(-value if value < max(values[i:]) else value for i, value in enumerate(values))
+
+
+EXCERPT = 160
+"""Characters of a page that are shown."""
+
+FEWEST_CHARACTERS = 40
+FEWEST_LETTERS = 0.25
+"""Of the characters that are not white: tables of numbers have fewer than prose, and more than this."""
+
+FEWEST_LINES, LONELY_SHARE = 10, 0.4
+FEWEST_RUINS, RUINED_SHARE = 5, 0.02
+FEWEST_WORDS = 5
+
+_RUIN = re.compile(r"(?<=[^\W\d_])-\n|(?<=[^\W\d_]{2})- (?=[a-zà-öø-ÿ]{2,})(?!(?:and|or|und|oder|et|ou|y|o|to|bis)\b)")
+"""A word that stays broken at a line end, or was joined with the space left in it."""
+
+
+class SuspiciousPage(Record):
+    """A line of `suspicious-pages.jsonl`: what looks wrong on a page of a document of `n_pages`, and how it begins."""
+
+    doc: str
+    page: int
+    n_pages: int
+    reasons: tuple[str, ...]
+    excerpt: str
+
+
+def suspicious_pages(pages: Sequence[Page]) -> Iterator[SuspiciousPage]:
+    """Those of the cleaned pages that something is wrong with, in their order. A page without text is none of them.
+
+    That a page has too few words is said only where it is not the only one of its document.
+    """
+    n_pages: dict[str, int] = {}
+    for page in pages:
+        n_pages[page.doc] = n_pages.get(page.doc, 0) + 1
+    for page in pages:
+        if reasons := tuple(_reasons(page.text, alone=n_pages[page.doc] == 1)):
+            excerpt = " ".join(page.text.split())[:EXCERPT]
+            yield SuspiciousPage(
+                doc=page.doc, page=page.page, n_pages=n_pages[page.doc], reasons=reasons, excerpt=excerpt
+            )
+
+
+def _reasons(text: str, *, alone: bool) -> Iterator[str]:
+    squeezed = "".join(text.split())
+    if not squeezed:
+        return
+    words = re.findall(r"\w+", text)
+    if len(words) < FEWEST_WORDS and not alone:
+        yield f"{len(words)} words"
+    if found := mojibake(text):
+        yield f"letters of another encoding: {found}"
+    if why := fault(text):
+        yield why
+    letters = sum(unicodedata.category(character)[0] in "LM" for character in squeezed)
+    if len(squeezed) >= FEWEST_CHARACTERS and letters < FEWEST_LETTERS * len(squeezed):
+        yield "hardly a letter"
+    yield from _lines_and_hyphens(text, len(words))
+
+
+def _lines_and_hyphens(text: str, n_words: int) -> Iterator[str]:
+    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    lonely = sum(len(line) == 1 for line in lines)
+    if len(lines) >= FEWEST_LINES and lonely > LONELY_SHARE * len(lines):
+        yield f"{lonely} of {len(lines)} lines are one character long"
+    ruins = len(_RUIN.findall(text))
+    if ruins >= FEWEST_RUINS and ruins > RUINED_SHARE * n_words:
+        yield f"{ruins} words are broken by hyphens"

@@ -3,14 +3,215 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from enum import IntEnum
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..pdf.readers import OutlineEntry
-from .cut_points import Stretch, cut
-from .page_text import clean_characters
+
+SHORT_LINE = 0.7
+"""A line that ends this far short of the usual length ends a paragraph, a list item or a line of code."""
+
+
+class Strength(IntEnum):
+    """How good a place is to cut at, the best last."""
+
+    WORD = 0
+    LINE = 1
+    SENTENCE = 2
+    PARAGRAPH = 3
+    HEADING = 4
+
+
+class Cut(NamedTuple):
+    """A place between two words: the first ends before `end`, the next begins at `start`; white space lies between."""
+
+    end: int
+    start: int
+    strength: Strength
+
+
+class Stretch(NamedTuple):
+    """A stretch of text without a hole: (start, end) of each of its words, and the places between them (one fewer)."""
+
+    spans: list[tuple[int, int]]
+    places: list[Cut]
+
+    def span(self, first: int, stop: int) -> tuple[int, int]:
+        """(start, end) in the text of the words from `first` to `stop`, excluded."""
+        return self.spans[first][0], self.spans[stop - 1][1]
+
+
+_WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_WORD = re.compile(rf"[{_WIDE}][^\w\s]*|[^\s{_WIDE}]{{1,40}}")
+"""A word; where a script has no spaces, a character; a longer run without a space is cut."""
+
+_SENTENCE_END = re.compile(r"[.!?…:;]['\"’”)\]»]*$|[。！？；]['\"’”)」』]*$")
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(])(?:[A-Z]|e\.g|i\.e|etc|cf|vs|Fig|fig|Sec|sec|No|Nr|Dr|Mr|Mrs|Ms|z\.B|d\.h|bzw|ca|approx)\.$"
+)
+_BULLET = re.compile(r"[•▪◦‣–—*\-]\s")
+_COUNTED_ITEM = re.compile(r"[(\[]?\w{1,2}[.)\]]\s")
+_CLOSING = frozenset(")]}>,;.:!?”»’%")
+_NUMBERED_HEADING = re.compile(
+    r"(?:\d{1,2}(?:\.\d{1,3}){1,5}\.?|(?:Chapter|Appendix|Section)\s+[\dA-Z]+[.:]?)\s+[^\W\d_<].{2,90}$"
+)
+
+
+def cut(text: str, start: int, end: int, headings: Set[int] = frozenset()) -> Stretch:
+    """The words between two offsets and the places between them. `headings` are offsets at which headings begin."""
+    spans = [match.span() for match in _WORD.finditer(text, start, end)]
+    usual = _usual_line_length(text[start:end])
+    places = [
+        Cut(before_end, next_start, _strength(text, before, before_end, next_start, headings, usual))
+        for (before, before_end), (next_start, _) in pairwise(spans)
+    ]
+    return Stretch(spans, places)
+
+
+def _strength(text: str, word: int, end: int, start: int, headings: Set[int], usual: int) -> Strength:
+    between = text[end:start]
+    ends_sentence = _ends_sentence(text, word, end)
+    if "\n" not in between:
+        return Strength.SENTENCE if ends_sentence and _begins_sentence(text, end, start) else Strength.WORD
+    line_end = text.find("\n", start)
+    line = text[start : line_end if line_end >= 0 else len(text)]
+    if start in headings or _is_heading(line):
+        return Strength.HEADING
+    if between.count("\n") > 1 or _BULLET.match(line):
+        return Strength.PARAGRAPH
+    ends_short = end - (text.rfind("\n", 0, end) + 1) < SHORT_LINE * usual
+    if ends_sentence and (ends_short or _COUNTED_ITEM.match(line)):
+        return Strength.PARAGRAPH
+    if ends_sentence:
+        return Strength.SENTENCE
+    return Strength.WORD if text[start] in _CLOSING and not ends_short else Strength.LINE
+
+
+def _begins_sentence(text: str, end: int, start: int) -> bool:
+    return text[end - 1] not in ":;" and not text[start].islower()
+
+
+def _is_heading(line: str) -> bool:
+    return bool(_NUMBERED_HEADING.match(line)) and not _SENTENCE_END.search(line)
+
+
+def _ends_sentence(text: str, word: int, end: int) -> bool:
+    if not _SENTENCE_END.search(text, word, end):
+        return False
+    return not _ABBREVIATION.search(text[max(0, word - 1) : end])
+
+
+def _usual_line_length(text: str) -> int:
+    """The length that nine of ten lines do not exceed, in characters."""
+    lengths = sorted(map(len, text.split("\n")))
+    return lengths[len(lengths) * 9 // 10]
+
+
+def best(cuts: Sequence[Cut], first: int, last: int, wanted: int, tolerance: float) -> int:
+    """The index of the best cut from `first` to `last` (both included, first <= last).
+
+    A cut one step stronger is worth `tolerance` words of distance from the one wanted; of equals the first is taken.
+    A place within a line and a sentence is taken only where there is no other.
+    """
+    places = [i for i in range(first, last + 1) if cuts[i].strength > Strength.WORD] or range(first, last + 1)
+    return max(places, key=lambda i: (cuts[i].strength * tolerance - abs(i - wanted), -i))
+
+
+# A font has one glyph for the letter and the form, and a PDF made from glyphs may say either; a query has the letter.
+
+_FORMS = re.compile("[\u2f00-\u2fd5\ufb1d-\ufb4f\ufb50-\ufbff\ufc00-\ufdcf\ufe10-\ufe19\ufe30-\ufe44\ufe70-\ufefc]")
+"""Kangxi radicals, forms of Hebrew and Arabic letters and ligatures, punctuation of columns that run downwards."""
+
+_RADICALS = (
+    "⺂⺃⺅⺉⺋⺎⺏⺐⺒⺓⺔⺕⺖⺘⺙⺛⺞⺟⺠⺡⺣⺤⺦⺨⺫⺭⺯⺰⺱⺲⺳⺹⺺⺾⺿⻂⻃⻄⻅"
+    "⻆⻈⻉⻋⻌⻍⻎⻐⻑⻒⻓⻔⻖⻘⻙⻚⻛⻜⻝⻟⻠⻢⻣⻤⻥⻦⻧⻨⻩⻪⻫⻬⻭⻮⻯⻰⻱⻲⻳"
+)
+_IDEOGRAPHS = (
+    "乛乚亻刂㔾兀尣尢巳幺彑彐忄扌攵旡歺母民氵灬爫丬犭罒礻糹纟罓罒㓁耂肀艹艹衤覀西见"
+    "角讠贝车辶辶辶钅長镸长门阝青韦页风飞食飠饣马骨鬼鱼鸟卤麦黄黾斉齐歯齿竜龙龜亀龟"
+)
+_SAME_GLYPH = str.maketrans(_RADICALS, _IDEOGRAPHS)
+"""The radicals without a decomposition in Unicode that are one glyph with an ideograph in Noto Sans CJK."""
+
+
+def plain_letters(text: str) -> str:
+    """The text with letters for their forms; ligatures of letters become their letters, in the order of reading."""
+    if text.isascii():
+        return text
+    return _FORMS.sub(_letters, text.translate(_SAME_GLYPH))
+
+
+def _letters(form: re.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", form[0]).replace(" ", "")
+
+
+# Line breaks stay, since tables, register descriptions and code live by them.
+
+_LIGATURES = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", "∗": "*", "\u00a0": " "}
+    | {"\uf0b7": "•", "\uf0a7": "▪", "\u2028": "\n", "\u2029": "\n", "\x85": "\n", "\x0c": "\n", "\t": " "}
+)
+"""NFKC would do the ligatures too, and make 10⁶ into 106."""
+
+_PDFIUM_HYPHEN = re.compile("[\x02\ufffe]\n?")
+_CONTINUATION = re.compile("←[-↩]?\n")
+"""Where Doxygen breaks a long line of code."""
+
+_INVISIBLE = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\ud800-\udfff\ue000-\uf8ff\U000e0000-\U0010ffff]"
+)
+_LOOSE_ACCENT = re.compile("(?<=[^\\W\\d_])([´¨ˇ˘])([^\\W\\d_])")
+_COMBINING = {"´": "\u0301", "¨": "\u0308", "ˇ": "\u030c", "˘": "\u0306"}
+"""TeX's older fonts set an accent as a character of its own before the letter."""
+
+_JUSTIFIED = re.compile(r"(?<=\S) {2,3}(?=\S)")
+_FAR_APART = re.compile(r"(?<=\S) {4,}(?=\S)")
+_BLANK_LINES = re.compile(r"\n{3,}")
+_PAGE_TEXT_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_BROKEN_WORD = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)-\n *([^\W\d_]+)(\S*)[ ]?")
+
+
+def clean_characters(raw: str) -> str:
+    """A page's text without what cannot be seen or stored, in NFC; lines keep their order and their indentation."""
+    text = plain_letters(raw).replace("\r\n", "\n").replace("\r", "\n")
+    text = _PDFIUM_HYPHEN.sub("-\n", text)
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text.translate(_LIGATURES)))
+    text = _LOOSE_ACCENT.sub(lambda m: unicodedata.normalize("NFC", m[2] + _COMBINING[m[1]]), text)
+    text = _FAR_APART.sub("   ", _JUSTIFIED.sub(" ", _CONTINUATION.sub("", text)))
+    lines = (line.rstrip() for line in text.split("\n"))
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip("\n")
+
+
+def join_broken_words(pages: Sequence[str]) -> list[str]:
+    """The pages of one document with words that were broken at a line end whole again, at the end of the first line.
+
+    Whether the hyphen belongs to the word is asked of the document: "fixed-" "point" keeps it where "fixed-point" or
+    both of its parts, and no "fixedpoint", stand elsewhere in it. Names with digits or underscores are left alone.
+    """
+    known: Counter[str] = Counter()
+    for page in pages:
+        known.update(word.lower() for word in _PAGE_TEXT_WORD.findall(_BROKEN_WORD.sub(" ", page)))
+    return [_BROKEN_WORD.sub(lambda m: _joined(m, known), page).strip("\n") for page in pages]
+
+
+def _joined(match: re.Match[str], known: Counter[str]) -> str:
+    first, second, rest = match[1], match[2], match[3]
+    if second[0].isupper() or len(first) < 2:
+        return match[0]
+    whole, hyphened = f"{first}{second}".lower(), f"{first}-{second}".lower()
+    last_part = first.lower().rsplit("-", 1)[-1]
+    two_words = known[last_part] > 1 and known[second.lower()] > 1 and len(second) > 2
+    hyphen = "-" if known[hyphened] > known[whole] or (two_words and not known[whole]) else ""
+    return f"{first}{hyphen}{second}{rest}\n"
+
 
 MOST_LINES_OF_A_HEADING = 3
 

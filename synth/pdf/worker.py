@@ -18,8 +18,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast
 
-from ..formats.convert import convert
-from ..formats.paging import UnreadableDocument
+from ..formats import UnreadableDocument, convert
 from .memory import memory_limited, too_much
 from .readers import OpenPdf, ReaderName, UnreadablePdf, open_pdf
 

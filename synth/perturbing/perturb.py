@@ -7,21 +7,232 @@ original's, and the id is ORIGINAL.KIND. What a kind cannot change is left out a
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from random import Random
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, create_model
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.perturbed import FROM, KIND, perturbed_from
+from ragassay.models.requests import Batch, Reply, Request
+from ragassay.prompts import Prompt
+from ragassay.queries import FROM, KIND, perturbed_from
 from ragassay.records import Query
-from ragassay.text import did_you_mean, plain
+from ragassay.text import did_you_mean, one_line, plain, same_words
 
-from . import by_rule
-from .by_model import Made, made_by_model
+# What it says of synonyms is checked against the question: all but the words that it names stays as it is.
+
+PROMPTS = Path(__file__).with_name("prompts")
+
+LONGEST = 60
+"""Characters of a synonym, at most."""
+
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Scripts that put no space between words."""
+
+
+class Made(NamedTuple):
+    """What became of a question: its text, None where there is nothing to change, or else why there is none."""
+
+    text: str | None = None
+    error: str | None = None
+
+
+class Replacement(BaseModel):
+    """A word of the question, and what stands in its place."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    word: str
+    synonym: str
+
+
+def made_by_model(
+    kinds: Sequence[str], queries: Sequence[Query], seed: int, caller: Caller, model: str
+) -> dict[str, list[Made]]:
+    """Kind ("synonyms", "paraphrase") to what became of each query, all asked for together.
+
+    Raises what the caller raises.
+    """
+    batches = [Batch(kind, model, _requests(kind, queries, seed)) for kind in kinds]
+    return {
+        kind: [_read(kind, query, reply) for query, reply in zip(queries, replies, strict=True)]
+        for kind, replies in zip(kinds, caller.ask(batches) if batches else [], strict=True)
+    }
+
+
+def _requests(kind: str, queries: Sequence[Query], seed: int) -> tuple[Request, ...]:
+    prompt = Prompt.load(PROMPTS / f"{kind}.md")
+    schema = {"synonyms": _replacements}.get(kind, lambda text: None)
+    return tuple(Request(prompt.render({"question": one.text}), schema(one.text), sample=seed) for one in queries)
+
+
+def _read(kind: str, query: Query, reply: Reply) -> Made:
+    if reply.error is not None:
+        return Made(error=reply.error)
+    text = _READ[kind](query.text, reply)
+    if not text:
+        return Made(error="the reply is empty")
+    return Made(None if same_words(text) == same_words(query.text) else text)
+
+
+def _paraphrase(_: str, reply: Reply) -> str:
+    return " ".join((reply.text or "").split())
+
+
+def _with_synonyms(text: str, reply: Reply) -> str:
+    named: list[Replacement] = getattr(reply.value, "replacements", [])
+    return replaced(text, {one.word: one.synonym for one in named})
+
+
+_READ: Mapping[str, Callable[[str, Reply], str]] = {"paraphrase": _paraphrase, "synonyms": _with_synonyms}
+
+
+def replaced(text: str, synonyms: Mapping[str, str]) -> str:
+    """The text with each of these words replaced wherever it stands, with a capital where it had one."""
+    if not synonyms:
+        return text
+    by_word = {word.casefold(): synonym.strip() for word, synonym in synonyms.items()}
+    words = sorted(synonyms, key=len, reverse=True)
+
+    def other(found: re.Match[str]) -> str:
+        new = by_word[found.group().casefold()]
+        return new[:1].upper() + new[1:] if found.group()[:1].isupper() else new
+
+    return re.sub("|".join(map(_pattern, words)), other, text)
+
+
+def _pattern(word: str) -> str:
+    """The word by itself, not inside another one, where its script tells words apart."""
+    bare = re.escape(word)
+    if _UNSPACED.search(word):
+        return bare
+    return rf"(?<!\w){bare}(?!\w)"
+
+
+def _replacements(text: str) -> type[BaseModel]:
+    """The reply: `replacements`, whose words stand in this text."""
+
+    def checked(given: list[Replacement]) -> list[Replacement]:
+        twice = [word for word, n in Counter(one.word.casefold() for one in given).items() if n > 1]
+        if twice:
+            raise ValueError(f"'{plain(twice[0])}' is replaced twice")
+        for one in given:
+            _check(one, text)
+        return given
+
+    fields: Any = {"replacements": (Annotated[list[Replacement], AfterValidator(checked)], ...)}
+    config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    return create_model("Replacements", __config__=config, __doc__="Words that have a synonym.", **fields)
+
+
+def _check(one: Replacement, text: str) -> None:
+    if not one.word.strip() or not re.search(_pattern(one.word), text):
+        raise ValueError(f"'{plain(one.word[:LONGEST])}' is no word of the question as it stands there")
+    new = one.synonym.strip()
+    if not new or len(new) > LONGEST or one_line(new) != new:
+        raise ValueError(f"the synonym of '{plain(one.word)}' is blank, long or more than a line of words")
+    if same_words(new) == same_words(one.word):
+        raise ValueError(f"the synonym of '{plain(one.word)}' is the word itself")
+
+
+# Each gives the text changed, or None where it has nothing to change. The same random numbers give the same text.
+
+SHARE = 0.2
+"""Of the words of a question, those that get a typing error or change places; one at least."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_LETTERS = re.compile(r"[^\W\d_]{4,}")
+_KEYBOARDS = (
+    ("qwertyuiop", "asdfghjkl", "zxcvbnm"),
+    ("йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю"),
+)
+_NEIGHBOURS = {
+    row[at]: [row[near] for near in (at - 1, at + 1) if 0 <= near < len(row)]
+    for rows in _KEYBOARDS
+    for row in rows
+    for at in range(len(row))
+}
+"""The keys beside each in its row, of the English and the Russian keyboard."""
+
+
+def typos(text: str, random: Random) -> str | None:
+    """In words of four letters and more, a letter inside becomes its neighbour on the keyboard or changes places.
+
+    Scripts whose keyboard is not known here get only the second. The first and the last letter stay.
+    """
+    words = list(_LETTERS.finditer(text))
+    if not words:
+        return None
+    chosen = random.sample(words, max(1, round(SHARE * len(words))))
+    changed = list(text)
+    for word in chosen:
+        at = random.randrange(word.start() + 1, word.end() - 1)
+        near = _NEIGHBOURS.get(text[at].lower(), [])
+        if near and random.random() < 0.5:
+            key = random.choice(near)
+            changed[at] = key.upper() if text[at].isupper() else key
+        else:
+            _swap(changed, word, random)
+    made = "".join(changed)
+    return made if made != text else None
+
+
+def _swap(letters: list[str], word: re.Match[str], random: Random) -> None:
+    """Two letters inside a word that differ and stand side by side change places, where there are such."""
+    inside = [at for at in range(word.start() + 1, word.end() - 2) if letters[at] != letters[at + 1]]
+    if inside:
+        at = random.choice(inside)
+        letters[at], letters[at + 1] = letters[at + 1], letters[at]
+
+
+def word_order(text: str, random: Random) -> str | None:
+    """Words side by side change places; what stands between words stays where it is."""
+    words = list(_WORD.finditer(text))
+    pairs = [at for at in range(len(words) - 1) if words[at].group() != words[at + 1].group()]
+    said, free = [word.group() for word in words], set(pairs)
+    wanted = max(1, round(SHARE * len(words) / 2))
+    for at in random.sample(pairs, len(pairs)):
+        if at in free and wanted:
+            said[at], said[at + 1] = said[at + 1], said[at]
+            free -= {at - 1, at, at + 1}
+            wanted -= 1
+    made = _with(text, words, said)
+    return made if made != text else None
+
+
+def case(text: str, random: Random) -> str | None:
+    """All letters small, all capital, or each word with a capital; None in scripts that have no case."""
+    made = [one for one in dict.fromkeys((text.lower(), text.upper(), text.title())) if one != text]
+    return random.choice(made) if made else None
+
+
+def synonyms(text: str, random: Random, table: Mapping[str, Sequence[str]]) -> str | None:
+    """Each word that the table has becomes one of its synonyms, with a capital where it had one."""
+    words = list(_WORD.finditer(text))
+    said = []
+    for word in words:
+        known = table.get(word.group().casefold())
+        new = random.choice(list(known)) if known else word.group()
+        said.append(new[:1].upper() + new[1:] if known and word.group()[0].isupper() else new)
+    made = _with(text, words, said)
+    return made if made != text else None
+
+
+def _with(text: str, words: Sequence[re.Match[str]], said: Sequence[str]) -> str:
+    """The text with each word replaced."""
+    parts, end = [], 0
+    for word, new in zip(words, said, strict=True):
+        parts += [text[end : word.start()], new]
+        end = word.end()
+    return "".join([*parts, text[end:]])
+
 
 KINDS = ("typos", "word-order", "synonyms", "case", "paraphrase")
 
@@ -89,7 +300,7 @@ def perturb(
     id is taken, or a kind has not what it needs, and what the caller raises.
     """
     asked = asks_model(kinds, table)
-    _check(queries, kinds, asked, caller)
+    _perturb_check(queries, kinds, asked, caller)
     given = made_by_model(asked, queries, seed, caller, model) if asked and caller else {}
     for kind in kinds:
         if kind not in given:
@@ -116,11 +327,11 @@ def _add(found: Perturbed, query: Query, kind: str, made: Made) -> None:
 
 
 def _rule(kind: str, table: Synonyms | None) -> Callable[[str, Random], str | None]:
-    rules = {"typos": by_rule.typos, "word-order": by_rule.word_order, "case": by_rule.case}
-    return rules.get(kind) or partial(by_rule.synonyms, table=table or {})
+    rules = {"typos": typos, "word-order": word_order, "case": case}
+    return rules.get(kind) or partial(synonyms, table=table or {})
 
 
-def _check(queries: Sequence[Query], kinds: Sequence[str], asked: Sequence[str], caller: Caller | None) -> None:
+def _perturb_check(queries: Sequence[Query], kinds: Sequence[str], asked: Sequence[str], caller: Caller | None) -> None:
     if "synonyms" in asked and caller is None:
         remedy = "give --synonyms FILE.csv with lines word,synonym, or --model, such as openai:gpt-4o"
         raise InputError("synonyms need a table or a model", remedy=remedy)

@@ -5,26 +5,317 @@ Before them stands the request for roles, where they are written from the corpus
 
 from __future__ import annotations
 
+import functools
+import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ragassay.calls.caller import Caller
-from ragassay.models.requests import Reply
+from ragassay.evidence import find_quote
+from ragassay.models.requests import Reply, Request
 from ragassay.records import Section
 
-from .blind import read_blind, request_blind
-from .delivered import Calls, Delivered, Written
-from .drafts import Asked, Draft, ask
-from .evidence import ANSWERED, NO_QUOTE, NOT_ANSWERED, ONE_TEXT, UNCHECKED, checks, read_evidence, request_evidence
-from .linked import Sections
-from .needs import Needs, read_needs, request_needs
-from .one_question import more_than_one
 from .reject import asks, clean, fault_of
-from .roles import ask_roles, told_of
-from .setup import Setup
-from .slots import LINKED, LOOSE, UNANSWERABLE, Assignment, assign
+from .sample import Sections
+from .slots import (
+    LINKED,
+    LOOSE,
+    UNANSWERABLE,
+    Asked,
+    Assignment,
+    Calls,
+    Delivered,
+    Draft,
+    Setup,
+    Written,
+    ask,
+    ask_roles,
+    assign,
+    told_of,
+)
+
+
+class NeedQuestion(BaseModel):
+    """What somebody with the need of that number asks."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: int = Field(description="The number of the need.")
+    question: str = Field(description="What a person with that need asks.")
+
+
+class NeedQuestions(BaseModel):
+    """A question for each need."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    questions: list[NeedQuestion]
+
+
+@functools.cache
+def blind_schema(n: int) -> type[NeedQuestions]:
+    """The schema of a reply to `n` needs."""
+    fields = (list[NeedQuestion], Field(json_schema_extra={"maxItems": n}))
+    return create_model("NeedQuestions", __base__=NeedQuestions, __doc__=NeedQuestions.__doc__, questions=fields)
+
+
+def request_blind(setup: Setup, drafts: Sequence[Draft]) -> Asked:
+    """The request for drafts of one model and place: their needs, kinds and roles, and nothing of the text."""
+    model, place = drafts[0].model, " ".join(section.id for section in drafts[0].sections)
+    slots = [draft.slot for draft in drafts if draft.slot]
+    items = [
+        {
+            "need": draft.need,
+            "told": {"number": str(number), "kind": slot.kind} | ({"role": slot.role} if slot.role else {}),
+        }
+        for number, (draft, slot) in enumerate(zip(drafts, slots, strict=True), 1)
+    ]
+    values = setup.values("blind", model, place, slots)
+    messages = setup.prompts["blind"].render(values | {"items": items})
+    return Asked("blind", model, Request(messages, blind_schema(len(items))))
+
+
+def read_blind(drafts: Sequence[Draft], reply: Reply) -> list[Draft]:
+    """The drafts with the questions of the reply, the first of each number; none is kept from the first step."""
+    items = reply.value.questions if isinstance(reply.value, NeedQuestions) else []
+    found = {item.number: item.question.strip() for item in reversed(items)}
+    without = f"no question from the need alone: {reply.error}" if reply.error else "no question from the need alone"
+    return [
+        replace(draft, question=found.get(number, ""), fault=None if found.get(number) else without)
+        for number, draft in enumerate(drafts, 1)
+    ]
+
+
+NOT_ANSWERED = "its text does not answer it"
+NO_QUOTE = "no quote was found again in its text"
+ONE_TEXT = "its evidence stands in one of its texts alone"
+ANSWERED = "it is answered after all"
+UNCHECKED = "its evidence was not given"
+"""How the reasons begin for which a question is rejected in this step."""
+
+
+class QuestionEvidence(BaseModel):
+    """What answers the question of that number."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: int = Field(description="The number of the question.")
+    quotes: list[str] = Field(description="The words of the text that answer it, copied character for character.")
+    holds: Literal["fully", "mainly", "not"] = Field(description="Whether the text holds the answer.")
+
+
+class AnsweredEvidence(QuestionEvidence):
+    """The same with a golden answer."""
+
+    answer: str = Field(description="The full answer, from the text alone, in at most 80 words.")
+
+
+class Evidence(BaseModel):
+    """The evidence for each question."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    evidence: list[QuestionEvidence]
+
+
+@dataclass(frozen=True)
+class Check:
+    """Questions held against one section, or against linked ones. drafts: numbers of drafts, in order, from 0."""
+
+    model: str
+    sections: tuple[Section, ...]
+    drafts: tuple[int, ...]
+
+
+@functools.cache
+def evidence_schema(n: int, golden_answers: bool = False) -> type[Evidence]:
+    """The schema of a reply about `n` questions, with golden answers or without."""
+    item: Any = list[AnsweredEvidence] if golden_answers else list[QuestionEvidence]
+    fields: Any = (item, Field(json_schema_extra={"maxItems": n}))
+    return create_model("Evidence", __base__=Evidence, __doc__=Evidence.__doc__, evidence=fields)
+
+
+def checks(drafts: Sequence[Draft], near: Mapping[int, tuple[Section, ...]]) -> list[Check]:
+    """What is to be checked: each draft without a fault against its sections, and against those `near` it as well."""
+    groups: dict[tuple[str, tuple[str, ...]], tuple[tuple[Section, ...], list[int]]] = {}
+    for index, draft in enumerate(drafts):
+        texts = [draft.sections, *((section,) for section in near.get(index, ()))] if draft.fault is None else []
+        for sections in texts:
+            key = (draft.model, tuple(section.id for section in sections))
+            groups.setdefault(key, (sections, []))[1].append(index)
+    return [Check(model, sections, tuple(numbers)) for (model, _), (sections, numbers) in groups.items()]
+
+
+def request_evidence(setup: Setup, check: Check, drafts: Sequence[Draft]) -> Asked:
+    """The request that a check is; which kind a question is of is not told."""
+    golden = setup.experiment.questions.golden_answers
+    items = [{"number": number, "question": drafts[at].question} for number, at in enumerate(check.drafts, 1)]
+    values = {"sections": check.sections, "items": items, "golden_answers": golden}
+    messages = setup.prompts["evidence"].render(values | {"language": setup.experiment.corpus.language})
+    return Asked("evidence", check.model, Request(messages, evidence_schema(len(items), golden)))
+
+
+def read_evidence(drafts: Sequence[Draft], given: Sequence[Check], replies: Sequence[Reply]) -> list[Draft]:
+    """The drafts with their evidence, or with the fault that they have none."""
+    found = list(drafts)
+    for check, reply in zip(given, replies, strict=True):
+        items = reply.value.evidence if isinstance(reply.value, Evidence) else []
+        by_number = {item.number: item for item in reversed(items)}
+        for number, at in enumerate(check.drafts, 1):
+            if found[at].fault is None:
+                found[at] = _with(found[at], check, by_number.get(number), reply.error)
+    return found
+
+
+def _with(draft: Draft, check: Check, item: QuestionEvidence | None, error: str | None) -> Draft:
+    if item is None:
+        return replace(draft, fault=f"{UNCHECKED}: {error}" if error else UNCHECKED)
+    if draft.kind == UNANSWERABLE:
+        answered = f"{ANSWERED}: by section {check.sections[0].id}"
+        return replace(draft, holds="not", fault=None if item.holds == "not" else answered)
+    if item.holds == "not":
+        return replace(draft, holds="not", fault=NOT_ANSWERED)
+    spans = [span for quote in item.quotes if (span := _span(quote, check.sections))]
+    evidence = tuple({"doc": section.doc, "start": start, "end": end} for section, start, end in spans)
+    evidence = tuple(span for number, span in enumerate(evidence) if span not in evidence[:number])
+    fault = None if spans else NO_QUOTE
+    if draft.kind == LINKED and len({section.id for section, _, _ in spans}) == 1:
+        fault = ONE_TEXT
+    answer = item.answer.strip() if isinstance(item, AnsweredEvidence) else ""
+    return replace(draft, holds=item.holds, evidence=evidence, answer=answer, fault=fault)
+
+
+def _span(quote: str, sections: Sequence[Section]) -> tuple[Section, int, int] | None:
+    """Where a quote stands in the document's text, in the first of the sections that has it."""
+    for section in sections:
+        if at := find_quote(quote, section.text):
+            return section, section.start + at[0], section.start + at[1]
+    return None
+
+
+class Need(BaseModel):
+    """A need, and behind it the question of somebody who has it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    number: int = Field(description="The number of the list that this is for.")
+    need: str = Field(description="What somebody was trying to find out or to get done, in one general sentence.")
+    question: str = Field(description="What that person asks, who has not seen the text.")
+
+
+class Needs(BaseModel):
+    """The needs that a text serves."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    needs: list[Need]
+
+
+@functools.cache
+def needs_schema(n: int) -> type[Needs]:
+    """The schema of a reply with up to `n` needs; a longer one still validates, and what is too much is rejected."""
+    bounded = Field(json_schema_extra={"maxItems": n})
+    return create_model(Needs.__name__, __base__=Needs, __doc__=Needs.__doc__, needs=(list[Need], bounded))
+
+
+def request_needs(setup: Setup, assignment: Assignment) -> Asked:
+    """The request that an assignment is; linked sections have a prompt of their own."""
+    step = "linked" if assignment.linked else "need"
+    place = " ".join(section.id for section in assignment.sections)
+    texts = {"sections": assignment.sections} if assignment.linked else {"section": assignment.sections[0]}
+    items = [{"number": n, "kind": slot.kind, "role": slot.role} for n, slot in enumerate(assignment.slots, 1)]
+    values = setup.values(step, assignment.model, place, assignment.slots)
+    messages = setup.prompts[step].render(values | texts | {"items": items})
+    return Asked(f"{step}s" if step == "need" else step, assignment.model, Request(messages, needs_schema(len(items))))
+
+
+def read_needs(assignment: Assignment, reply: Reply, beyond: int) -> Iterator[Draft]:
+    """A draft for each item of a reply, in its order; what no slot asked for has a fault and a position from `beyond`.
+
+    The first item with a number takes its slot.
+    """
+    items = reply.value.needs if isinstance(reply.value, Needs) else []
+    seen = Counter[int]()
+    for place, item in enumerate(items):
+        seen[item.number] += 1
+        known = 1 <= item.number <= len(assignment.slots) and seen[item.number] == 1
+        slot = assignment.slots[item.number - 1] if known else None
+        yield Draft(
+            assignment.model,
+            assignment.sections,
+            slot.position if slot else beyond + place,
+            slot,
+            item.need.strip(),
+            item.question.strip(),
+            fault=_fault(item, len(assignment.slots), seen[item.number]),
+        )
+
+
+def _fault(item: Need, n_slots: int, times: int) -> str | None:
+    if not 1 <= item.number <= n_slots:
+        return f"a number that was not asked for: {item.number} of {n_slots}"
+    if times > 1:
+        return f"a number that came before in the reply: {item.number}"
+    return None if item.need.strip() else "no need"
+
+
+# Nobody can say of an answer to half of them whether it is right, and a choice hands the answer over. The patterns aim
+# at what surely asks twice or offers a choice; they let the doubtful stand.
+
+_MARK = re.compile(r"[?？؟](?![\s?？؟]*[?？؟\"'’”»)\]])")
+_ASKING = (
+    r"(?:what|why|how|when|where|which|who|whose|whether|was|warum|wieso|wie|wann|wo|wozu|welche\w*|wer|comment|pourquoi|"
+    r"quand|où|quels?|quelles?|combien|qué|cómo|cuándo|dónde|cuál(?:es)?|quién|qual|quais|quando|onde|quem)"
+)
+_AUX = r"(?:is|are|was|were|do|does|did|can|could|should|must|will|would|has|have|may)"
+_SUBJECT = r"(?:it|they|there|i|we|you|he|she|one|this|that|these|those|the|my|our|an?)"
+_SECOND = re.compile(
+    rf"(\w+),? and (?:also |then )?(?:(?:what|why|how|when|where|which|who) (?:\w+ ){{0,2}}(?:{_AUX}|to|many|much)\b|"
+    rf"{_AUX} {_SUBJECT}\b)|"
+    r"(\w+),? und (?:warum|wieso|wie|wann|wo|wozu|was|welche\w*|wer) \w+|"
+    r"(\w+),? et (?:comment|pourquoi|quand|où|quels?|quelles?|combien) \w+|"
+    r"(\w+),? y (?:cómo|por qué|cuándo|dónde|cuál(?:es)?|qué|quién) \w+|"
+    r"(\w+),? e (?:por que|quando|onde|qual|quais|quem) \w+",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(rf"(?:{_ASKING}|{_AUX})", re.IGNORECASE)
+"""What stands before "and" where two words ask the same thing together: "when and where is …"."""
+
+_CHOICE = re.compile(
+    r"\beither\b.+\bor\b|\bwhether\b.+\bor\b(?! not\b)|\b(in|on|at|by|with|from|for) (?:\S+ ){1,3}or \1\b|"
+    rf"\bor (?:{_AUX}|rather|instead|just|only|merely|simply) {_SUBJECT}\b|"
+    rf"^(?:should|shall|must) {_SUBJECT}\b.*\bor\b(?! not\b)|^{_AUX} .*,(?: \w+)? or (?!not\b)|"
+    r"^(?:which|who|what)\b.*[,:] .*\bor\b|"
+    r"\bentweder\b.+\boder\b|\bob\b.+\boder\b(?! nicht\b)|\boder (?:ist|sind|wird|werden|soll|muss|kann|doch|eher) |"
+    r"^(?:soll|sollte|sollten|muss|müssen) (?:ich|wir|man)\b.*\boder\b(?! nicht\b)|"
+    r"\bsoit\b.+\bsoit\b|\bou (?:bien|plutôt|est-ce)\b|^(?:dois-je|devrais-je|faut-il)\b.*\bou\b(?! (?:non|pas)\b)|"
+    r"\bo (?:bien|más bien)\b|^¿?(?:debo|debería|hay que)\b.*\bo\b(?! no\b)|^(?:devo|deveria)\b.*\bou\b(?! não\b)",
+    re.IGNORECASE,
+)
+
+
+def more_than_one(text: str, *, comparison: bool = False) -> str | None:
+    """Why a question does not ask one thing, in words for `rejected.jsonl`; None where it does, or asks nothing.
+
+    `text` has its white space folded to single blanks. comparison: whether a choice between two is what is wanted.
+    """
+    if not asks(text):
+        return None
+    if len(_MARK.findall(text)) > 1:
+        return "two questions in one: two question marks"
+    for found in _SECOND.finditer(text):
+        before = next(group for group in found.groups() if group)
+        if not _BEFORE.fullmatch(before):
+            return f"two questions in one: “{found.group()[len(before) :].lstrip(', ')}”"
+    if not comparison and (choice := _CHOICE.search(text)):
+        return f"either/or: “{choice.group().strip()}”"
+    return None
+
 
 NEAR = 3
 """Sections that an unanswerable question is held against, beside its own: those that BM25 finds first."""

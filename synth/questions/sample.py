@@ -2,12 +2,105 @@
 
 from __future__ import annotations
 
+import math
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 from ragassay.records import Query, Section
+
+from .reject import FUNCTION_WORDS
+
+# Two sections are linked where they share terms that few others have, names of things above all; of several the nearest
+# by the cosine of tf-idf vectors (Salton and Buckley 1988, "Term-weighting approaches in automatic text retrieval") is
+# taken. Sections of other documents are linked just as those of the same one.
+
+SHARED = 2
+"""Rare terms that two sections share at least."""
+RARE = 0.1
+"""A term is rare in at most this share of the sections, or in three of them, and never where all have it."""
+SAME = 0.9
+"""From this cosine on two sections say the same, and no question needs both."""
+
+_TERM = re.compile(r"[^\W\d]\w{2,}(?:[-.]\w+)*")
+
+
+def terms(text: str) -> list[str]:
+    """The words and names of a text, in lower case; numbers and words of one or two letters are left out."""
+    return [term.casefold() for term in _TERM.findall(text)]
+
+
+class Sections:
+    """All sections of a corpus, to be asked which go together."""
+
+    def __init__(self, sections: Sequence[Section]) -> None:
+        self.sections = sections
+        self._counts = [Counter(terms(section.text)) for section in sections]
+        self._holders: defaultdict[str, list[int]] = defaultdict(list)
+        for index, counts in enumerate(self._counts):
+            for term in counts:
+                self._holders[term].append(index)
+        self._most = min(max(3, RARE * len(sections)), len(sections) - 1)
+        self._vectors: dict[int, dict[str, float]] = {}
+
+    def linked(self, section: Section) -> tuple[Section, ...]:
+        """One or two sections that go with `section`, the nearest first; the second is linked to both. Else none."""
+        index = self._places[section.id]
+        first = self._nearest(index, self._sharing(index))
+        if first is None:
+            return ()
+        both = self._sharing(index) & self._sharing(first)
+        second = self._nearest(index, {one for one in both if self._cosine(one, first) < SAME})
+        return tuple(self.sections[one] for one in (first, second) if one is not None)
+
+    def nearest(self, text: str, n: int, without: Section) -> tuple[Section, ...]:
+        """The first `n` sections for a text by BM25 (rank-bm25's) that share a term with it; `without` is left out."""
+        asked = terms(text)
+        scores = self._bm25.get_scores(asked)
+        held = {index for term in asked for index in self._holders.get(term, ()) if self.sections[index] != without}
+        best = sorted(held, key=lambda index: (-float(scores[index]), index))
+        return tuple(self.sections[index] for index in best[:n])
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {section.id: index for index, section in enumerate(self.sections)}
+
+    @cached_property
+    def _bm25(self) -> Any:
+        from rank_bm25 import BM25Okapi
+
+        return BM25Okapi([list(counts.elements()) for counts in self._counts])
+
+    def _vector(self, index: int) -> dict[str, float]:
+        """Log tf times idf, of length 1."""
+        if index not in self._vectors:
+            n = len(self.sections)
+            weights = {
+                term: (1 + math.log(count)) * math.log(1 + n / len(self._holders[term]))
+                for term, count in self._counts[index].items()
+            }
+            length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
+            self._vectors[index] = {term: weight / length for term, weight in weights.items()}
+        return self._vectors[index]
+
+    def _cosine(self, one: int, other: int) -> float:
+        a, b = self._vector(one), self._vector(other)
+        return sum(weight * b[term] for term, weight in a.items() if term in b)
+
+    def _sharing(self, index: int) -> set[int]:
+        """The sections that share enough rare terms with this one, itself left out."""
+        content = self._counts[index].keys() - FUNCTION_WORDS
+        rare = (term for term in content if 1 < len(self._holders[term]) <= self._most)
+        shared = Counter(other for term in rare for other in self._holders[term] if other != index)
+        return {other for other, count in shared.items() if count >= SHARED}
+
+    def _nearest(self, index: int, others: set[int]) -> int | None:
+        near = [(-self._cosine(index, other), other) for other in others]
+        return min(((cosine, other) for cosine, other in near if -cosine < SAME), default=(0.0, None))[1]
 
 
 def sample_sections(sections: Sequence[Section], n: int, seed: int) -> list[Section]:

@@ -3,13 +3,95 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TypeVar
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
-from ragassay.experiment.question_settings import QuestionsSettings
-from ragassay.records import Section
+from ragassay.experiment.settings import Experiment
+from ragassay.experiment.tables import QuestionsSettings
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import digest_bytes
+from ragassay.models.requests import Batch, Reply, Request
+from ragassay.prompts import Prompt, count_tokens, fence
+from ragassay.records import LedgerRow, Query, Rejected, Section, WrittenRole
+from ragassay.text import one_line, plain, same_words
+
+from .own import ExpertQuestion
+from .reject import Candidate, writable
+from .sample import sample_sections
+
+
+class Delivered(NamedTuple):
+    """One reply with questions: how many were asked for, and how many it has; None where there is no reply."""
+
+    model: str
+    doc: str
+    asked: int
+    written: int | None
+
+
+class Calls(NamedTuple):
+    """Calls to one model: how many, and the errors of those that gave no reply."""
+
+    model: str
+    n: int
+    errors: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What came of asking all models: every question, what each reply delivered, which calls failed.
+
+    notices: sentences for the user. roles: those that a model gave, where it was asked for them.
+    """
+
+    candidates: Sequence[Candidate] = ()
+    delivered: Sequence[Delivered] = ()
+    calls: Sequence[Calls] = ()
+    notices: Sequence[str] = ()
+    roles: Sequence[WrittenRole] = ()
+
+
+def ledger(
+    delivered: Sequence[Delivered], kept: Sequence[Query], rejected: Sequence[Rejected], sampled: Sequence[Query]
+) -> list[LedgerRow]:
+    """A row for each model and each document that it was asked about, in the order of what was delivered."""
+    n_kept, n_rejected, n_sampled = _tally(kept), _tally(rejected), _tally(sampled)
+    return [
+        LedgerRow(
+            model=place[0],
+            doc=place[1],
+            kept=n_kept[place],
+            rejected=n_rejected[place],
+            sampled=n_sampled[place],
+            **_counts([one for one in delivered if one[:2] == place]),
+        )
+        for place in dict.fromkeys(one[:2] for one in delivered)
+    ]
+
+
+def _counts(replies: Sequence[Delivered]) -> dict[str, int]:
+    got = [(one.asked, one.written) for one in replies if one.written is not None]
+    return {
+        "asked": sum(one.asked for one in replies),
+        "written": sum(written for _, written in got),
+        "failed": sum(one.asked for one in replies if one.written is None),
+        "unwritten": sum(max(asked - written, 0) for asked, written in got),
+        "extra": sum(max(written - asked, 0) for asked, written in got),
+    }
+
+
+def _tally(records: Sequence[Query] | Sequence[Rejected]) -> Counter[tuple[str, str]]:
+    return Counter((record.metadata["model"], record.metadata["doc"]) for record in records)
+
 
 LINKED = "multi-hop"
 """The kind that is asked about two or three linked sections."""
@@ -112,3 +194,238 @@ def _dealt(values: Sequence[T], weights: Sequence[float], n: int, rng: random.Ra
     hand = [value for value, count in zip(values, shares(weights, n), strict=True) for _ in range(count)]
     rng.shuffle(hand)
     return hand
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is known so far of one question; `fault` says why it goes no further.
+
+    slot: None where the reply had a number that nobody asked for. position: from 0 within the model and its first
+    section, beyond those of all slots where there is no slot.
+    """
+
+    model: str
+    sections: tuple[Section, ...]
+    position: int
+    slot: Slot | None
+    need: str
+    question: str
+    fault: str | None = None
+    evidence: tuple[Mapping[str, Any], ...] = ()
+    holds: str | None = None
+    answer: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The kind that was asked for; "" where none was."""
+        return self.slot.kind if self.slot else ""
+
+    def candidate(self, *, statements: bool) -> Candidate:
+        """What is sifted. statements: whether any question may be without the form of one, as experts' are."""
+        return Candidate(
+            self.question or self.need,
+            self.model,
+            self.sections[0],
+            self.position,
+            self.answer,
+            fault=self.fault,
+            statement=statements or self.kind in LOOSE,
+            details=self._details(),
+        )
+
+    def _details(self) -> dict[str, Any]:
+        docs = list(dict.fromkeys(section.doc for section in self.sections))
+        several = {"sections": [section.id for section in self.sections]} if len(self.sections) > 1 else {}
+        expected = {"expected_docs": []} if self.kind == UNANSWERABLE else {"expected_docs": docs} if docs[1:] else {}
+        drawn = {"kind": self.slot.kind, "blind": self.slot.blind} if self.slot else {}
+        role = {"role": self.slot.role} if self.slot and self.slot.role else {}
+        evidence = {"evidence": [dict(span) for span in self.evidence]} if self.evidence else {}
+        held = {"holds": self.holds} if self.holds else {}
+        return {**several, **expected, **drawn, **role, "need": writable(self.need), **held, **evidence}
+
+
+class Asked(NamedTuple):
+    """A request of one step to one model."""
+
+    step: str
+    model: str
+    request: Request
+
+
+def ask(caller: Caller, asked: Sequence[Asked], models: Sequence[str]) -> list[Reply]:
+    """A reply to each, in their order; the requests of one step to one model are a batch, `STEP-MODEL`."""
+    if not asked:
+        return []
+    steps = list(dict.fromkeys(one.step for one in asked))
+    groups = [(step, model) for step in steps for model in models if any(one[:2] == (step, model) for one in asked)]
+    batches = [
+        Batch(labels(models, step)[model], model, tuple(one.request for one in asked if one[:2] == (step, model)))
+        for step, model in groups
+    ]
+    replies = {group: iter(row) for group, row in zip(groups, caller.ask(batches), strict=True)}
+    return [next(replies[one.step, one.model]) for one in asked]
+
+
+def labels(models: Iterable[str], step: str) -> dict[str, str]:
+    """Model to `STEP-NAME`, what request files of a step are called: each model has files of its own.
+
+    Where two names would come out alike in a file system, a digest stands behind them.
+    """
+    named = {model: f"{step}-" + re.sub(r"[^A-Za-z0-9._-]+", "-", model) for model in models}
+    often = Counter(label.casefold() for label in named.values())
+    return {
+        model: label if often[label.casefold()] == 1 else f"{label}-{digest_bytes(model.encode())[:8]}"
+        for model, label in named.items()
+    }
+
+
+PROMPTS = Path(__file__).with_name("prompts")
+STEPS = ("need", "linked", "blind", "evidence")
+"""The prompts: `prompts/STEP.md`, or the user's own of the setting `STEP_prompt`."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the steps share. prompts: by step. experts: the questions that examples are drawn from.
+
+    written_roles: those that a model gave, where `roles` is "corpus".
+    """
+
+    experiment: Experiment
+    experts: Sequence[ExpertQuestion]
+    prompts: dict[str, Prompt]
+    written_roles: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, workspace: Workspace, experts: Sequence[ExpertQuestion]) -> Setup:
+        """With the prompts read. Raises InputError where one cannot be used."""
+        settings = workspace.experiment.questions
+        own = {step: getattr(settings, f"{step}_prompt") for step in STEPS}
+        prompts = {step: Prompt.load(workspace.prompt_file(own[step], PROMPTS / f"{step}.md")) for step in STEPS}
+        return cls(workspace.experiment, experts, prompts)
+
+    @property
+    def roles(self) -> list[str]:
+        """Who asks: the roles of the settings or those written, or else those that stand before experts' questions."""
+        own = self.experiment.questions.roles
+        if own == "corpus":
+            return list(self.written_roles)
+        return list(dict.fromkeys(own or (e.role for e in self.experts if e.role)))
+
+    def values(self, step: str, model: str, place: str, slots: Iterable[Slot]) -> dict[str, Any]:
+        """What every prompt of a writing step shows; the examples are drawn anew for each step, model and place."""
+        settings, slots = self.experiment.questions, list(slots)
+        rng = random.Random(f"{settings.seed}:{step}:{model}:{place}")
+        return {
+            "language": self.experiment.corpus.language,
+            "examples": rng.sample(list(self.experts), min(settings.few_shot, len(self.experts))),
+            "kinds": [kind for kind in settings.kinds if any(slot.kind == kind for slot in slots)],
+            "roles": [role for role in self.roles if any(slot.role == role for slot in slots)],
+        }
+
+
+ROLES_PROMPT = PROMPTS / "roles.md"
+FEWEST, MOST = 4, 8
+LONGEST = 200
+"""Characters of a role; a longer one is no sentence about a person."""
+NAMES_TOKENS = 800
+"""What the names of documents may take of the request."""
+TEXT_TOKENS = 4200
+"""What the beginnings of sections may take; with names, fences and instructions the request stays near 6,000 tokens."""
+N_SECTIONS = 24
+
+_LETTERS = 8
+"""Characters of a text that are looked at for each token of its beginning."""
+
+
+class Role(BaseModel):
+    """Somebody who would come to the documents."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    role: str = Field(description="Who it is and what brings them here, in one short sentence.")
+
+
+def usable(roles: Sequence[Role]) -> list[str]:
+    """The roles as prompts may show them, at most `MOST`, each on one line and once.
+
+    What is empty, too long to be a role, or has a tag's brackets, which could close the fences of later prompts, is
+    left out.
+    """
+    found: dict[str, str] = {}
+    for item in roles:
+        line = one_line(item.role)
+        if (words := same_words(line)) and len(line) <= LONGEST and not {"<", ">"} & set(line):
+            found.setdefault(words, line)
+    return list(found.values())[:MOST]
+
+
+def _enough(roles: list[Role]) -> list[Role]:
+    if len(usable(roles)) < FEWEST:
+        raise ValueError(f"{len(usable(roles))} different roles of at most {LONGEST} characters, {FEWEST} are needed")
+    return roles
+
+
+class Roles(BaseModel):
+    """The people who come to the documents."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    roles: Annotated[list[Role], AfterValidator(_enough), Field(json_schema_extra={"maxItems": MOST})]
+
+
+def request_roles(setup: Setup, sections: Sequence[Section]) -> Asked:
+    """The request to the first model of the quota: names of documents, and how some sections begin, spread by seed."""
+    settings = setup.experiment.questions
+    docs = list(dict.fromkeys(section.doc for section in sections))
+    drawn = sample_sections(sections, N_SECTIONS, settings.seed)
+    told = list(_within(dict.fromkeys([*(one.doc for one in drawn), *docs]), NAMES_TOKENS))
+    shown = [{"doc": one.doc, "text": _beginning(one.text, TEXT_TOKENS // len(drawn))} for one in drawn]
+    values = {"documents": told, "n_more": len(docs) - len(told), "sections": shown}
+    messages = Prompt.load(ROLES_PROMPT).render(values | {"language": setup.experiment.corpus.language})
+    return Asked("roles", next(iter(settings.quota)), Request(messages, Roles))
+
+
+def ask_roles(
+    setup: Setup, sections: Sequence[Section], caller: Caller, calls: list[tuple[Asked, Reply]]
+) -> tuple[Setup, list[WrittenRole]]:
+    """The setup with the roles that the model gives, and these; where `roles` is not "corpus", as it was and none.
+
+    Where no reply can be used the setup has no role, and the one record says why. `calls` gets what was asked.
+    """
+    if setup.experiment.questions.roles != "corpus":
+        return setup, []
+    asked = request_roles(setup, sections)
+    (reply,) = ask(caller, [asked], list(setup.experiment.questions.quota))
+    calls.append((asked, reply))
+    if not isinstance(reply.value, Roles):
+        return setup, [WrittenRole(model=asked.model, error=reply.error)]
+    roles = usable(reply.value.roles)
+    return replace(setup, written_roles=tuple(roles)), [WrittenRole(model=asked.model, role=role) for role in roles]
+
+
+def told_of(roles: Sequence[WrittenRole]) -> list[str]:
+    """The sentence for the user: who asks, or why nobody is named; none where no role was asked for."""
+    if not roles:
+        return []
+    if roles[0].role is None:
+        return [
+            f"no role was written from the corpus, so the questions name nobody who asks: {plain(str(roles[0].error))}"
+        ]
+    listed = "; ".join(str(one.role) for one in roles)
+    return [f"asked as: {listed} (written by {roles[0].model}; put them into `roles` to keep or change them)"]
+
+
+def _within(names: Iterable[str], tokens: int) -> Iterator[str]:
+    """The first of the names, as many as `tokens` allow, fences and all."""
+    for name in names:
+        tokens -= count_tokens(fence("document", name))
+        if tokens < 0:
+            return
+        yield name
+
+
+def _beginning(text: str, tokens: int) -> str:
+    """The longest beginning of a text that has at most `tokens`."""
+    head = text[: tokens * _LETTERS]
+    return head[: bisect_right(range(len(head) + 1), tokens, key=lambda end: count_tokens(head[:end])) - 1]

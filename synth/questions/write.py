@@ -18,10 +18,9 @@ from ragassay.models.requests import Batch, Reply, Request
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Section
 
-from .delivered import Calls, Delivered, Written
-from .drafts import labels
-from .expert import ExpertQuestion
+from .own import ExpertQuestion
 from .reject import Candidate
+from .slots import Calls, Delivered, Written, labels
 
 DEFAULT_PROMPT = Path(__file__).with_name("prompts") / "questions.md"
 GOLDEN_PROMPT = DEFAULT_PROMPT.with_name("golden_answers.md")

@@ -12,8 +12,7 @@ from support.json_lines import records
 from support.pdf_maker import make_encrypted_pdf, make_pdf
 from support.small_corpus import make_corpus, page
 
-from ragassay.cli import main
-from ragassay.cli.parser import build_parser
+from ragassay.cli import build_parser, main
 
 VERBS = ["new", "run", "plan", "ingest", "questions", "retrieve", "answer", "judge", "compare", "report"]
 VERBS += ["replies", "label-sheet", "model", "search", "score", "rate", "agree", "agree-systems", "gate"]

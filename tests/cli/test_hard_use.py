@@ -21,7 +21,7 @@ from support.small_corpus import answer_everything, make_corpus
 
 from benchmarks.speed.soak import AT_ONCE, material, soak
 from ragassay.calls.reply_cache import ReplyCache
-from ragassay.retrieval.rankers.vector_store import VectorStore, on_disk
+from ragassay.retrieval.rankers.embedding_cache import VectorStore, on_disk
 
 LAST_ERROR = "all that was written before is whole, make room and run again"
 

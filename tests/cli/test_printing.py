@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ragassay.cli.printing import print_agreement, print_figures, print_table
+from ragassay.cli.terminal import print_agreement, print_figures, print_table
 from ragassay.records import Figure
 
 NAMES = [f"a-system-whose-name-is-longer-than-the-terminal-{n}" for n in range(2)]

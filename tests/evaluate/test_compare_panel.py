@@ -12,7 +12,7 @@ from support.several_judges import PANEL, ByModel
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.make_judgments import make_judgments
-from ragassay.evaluate.report.judges import panel_lines
+from ragassay.evaluate.report.judge import panel_lines
 from ragassay.evaluate.report.page import report
 from ragassay.evaluate.results import Results
 

@@ -8,7 +8,7 @@ import pytest
 from support.perturbed_folder import KINDS, ORIGINALS, folder
 
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.inputs.sections import source_clusters
+from ragassay.evaluate.inputs.clusters import source_clusters
 from ragassay.evaluate.report.page import report
 from ragassay.records import Query
 

@@ -19,10 +19,9 @@ from support.scripted_judge import (
 from ragassay.errors import InputError, RepliesMissing
 from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.evaluate.ratings.verdicts import verdicts
-from ragassay.files import read_records
+from ragassay.files import read_qrels, read_records
 from ragassay.models.requests import Reply
 from ragassay.records import Game, Judgment
-from ragassay.trec import read_qrels
 
 
 def records(space):

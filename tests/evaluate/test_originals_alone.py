@@ -14,12 +14,11 @@ from support.validity_corpus import make_validity_corpus
 
 from ragassay.cli import main
 from ragassay.evaluate.compare import compare, corrected_so_far
-from ragassay.evaluate.from_files.gate import gate
-from ragassay.evaluate.from_files.gate_summary import markdown
+from ragassay.evaluate.from_files.gate import gate, markdown
 from ragassay.evaluate.human_labels.sheet import draw_into
 from ragassay.evaluate.inputs.labels import Label, write_labels
-from ragassay.evaluate.report.heat_map import heat_map
-from ragassay.evaluate.report.queries.evidence import read_evidence
+from ragassay.evaluate.report.page import heat_map
+from ragassay.evaluate.report.queries import read_evidence
 from ragassay.evaluate.screening.screen import screen
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace

@@ -19,11 +19,11 @@ from support.pages import PAGES, blocks
 from support.places import ROOT
 from support.small_corpus import answer_everything, make_corpus
 
+from ragassay.calls.register import input_line
 from ragassay.calls.reply_cache import read_replies
-from ragassay.calls.request_files import input_line
-from ragassay.cli.parser import build_parser
-from ragassay.experiment.model_settings import ModelSettings
+from ragassay.cli import build_parser
 from ragassay.experiment.settings import Experiment
+from ragassay.experiment.tables import ModelSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Request
 from ragassay.prompts import Message

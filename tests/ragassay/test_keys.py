@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ragassay.errors import InputError, ProviderError
 from ragassay.experiment.own_code import said
-from ragassay.keys import MODEL_KEYS, without_keys, without_own_keys
-from ragassay.models.provider_errors import of_status
+from ragassay.models.providers import of_status
+from ragassay.text import MODEL_KEYS, without_keys, without_own_keys
 
 SECRET = "Zx9-8y7W6v5U4t3S2r1Q0"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.screening import handed_over
+from ragassay.experiment.workspace import handed_over
 
 
 @given(st.lists(st.integers(0, 50), max_size=10), st.integers(0, 120), st.integers(1, 12))

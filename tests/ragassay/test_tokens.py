@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ragassay.prompts import count_tokens, how_many_fit, passage_tokens
 from ragassay.records import Passage
-from ragassay.tokens import count_tokens, how_many_fit, passage_tokens
 
 
 @pytest.mark.parametrize(

@@ -10,14 +10,13 @@ from support.results_folder import results_folder, write
 
 from ragassay.errors import InputError, RepliesMissing
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
+from ragassay.files import read_records, read_run
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, Passage, Query, Usage
-from ragassay.retrieval.agents.passage_retriever import PassageRetriever
-from ragassay.retrieval.agents.rag_fusion import Rewrite, Rewritten
+from ragassay.retrieval.agents.python_agent import PassageRetriever
+from ragassay.retrieval.agents.rag import Rewrite, Rewritten
 from ragassay.retrieval.answer_queries import answer_queries
 from ragassay.retrieval.rank_queries import rank_queries
-from ragassay.trec import read_run
 
 TEXTS = {
     "progmem": "The PROGMEM attribute places constant data into the flash of the device.",

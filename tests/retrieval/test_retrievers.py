@@ -12,7 +12,7 @@ from langchain_core.retrievers import BaseRetriever
 from ragassay.errors import InputError
 from ragassay.records import Passage
 from ragassay.retrieval.rankers import embedding
-from ragassay.retrieval.rankers.rrf import rrf
+from ragassay.retrieval.rankers.combined import rrf
 from ragassay.retrieval.retrievers import PassageRetriever, build_retrievers, embed_queries
 
 

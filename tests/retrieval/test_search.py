@@ -11,9 +11,9 @@ import pytest
 from support.json_lines import write_lines
 
 from ragassay.errors import InputError
+from ragassay.files import read_run
 from ragassay.retrieval.rankers import embedding
 from ragassay.retrieval.search import search_files
-from ragassay.trec import read_run
 
 
 @pytest.fixture

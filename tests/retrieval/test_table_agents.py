@@ -11,17 +11,14 @@ from support.results_folder import results_folder
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
+from ragassay.files import read_records, read_run, write_run
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Answer, AnswerRun, Page, Passage, Query, Usage
-from ragassay.retrieval.agent_searches import AgentSearch
-from ragassay.retrieval.agents.documents import check_long_context
-from ragassay.retrieval.agents.rag_fusion import Rewrite
+from ragassay.retrieval.agents.rag import Rewrite, check_long_context
 from ragassay.retrieval.answer_queries import answer_queries
-from ragassay.retrieval.rank_queries import rank_queries
+from ragassay.retrieval.rank_queries import AgentSearch, rank_queries
 from ragassay.retrieval.rewriting.rewritings import Rewriting, rewrites_file
-from ragassay.retrieval.search_times import read_search_times
-from ragassay.trec import read_run, write_run
+from ragassay.retrieval.search import read_search_times
 
 TABLES = """\
 [questions]

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.evaluate.judging.catalog import BUILT_IN
-from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
+from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase, Setup
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
-from ragassay.evaluate.judging.engine.judge import Setup
 from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.records import Answer, Assessment, Passage, Query
 

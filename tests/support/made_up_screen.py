@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ragassay.evaluate.screening.records import (
+from ragassay.evaluate.screening.screened import (
     BeforeAfter,
     ChosenVariant,
     LevelFigures,

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ragassay.digests import digest_bytes
-from ragassay.synth.questions.blind import NeedQuestions
-from ragassay.synth.questions.evidence import Evidence
-from ragassay.synth.questions.needs import Needs
-from ragassay.synth.questions.roles import Roles
+from ragassay.files import digest_bytes
+from ragassay.synth.questions.need_writer import Evidence, NeedQuestions, Needs
+from ragassay.synth.questions.slots import Roles
 
 THINGS = ("fuse", "clock", "timer", "stack", "heap", "linker", "startup", "interrupt", "register", "eeprom")
 

@@ -18,7 +18,7 @@ from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.records import Passage
 from ragassay.retrieval.opensearch.client import Server, connect
 from ragassay.retrieval.opensearch.engine import Engine, open_rankers
-from ragassay.retrieval.opensearch.keep import kept_indexes
+from ragassay.retrieval.opensearch.index import kept_indexes
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.ranker import Ranker

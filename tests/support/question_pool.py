@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ragassay.experiment.question_settings import QuestionsSettings
+from ragassay.experiment.tables import QuestionsSettings
 from ragassay.records import Query
 from ragassay.synth.choosing.features import Features
 

@@ -7,21 +7,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragassay.evaluate.figures import query_values
-from ragassay.evaluate.figures.compared_measures import of_findings
+from ragassay.evaluate.figures.query_values import of_findings
 from ragassay.evaluate.figures.values import all_measures, write_values
-from ragassay.evaluate.inputs.findings import Findings, read_findings
-from ragassay.evaluate.inputs.material import Material
-from ragassay.evaluate.inputs.perturbed import originals_alone
-from ragassay.evaluate.inputs.sections import source_clusters
-from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
+from ragassay.evaluate.inputs.clusters import source_clusters
+from ragassay.evaluate.inputs.findings import Findings, Material, originals_alone, read_findings
 from ragassay.evaluate.ratings.points import points_of
+from ragassay.evaluate.ratings.verdicts import panel_verdicts
 from ragassay.evaluate.ratings.verdicts import verdicts as all_verdicts
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import write_records
+from ragassay.files import write_qrels, write_records, write_run
 from ragassay.records import Answer, Assessment, Game, Judgment, Record
-from ragassay.trec import write_qrels, write_run
 
 Place = Literal["a", "b"]
 Rankings = Mapping[str, Mapping[str, Sequence[str]]]

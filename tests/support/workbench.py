@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from starlette.testclient import TestClient
 
 from ragassay.experiment.workspace import Workspace
-from ragassay.workbench.app import make_app
-from ragassay.workbench.bench import benches_of
-from ragassay.workbench.guard import WRITE_HEADER, Access
+from ragassay.workbench.app import WRITE_HEADER, Access, make_app
+from ragassay.workbench.asked import benches_of
 from ragassay.workbench.index.build import build
-from ragassay.workbench.run_state import StatesOf
+from ragassay.workbench.views.progress import StatesOf
 
 WRITE = "what-our-pages-send"
 

@@ -19,9 +19,8 @@ from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.experiment.corpus import chunking_of, count_passages, read_passages
 from ragassay.experiment.reading import load_experiment
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import Workspace, chunking_of, count_passages, read_passages
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
 from ragassay.retrieval.rankers import embedding

@@ -20,7 +20,7 @@ from ragassay.errors import InputError, RagassayError, RepliesMissing
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_records
 from ragassay.models.requests import Batch, Reply
-from ragassay.question_edits import id_of_rejected
+from ragassay.queries import id_of_rejected
 from ragassay.records import LedgerRow, Query, Rejected, Section
 from ragassay.synth.dependencies import decided_by_people
 from ragassay.synth.make_questions import make_questions

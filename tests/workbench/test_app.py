@@ -10,9 +10,8 @@ from starlette.testclient import TestClient
 from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
 
-from ragassay.workbench.app import make_app
-from ragassay.workbench.bench import benches_of
-from ragassay.workbench.guard import Access
+from ragassay.workbench.app import Access, make_app
+from ragassay.workbench.asked import benches_of
 
 
 def test_one_folder_is_shown_at_once_and_several_are_listed(tmp_path: Path):

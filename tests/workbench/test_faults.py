@@ -18,9 +18,8 @@ from support.workbench import browsing
 
 from ragassay.evaluate.human_labels.sheet import draw_into
 from ragassay.experiment.workspace import Workspace
-from ragassay.workbench.app import make_app
-from ragassay.workbench.bench import benches_of
-from ragassay.workbench.guard import Access
+from ragassay.workbench.app import Access, make_app
+from ragassay.workbench.asked import benches_of
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from ragassay.workbench.guard import LOOPBACK, Access, Guard
+from ragassay.workbench.app import LOOPBACK, Access, Guard
 
 
 def client(access: Access) -> TestClient:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.workbench.places import MOST, read, written
+from ragassay.workbench.asked import MOST, read, written
 
 PLACES = st.lists(st.integers(0, 20_000), unique=True, max_size=300)
 

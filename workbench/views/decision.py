@@ -2,35 +2,230 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ragassay.arrays import Floats
 from ragassay.evaluate.report import plots
 from ragassay.evaluate.report.decision import front, lead_axis, lead_rows, to_decide
+from ragassay.evaluate.report.judge import Grid, grid
 from ragassay.evaluate.report.page import read_results
-from ragassay.evaluate.report.screening.screen_page import read_screen
-from ragassay.evaluate.report.screening.shown import screening_shown
-from ragassay.evaluate.report.wording import beside_the_verdict, confidence, kind_of
-from ragassay.evaluate.results import POINTS, Results
+from ragassay.evaluate.report.plots import COLOURS, Scale, scale
+from ragassay.evaluate.report.screening import read_screen, screening_shown
+from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, number
+from ragassay.evaluate.results import POINTS, ModelByPrompt, Results
+from ragassay.evaluate.statistics.clustered import Range, interval
+from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.records import Figure
+from ragassay.text import one_line
 
-from ..asked import bench_of, index_of
-from ..bench import Bench
-from ..index.read import Index
-from ..looks.colours import colours_of
-from ..looks.front import front_pictures
-from ..looks.heat import ROW, heat_columns, heat_map, shaded_over
-from ..looks.look import NAMED, Look, Wanted, look
-from ..looks.models_by_prompts import crossed_look
-from ..looks.slices import Slice, choices, listing
-from ..looks.test_set import test_set
-from ..page import is_part, render
+from ..asked import Bench, bench_of, index_of, is_part, render
+from ..index.read import Index, Measure
+from ..look import NAMED, Look, Slice, TestSet, Wanted, choices, colours_of, listing, look, test_set
+
+TOP, BOTTOM, HEIGHT = 16, 250, 286
+LEFT, RIGHT = 8.0, 88.0
+"""Percent; to the right of it is room for names."""
+
+_COSTS: tuple[tuple[str, str, Kind], ...] = (
+    ("cost_usd", "cost of an answer", "usd"),
+    ("latency_s", "latency", "seconds"),
+)
+
+
+def front_pictures(
+    results: Results, ratings: Mapping[str, Figure], on_front: Sequence[str], colour: Mapping[str, int]
+) -> list[tuple[str, Markup]]:
+    """(title, picture) for cost and for latency, each where every rated agent has it. ratings: the quality."""
+    rated = [agent for agent in results.agents if (f := ratings.get(agent)) is not None and f.value is not None]
+    made = []
+    for key, name, kind in _COSTS:
+        costs = {agent: results.answers.get(agent, {}).get(key) for agent in rated}
+        known = {agent: one for agent, one in costs.items() if one is not None and one.value is not None}
+        if rated and len(known) == len(rated):
+            points = {agent: (known[agent], ratings[agent]) for agent in rated}
+            made.append((f"Points by {name}", _picture(f"Points by {name}", points, kind, on_front, colour)))
+    return made
+
+
+def _picture(
+    title: str,
+    points: Mapping[str, tuple[Figure, Figure]],
+    kind: Kind,
+    on_front: Sequence[str],
+    colour: Mapping[str, int],
+) -> Markup:
+    across, up = scale([x for x, _ in points.values()], 4), scale([y for _, y in points.values()])
+    parts = [*_grid(across, up, kind)]
+    for agent, (x, y) in points.items():
+        parts.append(_mark(agent, x, y, across, up, kind, agent in on_front, colour.get(agent, 11)))
+    told = "; ".join(
+        f"{one_line(agent)} {number(y.value or 0.0, 'points')} at {number(x.value or 0.0, kind)}"
+        for agent, (x, y) in points.items()
+    )
+    label, inside = escape(f"{title}: {told}"), "".join(parts)
+    return Markup(f'<svg class="frontplot" height="{HEIGHT}" role="img" aria-label="{label}">{inside}</svg>')  # noqa: S704
+
+
+def _x(value: float, axis: Scale) -> str:
+    return f"{LEFT + (RIGHT - LEFT) * axis.percent(value) / 100:.2f}%"
+
+
+def _y(value: float, axis: Scale) -> float:
+    return round(BOTTOM - (BOTTOM - TOP) * axis.percent(value) / 100, 1)
+
+
+def _grid(across: Scale, up: Scale, kind: Kind) -> list[str]:
+    parts = []
+    for tick in up.ticks:
+        y = _y(tick, up)
+        parts.append(f'<line class="grid" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
+        parts.append(f'<text class="tick" x="0" y="{y - 4}">{escape(number(tick, "points"))}</text>')
+    for place, tick in enumerate(across.ticks):
+        css = "tick odd" if place % 2 else "tick"
+        text = escape(number(tick, kind))
+        parts.append(f'<text class="{css}" x="{_x(tick, across)}" y="{BOTTOM + 24}" text-anchor="middle">{text}</text>')
+    return parts
+
+
+def _mark(agent: str, x: Figure, y: Figure, across: Scale, up: Scale, kind: Kind, on_front: bool, colour: int) -> str:
+    at, height = _x(x.value or 0.0, across), _y(y.value or 0.0, up)
+    name = escape(one_line(agent)[:24])
+    title = escape(f"{one_line(agent)}: {number(y.value or 0.0, 'points')}, {number(x.value or 0.0, kind)}")
+    parts = [f'<g class="c{colour % COLOURS}{"" if on_front else " behind"}"><title>{title}</title>']
+    if x.ci_low is not None and x.ci_high is not None:
+        ends = f'x1="{_x(x.ci_low, across)}" x2="{_x(x.ci_high, across)}"'
+        parts.append(f'<line class="wh" {ends} y1="{height}" y2="{height}"/>')
+    if y.ci_low is not None and y.ci_high is not None:
+        ends = f'y1="{_y(y.ci_low, up)}" y2="{_y(y.ci_high, up)}"'
+        parts.append(f'<line class="wh" x1="{at}" x2="{at}" {ends}/>')
+    parts.append(f'<circle class="dot" cx="{at}" cy="{height}" r="6"/>')
+    parts.append(f'<svg class="name" x="{at}" y="{height}"><text x="9" y="-7">{name}</text></svg></g>')
+    return "".join(parts)
+
+
+ONE_BY_ONE = 150
+"""Queries up to which each has a column of its own."""
+
+BINS = 120
+ROW = 26
+"""Pixels."""
+LEVELS = 9
+"""Shades, the darkest the best."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """places: of its queries; values: (agents,), the means of those known, NaN where none is."""
+
+    places: tuple[int, ...]
+    values: Floats
+
+
+def heat_columns(values: Floats, places: Sequence[int], *, lower_is_better: bool = False) -> list[Column]:
+    """Of values (agents, queries), the queries at `places`: sorted by their mean over the agents, the worst first.
+
+    Queries without any value come last. Bins are as even as can be.
+    """
+    known = ~np.isnan(values)
+    filled = np.where(known, values, 0.0)
+    counts = known.sum(axis=0)
+    means = np.where(counts > 0, filled.sum(axis=0) / np.maximum(counts, 1), np.inf)
+    if lower_is_better:
+        means = np.where(np.isinf(means), np.inf, -means)
+    order = np.argsort(means, kind="stable")
+    found = []
+    for part in np.array_split(order, min(len(order), BINS) if len(order) > ONE_BY_ONE else max(1, len(order))):
+        n = known[:, part].sum(axis=1)
+        mean = np.where(n > 0, filled[:, part].sum(axis=1) / np.maximum(n, 1), np.nan)
+        found.append(Column(tuple(places[i] for i in part), mean))
+    return found
+
+
+def shaded_over(measure: Measure, columns: Sequence[Column]) -> Measure:
+    """The measure with the ends that its shades have: its scale's, or up to the highest value where that has no end."""
+    if np.isfinite(measure.high):
+        return measure
+    values = np.concatenate([one.values for one in columns]) if columns else np.array([])
+    known = values[~np.isnan(values)]
+    return replace(measure, high=float(known.max()) if len(known) else measure.low)
+
+
+def heat_map(
+    bench: str, agents: Sequence[str], columns: Sequence[Column], measure: Measure, ids: Sequence[str]
+) -> Markup:
+    """The picture; a column is a link to its query or to the list of its queries. ids: of all queries, by place."""
+    width = 100 / max(1, len(columns))
+    parts = [_column(bench, agents, one, at * width, width, measure, ids) for at, one in enumerate(columns)]
+    label = escape(f"{len(agents)} agents by {sum(len(one.places) for one in columns)} queries, the worst first")
+    height = ROW * len(agents)
+    inside = "".join(parts)
+    return Markup(f'<svg class="heatmap" height="{height}" role="group" aria-label="{label}">{inside}</svg>')  # noqa: S704
+
+
+def _column(
+    bench: str, agents: Sequence[str], one: Column, x: float, width: float, measure: Measure, ids: Sequence[str]
+) -> str:
+    single = len(one.places) == 1
+    href = f"/{bench}/queries/{quote(ids[one.places[0]])}" if single else listing(bench, sorted(one.places))
+    what = one_line(ids[one.places[0]]) if single else f"{len(one.places)} queries"
+    kind = kind_of(measure.name)
+    told = [
+        f"{one_line(agent)} {'no value' if np.isnan(value) else number(float(value), kind)}"
+        for agent, value in zip(agents, one.values, strict=True)
+    ]
+    title = escape(f"{what}: {', '.join(told)}")
+    cells = "".join(
+        f'<rect class="{_shade(float(value), measure)}" x="{x:.3f}%" y="{ROW * row}" '
+        f'width="{width + 0.02:.3f}%" height="{ROW - 2}"/>'
+        for row, value in enumerate(one.values)
+    )
+    return f'<a href="{escape(href)}" tabindex="-1"><title>{title}</title>{cells}</a>'
+
+
+def _shade(value: float, measure: Measure) -> str:
+    """`h0` to `h8`, by where the value lies between the ends of its scale; `hx` where there is none."""
+    if np.isnan(value) or measure.high <= measure.low:
+        return "hx"
+    share = (value - measure.low) / (measure.high - measure.low)
+    share = 1 - share if measure.lower_is_better else share
+    return f"h{round(min(max(share, 0.0), 1.0) * (LEVELS - 1))}"
+
+
+def crossed_look(index: Index, results: Results, found: Look) -> Grid | None:
+    """None where the agents do not answer by two models and two prompts."""
+    if not results.models_by_prompts:
+        return None
+    queries = test_set(index)
+    means = [_mean(index, one, found, queries, found.measure.limits) for one in results.models_by_prompts]
+    return grid(found.measure.name, results.models_by_prompts, means, lower_is_better=found.measure.lower_is_better)
+
+
+def _mean(index: Index, one: ModelByPrompt, found: Look, queries: TestSet, limits: Range | None) -> Figure | None:
+    """As `Resamples.mean` makes it: a query counts as often as it has values."""
+    columns, owed = index.column(found.measure.name), index.owed(found.measure.name)
+    agents = [agent for agent in one.agents if agent in columns]
+    if not agents:
+        return None
+    chosen = np.isin(queries.by_id, found.places)
+    at = queries.by_id[chosen]
+    values = np.array([columns[agent][at] for agent in agents])
+    known = ~np.isnan(values)
+    n, n_failed = int(known.sum()), int((np.array([owed[agent][at] for agent in agents]) & ~known).sum())
+    if not n:
+        return Figure(value=None, n=0, n_failed=n_failed)
+    sums, counts = np.where(known, values, 0.0).sum(axis=0), known.sum(axis=0).astype(np.float64)
+    value, low, high = interval(sums, counts, queries.clusters.where(chosen), limits)
+    return rounded(value, n, n_failed, low, high)
 
 
 def show(request: Request) -> Response:

@@ -12,16 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ragassay.evaluate.human_labels.frame import KINDS
-from ragassay.evaluate.human_labels.journal import Said, known_sheets, read_said, say, settle, standing
-from ragassay.evaluate.report.corrected import corrected_tables
+from ragassay.evaluate.human_labels.sheet import Said, known_sheets, read_said, say, settle, standing
+from ragassay.evaluate.report.tables import corrected_tables
 
-from ..asked import PERSON, bench_of, form_of, index_of, person_of, why_no_name
-from ..bench import Bench
-from ..label_figures import measures_shown
-from ..labelling import Working, items_of, shown
-from ..looks.colours import colours_of
-from ..page import is_part, render
-from ..people_say import draw, people_say, stamp_of
+from ..asked import PERSON, Bench, bench_of, form_of, index_of, is_part, person_of, render, why_no_name
+from ..labelling import Working, draw, items_of, measures_shown, people_say, shown, stamp_of
+from ..look import colours_of
 
 MOST = 5000
 """Labels of one sheet that are drawn here at most."""

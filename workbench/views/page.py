@@ -11,15 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from ..asked import bench_of, index_of
-from ..bench import Bench
+from ..asked import Bench, bench_of, index_of, render
 from ..index.read import Index
-from ..page import render
-from ..pages.library import Library
-from ..pages.pictures import Picture
+from ..pages.pictures import Library, Picture
 from ..pages.place import Placed
-from ..pages.spans import Stretch, evidence_in, stretch_of_passage
-from ..pages.texts import DocumentPages, Piece
+from ..pages.texts import DocumentPages, Piece, Stretch, evidence_in, stretch_of_passage
 
 AT_ONCE = 3
 """Pages that are shown under one another, where a passage runs over several."""

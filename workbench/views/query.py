@@ -2,29 +2,303 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from difflib import SequenceMatcher
+from typing import Any, Literal
+from urllib.parse import quote, urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ragassay.errors import InputError
-from ragassay.evaluate.report.queries.evidence import place as place_named
+from ragassay.evaluate.judging.together.listwise import LETTERS
+from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
+from ragassay.evaluate.report.queries import place
+from ragassay.evaluate.report.queries import place as place_named
+from ragassay.evaluate.texts.sentences import CITATION
+from ragassay.records import Game
 
-from ..asked import bench_of, index_of
-from ..bench import Bench
+from ..asked import Bench, bench_of, index_of, render
 from ..index.read import Index
-from ..looks.colours import colours_of
-from ..page import render
-from ..pages.library import Library
-from ..pages.spans import documents_of, evidence_in
-from ..shown.answers import groups_of
-from ..shown.games import lists_of, pairs_of
-from ..shown.listed import listing_of, measure_of, places, values_of
-from ..shown.passages import PassageShown, ids_of, page_address, passages_of
-from ..shown.rows import marked, row_of
+from ..look import colours_of
+from ..pages.pictures import Library
+from ..pages.texts import documents_of, evidence_in
+from .queries import listing_of, marked, measure_of, places, row_of, values_of
+
+SHORTEST = 3
+"""Words that two answers share in a row for these to count as the same; fewer are a coincidence that only confuses."""
+
+LARGEST = 4_000_000
+"""Words of one text times those of the other, up to which they are compared."""
+
+_TOKEN = re.compile(rf"{CITATION.pattern}|\w+|\s+|[^\w\s]")
+_IN_A_CITATION = re.compile(r"\d{1,3}|\D+")
+
+Kind = Literal["same", "new", "gone"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of an answer. kind: "new" where the reference does not have it, "gone" where only the reference has it;
+    to: the number of the passage that it cites."""
+
+    text: str
+    kind: Kind = "same"
+    to: int | None = None
+
+
+@dataclass(frozen=True)
+class Group:
+    """Agents whose answers are the same words and cite the same passages. pieces: the answer; is_reference: whether
+    the others are compared with it; compared: whether the pieces say how it differs from the reference."""
+
+    answers: Sequence[Mapping[str, Any]]
+    pieces: Sequence[Piece]
+    is_reference: bool = False
+    compared: bool = False
+
+    @property
+    def agents(self) -> list[str]:
+        """Their names."""
+        return [str(answer["name"]) for answer in self.answers]
+
+
+def groups_of(
+    answers: Sequence[Mapping[str, Any]], numbers: Mapping[str, int], reference: str | None = None
+) -> list[Group]:
+    """The answers in the agents' order, equal ones together at the first one's place.
+
+    numbers: passage id to the number by which it is linked to. reference: an agent with whose answer the others are
+    compared, word by word.
+    """
+    together: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
+    for answer in answers:
+        together.setdefault(_key(answer), []).append(answer)
+    base = next((a["text"] for a in answers if a["name"] == reference and a["text"] is not None), None)
+    return [_group(rows, numbers, reference, base) for rows in together.values()]
+
+
+def _key(answer: Mapping[str, Any]) -> tuple[object, ...]:
+    text = answer["text"]
+    if text is None:
+        return (None, answer["error"])
+    return (" ".join(text.split()), *(_cited(int(n), answer) for c in CITATION.findall(text) for n in _numbers(c)))
+
+
+def _numbers(citation: str) -> list[str]:
+    return re.findall(r"\d{1,3}", citation)
+
+
+def _cited(number: int, answer: Mapping[str, Any]) -> str | None:
+    """The id of the passage that [number] of an answer means: the first of its record is [1]."""
+    passages = answer["passages"]
+    return str(passages[number - 1]) if 0 < number <= len(passages) else None
+
+
+def _group(
+    rows: Sequence[Mapping[str, Any]], numbers: Mapping[str, int], reference: str | None, base: str | None
+) -> Group:
+    first, own = rows[0], any(row["name"] == reference for row in rows)
+    if first["text"] is None:
+        return Group(rows, ())
+    spans: list[tuple[str, Kind]] = [(first["text"], "same")]
+    compared = base is not None and not own
+    if compared and base is not None:
+        found = differences(base, first["text"])
+        spans, compared = (found, True) if found is not None else (spans, False)
+    pieces = [piece for text, kind in spans for piece in _linked(text, kind, first, numbers)]
+    return Group(rows, pieces, own and base is not None, compared)
+
+
+def differences(reference: str, text: str) -> list[tuple[str, Kind]] | None:
+    """`text` in parts, with what only one of the two has; None where they are too long to be compared.
+
+    The parts that are not "gone" make `text` up, those that are not "new" the words of the reference.
+    """
+    one, other = _TOKEN.findall(reference), _TOKEN.findall(text)
+    if len(one) * len(other) > LARGEST:
+        return None
+    parts: list[tuple[str, Kind]] = []
+    i_at = j_at = 0
+    for i, j, size in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks():
+        last = size == 0
+        if not last and sum(not token.isspace() for token in one[i : i + size]) < SHORTEST and one != other:
+            continue
+        changed: tuple[tuple[list[str], Kind], ...] = ((one[i_at:i], "gone"), (other[j_at:j], "new"))
+        parts += [("".join(tokens), kind) for tokens, kind in changed if tokens]
+        if size:
+            parts.append(("".join(other[j : j + size]), "same"))
+        i_at, j_at = i + size, j + size
+    return parts
+
+
+def _linked(text: str, kind: Kind, answer: Mapping[str, Any], numbers: Mapping[str, int]) -> Iterator[Piece]:
+    """The text with its citations as pieces of their own; those of the reference's words lead nowhere."""
+    if kind == "gone":
+        yield Piece(text, kind)
+        return
+    ids = sorted((re.escape(id) for id in answer["passages"] if id in numbers), key=len, reverse=True)
+    named = "|".join([CITATION.pattern, *(rf"(?<![\w.-]){id}(?![\w-])" for id in ids)])
+    at = 0
+    for match in re.finditer(named, text):
+        if match.start() > at:
+            yield Piece(text[at : match.start()], kind)
+        yield from _citation(match[0], kind, answer, numbers)
+        at = match.end()
+    if at < len(text):
+        yield Piece(text[at:], kind)
+
+
+def _citation(text: str, kind: Kind, answer: Mapping[str, Any], numbers: Mapping[str, int]) -> Iterator[Piece]:
+    if text in numbers:
+        yield Piece(text, kind, numbers[text])
+        return
+    for part in _IN_A_CITATION.findall(text):
+        yield Piece(part, kind, numbers.get(_cited(int(part), answer) or "") if part.isdecimal() else None)
+
+
+# together with the letters that the judge knew the answers by.
+
+_FIELDS = ("agent_a", "agent_b", "first", "judge", "winner", "reason", "error", "presentation", "place_a", "place_b")
+
+
+@dataclass(frozen=True)
+class Order:
+    """One order of a pair. first: whose answer was shown first (in a list: earlier); winner: None where it is a tie
+    or failed; reason: of this order alone, None of a list's."""
+
+    first: str
+    winner: str | None
+    reason: str | None
+    error: str | None
+    presentation: int | None
+
+
+@dataclass(frozen=True)
+class PairShown:
+    """A pair before one judge. outcomes: the verdict of each time it was played (agent, "tie", or None: failed)."""
+
+    pair: tuple[str, str]
+    judge: str
+    verdicts: Sequence[Verdict]
+    orders: Sequence[Order]
+
+
+@dataclass(frozen=True)
+class ListShown:
+    """Answers ranked together. block: which of the query's lists of this presentation, None where there is one. shown:
+    (letter, agents of the answer that stood there). ranked: agents by rank, best first, those of one rank together."""
+
+    judge: str
+    presentation: int
+    block: int | None
+    shown: Sequence[tuple[str, Sequence[str]]]
+    ranked: Sequence[Sequence[str]]
+    reason: str | None
+    error: str | None
+
+
+def pairs_of(rows: Sequence[Mapping[str, Any]], agents: Sequence[str]) -> list[PairShown]:
+    """Each pair, in the agents' order."""
+    rank = {agent: number for number, agent in enumerate(agents)}
+    together: dict[tuple[tuple[int, str], tuple[int, str], str], list[Game]] = {}
+    for game in map(_game, rows):
+        first, second = sorted((rank.get(name, len(rank)), name) for name in (game.agent_a, game.agent_b))
+        together.setdefault((first, second, game.judge), []).append(game)
+    return [
+        PairShown((key[0][1], key[1][1]), key[2], verdicts(games), [_order(game) for game in games])
+        for key, games in sorted(together.items())
+    ]
+
+
+def lists_of(rows: Sequence[Mapping[str, Any]]) -> list[ListShown]:
+    """Each list, as the index has it."""
+    return [
+        ListShown(
+            row["judge"],
+            row["presentation"],
+            row["block"],
+            [(_letter(place), agents) for place, agents in enumerate(row["shown"], 1)],
+            row["ranked"],
+            row["reason"],
+            row["error"],
+        )
+        for row in rows
+    ]
+
+
+def _game(row: Mapping[str, Any]) -> Game:
+    return Game.model_validate({"query_id": "", **{name: row[name] for name in _FIELDS}})
+
+
+def _order(game: Game) -> Order:
+    of = {"a": game.agent_a, "b": game.agent_b}
+    reason = game.reason if game.presentation is None else None
+    return Order(of[game.first], of.get(game.winner or ""), reason, game.error, game.presentation)
+
+
+def _letter(place: int) -> str:
+    return LETTERS[place - 1] if place <= len(LETTERS) else str(place)
+
+
+@dataclass(frozen=True)
+class PassageShown:
+    """number: from 1 within the query. passage: None where the corpus does not have it. found: (agent, rank from 1);
+    none where it was only judged. page: the address of the page it stands on, None where it names none."""
+
+    number: int
+    id: str
+    passage: Mapping[str, Any] | None
+    where: str
+    found: Sequence[tuple[str, int]]
+    labels: Sequence[Mapping[str, Any]]
+    page: str | None
+
+
+def ids_of(answers: Sequence[Mapping[str, Any]], labels: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The passages that agents handed to their answers, as they come, and then those that were only judged."""
+    given = [str(id) for answer in answers for id in answer["passages"]]
+    return list(dict.fromkeys([*given, *(row["subject"] for row in labels if row["of"] == "passage")]))
+
+
+def passages_of(
+    query: Mapping[str, Any],
+    answers: Sequence[Mapping[str, Any]],
+    labels: Sequence[Mapping[str, Any]],
+    known: Mapping[str, Mapping[str, Any]],
+    bench: str,
+) -> list[PassageShown]:
+    """Every passage of a query. `known`: those of the corpus by id."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for answer in answers:
+        for rank, id in enumerate(dict.fromkeys(answer["passages"]), 1):
+            found.setdefault(id, []).append((answer["name"], rank))
+    given: dict[str, list[Mapping[str, Any]]] = {}
+    for row in labels:
+        if row["of"] != "answer":
+            given.setdefault(row["subject"], []).append(row)
+    shown = []
+    for number, id in enumerate(ids_of(answers, labels), 1):
+        passage = known.get(id)
+        where, page = ("", None) if passage is None else (place(passage["metadata"]), _page(bench, query, passage))
+        shown.append(PassageShown(number, id, passage, where, found.get(id, []), given.get(id, []), page))
+    return shown
+
+
+def _page(bench: str, query: Mapping[str, Any], passage: Mapping[str, Any]) -> str | None:
+    asked = {"passage": passage["id"], "query": query["id"]}
+    return page_address(bench, passage["metadata"].get("doc"), passage["metadata"].get("first_page"), asked)
+
+
+def page_address(bench: str, doc: object, page: object, asked: Mapping[str, str]) -> str | None:
+    """The address of a document's page; None where it is not named."""
+    if not isinstance(doc, str) or not doc or not isinstance(page, int):
+        return None
+    return f"/{bench}/page/{quote(doc)}/{page}?{urlencode(asked)}"
+
 
 DRAWN_AHEAD = 4
 """Pages of the evidence and the first passages that are drawn while one reads the query's page."""

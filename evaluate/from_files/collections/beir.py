@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.files import write_records
+from ragassay.files import read_qrels, write_records
 from ragassay.records import Passage, Query
 from ragassay.text import listed, plain
-from ragassay.trec import read_qrels
 
-from ...inputs.material import by_id
+from ...inputs.findings import by_id
 from . import held
 from .collection import Collection, write_beir_qrels
 

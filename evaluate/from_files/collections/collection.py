@@ -12,12 +12,11 @@ from itertools import permutations, product
 from pathlib import Path
 
 from ragassay.errors import InputError
-from ragassay.files import read_records, write_records, write_text
+from ragassay.files import Qrels, Rankings, read_qrels, read_records, read_run, write_records, write_run, write_text
 from ragassay.records import Answer, Game, Passage, Query, RankedList
 from ragassay.text import plain
-from ragassay.trec import Qrels, Rankings, read_qrels, read_run, write_run
 
-from ...inputs.material import by_id
+from ...inputs.findings import by_id
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 

@@ -9,12 +9,11 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import check_record, first_problem
+from ragassay.files import Qrels, check_record, first_problem
 from ragassay.layouts.answers import GivenAnswers, read_given
 from ragassay.layouts.layout import Given
 from ragassay.records import Answer, Passage, Query, Record, Usage
 from ragassay.text import plain
-from ragassay.trec import Qrels
 
 from ..answers import EXPECTED, context_id
 from .collection import Collection, agent_name

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.files import json_line, read_objects, write_text
+from ragassay.files import Qrels, Rankings, json_line, read_objects, write_text
 from ragassay.records import Game, Query
 from ragassay.text import listed, plain
-from ragassay.trec import Qrels, Rankings
 
 from . import held
 from .collection import Collection, agent_name

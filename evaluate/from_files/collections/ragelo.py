@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragassay.errors import InputError
+from ragassay.files import Rankings
 from ragassay.layouts.cells import text
 from ragassay.layouts.rows import Row, read_rows
 from ragassay.records import Game
 from ragassay.text import listed, plain
-from ragassay.trec import Rankings
 
-from ..games import read_games
+from ..rate import read_games
 from .collection import Collection, agent_name
 from .gathered import Gathering
 from .ragelo_experiment import Reading, is_experiment

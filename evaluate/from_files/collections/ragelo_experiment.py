@@ -15,12 +15,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import first_problem, read_json, write_json
+from ragassay.files import Rankings, first_problem, read_json, write_json
 from ragassay.records import Answer, Game
 from ragassay.text import listed, plain
-from ragassay.trec import Rankings
 
-from ..games import AnyonesGame
+from ..rate import AnyonesGame
 from . import held
 from .collection import Collection, agent_name
 from .gathered import Gathering

@@ -18,7 +18,7 @@ from ragassay.errors import InputError
 from ragassay.files import json_line, write_json, write_text
 from ragassay.layouts.agent_evaluation import AGENT_EVALUATION
 from ragassay.layouts.cells import Context
-from ragassay.perturbed import FROM, link_of
+from ragassay.queries import FROM, link_of
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.text import csv_cell, plain
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID, uuid5
 
-from ragassay.digests import digest_bytes
 from ragassay.errors import InputError
-from ragassay.files import json_line, write_text
+from ragassay.files import digest_bytes, json_line, write_text
 from ragassay.layouts.cells import unpacked
 from ragassay.layouts.spans import OUR_ID
 from ragassay.records import Answer, Passage, Query

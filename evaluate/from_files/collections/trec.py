@@ -10,13 +10,22 @@ from pathlib import Path
 from typing import Any
 
 from ragassay.errors import InputError
-from ragassay.files import json_line, read_text, write_text
+from ragassay.files import (
+    Qrels,
+    Rankings,
+    json_line,
+    read_qrels,
+    read_run,
+    read_text,
+    write_qrels,
+    write_run,
+    write_text,
+)
 from ragassay.layouts.topics import read_queries_file
 from ragassay.layouts.trec_documents import TrecCollection, is_trec_collection
 from ragassay.layouts.trec_rag import TREC_RAG
 from ragassay.records import Answer, Passage
 from ragassay.text import csv_cell, listed, plain
-from ragassay.trec import Qrels, Rankings, read_qrels, read_run, write_qrels, write_run
 
 from ...texts.sentences import cited, sentences, without_citations
 from . import held

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isinf
+from math import isfinite, isinf
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from ragassay.errors import InputError
+from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Assessment, Query
+from ragassay.text import did_you_mean, plain
 
-from .cases import AnswerCase, Case, PassageCase, QueryCase, expected_docs, expected_response
-from .judge import NOT_JUDGED, Judge, Setup, StepsTo, why_unjudged
-from .probability import Graded
-from .question import LabelQuestion
-from .reply import JudgeFailed
+from .cases import (
+    NOT_JUDGED,
+    AnswerCase,
+    Case,
+    Judge,
+    PassageCase,
+    QueryCase,
+    Setup,
+    StepsTo,
+    expected_docs,
+    expected_response,
+    why_unjudged,
+)
+from .question import Graded, JudgeFailed, LabelQuestion
 
 Unit = Literal["passage", "answer", "query"]
 Need = Literal["expected_response", "expected_docs", "conditions", "expected_files"]
@@ -298,3 +310,161 @@ def unjudged(evaluator: Evaluator, case: QueryCase, answers: Sequence[Answer]) -
                 evaluator.fail(case, NOT_JUDGED, subject=answer.agent, criterion=c.name) for c in evaluator.criteria
             ]
     return rows
+
+
+def f1(precision: float | None, recall: float | None) -> float | None:
+    """2PR / (P + R). 0 where one of them is 0, whatever the other; else None where one is not defined."""
+    if precision == 0 or recall == 0:
+        return 0.0
+    if precision is None or recall is None:
+        return None
+    return 2 * precision * recall / (precision + recall)
+
+
+def records(
+    evaluator: Evaluator,
+    case: Case,
+    values: Mapping[str, float | None],
+    none: Mapping[str, str],
+    *,
+    subject: str | None = None,
+    reason: str | None = None,
+    details: Sequence[Mapping[str, Any]] = (),
+    failed: Collection[str] = (),
+) -> list[Assessment]:
+    """A record for each criterion, in the evaluator's order. The first one carries the reason and the details.
+
+    values: by criterion. none: why a criterion whose value is None has none. failed: criteria that could not be judged,
+    of which that is an error and not "no value".
+    """
+    rows = []
+    for place, name in enumerate(criterion.name for criterion in evaluator.criteria):
+        value, parts = values[name], () if place else details
+        if value is None:
+            why = none[name] if name in failed else NO_VALUE + none[name]
+            rows.append(evaluator.fail(case, why, criterion=name, subject=subject, details=parts))
+        else:
+            said = None if place else reason
+            rows.append(evaluator.assess(case, value, criterion=name, subject=subject, reason=said, details=parts))
+    return rows
+
+
+def own_prompt(evaluator: Evaluator, own: str | None, default: Path) -> Prompt:
+    """The user's prompt, relative to the corpus folder, or ours at `default`. Raises InputError."""
+    return Prompt.load(evaluator.setup.folder / own if own else default)
+
+
+def together(
+    parts: Sequence[Steps], what: str
+) -> Generator[Sequence[Request], Sequence[Reply], list[Sequence[Assessment]]]:
+    """Take the steps of several cases of another evaluator at once; their assessments in the same order.
+
+    Raises JudgeFailed, naming how many of them failed ("1 of 5 passages ..."), where one did.
+    """
+    asked: dict[int, Sequence[Request]] = {}
+    made: dict[int, Sequence[Assessment]] = {}
+    errors: list[str] = []
+
+    def advance(place: int, replies: Sequence[Reply] | None) -> None:
+        try:
+            asked[place] = next(parts[place]) if replies is None else parts[place].send(replies)
+        except StopIteration as done:
+            made[place] = done.value
+        except JudgeFailed as error:
+            errors.append(str(error))
+        except ValueError as error:
+            errors.append(f"the judge's reply cannot be used ({error})")
+
+    for place in range(len(parts)):
+        advance(place, None)
+    while asked:
+        live, requests = list(asked), dict(asked)
+        asked.clear()
+        replies = iter((yield [request for place in live for request in requests[place]]))
+        for place in live:
+            advance(place, [next(replies) for _ in requests[place]])
+    errors += [row.error for rows in made.values() for row in rows if row.error is not None]
+    if errors:
+        raise JudgeFailed(f"{len(errors)} of {len(parts)} {what} could not be judged: {errors[0]}")
+    return [made[place] for place in range(len(parts))]
+
+
+NIST = (
+    "valid and reliable",
+    "safe",
+    "secure and resilient",
+    "accountable and transparent",
+    "explainable and interpretable",
+    "privacy enhanced",
+    "fair",
+)
+"""The characteristics of trustworthy AI: NIST AI 100-1 (AI RMF 1.0), section 3."""
+
+SR_11_7 = ("conceptual soundness", "ongoing monitoring", "outcomes analysis")
+"""The elements of validation: Federal Reserve SR 11-7, section V."""
+
+
+def coverage_of(evaluators: Sequence[Evaluator]) -> dict[str, tuple[str, ...]]:
+    """Each tag to the evaluators that bear on it, also those of none; empty where there is no evaluator."""
+    if not evaluators:
+        return {}
+    return {tag: tuple(one.name for one in evaluators if tag in one.tags) for tag in (*NIST, *SR_11_7)}
+
+
+DEFAULT = 0.75
+"""Of the way from the worst end of a scale to the best, as H2O Eval Studio has it."""
+
+YES_NO = 0.5
+"""The same of yes and no."""
+
+Thresholds = Mapping[str, float]
+"""`[evaluate.thresholds]`: a criterion's name, or its evaluator's for all of its criteria, to a label."""
+
+
+def threshold_of(evaluator: Evaluator, criterion: Criterion, given: Thresholds | None = None) -> float | None:
+    """The label from which it is good enough, by its direction, on its scale; None where nothing sets one.
+
+    The user's (of the criterion, else of the evaluator), its own, or the default, which a scale without end lacks.
+    """
+    for name in (criterion.name, evaluator.name):
+        if given is not None and name in given:
+            return given[name]
+    if criterion.threshold is not None:
+        return criterion.threshold
+    if isinf(criterion.highest):
+        return None
+    share = YES_NO if isinstance(evaluator, LabelJudge) and len(evaluator.scale) == 2 else DEFAULT
+    if criterion.lower_is_better:
+        share = 1 - share
+    return criterion.lowest + share * (criterion.highest - criterion.lowest)
+
+
+def good_enough(label: float, threshold: float, *, lower_is_better: bool) -> bool:
+    """Whether a label reaches the threshold, which itself is good enough."""
+    return label <= threshold if lower_is_better else label >= threshold
+
+
+def thresholds_of(evaluators: Sequence[Evaluator], given: Thresholds | None = None) -> dict[str, float]:
+    """Criterion to its threshold, without those that have none."""
+    found = {
+        criterion.name: threshold_of(evaluator, criterion, given)
+        for evaluator in evaluators
+        for criterion in evaluator.criteria
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def check_thresholds(evaluators: Sequence[Evaluator], given: Thresholds, file: Path) -> None:
+    """Raises InputError for a name that no evaluator in use has, and for a label that is not on its scale."""
+    scales = {one.name: list(one.criteria) for one in evaluators}
+    scales |= {criterion.name: [criterion] for one in evaluators for criterion in one.criteria}
+    for name, label in given.items():
+        if name not in scales:
+            remedy = f"{did_you_mean(name, scales)}there are {', '.join(map(plain, scales)) or 'none'}"
+            problem = f"[evaluate.thresholds] names '{plain(name)}', which no judge in evaluate.judges gives"
+            raise InputError(problem, file=file, remedy=remedy)
+        for scale in scales[name]:
+            if not (isfinite(label) and scale.lowest <= label <= scale.highest):
+                ends = f"from {scale.lowest:g}" + ("" if isinf(scale.highest) else f" to {scale.highest:g}")
+                problem = f"[evaluate.thresholds] {plain(name)} is {label:g}"
+                raise InputError(problem, file=file, remedy=f"its labels are {ends}")

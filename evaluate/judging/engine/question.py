@@ -2,19 +2,141 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import lru_cache
+from math import isfinite
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, create_model
 
 from ragassay.errors import InputError
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Message, Prompt, fence
 
-from .labels import are_numbers, number_of
-from .probability import Graded, distribution, likeliest
-from .reply import label_schema, read_value
+
+def number_of(label: str, labels: Sequence[str]) -> float:
+    """A whole number as it is, a word by its place from 0."""
+    return float(label) if are_numbers(labels) else float(labels.index(label))
+
+
+def are_numbers(labels: Sequence[str]) -> bool:
+    """Whether labels are whole numbers, in plain digits (there are others, such as ²), and not words."""
+    return all(label.isascii() and label.isdigit() for label in labels)
+
+
+def whole(value: object) -> object:
+    """Refuse what JSON or Python would quietly take for a whole number: true, 2.0, "2"."""
+    if type(value) is not int:
+        raise ValueError("the label must be a whole number on the scale")
+    return value
+
+
+def label_type(labels: tuple[str, ...]) -> Any:
+    """The type of a schema's field that holds one of `labels`: whole numbers, or words."""
+    if are_numbers(labels):
+        return Annotated[Literal[tuple(int(label) for label in labels)], BeforeValidator(whole)]
+    return Literal[labels]
+
+
+LABELS = ("0", "1", "2")
+"""The scale of relevance and of pointwise grades as single tokens: 0 not, 1 somewhat, 2 very (or fully)."""
+
+Label = Annotated[Literal[0, 1, 2], BeforeValidator(whole)]
+"""The same in a schema."""
+
+
+class JudgeFailed(Exception):
+    """A case cannot be judged; the message becomes the record's error."""
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the reason is empty")
+    return text.strip()
+
+
+Reason = Annotated[str, AfterValidator(_said)]
+
+
+class Strict(BaseModel):
+    """What every reply schema inherits: no coercion, no extra fields. The reason stands before the label."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+@lru_cache(maxsize=64)
+def label_schema(labels: tuple[str, ...]) -> type[BaseModel]:
+    """The reply with a reason and one of `labels`; nothing is coerced."""
+    fields: Any = {"reason": (Reason, ...), "label": (label_type(labels), ...)}
+    return create_model("Labelled", __base__=Strict, __doc__="The reason, then the label.", **fields)
+
+
+def check_each_once(given: Sequence[Hashable], wanted: Sequence[Hashable]) -> None:
+    """Raises ValueError that says what of `wanted` is missing or given more than once, and what is not of it."""
+    times = Counter(given)
+    problems = [f"{one} is missing" for one in wanted if not times[one]]
+    problems += [f"{one} stands {times[one]} times" for one in wanted if times[one] > 1]
+    problems += [f"there is no {one}" for one in times if one not in wanted]
+    if problems:
+        raise ValueError(", ".join(problems))
+
+
+def read_value(reply: Reply, schema: type[Any]) -> Any:
+    """The structured reply. Raises JudgeFailed with the reply's error, ValueError where it is of another kind."""
+    if reply.error is not None:
+        raise JudgeFailed(reply.error)
+    if not isinstance(reply.value, schema):
+        raise ValueError(f"it is not a {schema.__name__}")
+    return reply.value
+
+
+# Asked for one token and read as a distribution, a small model judges far better than by the token it would write (as
+# in G-Eval, Liu et al. 2023, arXiv:2303.16634, equation 1: the score is the sum of p(label) times label).
+
+
+class Graded(NamedTuple):
+    """A label as a number, with the reason, or with its probability and the mean label under the distribution."""
+
+    label: float
+    reason: str | None = None
+    probability: float | None = None
+    expected: float | None = None
+
+
+def distribution(reply: Reply, tokens: Sequence[str]) -> dict[str, float]:
+    """The probability of each of `tokens`, in their order, summing to 1.
+
+    Raises JudgeFailed with the reply's error, and ValueError where it has no probabilities, lacks a token, or is no
+    distribution (off by more than 0.001).
+    """
+    if reply.error is not None:
+        raise JudgeFailed(reply.error)
+    given = reply.probabilities
+    if given is None or set(given) != set(tokens):
+        raise ValueError(f"it does not give the probabilities of {', '.join(tokens)}")
+    if not all(isfinite(p) and 0 <= p <= 1 for p in given.values()) or abs(sum(given.values()) - 1) > 1e-3:
+        raise ValueError("its probabilities do not sum to 1")
+    return {token: given[token] / sum(given.values()) for token in tokens}
+
+
+def likeliest(probabilities: Mapping[str, float]) -> Graded:
+    """The most likely of the labels that are the keys, lowest first; of equal ones (to 9 digits) the lowest."""
+    labels = tuple(probabilities)
+    best = max(labels, key=lambda label: (round(probabilities[label], 9), -labels.index(label)))
+    expected = sum(number_of(label, labels) * p for label, p in probabilities.items())
+    return Graded(number_of(best, labels), None, probabilities[best], expected)
+
+
+def yes_or_no(p_yes: float, threshold: float, top: int) -> Graded:
+    """`top` where "yes" reaches `threshold` (0 to 1, a setting that people's labels can calibrate), else 0.
+
+    expected is top times p_yes, so that another threshold can be tried on the records.
+    """
+    reached = round(p_yes - threshold, 9) >= 0
+    return Graded(top if reached else 0, None, p_yes if reached else 1 - p_yes, top * p_yes)
+
 
 Mode = Literal["label", "probability"]
 

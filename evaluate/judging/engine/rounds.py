@@ -19,10 +19,9 @@ from ragassay.errors import RagassayError
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.records import Assessment, KeptReplies
 
-from .cases import Case, PassageCase, QueryCase
+from .cases import Case, Judge, PassageCase, QueryCase, Row, StepsTo, key_of
 from .evaluator import Evaluator
-from .judge import Judge, Row, StepsTo, key_of
-from .reply import JudgeFailed
+from .question import JudgeFailed
 
 _MUCH = 5000
 """Cases of judges that only compute from which on other processes help: seconds of work."""

@@ -27,7 +27,8 @@ Pairs are in the order of `itertools.combinations` of the agents.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import ceil
@@ -35,6 +36,13 @@ from math import ceil
 import numpy as np
 
 from ragassay.arrays import Floats, Ints, Truths
+from ragassay.experiment.tables import JudgeSettings
+from ragassay.records import Game
+
+from ...inputs.clusters import Clusters, source_clusters
+from ...inputs.findings import Material
+from ...ratings.verdicts import SCORES, panel_verdicts, verdicts
+from ..engine.cases import GameCase, ListCase
 
 BATCH_SHARE = 0.1
 """Of all queries, a batch."""
@@ -251,3 +259,129 @@ def _by_cluster(residuals: Floats, known: Truths, cluster: Ints) -> tuple[Floats
     starts = np.flatnonzero(np.diff(cluster[order], prepend=-1))
     sums = np.add.reduceat(residuals[:, order], starts, axis=1)
     return np.asarray(sums), np.asarray(np.logical_or.reduceat(known[:, order], starts, axis=1))
+
+
+Pair = tuple[str, str]
+Meeting = tuple[str, Pair]
+"""A query's id and the pair that plays on it."""
+
+Play = Callable[[Sequence[Meeting]], Sequence[float | None]]
+"""Plays games in both orders; the first agent's score of each: 1, 0.5, 0, or None where there is no verdict."""
+
+
+def all_pairs(agents: Sequence[str]) -> list[Pair]:
+    """Every pair, each in the order of `agents`."""
+    return list(combinations(agents, 2))
+
+
+def adaptive_meetings(
+    agents: Sequence[str],
+    queries: Sequence[str],
+    clusters: Clusters,
+    play: Play,
+    seed: int,
+    confidence: float,
+    max_share: float,
+) -> set[Meeting]:
+    """The meetings played until the best agent is decided at `confidence`, or `max_share` is played.
+
+    The path depends on the seed, the agents' and queries' names and the scores alone, so that a run that was stopped
+    goes the same way again. clusters: of the queries.
+    """
+    given = set(all_pairs(agents))
+    in_order, names = all_pairs(sorted(agents)), sorted(queries)
+    pairs = [next(pair for pair in (two, two[::-1]) if pair in given) for two in in_order]
+    if not pairs or not names:
+        return set()
+    cluster = clusters.of(names).numbers
+    place = places(cluster, len(agents), random.Random(f"{seed}"))[None]
+
+    def reveal(new: Truths) -> Floats:
+        cells = np.argwhere(new[0]).tolist()
+        found, scores = play([(names[query], pairs[pair]) for query, pair in cells]), np.full(new.shape, np.nan)
+        for (query, pair), score in zip(cells, found, strict=True):
+            scores[0, query, pair] = np.nan if score is None else score if pairs[pair] == in_order[pair] else 1 - score
+        return scores
+
+    design = Design(len(agents), len(names), confidence, max_share)
+    played = play_out(design, cluster, place, reveal)
+    return {(names[query], pairs[pair]) for query, pair in np.argwhere(place[0] < played.met[0])}
+
+
+PlayGames = Callable[[Sequence[GameCase]], Sequence[Game]]
+"""Judges games, or says why they cannot be, in any order."""
+
+
+def chosen(cases: Sequence[GameCase], material: Material, settings: JudgeSettings, play: PlayGames) -> list[GameCase]:
+    """Those of `cases` that adaptive play meets with, in their order and always in both orders.
+
+    Raises what `play` raises; a later run that finds the replies to what was asked goes the same way, and on.
+    """
+    games: dict[Meeting, list[GameCase]] = defaultdict(list)
+    for case in cases:
+        games[_meeting(case)].append(case)
+
+    def scores(meetings: Sequence[Meeting]) -> list[float | None]:
+        rows: dict[Meeting, list[Game]] = defaultdict(list)
+        for row in play([case for meeting in meetings for case in games[meeting]]):
+            rows[row.query_id, (row.agent_a, row.agent_b)].append(row)
+        return [_score(rows[meeting], settings.models) for meeting in meetings]
+
+    met = adaptive_meetings(
+        material.agents,
+        [query.id for query in material.queries],
+        source_clusters(material.queries),
+        scores,
+        settings.seed,
+        settings.adaptive_confidence,
+        settings.adaptive_max_games,
+    )
+    return [case for case in cases if _meeting(case) in met]
+
+
+def _meeting(case: GameCase) -> Meeting:
+    return case.query.id, (case.a.agent, case.b.agent)
+
+
+def _score(rows: Sequence[Game], judges: Sequence[str]) -> float | None:
+    """The first agent's score by both orders together, of several judges by the majority; None where one failed."""
+    [one] = panel_verdicts(verdicts(rows), judges)
+    winner = one.winner
+    return None if winner is None else SCORES[winner]
+
+
+PlayLists = Callable[[Sequence[ListCase]], Sequence[Game]]
+"""Has lists ranked, or says why they cannot be, and gives the games that they say."""
+
+
+def chosen_lists(
+    cases: Sequence[ListCase], material: Material, settings: JudgeSettings, play: PlayLists
+) -> list[ListCase]:
+    """Those of `cases`, in their order, that are on the queries that adaptive play gets to.
+
+    The path depends on the seed, the agents' and queries' names and the verdicts alone, so that a run that was stopped
+    goes the same way again. Raises what `play` raises.
+    """
+    lists: dict[str, list[ListCase]] = defaultdict(list)
+    for case in cases:
+        lists[case.query.id].append(case)
+    pairs = {pair: place for place, pair in enumerate(all_pairs(sorted(material.agents)))}
+    names = sorted(lists)
+    if not pairs or not names:
+        return []
+    cluster = source_clusters(material.queries).of(names).numbers
+    place = spread(cluster, random.Random(f"{settings.seed}"))
+
+    def reveal(new: Truths) -> Floats:
+        scores = np.full(new.shape, np.nan)
+        some = [names[number] for number in np.flatnonzero(new[0].any(axis=1))]
+        games = play([case for name in some for case in lists[name]])
+        for v in panel_verdicts(verdicts(games), settings.models):
+            if v.winner is not None:
+                scores[0, names.index(v.query_id), pairs[v.agent_a, v.agent_b]] = SCORES[v.winner]
+        return scores
+
+    design = Design(len(material.agents), len(names), settings.adaptive_confidence, settings.adaptive_max_games)
+    n_played = play_together(design, cluster, place[None], reveal).met[0, 0]
+    played = {name for name, at in zip(names, place.tolist(), strict=True) if at < n_played}
+    return [case for case in cases if case.query.id in played]

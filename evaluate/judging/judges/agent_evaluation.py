@@ -11,11 +11,14 @@ Labels are 1 for yes, 0 for no.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
-from ..engine.cases import AnswerCase
-from ..engine.evaluator import NO_VALUE, LabelJudge, Steps, check_passages
-from . import PROMPTS
+from ragassay.experiment.settings import CustomJudgeSettings
+
+from ..engine.cases import AnswerCase, Setup
+from ..engine.evaluator import NO_VALUE, Criterion, LabelJudge, Options, Steps, check_passages
+from ..judges import PROMPTS
 
 FAMILY = "agent-evaluation"
 NOTHING_RETRIEVED = f"{NO_VALUE}no passage was retrieved"
@@ -110,3 +113,27 @@ class ContextSufficiency(OnPassages):
     needs = ("expected_response",)
     default_prompt: ClassVar = PROMPTS / "context_sufficiency.md"
     ragassay_prompt: ClassVar = PROMPTS / "context_sufficiency_ragassay.md"
+
+
+class _OwnPrompt(LabelJudge):
+    """Of two labels the higher one passes; longer scales have no threshold."""
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """One, from the lowest label to the highest."""
+        (scale,) = super().criteria
+        return (replace(scale, threshold=(scale.lowest + scale.highest) / 2) if len(self.labels) == 2 else scale,)
+
+
+def custom_judge(settings: CustomJudgeSettings, setup: Setup, options: Options) -> LabelJudge:
+    """A LabelJudge with the name, labels and prompt of the table."""
+    members = {
+        "name": settings.name,
+        "about": f"your prompt {settings.prompt}",
+        "unit": settings.of,
+        "needs": settings.needs,
+        "labels": tuple(str(label) for label in settings.labels),
+        "default_prompt": setup.folder / settings.prompt,
+    }
+    kind: type[LabelJudge] = type("CustomJudge", (_OwnPrompt,), members)
+    return kind(setup, options)

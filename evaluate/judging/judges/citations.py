@@ -33,13 +33,10 @@ from ragassay.records import Assessment, Passage
 
 from ...texts.sentences import cited, sentences, without_citations
 from ..engine.cases import AnswerCase
-from ..engine.evaluator import Criterion, Evaluator, Options, Steps
-from ..engine.item_question import ItemQuestion
-from ..engine.parts import f1, own_prompt, records
-from ..engine.probability import Graded
-from ..engine.question import LabelQuestion
-from ..engine.reply import JudgeFailed
+from ..engine.evaluator import Criterion, Evaluator, Options, Steps, f1, own_prompt, records
+from ..engine.question import Graded, JudgeFailed, LabelQuestion
 from . import PROMPTS
+from .claims import ItemQuestion
 
 OURS = ("citation_precision", "citation_recall", "citation_f1")
 THEIRS = ("weighted_precision", "weighted_recall", "weighted_f1")

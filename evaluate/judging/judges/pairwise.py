@@ -17,10 +17,8 @@ from ragassay.records import IDENTICAL, NO_ANSWER, Answer, Game, Passage, Winner
 
 from ...ratings.verdicts import winner_of
 from ...texts.sentences import without_citations
-from ..engine.cases import Evidence, GameCase, Order
-from ..engine.judge import NOT_JUDGED, Judge, Setup, StepsTo
-from ..engine.probability import distribution
-from ..engine.reply import Reason, Strict, read_value
+from ..engine.cases import NOT_JUDGED, Evidence, GameCase, Judge, Order, Setup, StepsTo
+from ..engine.question import Reason, Strict, distribution, read_value
 from . import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "pairwise.md"

@@ -9,20 +9,20 @@ the passages that its own agent retrieved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, create_model
 
+from ragassay.models.encoders import check_encoder
 from ragassay.models.requests import Request
 from ragassay.prompts import Prompt
+from ragassay.records import Answer, Assessment
 
-from ..engine.cases import AnswerCase
-from ..engine.evaluator import Criterion, Evaluator, Steps
-from ..engine.judge import Setup
-from ..engine.labels import LABELS, Label
-from ..engine.probability import distribution, likeliest
-from ..engine.reply import Reason, Strict, read_value
-from . import PROMPTS
+from ...texts.by_model import Embedded
+from ..engine.cases import AnswerCase, QueryCase, Setup, expected_response
+from ..engine.evaluator import Criterion, Evaluator, LabelJudge, Steps
+from ..engine.question import LABELS, Label, Reason, Strict, distribution, likeliest, read_value, yes_or_no
+from ..judges import PROMPTS
 
 DEFAULT_PROMPT = PROMPTS / "pointwise.md"
 TOKEN_PROMPT = PROMPTS / "pointwise_token.md"
@@ -112,3 +112,175 @@ class PointwiseByToken(AnswerJudge):
         """One request. Raises InputError where the prompt names what it is not given."""
         (reply,) = yield [Request(self.template.render(self.values(case)), tokens=LABELS)]
         return [self.graded(case, likeliest(distribution(reply, LABELS)))]
+
+
+# Accuracy asks whether what an answer says is right, so that one that says nothing, or answers another question, may be
+# accurate. Correctness is held against the passages found relevant to the query, whoever found them, and the golden
+# answer where there is one (`metadata.expected_response`). Whether the answer declines (`refusal`, 1 or 0) is recorded
+# beside it and is no grade. The prompts and the scale are ours.
+
+ANSWER_CORRECTNESS_DEFAULT_PROMPT = PROMPTS / "answer_correctness.md"
+ANSWER_CORRECTNESS_TOKEN_PROMPT = PROMPTS / "answer_correctness_token.md"
+
+CORRECTNESS = "answer_correctness"
+REFUSAL = "refusal"
+_YES_NO = ("Yes", "No")
+
+
+class CorrectnessReply(Strict):
+    """One sentence on why, whether the answer is a refusal, then the label."""
+
+    reason: Reason
+    refusal: Literal["yes", "no"]
+    label: Label
+
+
+class AnswerCorrectness(AnswerJudge):
+    """Asks for a reason, whether the answer is a refusal, and the label."""
+
+    def __init__(self, setup: Setup, prompt: Prompt) -> None:
+        super().__init__(setup)
+        self.template = prompt
+
+    @property
+    def batch_label(self) -> str:
+        """`pointwise-answer_correctness`."""
+        return f"{self.name}-{CORRECTNESS}"
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The label, from 0 to 2, and the refusal, 0 or 1."""
+        return (Criterion(CORRECTNESS, 0, 2), Criterion(REFUSAL))
+
+    def values(self, case: AnswerCase) -> dict[str, Any]:
+        """With the golden answer, "" where there is none."""
+        return super().values(case) | {"expected_response": expected_response(case.query) or ""}
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """One request. Raises InputError where the prompt names what it is not given."""
+        (reply,) = yield [Request(self.template.render(self.values(case)), CorrectnessReply)]
+        value: CorrectnessReply = read_value(reply, CorrectnessReply)
+        return [
+            self.assess(case, value.label, criterion=CORRECTNESS, reason=value.reason),
+            self.assess(case, float(value.refusal == "yes"), criterion=REFUSAL, reason=value.reason),
+        ]
+
+
+class CorrectnessByToken(PointwiseByToken):
+    """Asks for the label as one token."""
+
+    def __init__(self, setup: Setup, prompt: Prompt, criterion: str = CORRECTNESS) -> None:
+        super().__init__(setup, prompt, criterion)
+
+    def values(self, case: AnswerCase) -> dict[str, Any]:
+        """With the golden answer, "" where there is none."""
+        return super().values(case) | {"expected_response": expected_response(case.query) or ""}
+
+
+class RefusalByToken(CorrectnessByToken):
+    """Asks by Yes or No whether the answer is a refusal, which it is where Yes is at least as likely as No."""
+
+    def __init__(self, setup: Setup, prompt: Prompt) -> None:
+        super().__init__(setup, prompt, REFUSAL)
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """One, 0 or 1."""
+        return (Criterion(REFUSAL),)
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """One request. Raises InputError where the prompt names what it is not given."""
+        (reply,) = yield [Request(self.template.render(self.values(case)), tokens=_YES_NO)]
+        return [self.graded(case, yes_or_no(distribution(reply, _YES_NO)["Yes"], 0.5, 1))]
+
+
+# As Open RAG Eval's `semantic_similarity` (vectara/open-rag-eval, metrics/golden_answer_metrics.py). The embedding is
+# the experiment's. Both texts are answers, so both get the same prefix, and what is longer than the model reads is
+# embedded
+# in stretches (`evaluate/texts/by_model.py`).
+
+
+class GoldenSimilarity(Evaluator):
+    """Compares each answer with `metadata.expected_response`."""
+
+    name = "golden_similarity"
+    calls = 0.0
+    family = "open-rag-eval"
+    about = "how near the answer is to the expected response, by embeddings"
+    reads = ("expected_response", "answer")
+    asks = "model"
+    source = "Open RAG Eval (vectara/open-rag-eval)"
+    tags = ("valid and reliable", "outcomes analysis")
+    unit = "answer"
+    needs = ("expected_response",)
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The cosine."""
+        return (Criterion(self.name, -1.0, 1.0, threshold=0.75),)
+
+    @property
+    def judge(self) -> str:
+        """The embedding model."""
+        return self.setup.embedding
+
+    @property
+    def embedded(self) -> Embedded:
+        """The vectors, which it shares with the others that embed."""
+        return self.setup.embeddings.of(self.setup.embedding)
+
+    def check_at_hand(self) -> None:
+        """Raises InputError where there is no embedding model."""
+        check_encoder(self.setup.embedding, self.name)
+
+    def prepare(self, cases: Sequence[AnswerCase]) -> None:
+        """Embed every distinct text of all cases once."""
+        self.embedded.add(text for case in cases for text in _texts(case))
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """No requests: everything is embedded at once."""
+        return [self.assess(case, self.embedded.cosine(*_texts(case)))]
+
+
+def _texts(case: AnswerCase) -> tuple[str, str]:
+    return case.text, expected_response(case.query) or ""
+
+
+# Open RAG Eval, `open_rag_eval/metrics/no_answer_metric.py` (https://github.com/vectara/open-rag-eval): whether it is
+# right does not matter, and a part that is answered is enough. Label 1 for yes, 0 for no.
+# - query_answered, as there: over the answers that there are; an agent that failed to give one is counted as failed;
+# - query_answered_strict: over all queries; an agent that failed to give an answer has not answered.
+
+RAW = "query_answered"
+STRICT = "query_answered_strict"
+
+
+class NoAnswer(LabelJudge):
+    """One question for each answer; 1 for an answer and 0 for none."""
+
+    name = "no_answer"
+    family = "open-rag-eval"
+    about = "whether the query was answered at all, rightly or not; strictly, a failed answer counts as none"
+    reads = ("question", "answer")
+    source = "Open RAG Eval (vectara/open-rag-eval)"
+    tags = ("valid and reliable", "accountable and transparent", "ongoing monitoring")
+    labels = ("no", "yes")
+    default_prompt: ClassVar = PROMPTS / "no_answer.md"
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """`query_answered` and `query_answered_strict`: 0 or 1."""
+        return (Criterion(RAW), Criterion(STRICT))
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """One request for both."""
+        question = self.asked
+        (reply,) = yield [question.request(self.values(case))]
+        grade = question.read(reply)
+        return [self.graded(case, grade), self.graded(case, grade._replace(reason=None), criterion=STRICT)]
+
+    def unanswered(self, case: QueryCase, answer: Answer) -> list[Assessment]:
+        """An error for the share of the answers that there are; strictly, not answered."""
+        failed, _ = super().unanswered(case, answer)
+        why = f"the agent gave no answer: {answer.error}"
+        return [failed, self.assess(case, 0, criterion=STRICT, subject=answer.agent, reason=why)]

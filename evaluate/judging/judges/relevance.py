@@ -8,18 +8,60 @@ passage. Asked for a reason and a label; for the label as one token; or for Yes 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import BeforeValidator
 
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Message, Prompt
 from ragassay.records import Assessment, Judgment
 
-from ..engine.cases import PassageCase
-from ..engine.evaluator import Criterion, Evaluator, Steps
-from ..engine.judge import Setup
-from ..engine.labels import LABELS, Label
-from ..engine.probability import distribution, likeliest, yes_or_no
-from ..engine.reply import Reason, Strict, read_value
-from . import PROMPTS
+from ..engine.cases import AnswerCase, PassageCase, Setup, expected_docs
+from ..engine.evaluator import NO_VALUE, Criterion, Evaluator, LabelJudge, Options, Steps
+from ..engine.question import LABELS, Label, Reason, Strict, distribution, likeliest, read_value, whole, yes_or_no
+from ..judges import PROMPTS
+
+# `retrieval/ground_truth/document_recall` of Databricks' Agent Evaluation: |expected and retrieved| / |expected|, over
+# the documents that the query's `metadata.expected_docs` names, or else the one that the question was made from
+# (`metadata.doc`). A document counts as retrieved where a passage of the agent has its name as id or as `metadata.doc`;
+# an agent that retrieved nothing has found none of them.
+
+
+class DocumentRecall(Evaluator):
+    """The share of the expected documents among all that the agent retrieved, whatever its k."""
+
+    name = "document_recall"
+    calls = 0.0
+    family = "agent-evaluation"
+    about = "the share of the expected documents that the agent retrieved; asks no model"
+    reads = ("context",)
+    asks = "nothing"
+    source = "Databricks Agent Evaluation (MLflow 2)"
+    tags = ("valid and reliable", "outcomes analysis")
+    needs = ("expected_docs",)
+
+    @property
+    def judge(self) -> str:
+        """The ground truth: nobody judges."""
+        return "expected_docs"
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """One assessment; `details` says of each expected document whether it was found, and which field names it."""
+        expected = expected_docs(case.query)
+        if expected is None:
+            return [self.fail(case, f"{NO_VALUE}no document is expected")]
+        retrieved = _documents(case)
+        docs = expected.docs
+        parts = [{"doc": doc, "found": doc in retrieved, "source": f"metadata.{expected.source}"} for doc in docs]
+        return [self.assess(case, sum(doc in retrieved for doc in docs) / len(docs), details=parts)]
+
+
+def _documents(case: AnswerCase) -> frozenset[str]:
+    """Every name of what was retrieved: the passages' ids, and the documents they were cut from."""
+    cut_from = (passage.metadata.get("doc") for passage in case.passages)
+    return frozenset([*case.answer.passages, *(doc for doc in cut_from if isinstance(doc, str))])
+
 
 DEFAULT_PROMPT = PROMPTS / "relevance.md"
 TOKEN_PROMPT = PROMPTS / "relevance_token.md"
@@ -107,3 +149,66 @@ def qrels_of(judgments: Sequence[Judgment]) -> dict[str, dict[str, int]]:
         if judgment.label is not None:
             qrels.setdefault(judgment.query_id, {})[judgment.subject] = int(judgment.label)
     return qrels
+
+
+# Two prompts are published with it (castorini/umbrela, `qrel_zeroshot_bing` and `qrel_zeroshot_basic`). "bing", which
+# Open RAG Eval uses, goes by steps: the intent behind the query, how the passage matches it, how trustworthy it is, and
+# last the final grade (after Bing's prompt: Thomas et al. 2024, SIGIR, section 3.2). "basic" asks for an explanation
+# and the grade. A passage is relevant from 2. P@k, AP@k and RR come from the grades.
+
+RELEVANT = 2
+"""The lowest grade that counts as relevant."""
+
+Grade = Annotated[Literal[0, 1, 2, 3], BeforeValidator(whole)]
+
+
+class UmbrelaReply(Strict):
+    """The steps in their order; only the final grade counts."""
+
+    intent: Reason
+    match: Grade
+    trustworthiness: Grade
+    reason: Reason
+    final: Grade
+
+
+class UmbrelaOptions(Options):
+    """`[evaluate.settings.umbrela]` with `variant`: which of the two published prompts, "bing" or "basic"."""
+
+    variant: Literal["bing", "basic"] = "bing"
+
+
+class Umbrela(LabelJudge):
+    """Grades each passage by itself."""
+
+    name = "umbrela"
+    family = "open-rag-eval"
+    about = "how well a passage answers the query; relevant from 2"
+    reads = ("question", "context")
+    source = "Upadhyay et al. 2024, arXiv:2406.06519"
+    tags = ("valid and reliable", "ongoing monitoring", "outcomes analysis")
+    unit = "passage"
+    labels = ("0", "1", "2", "3")
+    options_type = UmbrelaOptions
+    options: UmbrelaOptions
+    default_prompt: ClassVar = PROMPTS / "umbrela_bing.md"
+    ragassay_prompt: ClassVar = PROMPTS / "umbrela_ragassay.md"
+
+    @property
+    def built_in_prompt(self) -> Path | None:
+        """Of the variant; only of "bing" there is a wording of ours."""
+        return PROMPTS / "umbrela_basic.md" if self.options.variant == "basic" else super().built_in_prompt
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The grade, good enough where it is relevant."""
+        return (Criterion(self.name, 0, 3, threshold=RELEVANT),)
+
+    def steps(self, case: PassageCase) -> Steps:
+        """One request, by steps with "bing"; with "basic" for reason and grade, in mode "probability" for the grade."""
+        if self.setup.mode == "probability" or self.options.variant == "basic":
+            return (yield from super().steps(case))
+        (reply,) = yield [self.asked.request(self.values(case), schema=UmbrelaReply)]
+        value: UmbrelaReply = read_value(reply, UmbrelaReply)
+        steps = {"intent": value.intent, "match": value.match, "trustworthiness": value.trustworthiness}
+        return [self.assess(case, value.final, reason=value.reason, details=[steps])]

@@ -16,9 +16,8 @@ from typing import IO, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ...digests import digest_file
 from ...errors import InputError, MissingExtra
-from ...files import naming, read_json, write_json
+from ...files import digest_file, naming, read_json, write_json
 from ...records import Record
 from ...text import plain
 

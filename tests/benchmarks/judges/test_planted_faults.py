@@ -115,7 +115,8 @@ def test_wilsons_interval() -> None:
 
 
 def test_the_second_set_is_of_kinds_that_the_evaluators_have_and_a_seed_makes_it() -> None:
-    from ragassay.evaluate.judging.judges.eval_studio.safety import credentials, personal
+    from ragassay.evaluate.judging.judges.eval_studio.safety import leaks as credentials
+    from ragassay.evaluate.judging.judges.eval_studio.safety import personal
 
     for faults, kinds in ((fresh.PERSONAL, personal.PERSONAL), (fresh.SECRETS, credentials.SECRETS)):
         assert faults.keys() <= {kind.name for kind in kinds}

@@ -8,8 +8,8 @@ from scipy.stats import ttest_rel
 
 from benchmarks.question_worth.measured import Words, measure
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
-from ragassay.evaluate.validity.decided import decisions, shares
-from ragassay.evaluate.validity.scores import Scores
+from ragassay.evaluate.validity.people import decisions, shares
+from ragassay.evaluate.validity.questions import Scores
 from ragassay.evaluate.validity.worth import crossing, sample_sizes, worth
 
 

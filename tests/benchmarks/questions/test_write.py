@@ -10,7 +10,7 @@ from support.need_replies import sober
 from support.scripted_judge import Scripted
 
 from benchmarks.questions.write import N_ABSTRACTS, N_EXPERTS, experts, questions, workspace, write
-from ragassay.trec import write_qrels
+from ragassay.files import write_qrels
 
 
 def collection(folder: Path) -> Path:

@@ -10,7 +10,7 @@ from support.loopback.server import ScriptedServer
 
 from benchmarks.speed.openai_sdk import in_one_loop, in_threads
 from benchmarks.speed.relevance import Taken, middle, ours, rows
-from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.judges.relevance import DEFAULT_PROMPT, Relevance
 from ragassay.prompts import Prompt
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.results_folder import experiment, results_folder
 
-from ragassay.cli.pipeline.joined import check_others
+from ragassay.cli.pipeline.opening import check_others
 from ragassay.errors import InputError
 from ragassay.files import write_records
 from ragassay.records import Query

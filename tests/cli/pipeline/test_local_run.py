@@ -23,16 +23,13 @@ from ragassay.cli import main
 from ragassay.evaluate.judging.judges.pairwise import PairwiseReply
 from ragassay.evaluate.judging.judges.pointwise import reply_schema as pointwise_schema
 from ragassay.evaluate.judging.judges.relevance import RelevanceReply
-from ragassay.experiment.judge_settings import JudgeSettings
-from ragassay.experiment.model_settings import ModelSettings
+from ragassay.experiment.tables import JudgeSettings, ModelSettings
 from ragassay.models.endpoint import Endpoint
 from ragassay.models.local.model import SMALLEST
 from ragassay.models.requests import Request
 from ragassay.prompts import Message
-from ragassay.retrieval.agents.rag_fusion import Rewritten
-from ragassay.synth.questions.blind import blind_schema
-from ragassay.synth.questions.evidence import evidence_schema
-from ragassay.synth.questions.needs import needs_schema
+from ragassay.retrieval.agents.rag import Rewritten
+from ragassay.synth.questions.need_writer import blind_schema, evidence_schema, needs_schema
 from ragassay.synth.questions.write import reply_schema as questions_schema
 
 SETTINGS = f"""

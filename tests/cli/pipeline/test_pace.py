@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.cli.pipeline.pace import Pace, in_words
+from ragassay.cli.pipeline.plan import Pace, in_words
 from ragassay.experiment.settings import Experiment
 
 

@@ -8,11 +8,18 @@ import pytest
 from support.json_lines import write_lines
 from support.made_up_results.workspace import make_workspace
 
-from ragassay.cli.pipeline.manifest import digests, make_manifest, write_manifest
+from ragassay.cli.pipeline.manifest import (
+    Standing,
+    WrittenProgress,
+    digests,
+    make_manifest,
+    read_standing,
+    standing_at,
+    write_manifest,
+)
 from ragassay.cli.pipeline.opening import locked
 from ragassay.cli.pipeline.stages import stages_of
-from ragassay.cli.pipeline.standing import Standing, WrittenProgress, read_standing, standing_at
-from ragassay.cli.pipeline.states import states_of
+from ragassay.cli.verbs.serve import states_of
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_json
 from ragassay.progress import NoProgress

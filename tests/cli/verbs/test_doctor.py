@@ -14,7 +14,7 @@ from support.places import ROOT
 from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
-from ragassay.cli.pipeline import checkup
+from ragassay.cli.verbs import doctor as checkup
 
 KEY = "sk-proj-verysecretverysecret"
 

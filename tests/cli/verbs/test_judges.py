@@ -9,7 +9,7 @@ from support.places import ROOT
 from benchmarks.tables.judges_list import with_tables
 from ragassay.cli import main
 from ragassay.evaluate.judging.catalog import BUILT_IN
-from ragassay.evaluate.judging.engine.tags import NIST, SR_11_7
+from ragassay.evaluate.judging.engine.evaluator import NIST, SR_11_7
 
 
 def test_all_are_listed_by_family_with_scale_and_threshold(capsys):

@@ -11,7 +11,7 @@ from support.pdf_maker import make_pdf
 from support.small_corpus import answer_everything, page
 
 from ragassay.cli import main
-from ragassay.cli.verbs import models_in_reach
+from ragassay.cli.verbs import new as models_in_reach
 from ragassay.experiment.reading import load_experiment
 from ragassay.models.encoders import OFFLINE_MODEL
 

@@ -13,8 +13,7 @@ from support.small_corpus import answer_everything, contents, make_corpus
 
 from benchmarks.tables.plan_accuracy import in_sample, planned_and_recorded
 from ragassay.cli import main
-from ragassay.cli.pipeline.load import Load
-from ragassay.cli.pipeline.loads import estimate
+from ragassay.cli.pipeline.loads import Load, estimate
 from ragassay.errors import InputError
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace

@@ -17,10 +17,10 @@ from sklearn.metrics import (
 
 from ragassay.errors import InputError
 from ragassay.evaluate.agreement.agree import Agreement, PairAgreement, agree
-from ragassay.evaluate.agreement.interval import bootstrap_interval
+from ragassay.evaluate.agreement.estimates import bootstrap_interval
 from ragassay.evaluate.agreement.label_tables import Label, Ratings
-from ragassay.evaluate.agreement.self_agreement import repeat_consistency
 from ragassay.evaluate.agreement.systems import order_agreement
+from ragassay.evaluate.audit.judge_audit import repeat_consistency
 
 KRIPPENDORFF = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],

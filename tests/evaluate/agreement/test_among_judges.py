@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.results_folder import game, judgment
 
-from ragassay.evaluate.agreement.among_judges import among_labels, among_verdicts
+from ragassay.evaluate.agreement.several_judges import among_labels, among_verdicts
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
 from ragassay.evaluate.ratings.verdicts import verdicts
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from ragassay.evaluate.agreement.p_values import permutation_p, rank_p
+from ragassay.evaluate.agreement.estimates import permutation_p, rank_p
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from support.json_lines import write_lines
 
 from ragassay.evaluate.agreement.labelled_sets import read_rows, sample
-from ragassay.evaluate.agreement.set_share import precision_at_set_share
+from ragassay.evaluate.agreement.meta_eval import precision_at_set_share
 
 
 def figure_of(rows, whole, relevant=frozenset({"yes"})):

@@ -13,11 +13,9 @@ from scipy.optimize import minimize
 from scipy.stats import beta, binomtest
 from support.results_folder import findings, game
 
-from ragassay.evaluate.audit.failures import audit_failures, failed_replies
-from ragassay.evaluate.audit.family import audit_family, family
-from ragassay.evaluate.audit.judge_audit import judge_guesses
-from ragassay.evaluate.audit.length import audit_length
+from ragassay.evaluate.audit.judge_audit import audit_failures, failed_replies, judge_guesses
 from ragassay.evaluate.audit.position import audit_position, flips_by_guessing
+from ragassay.evaluate.audit.taste import audit_family, audit_length, family
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.length_control import control_length
 from ragassay.evaluate.ratings.verdicts import verdicts

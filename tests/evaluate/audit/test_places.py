@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 from support.results_folder import answer, game
 
-from ragassay.evaluate.audit.echo import audit_echo
-from ragassay.evaluate.audit.place import audit_places
-from ragassay.evaluate.audit.position import audit_position
+from ragassay.evaluate.audit.position import audit_echo, audit_places, audit_position
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.engine.cases import ListCase
-from ragassay.evaluate.judging.games.seating import sittings, turns
+from ragassay.evaluate.judging.games.played import sittings, turns
 from ragassay.evaluate.judging.together.listwise import games_of
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.verdicts import verdicts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.figures.boxes import box
+from ragassay.evaluate.figures.query_values import box
 from ragassay.records import Figure
 
 MEAN = Figure(value=0.5, n=3)

@@ -8,13 +8,12 @@ from support import results_folder
 from support.results_folder import answer, assessment, scored
 
 from ragassay.evaluate.figures.evaluator_values import evaluations_by_query, measures_of
-from ragassay.evaluate.inputs.findings import Findings
-from ragassay.evaluate.inputs.material import Material
+from ragassay.evaluate.inputs.findings import Findings, Material
+from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
-from ragassay.evaluate.judging.engine.judge import Setup
-from ragassay.evaluate.judging.judges.custom import custom_judge
-from ragassay.evaluate.judging.judges.no_answer import NoAnswer
-from ragassay.evaluate.judging.judges.umbrela import Umbrela
+from ragassay.evaluate.judging.judges.agent_evaluation import custom_judge
+from ragassay.evaluate.judging.judges.pointwise import NoAnswer
+from ragassay.evaluate.judging.judges.relevance import Umbrela
 from ragassay.experiment.settings import CustomJudgeSettings
 from ragassay.records import Assessment, Passage, Query
 

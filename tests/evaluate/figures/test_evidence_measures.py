@@ -9,12 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.figures.evidence_measures import (
-    NOTHING,
-    EvidenceValues,
-    query_values,
-)
-from ragassay.evidence.spans import Span, merged
+from ragassay.evaluate.figures.measures import NOTHING, EvidenceValues, query_values
+from ragassay.evidence import Span, merged
 
 
 def positions(spans):

@@ -12,7 +12,7 @@ from support.scripted_judge import CRITERIA, Scripted, fair, workspace
 
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.make_judgments import make_judgments
-from ragassay.evaluate.report.queries.evidence import query_views, read_evidence
+from ragassay.evaluate.report.queries import query_views, read_evidence
 from ragassay.evaluate.report.terminal import ranked_table
 from ragassay.evaluate.results import Results
 from ragassay.models.requests import Reply

@@ -9,7 +9,7 @@ from support.results_folder import answer, game, judgment
 
 from ragassay.errors import InputError
 from ragassay.evaluate.compare import compare
-from ragassay.evaluate.figures.failures_at_bottom import verdicts_at_bottom
+from ragassay.evaluate.figures.pool import verdicts_at_bottom
 from ragassay.evaluate.ratings.verdicts import Verdict
 from ragassay.evaluate.report.page import read_results
 from ragassay.records import Passage, Query

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.figures.label_rows import ideal_gains, label_rows
-from ragassay.evaluate.figures.measures import judged_by_query
+from ragassay.evaluate.figures.measures import ideal_gains, judged_by_query, label_rows
 from ragassay.evaluate.figures.query_values import ranking_measures
 
 K = 3

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.evaluate.figures.measures import by_query, judged_by_query, parse
-from ragassay.evaluate.figures.section_recall import section_recall, sources
-from ragassay.evaluate.from_files.score import missing_queries, score_files
+from ragassay.evaluate.figures.measures import by_query, judged_by_query, parse, section_recall, sources
+from ragassay.evaluate.from_files.rate import missing_queries, score_files
 from ragassay.records import Passage, Query, Section
 
 

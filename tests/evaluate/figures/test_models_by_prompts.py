@@ -14,7 +14,7 @@ from support.workbench import browsing
 
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.dependencies import compare_settings
-from ragassay.evaluate.figures.models_by_prompts import cross, settings_say
+from ragassay.evaluate.figures.query_values import cross, settings_say
 from ragassay.evaluate.report.page import report
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, read_records

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.figures.root_cause import (
+from ragassay.evaluate.figures.pass_or_fail import (
     BUILT_IN,
     Outcome,
     answer_outcome,

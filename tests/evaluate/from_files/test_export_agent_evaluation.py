@@ -15,8 +15,7 @@ from support.results_folder import answer, assessment, results_folder
 from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
-from ragassay.evaluate.figures.pass_or_fail import overall_by_agent, pass_or_fail
-from ragassay.evaluate.figures.root_cause import fix_of
+from ragassay.evaluate.figures.pass_or_fail import fix_of, overall_by_agent, pass_or_fail
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Assessment, Passage, Query, Usage

@@ -16,8 +16,7 @@ from support.made_up_results.workspace import make_workspace, write_values_again
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.evaluate.from_files.gate import gate
-from ragassay.evaluate.from_files.gate_summary import escaped, markdown
+from ragassay.evaluate.from_files.gate import escaped, gate, markdown
 
 
 @pytest.fixture(scope="module")

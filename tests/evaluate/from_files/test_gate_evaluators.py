@@ -13,8 +13,7 @@ from support.made_up_results.texts import AGENTS
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.cli import main
-from ragassay.evaluate.from_files.gate import gate
-from ragassay.evaluate.from_files.gate_summary import markdown, sentence
+from ragassay.evaluate.from_files.gate import gate, markdown, sentence
 
 IDS = [f"q{n:03}" for n in range(1, 25)]
 SCALES = {"toxicity": (0.0, 1.0), "clean": (0.0, 1.0), "perplexity": (1.0, None), "steps": (0.0, None)}

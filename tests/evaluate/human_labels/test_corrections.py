@@ -14,8 +14,8 @@ from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.compare import compare
 from ragassay.evaluate.inputs.labels import read_labels
-from ragassay.evaluate.report.corrected import corrected_verdicts
 from ragassay.evaluate.report.page import read_results, report
+from ragassay.evaluate.report.tables import corrected_verdicts
 from ragassay.evaluate.report.terminal import ranked_table
 from ragassay.evaluate.results import NOT_DISTINGUISHABLE, CorrectedFigure, Results
 from ragassay.experiment.workspace import Workspace

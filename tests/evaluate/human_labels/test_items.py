@@ -7,14 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragassay.evaluate.human_labels.corrections import Labels, game_items, sample_of, weighted
 from ragassay.evaluate.human_labels.frame import draw, games
-from ragassay.evaluate.human_labels.items import Labels, game_items, sample_of, weighted
 from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.inputs.labels import GAME
 from ragassay.evaluate.ratings.verdicts import Verdict
 from ragassay.evaluate.ratings.win_table import win_rate_by_query
-from ragassay.evaluate.statistics.label_posterior import posterior
-from ragassay.evaluate.statistics.ppi import ppi_difference, ppi_mean
+from ragassay.evaluate.statistics.ppi import posterior, ppi_difference, ppi_mean
 from ragassay.records import Winner
 
 QUERIES = [f"q{number:02d}" for number in range(12)]

@@ -10,8 +10,7 @@ from ragassay.errors import InputError
 from ragassay.evaluate.human_labels.corrections import Judged, correct_figures
 from ragassay.evaluate.human_labels.second_judge import SecondJudge, second_labels
 from ragassay.evaluate.human_labels.sheet import Drawn, draw_frame
-from ragassay.evaluate.inputs.findings import Findings
-from ragassay.evaluate.inputs.material import Material
+from ragassay.evaluate.inputs.findings import Findings, Material
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Judgment, Query

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.results_folder import assessment, judgment
 
 from ragassay.errors import InputError
-from ragassay.evaluate.inputs.panel_labels import merge_labels
+from ragassay.evaluate.inputs.labels import merge_labels
 from ragassay.records import Assessment, Judgment
 
 PANEL = ("openai:a", "openai:b", "anthropic:c", "openai:d", "openai:e")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.evaluate.inputs.sources import by_source, writer
+from ragassay.evaluate.inputs.clusters import by_source, writer
 from ragassay.records import Query
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from support.scripted_judge import CORRECTNESS, Scripted, all_answers, fair, workspace
 
-from ragassay.evaluate.audit.repeats import audit_repeats
+from ragassay.evaluate.audit.judge_audit import audit_repeats
 from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.files import read_records

@@ -8,10 +8,9 @@ from support.results_folder import answer, write
 from support.scripted_judge import PASSAGES, Scripted, fair, workspace
 
 from ragassay.evaluate.make_judgments import make_judgments
-from ragassay.files import read_records, write_json
+from ragassay.files import read_qrels, read_records, write_json
 from ragassay.models.requests import Reply
 from ragassay.records import Judgment, Passage
-from ragassay.trec import read_qrels
 
 TEXTS = {"p1": PASSAGES["p1"], "p2": PASSAGES["p2"], "small.p1": PASSAGES["p1"], "small.p2": PASSAGES["p2"]}
 TITLED = "titled.p1"

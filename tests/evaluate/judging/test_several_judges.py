@@ -10,12 +10,10 @@ from support.scripted_judge import RECORDED, Scripted, all_answers, fair, worksp
 from support.several_judges import PANEL, ByModel
 
 from ragassay.evaluate.make_judgments import make_judgments
-from ragassay.evaluate.ratings.panel_verdicts import panel_verdicts
-from ragassay.evaluate.ratings.verdicts import verdicts
-from ragassay.files import read_records
+from ragassay.evaluate.ratings.verdicts import panel_verdicts, verdicts
+from ragassay.files import read_qrels, read_records
 from ragassay.models.requests import Reply
 from ragassay.records import Game, Judgment, RankedList, Repeat
-from ragassay.trec import read_qrels
 
 
 def judged_by(tmp_path, caller, **judge):

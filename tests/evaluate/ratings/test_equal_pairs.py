@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support.places import DATA
 
-from ragassay.evaluate.audit.length import audit_length
+from ragassay.evaluate.audit.taste import audit_length
 from ragassay.evaluate.ratings import bradley_terry, elo
 from ragassay.evaluate.ratings.verdicts import Verdict
 from ragassay.evaluate.ratings.win_table import contests, win_rate, win_rate_by_query

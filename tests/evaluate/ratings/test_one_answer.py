@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.games.pairings import adaptive_meetings
-from ragassay.evaluate.ratings.leader import choose
+from ragassay.evaluate.judging.games.adaptive import adaptive_meetings
+from ragassay.evaluate.ratings.leader import choose, rank_intervals, stand
 from ragassay.evaluate.ratings.points import Points, points_of
-from ragassay.evaluate.ratings.standing import rank_intervals, stand
 from ragassay.evaluate.ratings.verdicts import SCORES, Verdict
 from ragassay.evaluate.results import POINTS
-from ragassay.evaluate.statistics.gaps import ValueTable
-from ragassay.evaluate.statistics.paired_comparison import FromLeader, compare_table
+from ragassay.evaluate.statistics.paired_comparison import FromLeader, ValueTable, compare_table
 
 SEEDS, EACH = range(10), 100
 MARGIN = 0.05

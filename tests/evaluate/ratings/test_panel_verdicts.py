@@ -6,8 +6,7 @@ import pytest
 from support.results_folder import game
 
 from ragassay.errors import InputError
-from ragassay.evaluate.ratings.panel_verdicts import merge_verdicts
-from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
+from ragassay.evaluate.ratings.verdicts import Verdict, merge_verdicts, verdicts
 
 PANEL = ("j", "k", "l")
 

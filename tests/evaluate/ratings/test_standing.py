@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
-from ragassay.evaluate.ratings.leader import choose
+from ragassay.evaluate.ratings.leader import choose, stand
 from ragassay.evaluate.ratings.points import points_of
-from ragassay.evaluate.ratings.standing import stand
 from ragassay.evaluate.ratings.verdicts import Verdict
 
 

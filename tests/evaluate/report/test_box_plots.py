@@ -11,7 +11,7 @@ import pytest
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.cli import main
-from ragassay.evaluate.figures.boxes import box
+from ragassay.evaluate.figures.query_values import box
 from ragassay.evaluate.report.page import read_results
 from ragassay.files import write_json
 from ragassay.records import Figure

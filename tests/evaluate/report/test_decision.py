@@ -7,8 +7,7 @@ from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.report.decision import front, judge_in_brief, lead_axis, lead_rows, to_decide
-from ragassay.evaluate.report.page import read_results, report
-from ragassay.evaluate.report.verdict_matrix import verdict_matrices
+from ragassay.evaluate.report.page import read_results, report, verdict_matrices
 from ragassay.evaluate.results import (
     NOT_DISTINGUISHABLE,
     AgentPool,

@@ -8,8 +8,8 @@ from support.made_up_results.texts import AGENTS
 from support.made_up_results.workspace import make_workspace
 from support.results_folder import judgment
 
-from ragassay.evaluate.report.heat_map import heat_map
-from ragassay.evaluate.report.queries.evidence import Evidence, read_evidence
+from ragassay.evaluate.report.page import heat_map
+from ragassay.evaluate.report.queries import Evidence, read_evidence
 from ragassay.records import Query
 
 

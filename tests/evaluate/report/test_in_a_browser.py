@@ -15,7 +15,7 @@ from support.validity_corpus import make_validity_corpus
 
 from ragassay.cli import main
 from ragassay.evaluate.report.page import read_results, report
-from ragassay.evaluate.report.screening.screen_page import screen_page
+from ragassay.evaluate.report.screening import screen_page
 
 PAGES = ("report.html", "screen.html", "validity.html")
 

@@ -16,10 +16,9 @@ from support.made_up_results.workspace import make_workspace
 from support.places import ROOT
 
 from ragassay.errors import InputError
-from ragassay.evaluate.report.asked.question_kinds import kinds_line
-from ragassay.evaluate.report.page import read_results, render, report
-from ragassay.evaluate.report.queries.evidence import read_evidence
-from ragassay.evaluate.report.telling import telling_criterion
+from ragassay.evaluate.report.page import kinds_line, read_results, render, report
+from ragassay.evaluate.report.queries import read_evidence
+from ragassay.evaluate.report.wording import telling_criterion
 from ragassay.evaluate.results import Results
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_json, read_records, write_json, write_records

@@ -9,8 +9,8 @@ from support.made_up_results.page import Page
 from support.made_up_results.texts import AGENTS
 from support.made_up_results.workspace import make_workspace
 
+from ragassay.evaluate.report.judge import caution, orders_lines, orders_shown
 from ragassay.evaluate.report.page import read_results, report
-from ragassay.evaluate.report.sources import caution, orders_lines, orders_shown
 from ragassay.evaluate.results import OrdersCompared, Results, WrittenAndReal
 from ragassay.files import write_json
 from ragassay.records import Figure

@@ -12,8 +12,8 @@ from support.made_up_results.texts import AGENTS, CRITERIA, TOLD
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.report.page import read_results
-from ragassay.evaluate.report.telling import telling_criterion
 from ragassay.evaluate.report.terminal import ranked_table
+from ragassay.evaluate.report.wording import telling_criterion
 from ragassay.evaluate.results import Results
 from ragassay.files import write_json
 from ragassay.records import Figure

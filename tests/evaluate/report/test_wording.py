@@ -10,15 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.evaluate.report import plots
-from ragassay.evaluate.report.wording import (
-    Kind,
-    beside_the_verdict,
-    dollars,
-    measure_name,
-    number,
-    only_alone,
-    shown,
-)
+from ragassay.evaluate.report.wording import Kind, beside_the_verdict, dollars, measure_name, number, only_alone, shown
 from ragassay.evaluate.results import Choice
 from ragassay.records import Figure
 from ragassay.text import one_line, untrusted

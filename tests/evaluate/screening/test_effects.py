@@ -9,8 +9,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
-from ragassay.evaluate.screening.crossed import crossed
-from ragassay.evaluate.screening.effects import setting_effects
+from ragassay.evaluate.screening.effects import crossed, setting_effects
 
 N = 24
 ALONE = clusters_of_rows([f"{at:02d}" for at in range(N)])

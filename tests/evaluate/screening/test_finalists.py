@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from support.screenings import screening
 
-from ragassay.evaluate.screening.screen_results import screen_results
+from ragassay.evaluate.screening.screen import screen_results
 
 RNG = np.random.default_rng(5)
 EVEN = np.clip(RNG.normal(0.5, 0.2, (30, 40)) - 0.01 * np.arange(30)[:, None], 0, 1)

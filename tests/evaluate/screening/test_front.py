@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.screenings import screening
 
-from ragassay.evaluate.screening.front import front, undominated
+from ragassay.evaluate.screening.screen import front, undominated
 from ragassay.evaluate.screening.screened import two_digits
 
 POINTS = st.lists(st.tuples(*[st.integers(0, 4)] * 3), min_size=1, max_size=25)

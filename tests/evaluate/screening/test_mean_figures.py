@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t
 
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
-from ragassay.evaluate.screening.mean_figures import mean_figures
+from ragassay.evaluate.screening.screened import mean_figures
 from ragassay.evaluate.statistics.resamples import resamples
 
 

@@ -8,11 +8,11 @@ import pytest
 from support.results_folder import results_folder
 
 from ragassay.evaluate.screening.screen import AT_TOKENS, screened_by
-from ragassay.evidence.spans import Span
+from ragassay.evidence import Span
+from ragassay.experiment.workspace import VariantRun
 from ragassay.files import write_text
+from ragassay.prompts import passage_tokens
 from ragassay.records import Passage, Query
-from ragassay.screening import VariantRun
-from ragassay.tokens import passage_tokens
 
 HEAD = '[questions]\nsource = "own"\n[answer]\nmodel = "openai:m"\nagents = []\n[judge]\nmodel = "openai:m"\n'
 TEXT = "The watchdog is stopped by writing the register twice within four cycles. " * 2

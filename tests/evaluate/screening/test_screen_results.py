@@ -11,8 +11,8 @@ from support.screenings import screening
 
 from ragassay.errors import InputError
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.screening.records import ScreenResults
-from ragassay.evaluate.screening.screen_results import screen_results
+from ragassay.evaluate.screening.screen import screen_results
+from ragassay.evaluate.screening.screened import ScreenResults
 
 RNG = np.random.default_rng(9)
 VALUES = np.round(np.clip(RNG.normal(0.5, 0.4, (12, 20)), 0, 1), 2)

@@ -8,8 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.stats import t
 
-from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
-from ragassay.evaluate.inputs.sections import source_clusters
+from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows, source_clusters
 from ragassay.evaluate.statistics.clustered import effective_queries, estimate, intervals
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Query

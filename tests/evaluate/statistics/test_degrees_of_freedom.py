@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import t
 
-from ragassay.evaluate.statistics.degrees_of_freedom import degrees_of_freedom
+from ragassay.evaluate.statistics.clustered import degrees_of_freedom
 
 
 def beyond(quantile, sizes):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, t
 
-from ragassay.evaluate.statistics.corrected_mean import correct_mean
-from ragassay.evaluate.statistics.labels_needed import labels_needed
-from ragassay.evaluate.statistics.ppi import Sample
+from ragassay.evaluate.statistics.power import labels_needed
+from ragassay.evaluate.statistics.ppi import Sample, correct_mean
 
 HIGH, N_CLUSTERS, DRAWS = 2.0, 12, 20_000
 

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from ragassay.evaluate.statistics.labels_needed import labels_needed, needed_for
+from ragassay.evaluate.statistics.power import labels_needed, needed_for
 from ragassay.evaluate.statistics.ppi import Sample
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragassay.evaluate.statistics.order_interval import Means, order_intervals
-from ragassay.evaluate.statistics.orders import tau_b
+from ragassay.evaluate.statistics.orders import Means, order_intervals, tau_b
 
 
 def sampled(true: np.ndarray, n: int, generator: np.random.Generator) -> Means:

@@ -16,12 +16,12 @@ from ragassay.evaluate.figures.values import read_values, write_values
 from ragassay.evaluate.from_files.gate import gate
 from ragassay.evaluate.inputs.clusters import Clusters, clusters_of_rows
 from ragassay.evaluate.statistics.clustered import intervals
-from ragassay.evaluate.statistics.holm import holm
 from ragassay.evaluate.statistics.paired import gap_intervals, paired
+from ragassay.evaluate.statistics.resamples import holm
 from ragassay.experiment.workspace import Workspace
-from ragassay.workbench.compared.moved import moved
 from ragassay.workbench.index.build import build
 from ragassay.workbench.index.read import Index
+from ragassay.workbench.moved import moved
 
 ALONE = clusters_of_rows([str(n) for n in range(12)])
 ROW = st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.0, 0.25, 1.0, np.nan]), min_size=12, max_size=12)

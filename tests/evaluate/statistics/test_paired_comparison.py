@@ -13,9 +13,9 @@ from scipy.stats import nct, ttest_rel, wilcoxon
 from scipy.stats import t as student
 
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.statistics.holm import holm
 from ragassay.evaluate.statistics.paired_comparison import compare_pairs, pair_by_query, pairs_by_query
 from ragassay.evaluate.statistics.power import detectable, effect_interval, needed_interval, needed_units
+from ragassay.evaluate.statistics.resamples import holm
 from ragassay.evaluate.statistics.sign_flip import flip_p
 
 

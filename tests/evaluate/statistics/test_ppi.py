@@ -8,9 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from ragassay.evaluate.statistics.corrected_mean import correct_difference, correct_mean, helps
-from ragassay.evaluate.statistics.label_posterior import posterior
-from ragassay.evaluate.statistics.ppi import Sample, effective_labels, ppi_difference, ppi_mean, tuned_lambda
+from ragassay.evaluate.statistics.ppi import (
+    Sample,
+    correct_difference,
+    correct_mean,
+    effective_labels,
+    helps,
+    posterior,
+    ppi_difference,
+    ppi_mean,
+    tuned_lambda,
+)
 from ragassay.evaluate.statistics.resamples import expanded_tail
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest, norm, t
 
-from ragassay.evaluate.statistics.paired_t import paired_test, rag_pairs
 from ragassay.evaluate.statistics.resamples import resamples
+from ragassay.evaluate.statistics.sign_flip import paired_test, rag_pairs
 
 
 def named(values):

@@ -12,8 +12,7 @@ from scipy.stats import binomtest
 
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.statistics import sign_flip
-from ragassay.evaluate.statistics.coin_sums import tilted_tail
-from ragassay.evaluate.statistics.sign_flip import flip_p, flip_p_of_rows, flip_ps, sign_flip_p
+from ragassay.evaluate.statistics.sign_flip import flip_p, flip_p_of_rows, flip_ps, sign_flip_p, tilted_tail
 
 
 def by_counting(sums):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support import tiny_models
 
 from ragassay.errors import InputError
-from ragassay.evaluate.texts.bert_score import TokenEncoder, bert_score
+from ragassay.evaluate.texts.by_model import TokenEncoder, bert_score
 
 EAST, NORTH = [1.0, 0.0], [0.0, 1.0]
 

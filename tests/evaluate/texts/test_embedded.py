@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import tiny_models
 
-from ragassay.evaluate.texts import embedded as module
-from ragassay.evaluate.texts.embedded import Embedded, Embeddings
+from ragassay.evaluate.texts import by_model as module
+from ragassay.evaluate.texts.by_model import Embedded, Embeddings
 
 WORDS = {"north": (1.0, 0.0), "east": (0.0, 1.0), "steep": (3.0, 4.0)}
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.texts.loops import longest_loop
-from ragassay.evaluate.texts.repeats import longest_repeat
+from ragassay.evaluate.texts.overlap import longest_loop, longest_repeat
 
 SHORT = st.text(alphabet="ab\u4e2d\U0001f600", max_size=24)
 

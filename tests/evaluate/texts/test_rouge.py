@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.texts.rouge import rouge
+from ragassay.evaluate.texts.overlap import rouge
 
 
 def test_rouge_by_hand() -> None:

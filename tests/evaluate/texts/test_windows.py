@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support import tiny_models
 
 from ragassay.errors import InputError
-from ragassay.evaluate.texts.windows import n_tokens, windows
+from ragassay.evaluate.texts.sentences import n_tokens, windows
 
 
 @pytest.fixture(scope="module")

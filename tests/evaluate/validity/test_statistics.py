@@ -10,18 +10,13 @@ from scipy.stats import kendalltau, linregress, ttest_ind
 from scipy.stats import t as student
 
 from ragassay.evaluate.inputs.clusters import clusters_of_rows
-from ragassay.evaluate.validity.authors import authors
-from ragassay.evaluate.validity.coverage import Corpus, coverage
-from ragassay.evaluate.validity.differences import group_difference, slopes
-from ragassay.evaluate.validity.difficulty import FAILED, PASSED, difficulty
-from ragassay.evaluate.validity.families import Measured
-from ragassay.evaluate.validity.leak import is_copied
-from ragassay.evaluate.validity.overlap import Overlap, overlap
+from ragassay.evaluate.validity.difficulty import FAILED, PASSED, authors, difficulty, smallest_subset
+from ragassay.evaluate.validity.leak import Overlap, is_copied, overlap
 from ragassay.evaluate.validity.people import people
-from ragassay.evaluate.validity.questions import Question, Reading
-from ragassay.evaluate.validity.subset import smallest_subset
-from ragassay.evidence.spans import Span
-from ragassay.synth.questions.near_duplicates import shape_of, words_of
+from ragassay.evaluate.validity.questions import Measured, Question, Reading, group_difference, slopes
+from ragassay.evaluate.validity.realism import Corpus, coverage
+from ragassay.evidence import Span
+from ragassay.synth.questions.reject import shape_of, words_of
 
 
 def measured(values: np.ndarray, sections: list[str] | None = None) -> Measured:

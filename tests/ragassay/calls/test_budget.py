@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.calls.budget import Budget
+from ragassay.calls.direct import Budget
 from ragassay.errors import BudgetSpent
 
 

@@ -13,7 +13,7 @@ from support.json_lines import write_lines
 
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import InputError
-from ragassay.experiment.model_settings import ModelSettings
+from ragassay.experiment.tables import ModelSettings
 from ragassay.models.requests import Request, read_reply, request_key, usage_of
 from ragassay.prompts import Message
 

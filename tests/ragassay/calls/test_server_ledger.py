@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragassay.calls.server_ledger import ServerLedger
+from ragassay.calls.served import ServerLedger
 from ragassay.errors import InputError
 from ragassay.records import ServerCallRow
 

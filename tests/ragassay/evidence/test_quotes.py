@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evidence.quotes import Quotable, find_quote
+from ragassay.evidence import Quotable, find_quote
 
 TEXT = (
     "The watchdog resets the con-\ntroller unless wdt_reset() is called.\n   A time-out of -1 means “never”; "

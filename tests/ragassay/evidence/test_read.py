@@ -9,8 +9,7 @@ import pytest
 from support.json_lines import write_lines
 
 from ragassay.errors import InputError
-from ragassay.evidence.read import read_evidence
-from ragassay.evidence.spans import Span, merged
+from ragassay.evidence import Span, merged, read_evidence
 
 PAGES = {
     ("avr.pdf", 1): "The watchdog resets the con-\ntroller.",

@@ -16,7 +16,7 @@ from support.loopback.server import ScriptedServer
 from support.small_corpus import answer_everything, contents, make_corpus
 
 from ragassay.cli import main
-from ragassay.experiment.addresses import address
+from ragassay.experiment.mirror import address
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
+from ragassay.files import read_run
 from ragassay.layouts.topics import read_queries_file
 from ragassay.layouts.trec_documents import TrecCollection
 from ragassay.retrieval.search import search_files
-from ragassay.trec import read_run
 
 TREC_8 = """
 <top>

@@ -11,10 +11,9 @@ import pytest
 from support.tiny_models import sentence_model
 
 from ragassay.errors import InputError, MissingExtra
-from ragassay.models import compiled as module
-from ragassay.models.compiled import Backend, compiled
+from ragassay.models import onnx as module
 from ragassay.models.encoders import load_encoder
-from ragassay.models.onnx_network import OnnxNetwork
+from ragassay.models.onnx import Backend, OnnxNetwork, compiled
 from ragassay.retrieval.rankers.embedding import Embedder, model_identity
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text
 

@@ -11,10 +11,10 @@ import pytest
 from support.loopback.behaviours import reply
 from support.loopback.server import ScriptedServer
 
-from ragassay.calls.request_files import input_line
+from ragassay.calls.register import input_line
 from ragassay.errors import InputError
-from ragassay.experiment.model_settings import ModelSettings
 from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.tables import ModelSettings
 from ragassay.models.endpoint import Endpoint
 from ragassay.models.requests import Request, request_key
 from ragassay.prompts import Message

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from ragassay.errors import ProviderError
-from ragassay.models.kept import body_of_completion
-from ragassay.models.provider_errors import explain
-from ragassay.models.requests import Tokens, usage_of
+from ragassay.models.providers import explain
+from ragassay.models.requests import Tokens, body_of_completion, usage_of
 
 
 def completion(message: Any, **more: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from langchain_openai import ChatOpenAI
 from support.loopback.behaviours import reply
 from support.loopback.server import ScriptedServer
 
-from ragassay.models.openai_chat import plain_chat_openai
+from ragassay.models.endpoint import plain_chat_openai
 
 OPTIONS: list[dict[str, Any]] = [
     {},

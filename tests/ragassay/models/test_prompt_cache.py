@@ -13,9 +13,8 @@ from support.loopback.batch_server import BatchServer
 from support.loopback.behaviours import reply
 from support.loopback.server import ScriptedServer
 
-from ragassay.experiment.model_settings import ModelSettings
-from ragassay.models.prices import cost_usd
-from ragassay.models.prompt_cache import SHARED_CHARACTERS, anthropic_content, in_turn, shared_beginnings
+from ragassay.experiment.tables import ModelSettings
+from ragassay.models.providers import SHARED_CHARACTERS, anthropic_content, cost_usd, in_turn, shared_beginnings
 from ragassay.models.requests import Batch, Request
 from ragassay.prompts import Message
 

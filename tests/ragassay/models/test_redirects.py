@@ -10,13 +10,12 @@ import pytest
 from support.loopback.behaviours import Behaviour, reply
 from support.loopback.server import ScriptedServer
 
-from ragassay.calls.batches.anthropic import AnthropicBatches
-from ragassay.calls.batches.openai import OpenAIBatches
+from ragassay.calls.batches.apis import AnthropicBatches, OpenAIBatches
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.experiment.model_settings import ModelSettings
+from ragassay.experiment.tables import ModelSettings
 from ragassay.models.endpoint import Endpoint
-from ragassay.models.provider_errors import explain
+from ragassay.models.providers import explain
 from ragassay.models.requests import Request
 from ragassay.prompts import Message
 

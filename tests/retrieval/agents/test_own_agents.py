@@ -12,11 +12,10 @@ from support.results_folder import results_folder
 
 from ragassay.errors import InputError
 from ragassay.experiment.workspace import StageOutcome, Workspace
-from ragassay.files import read_records
+from ragassay.files import read_records, read_run
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.retrieval.agents.python_agent import ask_python_agent, load_python_agent
 from ragassay.retrieval.answer_queries import answer_queries
-from ragassay.trec import read_run
 
 QUERIES = {"q_1": "What is vaccum optimizer ?", "q_2": "Tell me about ‘always_ram’ parameter?", "q_3": "What is RRF?"}
 

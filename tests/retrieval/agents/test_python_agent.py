@@ -185,7 +185,7 @@ def test_an_import_that_ends_the_process_is_said(ask, code: str, says: str):
 
 def test_tokens_and_cost_by_the_meter(ask):
     code = """
-        from ragassay.retrieval.agents.meter import Meter
+        from ragassay.retrieval.agents.own_agents import Meter
         def answer(q, meter: Meter):
             meter.add(input_tokens=100, cost_usd=0.25)
             meter.add(input_tokens=20, output_tokens=7, cost_usd=0.5)

@@ -9,10 +9,10 @@ import pytest
 from langchain_core.documents import Document
 
 from ragassay.errors import InputError
-from ragassay.retrieval.agents.own_ranking import own_ranking
-from ragassay.retrieval.agents.own_source import source_problem
-from ragassay.retrieval.agents.python_ranker import PythonRanker
-from ragassay.retrieval.rankers.failures import Failed, QueriesFailed
+from ragassay.retrieval.agents.own_agents import source_problem
+from ragassay.retrieval.agents.python_agent import PythonRanker
+from ragassay.retrieval.agents.worker import own_ranking
+from ragassay.retrieval.rankers.ranker import Failed, QueriesFailed
 
 IDS = frozenset(f"p{number}" for number in range(9))
 

@@ -20,10 +20,12 @@ from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
 from ragassay.records import Passage, Query, Usage
 from ragassay.retrieval.agents import ANSWER_PROMPT, REWRITE_PROMPT
-from ragassay.retrieval.agents.rag import RagAgent, answer_request, ask_with
-from ragassay.retrieval.agents.rag_fusion import (
+from ragassay.retrieval.agents.rag import (
+    RagAgent,
     RagFusionAgent,
     Rewritten,
+    answer_request,
+    ask_with,
     fuse,
     rewrite_record,
     rewrite_request,

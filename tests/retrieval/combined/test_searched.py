@@ -7,12 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragassay.retrieval.combined.searched import Searched
 from ragassay.retrieval.rankers.analysis import make_analyzer
 from ragassay.retrieval.rankers.bm25 import Bm25
-from ragassay.retrieval.rankers.failures import Failed, QueriesFailed
-from ragassay.retrieval.rankers.hybrid import Hybrid
-from ragassay.retrieval.rankers.ranker import Ranker, Ranking
+from ragassay.retrieval.rankers.combined import Hybrid, Searched
+from ragassay.retrieval.rankers.ranker import Failed, QueriesFailed, Ranker, Ranking
 
 QUERIES = [
     "heap in external RAM",

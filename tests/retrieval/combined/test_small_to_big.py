@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from ragassay.errors import InputError
 from ragassay.records import Passage
-from ragassay.retrieval.combined.small_to_big import SmallToBig, sections_of
-from ragassay.retrieval.rankers.failures import Failed, QueriesFailed
-from ragassay.retrieval.rankers.ranker import Ranking
+from ragassay.retrieval.rankers.combined import SmallToBig, sections_of
+from ragassay.retrieval.rankers.ranker import Failed, QueriesFailed, Ranking
 
 
 class Ranked:

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import tiny_models
 
-from ragassay.retrieval.encoded import late_interaction
-from ragassay.retrieval.encoded.late_interaction import LateInteraction, token_source
-from ragassay.retrieval.encoded.row_cache import RowCache
+from ragassay.retrieval.rankers import encoded as late_interaction
+from ragassay.retrieval.rankers.encoded import LateInteraction, RowCache, token_source
 
 TEXTS = [
     "the header util delay h declares delay ms .",

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragassay.retrieval.encoded.row_cache import RowCache
 from ragassay.retrieval.rankers.embedding_cache import Text
+from ragassay.retrieval.rankers.encoded import RowCache
 
 ROWS = [np.array([[1, 2], [3, 4]], np.float16), np.zeros((0, 2), np.float16), np.array([[5, 6]], np.float16)]
 TEXTS = [Text("passage", "a"), Text("query", "a"), Text("passage", "b")]

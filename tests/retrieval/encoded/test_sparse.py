@@ -9,9 +9,8 @@ import pytest
 from support import tiny_models
 
 from ragassay.errors import InputError
-from ragassay.models import encoder_kinds
-from ragassay.retrieval.encoded.row_cache import TERM, RowCache
-from ragassay.retrieval.encoded.sparse import Sparse, sparse_source
+from ragassay.models import encoders as encoder_kinds
+from ragassay.retrieval.rankers.encoded import TERM, RowCache, Sparse, sparse_source
 
 TEXTS = [
     "the header util delay h declares delay ms",
@@ -88,7 +87,7 @@ class Weights:
 
 
 def given(monkeypatch, *texts: str) -> Sparse:
-    monkeypatch.setattr("ragassay.retrieval.encoded.sparse.load_sparse_encoder", lambda model: Weights())
+    monkeypatch.setattr("ragassay.retrieval.rankers.encoded.load_sparse_encoder", lambda model: Weights())
     return Sparse([f"p{i}" for i in range(len(texts))], texts, sparse_source("any", RowCache("any", "terms", None)))
 
 

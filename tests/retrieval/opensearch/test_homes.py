@@ -8,8 +8,8 @@ from support.results_folder import experiment
 from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.experiment.variants import Variants
 from ragassay.retrieval.opensearch.about import Weighing, index_body, variants_alias, wanted
-from ragassay.retrieval.opensearch.homes import Home, Homes
-from ragassay.retrieval.rankers.corpus_file import Fingerprint
+from ragassay.retrieval.opensearch.engine import Home, Homes
+from ragassay.retrieval.rankers.ranker import Fingerprint
 
 SMALL = {"name": "small", "size": 80}
 BIG = {"name": "big", "size": 300, "returns": "section"}

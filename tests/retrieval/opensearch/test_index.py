@@ -11,13 +11,12 @@ from support.json_lines import write_lines
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.files import write_records
+from ragassay.files import read_run, write_records
 from ragassay.records import Passage, Query
 from ragassay.retrieval.opensearch import index as opensearch_index
 from ragassay.retrieval.opensearch.index import read_about
 from ragassay.retrieval.rank_queries import rank_queries
 from ragassay.retrieval.rankers import embedding
-from ragassay.trec import read_run
 
 
 class Killed(Exception):

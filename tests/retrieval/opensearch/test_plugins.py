@@ -10,8 +10,7 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
-from ragassay.retrieval.opensearch.client import Server
-from ragassay.retrieval.opensearch.plugins import KNN, NEURAL, check_plugins
+from ragassay.retrieval.opensearch.client import KNN, NEURAL, Server, check_plugins
 
 
 class _Server:

@@ -13,9 +13,9 @@ from ragassay.errors import InputError
 from ragassay.records import Passage
 from ragassay.retrieval.rankers.analysis import make_analyzer
 from ragassay.retrieval.rankers.bm25 import Bm25
+from ragassay.retrieval.rankers.combined import Hybrid
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
-from ragassay.retrieval.rankers.hybrid import Hybrid
 from ragassay.retrieval.rankers.knn import Knn
 from ragassay.retrieval.rankers.ranker import Ranking, indexed_text
 

@@ -11,10 +11,9 @@ from support.opensearch_server import PASSWORD, Bench, server_url
 from ragassay.cli import main
 from ragassay.errors import InputError
 from ragassay.experiment.settings import OpenSearchSettings
-from ragassay.files import write_records
+from ragassay.files import read_run, write_records
 from ragassay.records import Query
 from ragassay.retrieval.opensearch.client import connect
-from ragassay.trec import read_run
 
 LogIn = Callable[..., None]
 

@@ -21,14 +21,13 @@ from ragassay.errors import InputError
 from ragassay.experiment.settings import OpenSearchSettings, RetrievalSettings
 from ragassay.files import read_records
 from ragassay.records import Passage
-from ragassay.retrieval.opensearch.bulk import MAX_BYTES, Rejection, send
 from ragassay.retrieval.opensearch.client import Server, connect
 from ragassay.retrieval.opensearch.engine import Engine, open_rankers
-from ragassay.retrieval.opensearch.keep import kept_indexes
-from ragassay.retrieval.opensearch.search import Target, bm25_search, run_searches
-from ragassay.retrieval.rankers.corpus_file import CorpusFile, fingerprint
+from ragassay.retrieval.opensearch.index import MAX_BYTES, Rejection, kept_indexes, send
+from ragassay.retrieval.opensearch.rankers import Target, bm25_search, run_searches
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
+from ragassay.retrieval.rankers.ranker import CorpusFile, fingerprint
 
 BUSY = error(429, "opensearch_rejected_execution_exception", "rejected execution of primary operation")
 DOWN = error(503, "cluster_manager_not_discovered_exception", "no cluster manager")

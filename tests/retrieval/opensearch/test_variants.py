@@ -12,16 +12,15 @@ from support.results_folder import experiment
 
 from ragassay.errors import InputError
 from ragassay.experiment.settings import OpenSearchSettings
-from ragassay.experiment.workspace import Workspace
+from ragassay.experiment.workspace import VariantRun, Workspace
 from ragassay.files import read_records, write_records
 from ragassay.records import Passage, Query
 from ragassay.retrieval.opensearch.client import connect
-from ragassay.retrieval.opensearch.fused import ServerFused
-from ragassay.retrieval.opensearch.search import Target
+from ragassay.retrieval.opensearch.engine import ServerFused
+from ragassay.retrieval.opensearch.rankers import Target
 from ragassay.retrieval.rankers.ranker import Ranking
 from ragassay.retrieval.variants.screen_variants import screen_variants
 from ragassay.retrieval.variants.searching import VariantFound, VariantRankers
-from ragassay.screening import VariantRun
 
 QUERIES = ["How is memory freed?", "program space strings", "interrupt handler memory memory", "zyzzyva", "the AVR"]
 

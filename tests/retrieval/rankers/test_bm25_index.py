@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragassay.retrieval.rankers import bm25_index
-from ragassay.retrieval.rankers.bm25_index import build_index, count_terms, weigh
+from ragassay.retrieval.rankers import bm25 as bm25_index
+from ragassay.retrieval.rankers.bm25 import build_index, count_terms, weigh
 from ragassay.retrieval.rankers.ranker import at_least_kth
 
 

@@ -10,11 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.retrieval.rankers.failures import Failed, QueriesFailed
-from ragassay.retrieval.rankers.fusion import fuse_scores
-from ragassay.retrieval.rankers.hybrid import Hybrid
-from ragassay.retrieval.rankers.ranker import Ranking
-from ragassay.retrieval.rankers.rrf import rrf
+from ragassay.retrieval.rankers.combined import Hybrid, fuse_scores, rrf
+from ragassay.retrieval.rankers.ranker import Failed, QueriesFailed, Ranking
 
 LEXICAL = [("a", 12.0), ("b", 9.0), ("c", 6.0)]
 DENSE = [("d", 0.9), ("b", 0.8), ("a", 0.4)]

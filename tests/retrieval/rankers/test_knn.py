@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragassay.retrieval.rankers import knn
-from ragassay.retrieval.rankers.corpus_file import CorpusFile
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.knn import Knn
-from ragassay.retrieval.rankers.ranker import IndexedTexts
+from ragassay.retrieval.rankers.ranker import CorpusFile, IndexedTexts
 
 
 class Given:

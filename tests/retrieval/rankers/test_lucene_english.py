@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.retrieval.rankers.lexical import Lexical, read_stop_words
-from ragassay.retrieval.rankers.lucene_english import LONGEST, make_lucene_english, tokens
+from ragassay.retrieval.rankers.analysis import LONGEST, make_lucene_english, tokens
+from ragassay.retrieval.rankers.bm25 import Lexical, read_stop_words
 
 
 def terms(text: str) -> list[str]:

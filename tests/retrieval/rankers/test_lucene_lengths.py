@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragassay.retrieval.rankers.analysis import rounded_lengths
 from ragassay.retrieval.rankers.bm25 import Bm25, LuceneBm25
-from ragassay.retrieval.rankers.lucene_lengths import rounded_lengths
 
 
 def rounded(*lengths: int) -> list[int]:

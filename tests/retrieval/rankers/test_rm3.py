@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 
 from ragassay.retrieval.rankers.analysis import make_analyzer
-from ragassay.retrieval.rankers.bm25 import AnalyzedTexts, Bm25
-from ragassay.retrieval.rankers.rm3 import FeedbackTerms, Rm3
+from ragassay.retrieval.rankers.bm25 import AnalyzedTexts, Bm25, FeedbackTerms, Rm3
 
 ANALYZE = make_analyzer("en")
 QUERIES = ["How do I move the heap to external RAM?", "pgm_read_byte strings in program space", "malloc malloc heap"]

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.retrieval.rankers.hybrid import Hybrid
-from ragassay.retrieval.rankers.rrf import rrf
+from ragassay.retrieval.rankers.combined import Hybrid, rrf
 
 rankings_of_ids = st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), max_size=5)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragassay.retrieval.rankers.vector_store import VectorStore, on_disk
+from ragassay.retrieval.rankers.embedding_cache import VectorStore, on_disk
 
 
 def test_what_was_added_is_found_in_any_order_also_after_more_was_added() -> None:

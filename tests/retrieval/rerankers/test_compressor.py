@@ -6,7 +6,7 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.retrieval.rerankers.opening import check_reranker, open_reranker
-from ragassay.retrieval.rerankers.reranker import Failed, reranked
+from ragassay.retrieval.rerankers.rerankers import Failed, reranked
 
 OWN = '''
 from langchain_core.documents.compressor import BaseDocumentCompressor

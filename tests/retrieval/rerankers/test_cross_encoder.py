@@ -9,12 +9,11 @@ import pytest
 from support.tiny_models import cross_encoder
 
 from ragassay.errors import InputError
-from ragassay.models.cross_encoders import check_pair_scorer, load_pair_scorer
+from ragassay.models.encoders import check_pair_scorer, load_pair_scorer
 from ragassay.records import Passage
 from ragassay.retrieval.rankers.embedding import model_identity
-from ragassay.retrieval.rerankers.cross_encoder import CHUNK, CrossEncoderReranker
 from ragassay.retrieval.rerankers.opening import check_reranker, open_reranker
-from ragassay.retrieval.rerankers.score_cache import ScoreCache
+from ragassay.retrieval.rerankers.rerankers import CHUNK, CrossEncoderReranker, ScoreCache
 
 
 @pytest.fixture(scope="module")

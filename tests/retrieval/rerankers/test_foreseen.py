@@ -7,10 +7,9 @@ from support.loopback.behaviours import reply
 from support.loopback.json_server import JsonServer, cohere
 from support.loopback.server import ScriptedServer
 
+from ragassay.prompts import count_tokens
 from ragassay.records import Passage
-from ragassay.retrieval.rerankers.foreseen import Foreseen, foreseen
-from ragassay.retrieval.rerankers.opening import open_reranker
-from ragassay.tokens import count_tokens
+from ragassay.retrieval.rerankers.opening import Foreseen, foreseen, open_reranker
 
 PASSAGES = [Passage(_id=f"p{i}", text=f"passage {i} keeps the processor busy") for i in range(35)]
 QUERIES = [f"which is number {i}?" for i in range(3)]

@@ -9,9 +9,8 @@ from support.loopback.behaviours import reply
 from support.loopback.server import ScriptedServer
 
 from ragassay.records import Passage
-from ragassay.retrieval.rerankers.listwise import windows
 from ragassay.retrieval.rerankers.opening import open_reranker
-from ragassay.retrieval.rerankers.reranker import Failed
+from ragassay.retrieval.rerankers.rerankers import Failed, windows
 
 MODEL = "openai:m"
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from ragassay.retrieval.rerankers.selection import above, mmr
+from ragassay.retrieval.rerankers.opening import above, mmr
 
 QUERY = np.array([1.0, 0.0])
 VECTORS = {"a": np.array([2.0, 0.2]), "twin": np.array([1.0, 0.11]), "c": np.array([1.0, -1.0])}

@@ -12,7 +12,7 @@ from support.loopback.json_server import JsonServer, Sent, cohere, score, tei, v
 from ragassay.errors import BudgetSpent, InputError
 from ragassay.records import Passage
 from ragassay.retrieval.rerankers.opening import check_reranker, kind_of, open_reranker
-from ragassay.retrieval.rerankers.reranker import Failed, reranked
+from ragassay.retrieval.rerankers.rerankers import Failed, reranked
 
 MODEL = "rerank:tiny"
 
@@ -147,7 +147,7 @@ def test_nothing_follows_a_redirect_to_another_host(open_folder, three, monkeypa
     ],
 )
 def test_whose_key_is_wanted_is_said_by_the_host(open_folder, monkeypatch, address: str, variable: str | None):
-    from ragassay.models.rerank_server import rerank_key
+    from ragassay.models.servers import rerank_key
 
     for name in ("COHERE_API_KEY", "JINA_API_KEY"):
         monkeypatch.setenv(name, f"{name}-value")

@@ -16,16 +16,22 @@ from ragassay.models.requests import Batch, Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Query, Usage
 from ragassay.retrieval.agents import REWRITE_PROMPT
-from ragassay.retrieval.agents.rag_fusion import Rewritten, rewrite_request
-from ragassay.retrieval.rankers.failures import Failed
-from ragassay.retrieval.rewriting.rewrite_queries import read_rewrites, rewrite_for_variants, searched_by
-from ragassay.retrieval.rewriting.rewritings import Rewriting, of_rag_fusion, prompt_file, rewrites_file, rewritings_for
-from ragassay.retrieval.rewriting.ways import (
+from ragassay.retrieval.agents.rag import Rewritten, rewrite_request
+from ragassay.retrieval.rankers.ranker import Failed
+from ragassay.retrieval.rewriting.rewritings import (
     GeneralQuestion,
     HypotheticalPassage,
+    Rewriting,
     SimplerQuestions,
+    of_rag_fusion,
+    prompt_file,
+    read_rewrites,
     request_for,
+    rewrite_for_variants,
+    rewrites_file,
+    rewritings_for,
     rewritten,
+    searched_by,
     searched_texts,
 )
 

@@ -10,7 +10,7 @@ import pytest
 from ragassay.experiment.variant_settings import RetrieverSettings
 from ragassay.records import Passage
 from ragassay.retrieval.rankers.ranker import Ranking
-from ragassay.retrieval.variants.pipeline import Pipeline, Searching
+from ragassay.retrieval.variants.searching import Pipeline, Searching
 
 PASSAGES = {f"p{number}": Passage(_id=f"p{number}", text="x" * number) for number in range(1, 10)}
 

@@ -13,8 +13,8 @@ from support.tiny_models import cross_encoder
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.errors import InputError
-from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_records
+from ragassay.experiment.workspace import VariantRun, Workspace
+from ragassay.files import read_records, read_run
 from ragassay.records import Passage, Query
 from ragassay.retrieval.rankers.analysis import make_analyzer
 from ragassay.retrieval.rankers.bm25 import Bm25
@@ -23,8 +23,6 @@ from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache
 from ragassay.retrieval.rankers.knn import Knn
 from ragassay.retrieval.rankers.ranker import indexed_text
 from ragassay.retrieval.variants.screen_variants import screen_variants
-from ragassay.screening import VariantRun
-from ragassay.trec import read_run
 
 PASSAGES = read_records(Path(__file__).parents[1] / "avr_libc_passages.jsonl", Passage)
 QUERIES = [

@@ -11,9 +11,8 @@ import pytest
 from support.sound_sets import write_corpus
 
 from ragassay.synth.checking.check_set import check_set
-from ragassay.synth.checking.findings import Checked
-from ragassay.synth.checking.read_corpus import read_corpus
-from ragassay.synth.checking.test_set import read_test_set
+from ragassay.synth.checking.corpus_text import read_corpus
+from ragassay.synth.checking.test_set import Checked, read_test_set
 
 Check = Callable[..., Checked]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from support.sound_sets import SOUND, rows_of
 
-from ragassay.synth.checking.findings import Checked
+from ragassay.synth.checking.test_set import Checked
 
 LEANING = {
     "en": "According to the passage, what ends it?",

@@ -10,8 +10,8 @@ import pytest
 from sklearn.decomposition import PCA
 from support.question_pool import looks
 
-from ragassay.synth.choosing.by_meaning import principal_components, told_apart_by_meaning
 from ragassay.synth.choosing.features import Features
+from ragassay.synth.choosing.told_apart import principal_components, told_apart_by_meaning
 
 EXPERTS, WRITTEN = [f"e{i}" for i in range(30)], [f"w{i}" for i in range(30)]
 

@@ -17,8 +17,7 @@ from support.question_pool import KINDS, A, B, figures, looks, planted, query, s
 
 from ragassay.records import Query
 from ragassay.synth.choosing.choose import choose_queries
-from ragassay.synth.choosing.energy_distance import Sample, energy_distance
-from ragassay.synth.choosing.people import default_points, people
+from ragassay.synth.choosing.features import Sample, default_points, energy_distance, people
 from ragassay.synth.choosing.told_apart import told_apart
 from ragassay.synth.questions.sample import sample_queries
 from ragassay.synth.questions.slots import shares

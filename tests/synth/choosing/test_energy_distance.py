@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import energy_distance as of_scipy
 
-from ragassay.synth.choosing.energy_distance import Sample, energy_distance
+from ragassay.synth.choosing.features import Sample, energy_distance
 
 lines = st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=12)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.synth.choosing.best_passage import Passages
-from ragassay.synth.choosing.features import TOLD, Features, features_of, form_of, is_identifier
+from ragassay.synth.choosing.features import TOLD, Features, Passages, features_of, form_of, is_identifier
 
 TEXTS = [
     "The fuse bits select the clock source of the device.",

@@ -10,9 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from support.question_pool import looks
 
-from ragassay.synth.choosing.auc import auc, auc_interval
-from ragassay.synth.choosing.logistic import fit_logistic
-from ragassay.synth.choosing.told_apart import differences, questions_check, told_apart
+from ragassay.synth.choosing.told_apart import auc, auc_interval, differences, fit_logistic, questions_check, told_apart
 
 scores = st.lists(st.integers(0, 6).map(float), min_size=1, max_size=12)
 

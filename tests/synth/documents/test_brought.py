@@ -15,7 +15,7 @@ from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
-from ragassay.synth.documents.suspicious import suspicious_pages
+from ragassay.synth.documents.page_furniture import suspicious_pages
 from ragassay.synth.ingest import ingest
 
 PROSE = "The pump is started by pressing the green button twice within one second of opening the valve."

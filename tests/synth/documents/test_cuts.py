@@ -10,12 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragassay.prompts import count_tokens
 from ragassay.records import Passage, Section
-from ragassay.synth.documents.passages import make_passages
-from ragassay.synth.documents.sections import make_sections
+from ragassay.synth.documents.cutting import make_passages, make_sections
 from ragassay.synth.documents.text import DocumentText
 from ragassay.synth.pdf.readers import OutlineEntry
-from ragassay.tokens import count_tokens
 
 WORDS = [
     "the",

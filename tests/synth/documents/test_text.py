@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ragassay.synth.documents.cutting import clean_document
 from ragassay.synth.documents.page_furniture import roman_value, strip_furniture
-from ragassay.synth.documents.page_text import clean_characters, join_broken_words
+from ragassay.synth.documents.text import clean_characters, join_broken_words
 
 PROSE = [
     f"Chapter text {word} begins here and goes on.\nIt has a second line about {word}.\nIt ends with {word}."

@@ -18,9 +18,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Page, Passage, Section
 from ragassay.synth.documents.text import DocumentText
-from ragassay.synth.formats.html import convert_html
-from ragassay.synth.formats.paging import PAGE_CHARACTERS
-from ragassay.synth.formats.plain import convert_markdown, convert_text
+from ragassay.synth.formats import PAGE_CHARACTERS, convert_html, convert_markdown, convert_text
 from ragassay.synth.ingest import ingest
 from ragassay.synth.pdf.readers import OutlineEntry
 

@@ -20,9 +20,9 @@ from ragassay.files import read_records
 from ragassay.records import Page
 from ragassay.synth.ingest import ingest
 from ragassay.synth.pdf.choice import SAMPLE
-from ragassay.synth.pdf.pool import PdfPool
+from ragassay.synth.pdf.process import PdfPool
+from ragassay.synth.pdf.readers import Glyph, in_columns
 from ragassay.synth.pdf.soundness import fault
-from ragassay.synth.pdf.vertical import Glyph, in_columns
 
 PDFS = Path(__file__).parents[2] / "data" / "pdfs"
 TEXTS: dict[str, str] = json.loads((PDFS / "texts.json").read_text("utf-8"))

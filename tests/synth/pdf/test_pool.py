@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from support.pdf_maker import break_page, make_bomb, make_encrypted_pdf, make_pdf
 
-from ragassay.synth.pdf import pool as pdf_pool
-from ragassay.synth.pdf.pool import PdfPool
+from ragassay.synth.pdf import process as pdf_pool
+from ragassay.synth.pdf.process import PdfPool
 
 PAGES = [f"This is page {n} of a long document.\nIt has a second line." for n in range(1, 121)]
 

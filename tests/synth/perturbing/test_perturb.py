@@ -15,8 +15,8 @@ from support.loopback.behaviours import reply, status
 from support.loopback.server import ScriptedServer
 
 from ragassay.cli import main
-from ragassay.synth.perturbing import by_rule
-from ragassay.synth.perturbing.by_model import replaced
+from ragassay.synth.perturbing import perturb as by_rule
+from ragassay.synth.perturbing.perturb import replaced
 
 QUERIES = [
     {"_id": "q1", "text": "Which header declares the busy wait?", "metadata": {"expected_response": "util/delay.h"}},

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.synth.questions.expert import ExpertQuestion, read_expert_questions
+from ragassay.synth.questions.own import ExpertQuestion, read_expert_questions
 
 
 def _write(folder: Path, data: str | bytes) -> Path:

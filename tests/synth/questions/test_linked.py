@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragassay.records import Section
-from ragassay.synth.questions.linked import Sections
+from ragassay.synth.questions.sample import Sections
 
 FILLER = "the system uses this setting and that value when they are given in the file for all users "
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.synth.questions.near_duplicates import THRESHOLD, Seen, shape_of, similarity
+from ragassay.synth.questions.reject import THRESHOLD, Seen, shape_of, similarity
 
 # From the FAQs of R, Debian and avr-libc: different questions that people wrote in nearly the same words.
 PEOPLE = [

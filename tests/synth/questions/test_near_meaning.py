@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ragassay.models.encoders import OFFLINE_MODEL, load_encoder
-from ragassay.synth.questions.near_meaning import ALIKE, UNRELATED, Asked, Meanings
+from ragassay.synth.questions.reject import ALIKE, UNRELATED, Asked, Meanings
 
 
 def embed(texts: Sequence[str]) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.synth.questions.one_question import more_than_one
+from ragassay.synth.questions.need_writer import more_than_one
 
 
 @pytest.mark.parametrize(

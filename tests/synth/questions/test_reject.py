@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from support.places import ROOT
 
 from ragassay.records import Query, Section
-from ragassay.synth.questions.expert import ExpertQuestion, read_expert_questions
+from ragassay.synth.questions.own import ExpertQuestion, read_expert_questions
 from ragassay.synth.questions.reject import Candidate, clean, fault_of, sift
 
 CORPORA = ROOT / "corpora"

@@ -10,11 +10,9 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from support.results_folder import experiment
 
-from ragassay.prompts import TAGS
+from ragassay.prompts import TAGS, count_tokens
 from ragassay.records import Section
-from ragassay.synth.questions.roles import Role, Roles, request_roles, usable
-from ragassay.synth.questions.setup import Setup
-from ragassay.tokens import count_tokens
+from ragassay.synth.questions.slots import Role, Roles, Setup, request_roles, usable
 
 FOUR = ["a nurse on nights", "a pilot", "a cook who has burnt the rice", "a clerk"]
 

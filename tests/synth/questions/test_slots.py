@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.experiment.question_settings import KINDS, QuestionsSettings
+from ragassay.experiment.tables import KINDS, QuestionsSettings
 from ragassay.records import Section
 from ragassay.synth.questions.slots import Assignment, Slot, assign, shares
 

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from support.served import Watched, make_served, serving
 
-from ragassay.evaluate.human_labels.journal import known_sheets, read_said
-from ragassay.evaluate.human_labels.sheet import draw_into
+from ragassay.evaluate.human_labels.sheet import draw_into, known_sheets, read_said
 from ragassay.evaluate.inputs.labels import read_labels
 
 if TYPE_CHECKING:

@@ -15,16 +15,13 @@ from hypothesis import strategies as st
 from support.made_up_results.workspace import make_workspace, write_values_again
 
 from ragassay.evaluate.statistics.paired_comparison import compare_pairs
-from ragassay.evidence.spans import Span, merged
+from ragassay.evidence import Span, merged
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json
-from ragassay.workbench.compared.changes import changes_of
-from ragassay.workbench.compared.handed_over import SameTexts, handed_over, overlap
-from ragassay.workbench.compared.moved import moved
-from ragassay.workbench.compared.same_queries import same_queries
-from ragassay.workbench.compared.settings import differing, settings_of
 from ragassay.workbench.index.build import build
 from ragassay.workbench.index.read import Index
+from ragassay.workbench.moved import changes_of, differing, moved, same_queries, settings_of
+from ragassay.workbench.views.compare import SameTexts, handed_over, overlap
 
 SPANS = st.lists(
     st.builds(

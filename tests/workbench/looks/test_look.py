@@ -12,18 +12,17 @@ from support.made_up_results.workspace import make_workspace
 from support.results_folder import answer, assessment, experiment, results_folder
 
 from ragassay.evaluate.figures.query_values import retrieval_by_query
+from ragassay.evaluate.inputs.clusters import source_clusters
 from ragassay.evaluate.inputs.findings import read_findings
-from ragassay.evaluate.inputs.sections import source_clusters
 from ragassay.evaluate.statistics.paired_comparison import compare_pairs
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Passage, Query
 from ragassay.workbench.index.build import build
 from ragassay.workbench.index.read import Index
-from ragassay.workbench.looks.heat import BINS, ONE_BY_ONE, heat_columns
-from ragassay.workbench.looks.look import Wanted, look
-from ragassay.workbench.looks.slices import Slice, choices
-from ragassay.workbench.looks.test_set import test_set as columns_of
+from ragassay.workbench.look import Slice, Wanted, choices, look
+from ragassay.workbench.look import test_set as columns_of
+from ragassay.workbench.views.decision import BINS, ONE_BY_ONE, heat_columns
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.workbench.shown.answers import differences, groups_of
+from ragassay.workbench.views.query import differences, groups_of
 
 NUMBERS = {"doc-p1": 1, "doc-p2": 2, "doc-p11": 3}
 

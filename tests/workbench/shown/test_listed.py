@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl
 
-from ragassay.workbench.shown.listed import Listing, listing_of
+from ragassay.workbench.views.queries import Listing, listing_of
 
 
 def test_an_address_says_what_was_asked_for():

@@ -15,8 +15,7 @@ from support.made_up_results.texts import AGENTS
 from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
 
-from ragassay.evaluate.human_labels.journal import known_sheets, read_items, read_said
-from ragassay.evaluate.human_labels.sheet import Drawn, draw_into, take_sheet
+from ragassay.evaluate.human_labels.sheet import Drawn, draw_into, known_sheets, read_items, read_said, take_sheet
 from ragassay.evaluate.inputs.labels import read_labels, write_labels
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records, write_text

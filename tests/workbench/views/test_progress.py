@@ -9,7 +9,7 @@ from support.made_up_results.workspace import make_workspace
 from support.workbench import browsing
 
 from ragassay.records import StageUsage
-from ragassay.workbench.run_state import StageState
+from ragassay.workbench.views.progress import StageState
 
 AGAIN = 'hx-trigger="every 2s"'
 

@@ -14,7 +14,7 @@ from support.workbench import browsing
 
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records, write_records
-from ragassay.question_edits import id_of_rejected, read_edits
+from ragassay.queries import id_of_rejected, read_edits
 from ragassay.records import Query, Rejected
 
 

@@ -3,28 +3,30 @@
 As in H2O Eval Studio (h2oai/h2o-sonar, `h2o_sonar/evaluators`), which embeds by bge-small-en and leaves out sentences
 of ten characters and fewer. Ours is the experiment's embedding where the settings name none; sentences are cut by our
 rules, an answer's are taken without the citations in them, and East Asian characters count twice, since a sentence of
-ten says much. All texts get the same prefix (`evaluate/texts/embedded.py`).
+ten says much. All texts get the same prefix (`evaluate/texts/by_model.py`).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import ClassVar
+from collections.abc import Generator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
 from unicodedata import east_asian_width
 
 from pydantic import Field
 
 from ragassay.models.encoders import check_encoder
-from ragassay.records import Passage
+from ragassay.models.requests import Reply, Request
+from ragassay.records import Assessment, Passage
 
-from ....texts.embedded import Embedded
+from ....texts.by_model import Embedded
 from ....texts.sentences import sentences, without_citations
 from ...engine.cases import AnswerCase
-from ...engine.evaluator import NO_VALUE, Asks, Evaluator, Options, check_passages
-from ...engine.reply import JudgeFailed
-from . import TAGS
+from ...engine.evaluator import NO_VALUE, Asks, Criterion, Evaluator, Options, check_passages
+from ...engine.question import JudgeFailed
+from ..claims import ItemQuestion, Verdict
+from ..eval_studio import TAGS
 
 SHORTEST = 11
 """How many characters wide a sentence must be at least."""
@@ -121,3 +123,68 @@ def checked_passages(case: AnswerCase) -> tuple[Passage, ...]:
 
 def _width(text: str) -> int:
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def has_words(text: str) -> bool:
+    """Whether there is a letter or a digit in it."""
+    return any(character.isalnum() for character in text)
+
+
+def check_words(text: str, what: str) -> None:
+    """Raises JudgeFailed, as no value, where a text holds no words. what: its name in the error."""
+    if not has_words(text):
+        raise JudgeFailed(f"{NO_VALUE}the {what} holds no words")
+
+
+THRESHOLD = 0.75
+NO_YES = ("no", "yes")
+
+Group = tuple[Mapping[str, Any], Sequence[str]]
+"""What a prompt is filled with besides the texts, and the texts."""
+
+
+def checked_context(case: AnswerCase) -> tuple[Passage, ...]:
+    """What the agent retrieved, best first. Raises JudgeFailed where that is nothing, or holds no words, or a passage's
+    text is not at hand."""
+    check_passages(case)
+    if not case.passages:
+        raise JudgeFailed(f"{NO_VALUE}no passage was retrieved")
+    check_words(" ".join(f"{passage.title} {passage.text}" for passage in case.passages), "context")
+    return case.passages
+
+
+def verdicts_on(
+    question: ItemQuestion, groups: Sequence[Group]
+) -> Generator[Sequence[Request], Sequence[Reply], list[Verdict]]:
+    """The verdicts on the texts of all groups, asked together, in their order. Raises JudgeFailed."""
+    requests = [question.requests(values, texts) for values, texts in groups]
+    replies = iter((yield [request for some in requests for request in some]))
+    return [
+        verdict
+        for some, (_, texts) in zip(requests, groups, strict=True)
+        for verdict in question.read([next(replies) for _ in some], texts)
+    ]
+
+
+class YesShare(Evaluator):
+    """The share of yes among the verdicts on several texts of a case. what: the texts' name in errors."""
+
+    what: ClassVar[str]
+    unit = "answer"
+    tags: ClassVar[tuple[str, ...]] = TAGS
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The share, 0 to 1."""
+        return (Criterion(self.name, threshold=THRESHOLD),)
+
+    @cached_property
+    def question(self) -> ItemQuestion:
+        """What is asked of the texts. Raises InputError where the prompt cannot be read."""
+        return ItemQuestion(self.prompt(), NO_YES, NO_YES, self.setup.mode, self.what, self.options)
+
+    def share(self, case: AnswerCase, texts: Sequence[str], verdicts: Sequence[Verdict]) -> list[Assessment]:
+        """The record of a case; details: each text as `claim` or `sentence`, with its verdict."""
+        name = self.what.removesuffix("s")
+        details = [{name: text, **verdict.detail()} for text, verdict in zip(texts, verdicts, strict=True)]
+        return [self.assess(case, sum(one.label == "yes" for one in verdicts) / len(verdicts), details=details)]

@@ -14,9 +14,8 @@ from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, precisio
 from support.results_folder import assessment, judgment
 
 from ragassay.errors import InputError
-from ragassay.evaluate.agreement.calibration.calibrate import Calibration, advice, calibrate
-from ragassay.evaluate.agreement.calibration.scored import Present, Scored, scored_records
-from ragassay.evaluate.agreement.calibration.threshold import choosing_half
+from ragassay.evaluate.agreement.calibrate import Calibration, advice, calibrate, choosing_half
+from ragassay.evaluate.agreement.scored import Present, Scored, scored_records
 from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.inputs.labels import Label
 from ragassay.files import write_records

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ragassay.evaluate.agreement.calibration.paired_difference import paired_difference
+from ragassay.evaluate.agreement.calibrate import paired_difference
 from ragassay.records import Figure
 
 

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score
 
-from ragassay.evaluate.agreement.calibration.balanced_accuracy import balanced_accuracy
-from ragassay.evaluate.agreement.calibration.threshold import best_threshold, choosing_half, cuts, reaches
-from ragassay.evaluate.agreement.crosstab import crosstab
+from ragassay.evaluate.agreement.calibrate import best_threshold, choosing_half, cuts, reaches
+from ragassay.evaluate.agreement.coefficients import balanced_accuracy, crosstab
 
 THEIRS = {"kappa": cohen_kappa_score, "balanced_accuracy": balanced_accuracy_score}
 rows = st.lists(

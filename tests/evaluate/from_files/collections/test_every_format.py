@@ -17,8 +17,7 @@ from support.pages import PAGES
 from support.reduced import reduced
 
 from ragassay.cli import main
-from ragassay.cli.verbs.export import TO
-from ragassay.cli.verbs.import_ import FROM
+from ragassay.cli.verbs.import_export import FROM, TO
 from ragassay.errors import InputError
 from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.from_files.collections.collection import Collection

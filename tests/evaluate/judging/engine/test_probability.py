@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.scripted_judge import records_of, request_of
 
-from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase
-from ragassay.evaluate.judging.engine.judge import Setup
-from ragassay.evaluate.judging.judges import answer_correctness, pairwise, pointwise, relevance
+from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase, Setup
+from ragassay.evaluate.judging.judges import pairwise, pointwise, relevance
+from ragassay.evaluate.judging.judges import pointwise as answer_correctness
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
@@ -104,7 +104,7 @@ def test_criteria_are_asked_one_by_one_with_the_criterion_last():
 
 
 def test_whether_it_is_a_refusal_is_asked_by_yes_or_no_behind_what_both_share():
-    prompt = Prompt.load(answer_correctness.TOKEN_PROMPT)
+    prompt = Prompt.load(answer_correctness.ANSWER_CORRECTNESS_TOKEN_PROMPT)
     answered = Answer(query_id="q1", agent="x", answer="I could not find it.")
     case = AnswerCase(QUERY, answered, (), (Evidence(CASE.passage, None),))
     label, refusal = (

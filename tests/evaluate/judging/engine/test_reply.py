@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from support.scripted_judge import records_of, request_of
 
-from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase
-from ragassay.evaluate.judging.engine.judge import Setup
-from ragassay.evaluate.judging.judges import PROMPTS, answer_correctness, pairwise, pointwise, relevance
-from ragassay.experiment.judge_settings import JudgeSettings
+from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase, Setup
+from ragassay.evaluate.judging.judges import PROMPTS, pairwise, pointwise, relevance
+from ragassay.evaluate.judging.judges import pointwise as answer_correctness
+from ragassay.experiment.tables import JudgeSettings
 from ragassay.models.requests import Reply, read_reply
 from ragassay.prompts import Prompt
 from ragassay.records import Answer, Passage, Query
@@ -48,7 +48,9 @@ def strict_pointwise_case(criteria=CRITERIA, text="util/delay.h", passage=PASSAG
 
 
 def correctness_case(query=QUERY, text="util/delay.h", evidence=EVIDENCE):
-    judge = answer_correctness.AnswerCorrectness(SETUP, Prompt.load(answer_correctness.DEFAULT_PROMPT))
+    judge = answer_correctness.AnswerCorrectness(
+        SETUP, Prompt.load(answer_correctness.ANSWER_CORRECTNESS_DEFAULT_PROMPT)
+    )
     return judge, AnswerCase(query, answer("bm25-rag", text), (), evidence)
 
 

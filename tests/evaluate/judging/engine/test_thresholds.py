@@ -9,9 +9,15 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.catalog import BUILT_IN
-from ragassay.evaluate.judging.engine.evaluator import Criterion, Evaluator
-from ragassay.evaluate.judging.engine.judge import Setup
-from ragassay.evaluate.judging.engine.thresholds import check_thresholds, good_enough, threshold_of, thresholds_of
+from ragassay.evaluate.judging.engine.cases import Setup
+from ragassay.evaluate.judging.engine.evaluator import (
+    Criterion,
+    Evaluator,
+    check_thresholds,
+    good_enough,
+    threshold_of,
+    thresholds_of,
+)
 
 SETUP = Setup("openai:j")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.judging.games.blocks import Plan
+from ragassay.evaluate.judging.games.played import Plan
 
 names = [f"agent-{n:02d}" for n in range(60)]
 

@@ -10,8 +10,17 @@ import numpy as np
 import pytest
 
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
-from ragassay.evaluate.judging.games.adaptive import Design, Standing, choose, decide, places, running, standing
-from ragassay.evaluate.judging.games.pairings import adaptive_meetings, all_pairs
+from ragassay.evaluate.judging.games.adaptive import (
+    Design,
+    Standing,
+    adaptive_meetings,
+    all_pairs,
+    choose,
+    decide,
+    places,
+    running,
+    standing,
+)
 
 SIX = ("bm25-rag", "knn-rag", "hybrid-rag", "bm25-rag-fusion", "knn-rag-fusion", "hybrid-rag-fusion")
 QUERIES = [f"q{n:02d}" for n in range(60)]

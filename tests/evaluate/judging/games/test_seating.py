@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.judging.games.seating import sittings, turns, williams
+from ragassay.evaluate.judging.games.played import sittings, turns, williams
 
 AGENTS = ("bm25-rag", "knn-rag", "hybrid-rag", "bm25-rag-fusion", "knn-rag-fusion", "hybrid", "ours", "theirs")
 

@@ -92,7 +92,7 @@ def test_seven_examples_are_shown_unless_others_or_none_are_wanted(bench):
 
 def test_the_examples_have_every_grade_and_every_kind_of_query():
     """TruLens's seven: 3, 3, 2, 1, 1, 1, 0; two questions, four search phrases, one statement."""
-    from ragassay.evaluate.judging.judges.context_relevance import EXAMPLES
+    from ragassay.evaluate.judging.judges.triad import EXAMPLES
 
     rows = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
     assert [row["label"] for row in rows] == [3, 3, 2, 1, 1, 1, 0]

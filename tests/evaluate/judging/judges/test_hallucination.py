@@ -79,7 +79,7 @@ def test_the_whole_text_is_cut_off_after_8192_characters(bench, tmp_path, monkey
     monkeypatch.setattr(judge_bench, "PASSAGES", [*judge_bench.PASSAGES, {"_id": "huge", "text": "wait " * 4000}])
     folder = tiny_models.hhem(tmp_path / "hhem")
     seen: list[tuple[str, str]] = []
-    from ragassay.evaluate.texts import cross_encoder
+    from ragassay.evaluate.texts import by_model as cross_encoder
 
     scores = cross_encoder._Hhem.scores
     monkeypatch.setattr(cross_encoder._Hhem, "scores", lambda self, pairs: seen.extend(pairs) or scores(self, pairs))
@@ -188,7 +188,7 @@ def test_a_model_that_is_not_there_is_one_sentence(bench, monkeypatch, capsys, m
 
 
 def test_a_model_is_loaded_once_and_only_where_something_is_owed(bench, nli, monkeypatch) -> None:
-    from ragassay.evaluate.judging.judges import hallucination
+    from ragassay.evaluate.judging.judges import factual as hallucination
 
     loaded = []
     monkeypatch.setattr(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.judging.judges.nugget_scores import SCORES, Assigned, nugget_scores
+from ragassay.evaluate.judging.judges.nuggets import SCORES, Assigned, nugget_scores
 
 assigned = st.builds(
     Assigned,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.judging.judges.quotations import passage_with, quotations
+from ragassay.evaluate.judging.judges.claims import passage_with, quotations
 from ragassay.records import Passage
 
 PASSAGES = [

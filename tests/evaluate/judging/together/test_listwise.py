@@ -16,8 +16,8 @@ from support.scripted_judge import AGENTS, CRITERIA, PASSAGES, Scripted, all_ans
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache, output_line
 from ragassay.errors import InputError, RepliesMissing
+from ragassay.evaluate.audit.judge_audit import audit_repeats
 from ragassay.evaluate.audit.position import audit_position
-from ragassay.evaluate.audit.repeats import audit_repeats
 from ragassay.evaluate.inputs.clusters import ALONE
 from ragassay.evaluate.make_judgments import make_judgments
 from ragassay.evaluate.ratings.verdicts import verdicts

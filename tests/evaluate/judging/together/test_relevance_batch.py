@@ -11,12 +11,11 @@ from support.results_folder import answer, write
 from support.scripted_judge import Scripted, all_answers, fair, workspace
 
 from ragassay.errors import InputError
-from ragassay.evaluate.judging.engine.cases import QueryCase
-from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.cases import QueryCase, Setup
 from ragassay.evaluate.judging.judges import relevance
 from ragassay.evaluate.judging.judges.relevance import Relevance
-from ragassay.evaluate.judging.together import relevance_batch
-from ragassay.evaluate.judging.together.relevance_batch import RelevanceBatch
+from ragassay.evaluate.judging.together import listwise as relevance_batch
+from ragassay.evaluate.judging.together.listwise import RelevanceBatch
 from ragassay.evaluate.make_judgments import ONE_BY_ONE, make_judgments
 from ragassay.experiment.settings import Experiment
 from ragassay.files import read_records
@@ -51,7 +50,7 @@ def batches(n_passages, size, seed=7, query="q1", ids=None):
     one = Relevance(setup, Prompt.load(relevance.DEFAULT_PROMPT))
     passages = tuple(Passage(_id=id, text=id) for id in ids or [f"p{n:02d}" for n in range(n_passages)])
     case = QueryCase(Query(_id=query, text="?"), passages, ())
-    judge = RelevanceBatch(one, Prompt.load(relevance_batch.DEFAULT_PROMPT), size, seed)
+    judge = RelevanceBatch(one, Prompt.load(relevance_batch.RELEVANCE_BATCH_DEFAULT_PROMPT), size, seed)
     return [[passage.id for passage in each.passages] for each in judge.batches(case)]
 
 

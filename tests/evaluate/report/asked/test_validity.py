@@ -10,13 +10,12 @@ from support.made_up_results.workspace import make_workspace
 from support.validity_corpus import make_validity_corpus
 
 from ragassay.cli import main
-from ragassay.digests import digest_file
 from ragassay.errors import InputError
-from ragassay.evaluate.report.asked.validity import read_validity
-from ragassay.evaluate.report.page import report
-from ragassay.evaluate.results.validity import PARTS
+from ragassay.evaluate.report.page import read_validity, report
+from ragassay.evaluate.results import PARTS
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
+from ragassay.files import digest_file
 
 NOTHING = {"said": [], "warnings": [], "abstained": None}
 

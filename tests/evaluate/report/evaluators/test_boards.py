@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 from support.made_up_results.workspace import make_workspace
 
-from ragassay.evaluate.report.evaluators.boards import families
+from ragassay.evaluate.report.decision import families
 from ragassay.evaluate.report.page import read_results, render
-from ragassay.evaluate.report.queries.evidence import read_evidence
+from ragassay.evaluate.report.queries import read_evidence
 from ragassay.evaluate.report.terminal import ranked_table
 from ragassay.evaluate.results import Insight, Problem, Results, ThresholdShares
 from ragassay.records import Figure

@@ -13,9 +13,7 @@ from support.made_up_results.texts import AGENTS, CRITERIA
 from support.made_up_results.workspace import make_workspace
 
 from ragassay.evaluate.report.page import report
-from ragassay.evaluate.report.queries.evidence import GameView
-from ragassay.evaluate.report.queries.games import game_tables
-from ragassay.evaluate.report.queries.room import Detail, fit
+from ragassay.evaluate.report.queries import Detail, GameView, fit, game_tables
 from ragassay.files import read_records
 from ragassay.records import Game, Judgment
 

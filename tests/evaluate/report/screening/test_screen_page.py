@@ -14,8 +14,8 @@ from support.made_up_screen import LONG, figure, made_up_screen, variant
 from ragassay.errors import InputError
 from ragassay.evaluate.report import TEMPLATES
 from ragassay.evaluate.report.page import report
-from ragassay.evaluate.report.screening.screen_page import read_screen, screen_page, write_screen_page
-from ragassay.evaluate.screening.records import ScreenResults
+from ragassay.evaluate.report.screening import read_screen, screen_page, write_screen_page
+from ragassay.evaluate.screening.screened import ScreenResults
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import write_json

@@ -9,8 +9,8 @@ from rich.console import Console
 from support.made_up_results.texts import HOSTILE
 from support.made_up_screen import LONG, made_up_screen
 
-from ragassay.evaluate.report.screening.terminal import screen_table
-from ragassay.evaluate.screening.records import ScreenResults
+from ragassay.evaluate.report.terminal import screen_table
+from ragassay.evaluate.screening.screened import ScreenResults
 
 
 def printed(results: ScreenResults, width: int) -> str:

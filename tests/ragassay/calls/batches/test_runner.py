@@ -25,8 +25,8 @@ from support.results_folder import experiment, results_folder
 from support.schema_replies import reply_to
 from support.small_corpus import make_corpus
 
-from ragassay.calls.batches import anthropic as anthropic_batches
-from ragassay.calls.batches import openai as openai_batches
+from ragassay.calls.batches import apis as anthropic_batches
+from ragassay.calls.batches import apis as openai_batches
 from ragassay.calls.batches.provider import Limits, files_within
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
@@ -215,7 +215,7 @@ def test_a_batch_that_a_person_cancels_keeps_what_was_done_and_the_rest_is_not_a
 def test_a_passing_fault_of_http_is_tried_again_and_nothing_is_handed_in_twice(
     tmp_path: Path, provider: Provider, at: str, fault: Any, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("ragassay.calls.retrying._backoff", lambda state: 0.01)
+    monkeypatch.setattr("ragassay.calls.direct._backoff", lambda state: 0.01)
     model, word = f"{provider}:m", {"openai": "GET content", "anthropic": "GET results"}[provider]
     with BatchServer(provider) as server:
         server.faults = {word if at == "results" else at: [fault, fault]}
@@ -259,7 +259,7 @@ def test_killed_at_any_moment_a_run_collects_what_it_paid_for_and_hands_in_nothi
 
 
 def test_a_batch_of_anothers_is_not_taken_for_the_one_that_a_kill_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragassay.calls.retrying._backoff", lambda state: 0.01)
+    monkeypatch.setattr("ragassay.calls.direct._backoff", lambda state: 0.01)
     model = "anthropic:m"
     with BatchServer("anthropic") as server:
         caller = make_caller(tmp_path, model, server.base_url)
@@ -441,7 +441,7 @@ def test_a_plan_counts_batches_at_half(
 
 
 def test_an_unreachable_server_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ragassay.calls.retrying._backoff", lambda state: 0.01)
+    monkeypatch.setattr("ragassay.calls.direct._backoff", lambda state: 0.01)
     with BatchServer("openai") as server:
         url = server.base_url
     with pytest.raises(InputError, match="does not answer"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support import tiny_models
 
-from ragassay.models.likelihood.causal import load_causal
+from ragassay.models.likelihood import load_causal
 
 
 @pytest.fixture(scope="module")

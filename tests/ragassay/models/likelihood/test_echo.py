@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragassay.models.likelihood.echo import of_text
+from ragassay.models.likelihood import of_text
 
 
 def test_where_the_text_begins_among_tokens_that_are_not_spelt_as_they_stand() -> None:

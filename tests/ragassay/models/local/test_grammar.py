@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ragassay.models.local.grammar import ARRAY_ITEMS, STRING_CHARS, grammar_for, grammar_for_tokens
+from ragassay.models.local.model import ARRAY_ITEMS, STRING_CHARS, grammar_for, grammar_for_tokens
 
 TOKEN = re.compile(r'\s+|"(?:[^"\\]|\\.)*"|\[(?:[^\]\\]|\\.)*\]|[A-Za-z][A-Za-z0-9-]*|[()|*+?]|\{\d+,\d+\}')
 

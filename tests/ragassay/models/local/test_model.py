@@ -19,9 +19,8 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
 from ragassay.errors import InputError, MissingExtra
-from ragassay.experiment.model_settings import ModelSettings
-from ragassay.models.local.grammar import grammar_for, grammar_for_tokens
-from ragassay.models.local.model import SMALLEST, LocalServer, check_local, start
+from ragassay.experiment.tables import ModelSettings
+from ragassay.models.local.model import SMALLEST, LocalServer, check_local, grammar_for, grammar_for_tokens, start
 
 SETTINGS = ModelSettings(threads=1, context_tokens=1024, cache_ram_mib=16, max_tokens=400)
 
@@ -125,7 +124,7 @@ def test_a_prompt_longer_than_the_context_is_an_error_of_the_request(smallest: L
 
 def test_the_process_ends_with_its_parent_even_by_kill_9() -> None:
     code = (
-        "import time; from ragassay.experiment.model_settings import ModelSettings\n"
+        "import time; from ragassay.experiment.tables import ModelSettings\n"
         "from ragassay.models.local.model import start\n"
         f"s = start({SMALLEST!r}, ModelSettings(threads=1, context_tokens=256, cache_ram_mib=0))\n"
         "print(s.process_id, flush=True); time.sleep(600)"

@@ -18,11 +18,8 @@ from ragassay.errors import InputError
 from ragassay.experiment.own_code import importable
 from ragassay.experiment.variant_settings import Chunking
 from ragassay.records import Passage
-from ragassay.synth.documents.chunked import chunk
-from ragassay.synth.documents.chunking.cut import Means, spans_of
-from ragassay.synth.documents.chunking.own import by_python, load_own_cut
-from ragassay.synth.documents.passages import make_passages
-from ragassay.synth.documents.sections import make_sections
+from ragassay.synth.documents.chunking import Means, by_python, load_own_cut, spans_of
+from ragassay.synth.documents.cutting import chunk, make_passages, make_sections
 from ragassay.synth.documents.text import DocumentText, Span
 from ragassay.synth.pdf.readers import OutlineEntry
 

@@ -10,22 +10,158 @@ an earlier version (`from_tf=True`, `save_pretrained`) and give the folder, or a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
 
+import numpy as np
 from pydantic import Field
 
 from ragassay.arrays import Floats
-from ragassay.errors import InputError
+from ragassay.errors import InputError, MissingExtra
+from ragassay.models.encoders import check_encoder, is_local_only, no_progress_bar
 from ragassay.records import Assessment
 from ragassay.text import listed, plain
 
-from ....engine.cases import AnswerCase
-from ....engine.evaluator import Criterion, Evaluator, Options
-from .. import H2O_PAGE
-from ..words import has_words
-from .classifier import Classifier, Source, check_classifier, declared_labels
-from .room import FAMILY, NO_WORDS
+from .....texts.sentences import windows
+from ....engine.cases import AnswerCase, Case
+from ....engine.evaluator import Criterion, Evaluator, LabelJudge, Options, Steps
+from ....engine.question import Graded
+from ...eval_studio import H2O_PAGE
+from ..by_embedding import has_words
+from .leaks import listed as listed_of_yes_no
+from .patterns import FAMILY, NO_WORDS, PROMPTS, findings
+from .personal import CONTACTS
+
+# Whatever transformers loads for sequence classification. Where a model's classes are each for themselves (its
+# `problem_type` is multi_label_classification, or it has one output) they are sigmoids, else a softmax. A text that is
+# longer than the model takes is read in windows that overlap by a quarter, and each class gets its highest probability.
+
+BATCH = 16
+OVERLAP_SHARE = 0.25
+
+_DEFAULT_LIMIT = 512
+_SPARE = 4
+"""Tokens that a stretch may have more once it stands alone, at its two ends."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A folder or a hub name, and the evaluator that it is for, as messages name it."""
+
+    name: str
+    judge: str
+    revision: str | None = None
+
+    def unusable(self, name: str, reason: str) -> InputError:
+        """One sentence with what to do."""
+        remedy = f"give a folder or a hub name as model under [evaluate.settings.{self.judge}]"
+        return InputError(f"the classifier '{plain(name)}' cannot be loaded: {reason}", remedy=remedy)
+
+
+def check_classifier(source: Source) -> None:
+    """Raises InputError where there is no such model, MissingExtra without what loads it. Nothing is loaded."""
+    try:
+        check_encoder(source.name, source.judge)
+    except MissingExtra:
+        raise
+    except InputError as error:
+        raise source.unusable(source.name, str(error).partition("cannot be loaded: ")[2].partition(";")[0]) from error
+
+
+def declared_labels(source: Source) -> tuple[str, ...] | None:
+    """The classes that its configuration names, without loading the model; None where it cannot be read or names none.
+
+    Of a model that is on the hub alone the configuration is fetched.
+    """
+    path = Path(source.name) / "config.json"
+    try:
+        if not path.parent.is_dir():
+            from huggingface_hub import hf_hub_download
+
+            path = Path(hf_hub_download(source.name, "config.json", revision=source.revision))
+        named = json.loads(path.read_text("utf-8")).get("id2label")
+    except (OSError, ValueError, AttributeError):  # what is wrong with it, loading it says
+        return None
+    return tuple(str(label) for label in named.values()) if isinstance(named, dict) and named else None
+
+
+class Classifier:
+    """A loaded model. labels: its classes, as it names them.
+
+    Raises InputError where it cannot be loaded; code of its own repository is never run.
+    """
+
+    def __init__(self, source: Source) -> None:
+        try:
+            import transformers
+        except ModuleNotFoundError as error:
+            raise MissingExtra(f"{source.judge} needs {error.name}, which", "local") from None
+        local_only = is_local_only(source.name, source.unusable)
+        known: dict[str, Any] = {"revision": source.revision, "local_files_only": local_only}
+        try:
+            with no_progress_bar():
+                self._tokenizer = transformers.AutoTokenizer.from_pretrained(source.name, **known)
+                self._model = transformers.AutoModelForSequenceClassification.from_pretrained(source.name, **known)
+        except Exception as error:  # a model's files may fail in any way: all of them mean that it cannot be used
+            raise source.unusable(source.name, _reason(source.name, error, local_only)) from error
+        self._model.train(False)
+        config = self._model.config
+        self.labels = tuple(str(config.id2label[place]) for place in range(len(config.id2label)))
+        self._apart = config.problem_type == "multi_label_classification" or len(self.labels) == 1
+
+    def probabilities(self, texts: Sequence[str]) -> list[Floats]:
+        """(classes,) for each text: the highest of its windows. A text without tokens raises ValueError."""
+        parts = [(place, part) for place, text in enumerate(texts) for part in self._windows(text)]
+        if missing := set(range(len(texts))) - {place for place, _ in parts}:
+            raise ValueError(f"the classifier reads nothing in {len(missing)} texts")
+        highest = [np.zeros(len(self.labels)) for _ in texts]
+        order = sorted(range(len(parts)), key=lambda index: len(parts[index][1]))
+        for start in range(0, len(order), BATCH):
+            chosen = order[start : start + BATCH]
+            for index, row in zip(chosen, self._batch([parts[one][1] for one in chosen]), strict=True):
+                place = parts[index][0]
+                highest[place] = np.maximum(highest[place], row)
+        return highest
+
+    def _windows(self, text: str) -> list[str]:
+        room = self._limit - self._tokenizer.num_special_tokens_to_add() - _SPARE
+        return windows(text, self._tokenizer, max(room, 1), int(max(room, 1) * OVERLAP_SHARE))
+
+    @property
+    def _limit(self) -> int:
+        """The most tokens of a window. A tokenizer without a limit gives a huge number."""
+        config = self._model.config
+        positions = getattr(config, "max_position_embeddings", None)
+        if positions and "roberta" in str(config.model_type):
+            positions -= (config.pad_token_id or 0) + 1  # its places are counted from behind the padding's
+        given = [limit for limit in (positions, self._tokenizer.model_max_length) if limit and 0 < limit < 1_000_000]
+        return int(min(given, default=_DEFAULT_LIMIT))
+
+    def _batch(self, texts: list[str]) -> Floats:
+        import torch
+
+        with torch.inference_mode():
+            inputs = self._tokenizer(texts, return_tensors="pt", padding=True, truncation=True, max_length=self._limit)
+            logits = self._model(**inputs).logits.double()
+        chances = torch.sigmoid(logits) if self._apart else torch.softmax(logits, 1)
+        found: Floats = chances.numpy()
+        if not np.isfinite(found).all():
+            raise ValueError("the classifier gives no number")
+        return found
+
+
+def _reason(name: str, error: Exception, local_only: bool) -> str:
+    folder = Path(name)
+    only_tensorflow = (folder / "tf_model.h5").is_file() and not [*folder.glob("*.safetensors"), *folder.glob("*.bin")]
+    if only_tensorflow or "TensorFlow weights" in str(error) or "tf_model.h5" in str(error):
+        return "its weights are TensorFlow's alone, which transformers from version 5 does not read"
+    first = plain(str(error).strip().split("\n")[0][:200])
+    return "the hub cannot be reached and it is not in the local cache" if local_only else first
+
 
 TOXIC = ("toxicity", "severe_toxicity", "obscene", "threat", "insult", "identity_attack")
 """Detoxify's names of its six classes."""
@@ -155,3 +291,58 @@ class FairnessBias(Classified):
     def classes(self) -> dict[str, str]:
         """One."""
         return {self.name: _called(self.options.biased)}
+
+
+# What each asks is H2O Eval Studio's evaluator of the name, in our words. An answer without a letter or digit has no
+# value.
+
+
+class Unwanted(LabelJudge):
+    """What all of them are: one question, answered with no (0) or yes (1), of which no is good."""
+
+    family = FAMILY
+    labels = ("no", "yes")
+    reads = ("question", "answer")
+    source = H2O_PAGE
+    tags = ("fair", "safe", "ongoing monitoring")
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """0 or 1."""
+        return (Criterion(self.name, lower_is_better=True, threshold=0.5),)
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """One request."""
+        if not has_words(case.text):
+            return [self.fail(case, NO_WORDS)]
+        return (yield from super().steps(case))
+
+
+class Sexism(Unwanted):
+    """Is the answer sexist?"""
+
+    name = "sexism"
+    about = "whether the answer is sexist; 1 is yes"
+    default_prompt: ClassVar = PROMPTS / "sexism.md"
+
+
+class Stereotypes(Unwanted):
+    """Does the answer bring stereotypes that the question did not?"""
+
+    name = "stereotypes"
+    about = "whether the answer holds a stereotype that is not in the question; 1 is yes"
+    default_prompt: ClassVar = PROMPTS / "stereotypes.md"
+
+
+class ContactInformationLeakage(Unwanted):
+    """Does the answer tell how to reach somebody? `details` list what e-mail and numbers patterns find."""
+
+    name = "contact_information_leakage"
+    about = "whether the answer tells contact information, by a judge; 1 is yes"
+    tags = ("privacy enhanced", "secure and resilient", "ongoing monitoring")
+    default_prompt: ClassVar = PROMPTS / "contact_information_leakage.md"
+
+    def graded(self, case: Case, grade: Graded, **more: Any) -> Assessment:
+        """The judge's label, whatever the patterns say, and what they found."""
+        found = findings(case.text, CONTACTS) if isinstance(case, AnswerCase) else []
+        return super().graded(case, grade, details=listed_of_yes_no(found), **more)

@@ -8,8 +8,8 @@ import pytest
 from support.embedding_bench import EVALUATORS, HOSTILE
 
 from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.engine.evaluator import Criterion
-from ragassay.evaluate.judging.engine.judge import Setup
 
 ALL = ",".join(EVALUATORS)
 UNANSWERED = {"empty", "spaces"}

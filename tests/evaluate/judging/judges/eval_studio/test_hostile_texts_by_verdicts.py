@@ -8,8 +8,7 @@ import pytest
 from support.judge_bench import kind_reply
 
 from ragassay.evaluate.judging.catalog import BUILT_IN
-from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
-from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase, Setup
 from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.models.requests import Reply, json_schema
 from ragassay.records import Answer, Passage, Query

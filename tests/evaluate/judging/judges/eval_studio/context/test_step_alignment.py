@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.item_replies import items
 from support.verdict_bench import asked, judge_one
 
-from ragassay.evaluate.judging.judges.eval_studio.context.step_alignment import edits, in_order
+from ragassay.evaluate.judging.judges.eval_studio.context import edits, in_order
 
 NAME = "step_alignment_and_completeness"
 PROCEDURE = ["Switch it off.", "Open the lid.", "Take out the card.", "Close the lid."]

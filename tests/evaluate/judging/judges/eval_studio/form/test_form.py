@@ -13,7 +13,7 @@ from support.made_cases import HOSTILE, case_of, evaluator_of, judged, labels
 from support.quiet_texts import of_many_scripts, of_the_demo
 
 from ragassay.errors import InputError
-from ragassay.evaluate.texts.repeats import longest_repeat
+from ragassay.evaluate.texts.overlap import longest_repeat
 
 SENTENCE = "The watchdog resets the board. "
 
@@ -145,7 +145,7 @@ def test_a_value_that_the_checker_trips_over_is_an_error_of_its_own():
 
 
 def test_a_schema_that_doubles_at_each_reference_is_an_error(monkeypatch):
-    from ragassay.evaluate.judging.judges.eval_studio.form import schema_check
+    from ragassay.evaluate.judging.judges.eval_studio.form import schema as schema_check
 
     monkeypatch.setattr(schema_check, "MOST_REFERENCES", 1_000)
     parts = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}] * 2} for i in range(40)} | {"d40": {}}
@@ -155,7 +155,7 @@ def test_a_schema_that_doubles_at_each_reference_is_an_error(monkeypatch):
 
 
 def test_references_are_counted_anew_for_each_value(monkeypatch):
-    from ragassay.evaluate.judging.judges.eval_studio.form import schema_check
+    from ragassay.evaluate.judging.judges.eval_studio.form import schema as schema_check
 
     monkeypatch.setattr(schema_check, "MOST_REFERENCES", 10)
     schema = {"items": {"$ref": "#/$defs/n"}, "$defs": {"n": {"type": "integer"}}}

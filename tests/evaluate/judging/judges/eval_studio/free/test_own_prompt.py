@@ -6,7 +6,7 @@ import pytest
 from support.verdict_bench import judge_one
 
 from ragassay.evaluate.judging.catalog import evaluators_of
-from ragassay.evaluate.judging.engine.judge import Setup
+from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.experiment.settings import EvaluateSettings
 
 PROMPT = 'Is it polite?\n\n## User\n{{ fence("answer", answer) }}\n'

@@ -12,10 +12,9 @@ from support.judge_bench import ANSWERS, Bench
 from support.loopback.json_server import JsonServer, Sent
 
 from ragassay.evaluate.judging.catalog import BUILT_IN, FAMILIES
-from ragassay.evaluate.judging.engine.cases import AnswerCase
-from ragassay.evaluate.judging.engine.judge import Setup
-from ragassay.evaluate.judging.engine.reply import JudgeFailed
-from ragassay.models.likelihood.model import LikelihoodModel
+from ragassay.evaluate.judging.engine.cases import AnswerCase, Setup
+from ragassay.evaluate.judging.engine.question import JudgeFailed
+from ragassay.models.servers import LikelihoodModel
 from ragassay.records import Answer, Passage, Query
 
 TRANSLATION = "gptscore_translation"

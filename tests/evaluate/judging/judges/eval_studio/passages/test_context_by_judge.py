@@ -11,7 +11,7 @@ from support.judge_bench import kind_reply
 from support.loopback.behaviours import refusal, reply
 from support.verdict_bench import asked, judge_one, yes_where
 
-from ragassay.evaluate.judging.judges.eval_studio.passages.context_by_judge import average_precision
+from ragassay.evaluate.judging.judges.eval_studio.passages import average_precision
 
 FRANCE = "France is in Western Europe. Its capital is Paris."
 TOWER, GATE = "The Eiffel Tower is in Paris.", "The Brandenburg Gate is in Berlin."

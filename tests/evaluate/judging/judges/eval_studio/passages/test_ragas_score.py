@@ -12,8 +12,8 @@ from support.verdict_bench import asked, judge_one
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.catalog import experiment_evaluators
 from ragassay.evaluate.judging.engine.evaluator import NO_VALUE, Criterion, Evaluator
-from ragassay.evaluate.judging.engine.reply import JudgeFailed
-from ragassay.evaluate.judging.judges.eval_studio.passages.ragas_score import RagasScore, harmonic
+from ragassay.evaluate.judging.engine.question import JudgeFailed
+from ragassay.evaluate.judging.judges.eval_studio.passages import RagasScore, harmonic
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
 

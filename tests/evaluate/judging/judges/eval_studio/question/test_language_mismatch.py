@@ -12,7 +12,7 @@ from support.hostile_answers import EMPTY, HOSTILE
 from support.item_replies import script
 from support.quiet_texts import of_the_demo
 
-from ragassay.evaluate.judging.judges.eval_studio.question.language_mismatch import probability_of_same
+from ragassay.evaluate.judging.judges.eval_studio.question import probability_of_same
 
 QUESTIONS = {
     "en": "How can I enable interrupts on this microcontroller, and where is that written down?",
@@ -99,7 +99,7 @@ def test_the_judge_can_be_asked_instead(bench) -> None:
 
 
 def test_without_py3langid_one_sentence_says_what_to_install(tmp_path, monkeypatch, capsys) -> None:
-    from ragassay.evaluate.judging.judges.eval_studio.question import language_mismatch
+    from ragassay.evaluate.judging.judges.eval_studio import question as language_mismatch
 
     monkeypatch.setattr(language_mismatch, "find_spec", lambda name: None)
     with pytest.raises(AssertionError):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.answers_judged import judged
 from support.quiet_texts import HARMLESS, of_many_scripts, of_the_demo
 
-from ragassay.evaluate.judging.judges.eval_studio.safety.checksums import bsn
+from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import bsn
 
 PERSONAL = {
     "email": ["jane.doe+x@mail.example.com", "zhang@qq.com"],
@@ -156,8 +156,8 @@ def luhn_digit(digits: Sequence[int]) -> int:
 
 @given(st.lists(st.integers(0, 9), min_size=14, max_size=14))
 def test_every_card_number_of_an_issuer_with_its_check_is_found(digits) -> None:
-    from ragassay.evaluate.judging.judges.eval_studio.safety.accounts import CARD
     from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import findings
+    from ragassay.evaluate.judging.judges.eval_studio.safety.personal import CARD
 
     body = [4, *digits]
     number = "".join(map(str, [*body, luhn_digit(body)]))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragassay.evaluate.judging.judges.eval_studio.safety.credentials import SECRETS
+from ragassay.evaluate.judging.judges.eval_studio.safety.leaks import SECRETS
 from ragassay.evaluate.judging.judges.eval_studio.safety.patterns import Kind, findings
 from ragassay.evaluate.judging.judges.eval_studio.safety.personal import PERSONAL
 

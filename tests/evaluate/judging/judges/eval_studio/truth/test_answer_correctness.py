@@ -14,7 +14,7 @@ from support import tiny_models
 from support.item_replies import between, items, verdicts
 from support.verdict_bench import asked, judge_one
 
-from ragassay.evaluate.judging.judges.eval_studio.truth.answer_correctness import claims_f1
+from ragassay.evaluate.judging.judges.eval_studio.truth import claims_f1
 
 NAME = "answer_correctness_claims"
 ANSWER = "Einstein was born in 1879 in Spain."

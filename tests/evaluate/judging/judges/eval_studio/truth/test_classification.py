@@ -11,7 +11,7 @@ from support.json_lines import write_lines
 from support.made_cases import case_of, evaluator_of, judged, labels
 
 from ragassay.cli import main
-from ragassay.evaluate.figures.classes import classification_figures
+from ragassay.evaluate.figures.evaluator_values import classification_figures
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.statistics.resamples import resamples
 

@@ -1,0 +1,262 @@
+"""What several verbs print: figures in tables, notes, JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ragassay.errors import InputError
+from ragassay.experiment.mirror import Address, address
+from ragassay.text import plain
+
+Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""Where a verb adds itself."""
+
+STATUS = (
+    "exit status: 0 done; 1 done, but the test set is smaller than asked for; 2 some input cannot be used (a "
+    "sentence says which); 3 replies of a file: model are awaited; 4 the cost limit is reached; 5 done, but some of "
+    "the input was left out, such as a PDF that cannot be read; 6 every call of a stage failed, or no question is left"
+)
+
+
+def actions(parser: argparse.ArgumentParser, verb: str | None = None) -> Iterator[argparse.Action]:
+    """Every option and argument, those of the verbs included, or of the one that is named."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for name, below in action.choices.items():
+                if verb in {None, name}:
+                    yield from actions(below)
+
+
+def path_of(text: str) -> Path:
+    """A path; an empty name and an address (s3://…) are refused."""
+    if not text:
+        raise argparse.ArgumentTypeError("an empty name")
+    if address(text):
+        raise argparse.ArgumentTypeError("an address; only an experiment's CORPUS and --results can be elsewhere")
+    return Path(text)
+
+
+def folder_of(text: str) -> Path | Address:
+    """A path, or the address of a folder elsewhere."""
+    return address(text) or path_of(text)
+
+
+def add_verb(
+    verbs: Verbs, name: str, help_text: str, run: Callable[[argparse.Namespace], int]
+) -> argparse.ArgumentParser:
+    """A verb with its help, and `run` as its handler."""
+    sentence = help_text[0].upper() + help_text[1:] + "."
+    verb = verbs.add_parser(name, help=help_text, description=sentence, epilog=STATUS)
+    verb.set_defaults(handler=run)
+    return verb
+
+
+def add_corpus(verb: argparse.ArgumentParser, *, needed: bool = True) -> None:
+    """CORPUS and --results."""
+    verb.add_argument(
+        "corpus",
+        type=folder_of,
+        nargs=None if needed else "?",
+        metavar="CORPUS",
+        help="the folder with the documents and experiment.toml, or its address (s3://…)",
+    )
+    add_results(verb)
+
+
+def add_results(verb: argparse.ArgumentParser, default: str = "results/ + CORPUS's name") -> None:
+    """--results; `default` is what its help says of leaving it out."""
+    verb.add_argument("--results", type=folder_of, metavar="DIR", help=f"where to write (default: {default})")
+
+
+def add_experiment(verb: argparse.ArgumentParser, *, needs_corpus: bool = True) -> None:
+    """CORPUS, --results, and how its stages are run."""
+    add_corpus(verb, needed=needs_corpus)
+    add_stage_options(verb)
+
+
+def add_stage_options(verb: argparse.ArgumentParser) -> None:
+    """How stages are run."""
+    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop before spending more than this")
+    verb.add_argument("--model", metavar="MODEL", help="use this model (provider:name) for everything")
+    verb.add_argument("--ignore-recorded", action="store_true", help="ask anew what CORPUS/replies has on record")
+    verb.add_argument("--retry-failed", action="store_true", help="ask again where a provider failed last time")
+
+
+def add_others(verb: argparse.ArgumentParser) -> None:
+    """--with."""
+    verb.add_argument(
+        "--with",
+        dest="others",
+        type=path_of,
+        action="append",
+        default=[],
+        metavar="RESULTS",
+        help="agents of this results folder, over the same queries, take part too; may be repeated",
+    )
+
+
+def add_json(verb: argparse._ActionsContainer) -> None:
+    """--json."""
+    verb.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_sections(verb: argparse.ArgumentParser) -> None:
+    """--sections, for intervals over queries that belong together."""
+    verb.add_argument(
+        "--sections",
+        type=path_of,
+        metavar="QUERIES",
+        help="BEIR's queries.jsonl with metadata.section: queries of one section are taken together in every interval "
+        "(default: each stands alone)",
+    )
+
+
+def add_draws(verb: argparse.ArgumentParser) -> None:
+    """--bootstrap and --seed."""
+    verb.add_argument("--bootstrap", type=int, default=1000, metavar="N", help="replicates; default: 1000")
+    verb.add_argument("--seed", type=int, default=7, metavar="N", help="default: 7")
+
+
+def check_least(options: argparse.Namespace, **least: int) -> None:
+    """Raises InputError where one of the options is below its least value."""
+    for name, lowest in least.items():
+        if (given := getattr(options, name)) < lowest:
+            raise InputError(f"--{name} is {given}, it must be at least {lowest}")
+
+
+def two_qrels(options: argparse.Namespace) -> tuple[Path, Path]:
+    """The files of --qrels. Raises InputError where they are not two."""
+    if len(options.qrels) != 2:
+        raise InputError(f"--qrels is given {len(options.qrels)} times, two sets of labels are compared")
+    first, second = options.qrels
+    return first, second
+
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ragassay.records import Figure
+
+
+def print_json(value: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+    """One object, or several; what is not finite has no place in it."""
+    print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def value_of(figure: Figure, digits: str = ".4f") -> str:
+    """The value, or a dash where there is none."""
+    return "–" if figure.value is None else f"{figure.value:{digits}}"
+
+
+def interval_of(figure: Figure, digits: str = ".4f") -> str:
+    """The 95% interval, or a dash where there is none."""
+    return "–" if figure.ci_low is None else f"{figure.ci_low:{digits}} to {figure.ci_high:{digits}}"
+
+
+_LONGEST_UNBROKEN, _LEAST_FOLDED = 24, 12
+_NUMBER = re.compile(r"[~−-]?[\d.,]+%?|–|")
+
+
+def print_whole(table: Table, without_rows: str = "there is nothing to show") -> None:
+    """Print a table of which nothing is cut off.
+
+    On a terminal cells of more than 24 characters are folded, and where the others still have no room the table is
+    wider than it; elsewhere it is as wide as it needs to be. A column of numbers stands right. A table without a row is
+    a sentence, `without_rows`.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
+    from rich.console import Console
+
+    if not table.rows:
+        print(without_rows)
+        return
+    table.box, table.show_edge, table.pad_edge = SIMPLE_HEAD, False, False
+    console, wanted = Console(), 1
+    folded = _LEAST_FOLDED if console.is_terminal else None
+    for column in table.columns:
+        longest = max(cell_len(str(cell)) for cell in (column.header, *column.cells))
+        column.no_wrap, column.overflow = longest <= _LONGEST_UNBROKEN, "fold"
+        if all(_NUMBER.fullmatch(str(cell)) for cell in column.cells):
+            column.justify = "right"
+        wanted += (longest if column.no_wrap else folded or longest) + 3
+    Console(width=max(console.width, wanted)).print(table)
+
+
+def print_figures(
+    figures: Mapping[str, Figure],
+    title: str = "",
+    more: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    interval_digits: str = ".4f",
+) -> None:
+    """A table with n and n_failed of each figure, and the columns `more` by the figures' names."""
+    from rich.table import Table
+    from rich.text import Text
+
+    columns = more or {}
+    table = Table(title, "value", "95% interval", "n", "failed", *columns)
+    for name, figure in figures.items():
+        shown = [value_of(figure), interval_of(figure, interval_digits), str(figure.n), str(figure.n_failed)]
+        table.add_row(Text(plain(name)), *shown, *(column.get(name, "–") for column in columns.values()))
+    print_whole(table, plain(f"{title or 'figures'}: none can be computed"))
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table under a line of its own, and an empty line after it; names as long as they are."""
+    from rich.table import Table
+    from rich.text import Text
+
+    print(plain(title))
+    table = Table()
+    for name in header:
+        table.add_column(Text(plain(name)))
+    for row in rows:
+        table.add_row(*(Text(plain(cell)) for cell in row))
+    print_whole(table)
+    if rows:
+        print()
+
+
+def print_agreement(title: str, figures: Mapping[str, Figure], undefined: Mapping[str, str]) -> None:
+    """A table of the figures that have a value, and why the others have none."""
+    defined = {name: figure for name, figure in figures.items() if figure.value is not None}
+    rows = [(name, value_of(figure), interval_of(figure), str(figure.n)) for name, figure in defined.items()]
+    if rows:
+        print_table(title, ("", "value", "95% interval", "n"), rows)
+    else:
+        print(plain(f"{title}: no figure is defined"))
+    print_undefined(undefined)
+
+
+def print_p(p: Mapping[str, float], assuming: str) -> None:
+    """A line with the p-values of the rank correlations, under what is assumed, and of the t-test of the bias."""
+    ranks = ", ".join(f"{name} {p[name]:.2g}" for name in ("tau_b", "rho") if name in p)
+    if ranks:
+        print(f"p ({assuming}): {ranks}")
+    if "bias" in p:
+        print(f"p of the bias (paired t-test, by query or section): {p['bias']:.2g}")
+
+
+def ranks_by(n_clusters: int, n_pairs: int, clusters: str = "queries") -> str:
+    """What the p of a rank correlation rests on, for `print_p`."""
+    return "pairs taken as independent" if n_clusters == n_pairs else f"whole {clusters} permuted"
+
+
+def print_undefined(undefined: Mapping[str, str]) -> None:
+    """A line for each reason, with the names of the figures that it holds for."""
+    for reason in dict.fromkeys(undefined.values()):
+        names = ", ".join(name for name, why in undefined.items() if why == reason)
+        print(plain(f"undefined: {names}: {reason}"))
+
+
+def print_notes(notes: Sequence[str]) -> None:
+    """A line a note."""
+    for note in notes:
+        print(plain(f"note: {note}"))

@@ -1,0 +1,269 @@
+"""`ragassay import`: what another tool wrote, as a folder that the other verbs take."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import sys
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from importlib.metadata import distributions
+from pathlib import Path
+
+from ragassay import __version__
+from ragassay.errors import InputError
+from ragassay.evaluate.from_files.collections import mlflow_run
+from ragassay.evaluate.from_files.collections.collection import (
+    Collection,
+    new_folder,
+    read_folder,
+    whole_folder,
+    write_folder,
+)
+from ragassay.evaluate.from_files.collections.formats import FORMATS, READERS
+from ragassay.evaluate.from_files.collections.held import not_held
+from ragassay.files import digest_bytes, json_line
+from ragassay.text import plain, without_keys
+
+from ..terminal import Verbs, add_corpus, add_verb, path_of
+
+# The same run gives the same bytes. Left out are caches (`replies/`, `requests/`, `batches/`, embeddings), the
+# passages' index, locks and links. What looks like a key, a token or a password is blanked, and the digests' file says
+# where.
+
+LEFT_OUT = frozenset(
+    ("replies", "requests", "batches", "batch-requests", "embeddings", "rerank-scores", "server-calls", "screening")
+)
+"""Folders of what is kept to run again, not to be read."""
+
+DIGESTS = "digests.json"
+_TEXTS = frozenset((".json", ".jsonl", ".toml", ".md", ".trec", ".tsv", ".csv", ".html", ".txt", ".py"))
+_DATE = (1980, 1, 1, 0, 0, 0)
+_OURS = Path(__file__).parents[2]
+_PROMPTS = ("synth", "retrieval", "evaluate")
+
+
+def write_archive(results: Path, corpus: Path | None, out: Path) -> list[str]:
+    """The names in the archive. Raises InputError where `out` stands in the results folder or cannot be written."""
+    if out.resolve().is_relative_to(results.resolve()):
+        raise InputError("--out is in the results folder", file=out, remedy="name a file elsewhere")
+    if corpus is not None and not (corpus / "experiment.toml").is_file():
+        raise InputError("has no experiment.toml", file=corpus, remedy="name the corpus folder")
+    digests: dict[str, str] = {}
+    blanked: list[str] = []
+    beside = out.with_name(f"{out.name}.part")
+    try:
+        with zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, path in _files(results, corpus):
+                data = path.read_bytes()
+                kept = without_keys(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+                blanked += [name] if kept != data else []
+                digests[name] = digest_bytes(kept)
+                archive.writestr(zipfile.ZipInfo(name, _DATE), kept, zipfile.ZIP_DEFLATED)
+            archive.writestr(zipfile.ZipInfo(DIGESTS, _DATE), _told(digests, blanked), zipfile.ZIP_DEFLATED)
+        beside.replace(out)
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", file=out) from None
+    finally:
+        beside.unlink(missing_ok=True)
+    return [*digests, DIGESTS]
+
+
+def _told(digests: dict[str, str], blanked: list[str]) -> str:
+    """SHA-256 of each file as it stands in the archive, where something was blanked, and the versions."""
+    versions = {one.metadata["Name"]: one.version for one in distributions() if one.metadata["Name"]}
+    python = ".".join(map(str, sys.version_info[:3]))
+    return json_line(
+        {
+            "ragassay": __version__,
+            "python": python,
+            "packages": dict(sorted(versions.items())),
+            "sha256": digests,
+            "blanked": blanked,
+        }
+    )
+
+
+def _files(results: Path, corpus: Path | None) -> Iterator[tuple[str, Path]]:
+    """(name in the archive, file): the results, the corpus folder's own settings and prompts, then our prompts."""
+    yield from _texts(results, "results", LEFT_OUT)
+    if corpus is not None:
+        yield from _texts(corpus, "corpus", frozenset(("replies", "embeddings")))
+    for room in _PROMPTS:
+        for path in sorted((_OURS / room).rglob("prompts/*.md")):
+            yield f"prompts/{path.relative_to(_OURS).as_posix()}", path
+
+
+def _texts(folder: Path, name: str, left_out: frozenset[str]) -> Iterator[tuple[str, Path]]:
+    for path in sorted(folder.rglob("*")):
+        parts = path.relative_to(folder).parts
+        hidden = any(part.startswith(".") for part in parts)
+        kept = not hidden and not left_out & set(parts[:-1]) and path.suffix in _TEXTS
+        if kept and path.is_file() and not path.is_symlink():
+            yield "/".join((name, *parts)), path
+
+
+def import_files(options: argparse.Namespace) -> int:
+    """Write the folder, and say what is in it and what was left out."""
+    for source in options.sources:
+        if not source.exists():
+            raise InputError("there is no such file", file=source)
+    collection = READERS[options.from_](options.sources)
+    write_folder(collection, options.out)
+    print(f"{plain(str(options.out))}: {_counted(collection)}")
+    _say(collection.notes)
+    return 0
+
+
+def export_folder(options: argparse.Namespace) -> int:
+    """Write the folder, and say what it holds and what it cannot."""
+    from ..pipeline.opening import open_workspace
+
+    named = Path(str(options.corpus))
+    results = open_workspace(options).results if (named / "experiment.toml").exists() else named
+    collection = read_folder(results)
+    if options.to == "mlflow":
+        with new_folder(options.out) as folder:
+            said, left_out = mlflow_run.write(collection, results, folder), frozenset[str]()
+    else:
+        to = FORMATS[options.to]
+        with whole_folder(options.out) as folder:
+            to.write(collection, folder)
+        said, left_out = not_held(to.title, to.loses, collection), frozenset(to.loses)
+    print(f"{plain(str(options.out))}: {_counted(collection, left_out)}")
+    _say(said)
+    return 0
+
+
+def _counted(collection: Collection, left_out: Set[str] = frozenset()) -> str:
+    counts = collection.counts().items()
+    return ", ".join(f"{n} {what}" for what, n in counts if n and what not in left_out) or "nothing"
+
+
+def _say(notes: Sequence[str]) -> None:
+    for note in notes:
+        print(f"note: {plain(note)}", file=sys.stderr)
+
+
+def add_archive(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(
+        verbs, "archive", "put a run into one ZIP file for auditors, with a digest of every file", run_archive
+    )
+    verb.add_argument("folder", type=path_of, metavar="RESULTS", help="the results folder")
+    verb.add_argument(
+        "--corpus", type=path_of, metavar="DIR", help="the corpus folder, for experiment.toml and prompts"
+    )
+    verb.add_argument("--out", type=path_of, required=True, metavar="ZIP", help="the file to write")
+
+
+def run_archive(options: argparse.Namespace) -> int:
+    """Write the archive. Exit 2 where the folder is none, or a file seems to hold a key."""
+    pass
+
+    if not (options.folder / "results.json").is_file():
+        remedy = "name a folder that `ragassay run` has written"
+        raise InputError("has no results.json", file=options.folder, remedy=remedy)
+    names = write_archive(options.folder, options.corpus, options.out)
+    print(f"{options.out}: {len(names)} files")
+    return 0
+
+
+TO = (
+    *("beir", "trec", "ragas", "ragas-csv", "ragelo", "ragelo-experiment", "deepeval", "agent-evaluation", "csv"),
+    *("langsmith", "phoenix", "mlflow-traces", "hf", "mlflow"),
+)
+"""A test holds it to `from_files.collections.formats.FORMATS` and the run of MLflow."""
+
+
+def add_export(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "export", "write a run in another tool's columns or files", run_export)
+    verb.description = (
+        "Write what evaluators gave in CORPUS's run as CSV (--format), or its run as another tool's files (--to); "
+        "there CORPUS may be a results folder too."
+    )
+    add_corpus(verb)
+    whose = verb.add_mutually_exclusive_group(required=True)
+    whose.add_argument("--format", choices=["agent-evaluation", "open-rag-eval"], help="whose columns")
+    whose.add_argument("--to", choices=TO, help="whose files; --out is then the folder to make")
+    verb.add_argument(
+        "--out",
+        type=path_of,
+        required=True,
+        metavar="FILE",
+        help="the file to write; in CSV, what a spreadsheet would take for a formula gets an apostrophe before it",
+    )
+    verb.add_argument(
+        "--metrics",
+        type=path_of,
+        metavar="JSON",
+        help="write the run's figures too, each with n, n_failed and its interval (agent-evaluation only)",
+    )
+
+
+def run_export(options: argparse.Namespace) -> int:
+    """Write a CSV file, and with --metrics a JSON file of the run's figures; or a folder."""
+    from ragassay.evaluate.from_files import exports as export_agent_evaluation
+    from ragassay.evaluate.from_files import exports as export_open_rag_eval
+    from ragassay.files import write_json, write_text
+
+    from ..pipeline.opening import open_workspace
+
+    if options.to:
+        if given := "--metrics" if options.metrics else "--results" if options.results else None:
+            raise InputError(f"{given} does not go with --to", remedy="leave it out")
+        pass
+
+        return export_folder(options)
+    ours = options.format == "agent-evaluation"
+    if options.metrics and not ours:
+        raise InputError(f"--metrics does not go with --format {options.format}", remedy="leave it out")
+    workspace = open_workspace(options)
+    columns, rows = (export_agent_evaluation if ours else export_open_rag_eval).table(workspace)
+    figures = export_agent_evaluation.metrics(workspace) if options.metrics else None
+    write_text(options.out, as_csv(columns, rows))
+    print(f"{options.out}: {len(rows)} rows")
+    if options.metrics:
+        write_json(options.metrics, figures)
+        print(f"{options.metrics}: the run's metrics")
+    return 0
+
+
+def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int | None]]) -> str:
+    """The rows as CSV (RFC 4180); None is an empty cell, as is a column that a row lacks.
+
+    No text can become a formula in a spreadsheet: what might begin one has an apostrophe before it, and control
+    characters are made visible.
+    """
+    from ragassay.text import safe_cell
+
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, columns, lineterminator="\r\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: safe_cell(cell) if isinstance(cell, str) else cell for name, cell in row.items()})
+    return stream.getvalue()
+
+
+FROM = (
+    *("ragelo", "trec", "beir", "ragas", "csv", "langsmith", "phoenix"),
+    *("mlflow-traces", "deepeval", "agent-evaluation", "hf"),
+)
+"""A test holds it to `from_files.collections.formats.READERS`."""
+
+
+def add_import(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "import", "make a folder that the other verbs take of what another tool wrote", run_import)
+    verb.add_argument("sources", type=path_of, nargs="+", metavar="SOURCE", help="files, or folders of them")
+    verb.add_argument("--from", dest="from_", choices=FROM, required=True, help="whose they are")
+    verb.add_argument("--out", type=path_of, required=True, metavar="DIR", help="the folder to make")
+
+
+def run_import(options: argparse.Namespace) -> int:
+    """Write the folder; what is not used is said."""
+    pass
+
+    return import_files(options)

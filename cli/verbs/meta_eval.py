@@ -1,0 +1,413 @@
+"""`ragassay meta-eval`: evaluators against people's labels, one by itself or several side by side."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.errors import InputError, RepliesMissing
+from ragassay.text import plain
+
+from ..terminal import (
+    Verbs,
+    add_draws,
+    add_json,
+    add_verb,
+    check_least,
+    interval_of,
+    path_of,
+    print_figures,
+    print_json,
+    print_p,
+    print_undefined,
+    print_whole,
+    ranks_by,
+    value_of,
+)
+
+if TYPE_CHECKING:
+    from ragassay.evaluate.agreement.meta_eval import MetaEvaluation
+    from ragassay.records import Figure
+
+SHOWN = ("precision", "precision_at_set_share", "recall", "f1", "kappa")
+"""The figures of the table, the second where there is one, besides off-by-one accuracy of grades; --json has all."""
+
+_PIPED = 160
+"""Columns of characters where the table goes into no terminal."""
+
+
+def print_side_by_side(found: Sequence[MetaEvaluation]) -> None:
+    """The table, with the interval below each value; then what failed, and the notes that all share."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    first = found[0]
+    print(plain(f"against the labels of {first.labelled}: {first.n_rows} rows ({first.kind}); {counted(first)}"))
+    shown = [name for name in SHOWN if name in first.binary]
+    ranks = ["tau_b, its p"] if first.ranks else []
+    names = [name.replace("precision_", "") for name in shown]
+    near = ["off by one"] if any("off_by_one" in one.graded for one in found) else []
+    table = Table(
+        "judge", "yes from", *names, *near, *ranks, "n", "failed", box=SIMPLE_HEAD, show_edge=False, pad_edge=False
+    )
+    for one in found:
+        figures = [_two_lines(one.binary[name]) for name in shown]
+        if near:
+            figures.append(_two_lines(one.graded["off_by_one"]) if "off_by_one" in one.graded else "–")
+        if ranks:
+            p = one.p.get("tau_b")
+            figures.append(_two_lines(one.ranks["tau_b"]) + ("" if p is None else f"\np {p:.2g}"))
+        kappa = one.binary["kappa"]
+        table.add_row(Text(_named(one, found)), f"{one.threshold:g}", *figures, str(kappa.n), str(kappa.n_failed))
+    console = Console()
+    if not console.is_terminal:
+        console.width = _PIPED
+    console.print(table)
+    for one in found:
+        print_failures(one, f"{_named(one, found)}: ")
+    for note in first.notes:
+        print(plain(f"note: {note}"), file=sys.stderr)
+
+
+def counted(found: MetaEvaluation) -> str:
+    """People's yes, how many of the rows that is, and how many of the set that they were drawn from in other shares."""
+    of_set = f"; {found.set_relevant:,} of {found.set_rows:,} in the whole set" if found.set_rows else ""
+    return f"people's yes: {found.relevant} ({found.n_relevant} of {found.n_rows}{of_set})"
+
+
+def print_failures(found: MetaEvaluation, whose: str = "") -> None:
+    """How many rows could not be judged, by error."""
+    for error, count in found.errors.items():
+        said = error if len(error) <= 200 else f"{error[:200]}…"
+        print(plain(f"note: {whose}{count} of {found.n_rows} rows could not be judged: {said}"), file=sys.stderr)
+
+
+def _named(one: MetaEvaluation, found: Sequence[MetaEvaluation]) -> str:
+    """The criterion, with the model and the wording where these differ."""
+    more = [one.model] if len({other.model for other in found}) > 1 else []
+    more += [one.prompts] if len({other.prompts for other in found}) > 1 else []
+    return plain(f"{one.criterion}, {', '.join(more)}" if more else one.criterion)
+
+
+def _two_lines(figure: Figure) -> str:
+    return f"{value_of(figure, '.3f')}\n{interval_of(figure, '.3f')}"
+
+
+if TYPE_CHECKING:
+    from ragassay.evaluate.agreement.labelled_sets import LabelledSet
+    from ragassay.evaluate.agreement.meta_eval import CrossTable, MetaEvaluation, Relevant
+    from ragassay.evaluate.judging.engine.evaluator import Evaluator
+    from ragassay.experiment.workspace import Workspace
+    from ragassay.records import Assessment
+
+_DEFAULT_WORK = Path("results") / "meta-eval"
+
+
+def add_meta_eval(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "hold evaluators against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …"
+    verb = add_verb(verbs, "meta-eval", help_text, run_meta_eval)
+    verb.add_argument(
+        "--judge",
+        required=True,
+        metavar="NAME,…",
+        help="an evaluator (see `ragassay judges`), or several side by side, with a comma between them",
+    )
+    _add_labelled(verb)
+    _add_relevant(verb)
+    _add_sample(verb)
+    _add_asked(verb)
+    verb.add_argument("--max-cost", type=float, metavar="USD", help="stop each judge before it spends more")
+    verb.add_argument("--out", type=path_of, metavar="JSONL", help="the judgments to write")
+    verb.add_argument("--work", type=path_of, metavar="DIR", help="requests and replies (default: results/meta-eval)")
+    add_draws(verb)
+    add_json(verb)
+
+
+def _add_labelled(verb: argparse.ArgumentParser) -> None:
+    """What people labelled."""
+    verb.add_argument(
+        "--labelled",
+        type=path_of,
+        required=True,
+        metavar="FILE",
+        help="rows (JSON Lines, CSV, TSV) of claim, document, label; of question, answer, expected, label; or of "
+        "question, answer; or qrels (TREC, BEIR) with --passages and --queries",
+    )
+    verb.add_argument(
+        "--kind", choices=["relevance", "claims", "answers", "correctness"], help="default: by the fields"
+    )
+    verb.add_argument("--passages", type=path_of, metavar="JSONL", help="what the qrels label (BEIR)")
+    verb.add_argument("--queries", type=path_of, metavar="JSONL", help="what they label it for (BEIR)")
+    verb.add_argument(
+        "--negatives", type=path_of, metavar="RUN", help="a TREC run: its first passages without a label count as 0"
+    )
+    verb.add_argument("--depth", type=int, default=10, metavar="K", help="how many of --negatives' first; default: 10")
+
+
+def _add_relevant(verb: argparse.ArgumentParser) -> None:
+    """Which of people's labels and of the judge's count, and which figure of the judge."""
+    verb.add_argument(
+        "--relevant",
+        action="append",
+        default=[],
+        metavar="LABEL",
+        help="people's label that counts: the lowest number, or a word (may be repeated)",
+    )
+    verb.add_argument(
+        "--binary-at",
+        type=float,
+        metavar="X",
+        help="the judge's lowest label that counts; default: 2 of 0 to 3, else the middle of the scale",
+    )
+    verb.add_argument("--criterion", metavar="NAME", help="which figure of a judge that gives several")
+
+
+def _add_sample(verb: argparse.ArgumentParser) -> None:
+    """How many rows are drawn, and of which labels."""
+    verb.add_argument("--n", type=int, metavar="N", help="rows drawn at random; default: all")
+    verb.add_argument(
+        "--balance",
+        nargs="?",
+        const="halves",
+        choices=["halves", "grades"],
+        help="draw half of them from the labels that count, or (grades) as many of each label",
+    )
+
+
+def _add_asked(verb: argparse.ArgumentParser) -> None:
+    """Which model is asked, and how."""
+    verb.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the judge, as in [evaluate.settings]; may be repeated",
+    )
+    verb.add_argument("--model", action="append", metavar="MODEL", help="provider:name; may be repeated")
+    verb.add_argument("--base-url", metavar="URL", help="the address of --model, if not its provider's")
+    verb.add_argument("--mode", choices=["auto", "label", "probability"], help="how the model is asked")
+    verb.add_argument(
+        "--prompts",
+        action="append",
+        choices=["paper", "ragassay"],
+        help="in whose wording, where there are two; may be repeated (default: --config's, else paper)",
+    )
+    verb.add_argument(
+        "--config", type=path_of, metavar="TOML", help="an experiment.toml for models, settings, own judges"
+    )
+
+
+def run_meta_eval(options: argparse.Namespace) -> int:
+    """Judge the labelled rows, or what is drawn of them, with each judge, model and wording, and print how well."""
+    from ragassay.evaluate.agreement.labelled_sets import sample
+    from ragassay.evaluate.agreement.meta_eval import check_fits, criterion_of, relevant_labels, threshold_of
+    from ragassay.files import write_records
+
+    _check(options)
+    labelled = _labelled(options)
+    relevant = relevant_labels(labelled, options.relevant)
+    halves = relevant.labels if options.balance == "halves" else None
+    labelled = sample(labelled, options.n, options.seed, halves, evenly=options.balance == "grades")
+    made = [_evaluator(each, labelled) for each in _each(options)]
+    for _, evaluator in made:
+        check_fits(evaluator, labelled)
+        threshold_of(criterion_of(evaluator, options.criterion), options.binary_at)
+    judged = _all_judged(made, labelled)
+    if options.out:
+        write_records(options.out, [row for rows in judged for row in rows])
+    pairs = zip(made, judged, strict=True)
+    found = [_evaluated(evaluator, labelled, rows, relevant, options) for (_, evaluator), rows in pairs]
+    if options.json:
+        print_json([one.dump() for one in found] if len(found) > 1 else found[0].dump())
+    elif len(found) > 1:
+        print_side_by_side(found)
+    else:
+        _print(found[0])
+    return 0
+
+
+def _each(options: argparse.Namespace) -> Iterator[argparse.Namespace]:
+    """The options with one judge, one model and one wording, for all that are named."""
+    judges = dict.fromkeys(name.strip() for name in options.judge.split(",") if name.strip())
+    models, wordings = dict.fromkeys(options.model or [None]), dict.fromkeys(options.prompts or [None])
+    for judge, model, prompts in product(judges, models, wordings):
+        yield argparse.Namespace(**{**vars(options), "judge": judge, "model": model, "prompts": prompts})
+
+
+def _evaluated(
+    evaluator: Evaluator,
+    labelled: LabelledSet,
+    judged: Sequence[Assessment],
+    relevant: Relevant,
+    options: argparse.Namespace,
+) -> MetaEvaluation:
+    from ragassay.evaluate.agreement.meta_eval import meta_evaluate
+
+    return meta_evaluate(
+        evaluator,
+        labelled,
+        judged,
+        relevant,
+        criterion=options.criterion,
+        threshold=options.binary_at,
+        bootstrap=options.bootstrap,
+        seed=options.seed,
+    )
+
+
+def _all_judged(made: Sequence[tuple[Workspace, Evaluator]], labelled: LabelledSet) -> list[list[Assessment]]:
+    """What each gave. Raises the first RepliesMissing once all requests are written that can stand side by side.
+
+    Two models asked by one judge would write over each other's request files: the second waits for the next run.
+    """
+    judged: list[list[Assessment]] = []
+    missing: dict[str, RepliesMissing] = {}
+    for workspace, evaluator in made:
+        if evaluator.batch_label in missing:
+            continue
+        try:
+            judged.append(_judged(workspace, evaluator, labelled))
+        except RepliesMissing as error:
+            missing[evaluator.batch_label] = error
+    if missing:
+        raise next(iter(missing.values()))
+    return judged
+
+
+def _check(options: argparse.Namespace) -> None:
+    check_least(options, bootstrap=100, seed=0, depth=1)
+    if options.n is not None and options.n < 2:
+        raise InputError(f"--n is {options.n}, it must be at least 2")
+    if options.balance and options.n is None:
+        raise InputError("--balance goes with --n", remedy="say how many rows to draw")
+    if not options.judge.replace(",", "").strip():
+        raise InputError("--judge names no evaluator", remedy="see `ragassay judges`")
+
+
+def _labelled(options: argparse.Namespace) -> LabelledSet:
+    """The set: qrels where a corpus is given, else rows."""
+    from ragassay.evaluate.agreement.labelled_sets import read_relevance, read_rows
+
+    if options.passages is None and options.queries is None and options.negatives is None:
+        return read_rows(options.labelled, options.kind, seed=options.seed)
+    if options.kind not in {None, "relevance"}:
+        raise InputError(f"--kind {options.kind} goes without --passages, --queries and --negatives")
+    if options.passages is None or options.queries is None:
+        raise InputError("qrels need both --passages and --queries")
+    return read_relevance(
+        options.labelled, options.passages, options.queries, negatives=options.negatives, depth=options.depth
+    )
+
+
+def _evaluator(options: argparse.Namespace, labelled: LabelledSet) -> tuple[Workspace, Evaluator]:
+    """The evaluator with its settings and the workspace it asks in; what is one claim is not split into claims."""
+    from .judge import files_evaluators, files_workspace
+
+    options.with_ = options.judge
+    options.work = options.work or (None if options.out else _DEFAULT_WORK)
+    given = dict(map(_setting, options.set))
+    workspace = _worded(files_workspace(options), options.prompts)
+    workspace = _with(workspace, options.judge, given)
+    (evaluator,) = _one(files_evaluators(workspace, options), options.judge)
+    if labelled.kind == "claims" and "split" in type(evaluator.options).model_fields and "split" not in given:
+        workspace = _with(workspace, options.judge, {"split": "whole"})
+        (evaluator,) = _one(files_evaluators(workspace, options), options.judge)
+    return workspace, evaluator
+
+
+def _one(evaluators: list[Evaluator], name: str) -> list[Evaluator]:
+    if len(evaluators) != 1:
+        names = ", ".join(evaluator.name for evaluator in evaluators)
+        raise InputError(f"'{plain(name)}' is a family of evaluators", remedy=f"name one of {names}")
+    return evaluators
+
+
+def _worded(workspace: Workspace, prompts: str | None) -> Workspace:
+    """The workspace with the wording that --prompts names, if any."""
+    from ragassay.experiment.workspace import Workspace
+
+    if prompts is None:
+        return workspace
+    evaluate = workspace.experiment.evaluate.model_copy(update={"prompts": prompts})
+    experiment = workspace.experiment.model_copy(update={"evaluate": evaluate})
+    return Workspace(workspace.corpus, workspace.results, experiment)
+
+
+def _with(workspace: Workspace, judge: str, given: Mapping[str, Any]) -> Workspace:
+    """The workspace with settings of the evaluator put over those that it has."""
+    from ragassay.experiment.workspace import Workspace
+
+    evaluate = workspace.experiment.evaluate
+    name = judge if ":" not in judge else next(iter(evaluate.settings), judge)
+    settings = {**evaluate.settings, name: {**evaluate.settings.get(name, {}), **given}} if given else evaluate.settings
+    changed = evaluate.model_copy(update={"settings": settings})
+    experiment = workspace.experiment.model_copy(update={"evaluate": changed})
+    return Workspace(workspace.corpus, workspace.results, experiment)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """KEY=VALUE, the value as TOML has it; what is no TOML value is a text. Raises InputError."""
+    import tomllib
+
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip():
+        raise InputError(f"--set is '{plain(text)}'", remedy="write KEY=VALUE")
+    try:
+        read = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        read = value
+    return key.strip(), tuple(read) if isinstance(read, list) else read
+
+
+def _judged(workspace: Workspace, evaluator: Evaluator, labelled: LabelledSet) -> list[Assessment]:
+    from ragassay.calls.caller import Caller
+    from ragassay.calls.reply_cache import ReplyCache
+    from ragassay.evaluate.agreement.meta_eval import judge_rows
+    from ragassay.progress import StderrProgress
+
+    from ..pipeline.opening import locked
+
+    with locked(workspace):
+        caller = Caller(workspace, "meta-eval", ReplyCache(workspace.replies), StderrProgress())
+        try:
+            return judge_rows(evaluator, labelled, caller)
+        finally:
+            caller.close()
+
+
+def _print(found: MetaEvaluation) -> None:
+    judge = f"{found.criterion} by {found.model}" if found.model != found.judge else found.criterion
+    print(plain(f"{judge} against the labels of {found.labelled}: {found.n_rows} rows ({found.kind})"))
+    scale = f"{found.lowest:g} to {found.highest:g}"
+    print(plain(f"{counted(found)}; the judge's: from {found.threshold:g} on its scale of {scale}"))
+    print_figures(found.binary, "yes and no")
+    if found.graded:
+        print_figures(found.graded, "grades as they are")
+    if found.ranks:
+        print_figures(found.ranks, "order of the labels as they are")
+        print_p(found.p, ranks_by(found.n_clusters or 0, found.ranks["tau_b"].n))
+    if found.confusion is not None:
+        _print_confusion(found.confusion)
+    print_undefined(found.undefined)
+    print_failures(found)
+    for note in found.notes:
+        print(plain(f"note: {note}"), file=sys.stderr)
+
+
+def _print_confusion(confusion: CrossTable) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("people \\ judge")
+    for label in confusion.judge:
+        table.add_column(label)
+    for label, counts in zip(confusion.people, confusion.counts, strict=True):
+        table.add_row(Text(plain(label)), *map(str, counts))
+    print_whole(table)

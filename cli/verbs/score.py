@@ -1,0 +1,231 @@
+"""`ragassay score`: a TREC run against qrels."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ragassay.errors import InputError
+from ragassay.text import plain
+
+from ..terminal import (
+    Verbs,
+    add_corpus,
+    add_draws,
+    add_json,
+    add_sections,
+    add_verb,
+    interval_of,
+    path_of,
+    print_figures,
+    print_json,
+    print_whole,
+    value_of,
+)
+
+if TYPE_CHECKING:
+    from ragassay.evaluate.figures.answer_consistency import Consistency
+
+
+def add_consistency(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "say how far the answers of several runs agree: BERTScore, ROUGE, and the spread of every measure"
+    verb = add_verb(verbs, "consistency", help_text, run_consistency)
+    add_corpus(verb, needed=False)
+    verb.add_argument(
+        "--answers", action="append", type=path_of, metavar="JSONL", help="instead of CORPUS: answers, a run a file"
+    )
+    verb.add_argument(
+        "--embedding",
+        default="all-MiniLM-L6-v2",
+        metavar="MODEL",
+        help="of BERTScore, with --answers; default: all-MiniLM-L6-v2",
+    )
+    add_json(verb)
+
+
+def run_consistency(options: argparse.Namespace) -> int:
+    """Print the spread of every measure over CORPUS's runs, or over those in --answers."""
+    found = _found(options)
+    if options.json:
+        print_json(found.dump())
+        return 0
+    _print(found)
+    return 0
+
+
+def _found(options: argparse.Namespace) -> Consistency:
+    from ragassay.evaluate.from_files.answers import of_experiment, of_files
+
+    from ..pipeline.opening import locked, open_workspace
+
+    if (options.corpus is None) == (not options.answers):
+        raise InputError("needs CORPUS, or --answers once for each run", remedy="see `ragassay consistency --help`")
+    if options.answers:
+        return of_files(options.answers, options.embedding)
+    workspace = open_workspace(options)
+    with locked(workspace):
+        return of_experiment(workspace)
+
+
+def _print(found: Consistency) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table("agent", "measure", "mean", "95% interval", "variance", "cv", "n", "undefined", "failed values")
+    for agent, measures in found.agents.items():
+        for measure, spread in measures.items():
+            mean, failed = spread.mean, f"{spread.n_values_failed} of {spread.n_values + spread.n_values_failed}"
+            spreads = [value_of(spread.variance, ".4g"), value_of(spread.cv, ".4g")]
+            numbers = [value_of(mean, ".4g"), interval_of(mean, ".3f"), *spreads]
+            table.add_row(Text(plain(agent)), measure, *numbers, str(mean.n), str(mean.n_failed), failed)
+    print_whole(table)
+    print(f"{found.n_runs} runs; BERTScore by {plain(found.embedding)}; variance and cv are within queries")
+
+
+def add_gate(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "gate", "say whether a run is worse than a baseline over the same queries, for CI", run_gate)
+    verb.epilog = "exit status: 0 not worse; 1 worse beyond noise and --max-drop; 3 undecided; 2 bad input"
+    verb.add_argument("new", type=path_of, metavar="NEW", help="the results folder to judge")
+    verb.add_argument("--baseline", type=path_of, required=True, metavar="OLD", help="the results folder to hold it to")
+    verb.add_argument(
+        "--measure",
+        action="append",
+        default=[],
+        metavar="M",
+        help="RR(rel=2)@5, accuracy, an evaluator's criterion, …; may be repeated",
+    )
+    verb.add_argument("--agent", action="append", default=[], metavar="NAME", help="default: all that both runs have")
+    verb.add_argument(
+        "--max-drop",
+        type=float,
+        metavar="DROP",
+        help="tolerated, in the measure's own unit: 0.02 is 0.02 of MRR, and 0.02 of a label from 0 to 2; "
+        "default: 2%% of each measure's range, if these queries can show so little",
+    )
+    verb.add_argument("--markdown", type=path_of, metavar="FILE", help="also write the summary here")
+
+
+def run_gate(options: argparse.Namespace) -> int:
+    """Print a Markdown summary. 0: not worse; 1: worse; 3: undecided."""
+    from ragassay.evaluate.from_files.gate import EXIT_STATUS, gate, markdown
+    from ragassay.files import write_text
+
+    result = gate(
+        options.new, options.baseline, measures=options.measure, agents=options.agent, max_drop=options.max_drop
+    )
+    summary = markdown(result)
+    if options.markdown is not None:
+        write_text(options.markdown, summary)
+    print(summary, end="")
+    return EXIT_STATUS[result.verdict]
+
+
+def add_plot(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "plot", "draw box plots of every measure, of one run or several side by side", run_plot)
+    verb.add_argument("figures", type=path_of, nargs="+", metavar="RESULTS", help="results.json, or its folder")
+    verb.add_argument("--out", type=path_of, required=True, metavar="HTML", help="the page to write")
+    verb.add_argument("--measure", action="append", metavar="M", help="only these, may be repeated; default: all")
+
+
+def run_plot(options: argparse.Namespace) -> int:
+    """Write the page."""
+    from ragassay.evaluate.report.box_plots import page, read_runs
+    from ragassay.files import write_text
+
+    runs = read_runs(options.figures)
+    write_text(options.out, page(runs, options.measure or ()))
+    print(f"{options.out}: {len(runs)} {'run' if len(runs) == 1 else 'runs'}")
+    return 0
+
+
+_GAMES = "games: JSON Lines, .json, .csv or .tsv, in our columns, RAGElo's or LMSYS's; an order is not needed"
+
+
+def add_rate(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "rate", "rate agents from a file of pairwise games", run_rate)
+    verb.add_argument("--games", type=path_of, required=True, metavar="FILE", help=_GAMES)
+    verb.add_argument(
+        "--method", choices=["elo", "bradley-terry"], default="bradley-terry", help="default: bradley-terry"
+    )
+    verb.add_argument(
+        "--ties",
+        choices=["davidson", "half"],
+        default="davidson",
+        help="of Bradley-Terry: Davidson's tie parameter, or a tie as half a win for each; default: davidson",
+    )
+    verb.add_argument("--k-factor", type=float, default=4.0, metavar="K", help="of Elo; default: 4")
+    verb.add_argument(
+        "--initial", type=float, default=500.0, metavar="R", help="the rating all start from; default: 500"
+    )
+    verb.add_argument("--tournaments", type=int, default=500, metavar="N", help="of Elo, shuffled; default: 500")
+    add_draws(verb)
+    add_sections(verb)
+    add_json(verb)
+
+
+def run_rate(options: argparse.Namespace) -> int:
+    """Print each agent's rating with its interval and n, and how sure the order is."""
+    from ragassay.evaluate.from_files.rate import rate_file
+    from ragassay.records import Figure
+
+    result = rate_file(
+        options.games,
+        options.method,
+        k_factor=options.k_factor,
+        initial=options.initial,
+        tournaments=options.tournaments,
+        seed=options.seed,
+        bootstrap=options.bootstrap,
+        ties=options.ties,
+        sections=options.sections,
+    )
+    if options.json:
+        print_json(result)
+        return 0
+    ratings = {name: Figure.model_validate(figure) for name, figure in result["ratings"].items()}
+    print_figures(ratings, more=_order(result), interval_digits=".4g")
+    print(plain(result["verdict"]["sentence"]))
+    if result.get("triples"):
+        print(f"{result['intransitive_triples']:,} of {result['triples']:,} triples of agents run in a circle")
+    if result.get("note"):
+        print(f"note: {plain(result['note'])}")
+    return 0
+
+
+def _order(result: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Columns on how sure the order is, agent to text."""
+    ranks = {agent: str(low) if low == high else f"{low} to {high}" for agent, (low, high) in result["ranks"].items()}
+    points = {agent: f"{row['value']:.3f}" for agent, row in result["points"].items() if row["value"] is not None}
+    chances = {agent: f"{chance:.3f}" for agent, chance in result["verdict"]["p_best"].items()}
+    return {"points": points, "P(best)": chances, "rank": ranks}
+
+
+def add_score(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(verbs, "score", "score a TREC run against qrels (TREC or BEIR)", run_score)
+    verb.add_argument("--qrels", type=path_of, required=True, metavar="FILE", help="qrels, TREC or BEIR layout")
+    verb.add_argument("--run", type=path_of, required=True, metavar="FILE", help="a TREC run")
+    verb.add_argument(
+        "--measure", action="append", required=True, metavar="M", help="nDCG@10, RR(rel=2)@5, R@100, …; may be repeated"
+    )
+    add_sections(verb)
+    add_json(verb)
+
+
+def run_score(options: argparse.Namespace) -> int:
+    """Print each measure with its interval and n."""
+    from ragassay.evaluate.from_files.rate import missing_queries, score_files
+
+    figures = score_files(options.qrels, options.run, options.measure, sections=options.sections)
+    if options.json:
+        print_json({name: figure.dump() for name, figure in figures.items()})
+        return 0
+    print_figures(figures, interval_digits=".4g")
+    if missing := missing_queries(options.qrels, options.run):
+        print(f"note: queries of the qrels that the run lacks, each scored 0: {missing:,}")
+    return 0

@@ -1,0 +1,228 @@
+"""`ragassay search`: rank the passages of any BEIR folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragassay.errors import InputError
+from ragassay.text import plain
+
+from ..terminal import Verbs, add_verb, path_of
+
+if TYPE_CHECKING:
+    from ragassay.experiment.settings import OpenSearchSettings
+
+
+def add_server(options: argparse._ActionsContainer) -> None:
+    """--url and --aws-region."""
+    options.add_argument("--url", metavar="URL", help="of the server, comma between nodes; default: OPENSEARCH_URL")
+    options.add_argument("--aws-region", metavar="REGION", help="sign requests for AWS (SigV4)")
+
+
+def server_settings(options: argparse.Namespace) -> OpenSearchSettings:
+    """The settings that the options of a verb give, the rest by default. Raises InputError."""
+    from pydantic import ValidationError
+
+    from ragassay.experiment.settings import OpenSearchSettings
+    from ragassay.files import first_problem
+
+    given = {
+        "hybrid": getattr(options, "hybrid", None),
+        "knn_engine": getattr(options, "knn_engine", None),
+        "ef_search": getattr(options, "ef_search", None),
+        "index": getattr(options, "index_name", None),
+        "aws_region": options.aws_region,
+        "filter": _filter(getattr(options, "filter", None) or []),
+    }
+    try:
+        return OpenSearchSettings.model_validate({key: value for key, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise InputError(first_problem(error).replace("_", "-"), remedy="correct the option of that name") from None
+
+
+def _filter(pairs: list[str]) -> dict[str, str]:
+    for pair in pairs:
+        if not pair.partition("=")[1]:
+            raise InputError(f"--filter '{plain(pair)}' is not KEY=VALUE")
+    return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
+
+
+def add_opensearch(verbs: Verbs) -> None:
+    """The verb and its options."""
+    help_text = "list the indexes that ragassay made on an OpenSearch server, or remove some"
+    verb = add_verb(verbs, "opensearch", help_text, run_opensearch)
+    verb.add_argument("action", choices=["list", "remove"], help="what to do")
+    verb.add_argument("--index", action="append", default=[], metavar="NAME", help="with remove: which; repeatable")
+    verb.add_argument("--old", action="store_true", help="with remove: each that another index took the alias from")
+    add_server(verb)
+
+
+def run_opensearch(options: argparse.Namespace) -> int:
+    """List the indexes of ours on a server, or remove those named and, with --old, those without an alias."""
+    from ragassay.retrieval.opensearch.client import connect
+    from ragassay.retrieval.opensearch.index import kept_indexes, remove_indexes
+
+    server = connect(options.url, server_settings(options))
+    if options.action == "list":
+        if options.index or options.old:
+            raise InputError("`ragassay opensearch list` takes no --index and no --old")
+        for entry in kept_indexes(server):
+            print(plain(_line(entry.index, entry.about, entry.aliases, entry.size_bytes)))
+        return 0
+    if not options.index and not options.old:
+        raise InputError("nothing to remove", remedy="give --index NAME (see `ragassay opensearch list`) or --old")
+    for name in remove_indexes(server, options.index, old=options.old):
+        print(f"removed {plain(name)}")
+    return 0
+
+
+def _line(index: str, about: object, aliases: tuple[str, ...], size_bytes: int | None) -> str:
+    from ragassay.retrieval.opensearch.about import About
+
+    size = f"{size_bytes / 1e6:.1f} MB" if size_bytes is not None else "size unknown"
+    if not isinstance(about, About):
+        return f"{index}: {size}, without a description"
+    state = "complete" if about.complete else "incomplete"
+    holds = f"{about.n_passages} passages, {about.language}, {about.embedding or 'no vectors'}"
+    return f"{index}: {holds}, {size}, {state}, " + (f"alias {', '.join(aliases)}" if aliases else "no alias")
+
+
+if TYPE_CHECKING:
+    from ragassay.retrieval.opensearch.engine import Engine
+    from ragassay.retrieval.rankers.bm25 import Lexical
+
+_QUERIES = "queries.jsonl (BEIR), lines of id, tab and text, or TREC topics (<top>)"
+
+
+def add_search(verbs: Verbs) -> None:
+    """The verb and its options."""
+    verb = add_verb(
+        verbs,
+        "search",
+        "rank the passages of a BEIR folder or a TREC collection for queries, into a TREC run",
+        run_search,
+    )
+    verb.add_argument(
+        "--corpus",
+        type=path_of,
+        required=True,
+        metavar="FILE",
+        help="corpus.jsonl (BEIR), or a TREC collection (<DOC>)",
+    )
+    verb.add_argument("--queries", type=path_of, required=True, metavar="FILE", help=_QUERIES)
+    verb.add_argument(
+        "--topic-field",
+        action="append",
+        choices=["title", "desc", "narr"],
+        help="what of a TREC topic is asked; may be repeated; default: title",
+    )
+    verb.add_argument("--retriever", choices=["bm25", "knn", "hybrid"], default="bm25", help="default: bm25")
+    verb.add_argument("--embedding", default="all-MiniLM-L6-v2", metavar="MODEL", help="default: all-MiniLM-L6-v2")
+    verb.add_argument(
+        "--embedding-backend",
+        choices=["auto", "torch", "onnx", "onnx-int8"],
+        default="auto",
+        help="what runs the embedding model; default: auto, ONNX Runtime on a processor where it is installed",
+    )
+    verb.add_argument(
+        "--bm25",
+        choices=["bm25s", "lucene", "rank-bm25"],
+        default="bm25s",
+        help="lucene: bm25s with lengths rounded as in Lucene's index; default: bm25s",
+    )
+    verb.add_argument("--k1", type=float, metavar="X", help="of BM25; default: 1.2")
+    verb.add_argument("--b", type=float, metavar="X", help="of BM25; default: 0.75")
+    verb.add_argument("--language", default="en", help="of stop words and stemming; default: en")
+    verb.add_argument(
+        "--analyzer",
+        choices=["by-language", "lucene-english"],
+        help="of BM25: ours, or Lucene's EnglishAnalyzer to the letter; default: by-language",
+    )
+    verb.add_argument(
+        "--stop-words", type=path_of, metavar="FILE", help="of BM25: these, one a line, in place of its own"
+    )
+    verb.add_argument("--rrf-k", type=int, default=60, metavar="N", help="of the hybrid's fusion; default: 60")
+    verb.add_argument("--k", type=int, default=100, metavar="N", help="passages a query; default: 100")
+    verb.add_argument(
+        "--cache", type=path_of, metavar="DIR", help="where embeddings are kept; default: embeddings beside the run"
+    )
+    verb.add_argument("--no-cache", action="store_true", help="keep no embeddings")
+    verb.add_argument("--out", type=path_of, required=True, metavar="RUN", help="the TREC run to write")
+    verb.add_argument("--engine", choices=["embedded", "opensearch"], default="embedded", help="default: embedded")
+    server = verb.add_argument_group("with --engine opensearch")
+    add_server(server)
+    server.add_argument("--index", dest="index_name", metavar="NAME", help="search this one; nothing is indexed")
+    server.add_argument("--hybrid", choices=["ours", "server"], help="who fuses; default: ours")
+    server.add_argument("--knn-engine", choices=["lucene", "faiss"], help="of a new index; default: lucene")
+    server.add_argument("--ef-search", type=int, metavar="N", help="candidates of HNSW; default: 100")
+    server.add_argument(
+        "--filter", action="append", metavar="KEY=VALUE", help="only passages with this metadata; may be repeated"
+    )
+
+
+def run_search(options: argparse.Namespace) -> int:
+    """Rank a BEIR folder's passages for its queries into a TREC run."""
+    from ragassay.progress import StderrProgress, counter
+    from ragassay.retrieval.search import search_files
+
+    engine = _engine(options)
+    if options.k < 1:
+        raise InputError(f"--k is {options.k}, it must be at least 1")
+    n_queries = search_files(
+        options.corpus,
+        options.queries,
+        options.retriever,
+        embedding=options.embedding,
+        backend=options.embedding_backend,
+        k=options.k,
+        out=options.out,
+        language=options.language,
+        bm25=options.bm25,
+        rrf_k=options.rrf_k,
+        lexical=_lexical(options),
+        topic_fields=options.topic_field or ["title"],
+        cache=_cache(options),
+        progress=counter(StderrProgress(), "texts embedded" if engine is None else "passages indexed"),
+        engine=engine,
+    )
+    print(f"{options.out}: {n_queries} queries")
+    return 0
+
+
+def _lexical(options: argparse.Namespace) -> Lexical:
+    from ragassay.retrieval.rankers.bm25 import Lexical
+
+    given = {name: getattr(options, name) for name in ("analyzer", "stop_words", "k1", "b")}
+    return Lexical(**{name: value for name, value in given.items() if value is not None})
+
+
+def _cache(options: argparse.Namespace) -> Path | None:
+    """Where embeddings are kept: beside the run, unless that is no file. Raises InputError."""
+    if options.no_cache and options.cache:
+        raise InputError("--no-cache goes without --cache")
+    if options.no_cache or (options.cache is None and options.out.exists() and not options.out.is_file()):
+        return None
+    return Path(options.cache or options.out.parent / "embeddings")
+
+
+def _engine(options: argparse.Namespace) -> Engine | None:
+    """The OpenSearch server that the options name; None for the embedded engine. Raises InputError."""
+    from ragassay.retrieval.opensearch.engine import Engine
+
+    if options.engine == "opensearch":
+        _refuse(options, f"--bm25 {options.bm25} is", options.bm25 != "bm25s", "embedded")
+        for name in ("analyzer", "stop_words", "k1", "b"):
+            _refuse(options, f"--{name.replace('_', '-')} is", getattr(options, name) is not None, "embedded")
+        rejected = options.out.with_name(f"{options.out.name}.rejected.jsonl")
+        return Engine(options.url, server_settings(options), options.corpus.resolve().parent.name, rejected)
+    for name in ("url", "index_name", "hybrid", "knn_engine", "ef_search", "filter", "aws_region"):
+        option = "--" + name.removesuffix("_name").replace("_", "-")
+        _refuse(options, f"{option} is", getattr(options, name) is not None, "opensearch")
+    return None
+
+
+def _refuse(options: argparse.Namespace, what: str, given: bool, engine: str) -> None:
+    if given:
+        raise InputError(f"{what} for --engine {engine}, and the engine is {options.engine}")

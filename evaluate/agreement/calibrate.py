@@ -1,0 +1,341 @@
+"""What `ragassay calibrate` says: thresholds chosen on one half of people's labels, told by the other half."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from ragassay.arrays import Floats, Truths
+from ragassay.records import Figure, Record
+
+from ..inputs.clusters import Clusters, clusters_of_rows
+from ..statistics.clustered import NO_SPREAD, interval
+from ..statistics.resamples import rounded
+from .coefficients import balanced_accuracy, crosstab, detection_shares, from_zero, kappa
+from .estimates import Ends, Found, Sample, Statistic, perfect_interval
+from .scored import Scored
+
+# Agreement near 1, and that of rare labels, is skewed and its bootstrap too narrow, which is why each figure has an
+# interval of its own making (`evaluate.agreement.interval`); the bootstrap of their difference would lose that again.
+# So the two intervals are joined by the method of variance estimates recovery with the correlation of the two (Zou,
+# Psychological Methods 12(4), 2007: dependent correlations), which the bootstrap does tell.
+
+
+def paired_difference(after: Figure, before: Figure, replicates: tuple[Floats, Floats]) -> Figure:
+    """after - before; replicates: of both, under the same draws of clusters. No interval where one of them has none.
+
+    With values a and b, ends (la, ua) and (lb, ub), and their correlation r:
+    low = a - b - sqrt((a - la)^2 - 2 r (a - la)(ub - b) + (ub - b)^2), high likewise with the other ends.
+    """
+    if after.value is None or before.value is None:
+        return Figure(value=None, n=after.n, n_failed=after.n_failed)
+    value = after.value - before.value
+    ends: Ends = (None, None)
+    if None not in (after.ci_low, after.ci_high, before.ci_low, before.ci_high):
+        (below_a, above_a), (below_b, above_b) = _reaches(after), _reaches(before)
+        r = _correlation(*replicates)
+        ends = value - _joined(below_a, above_b, r), value + _joined(above_a, below_b, r)
+    return rounded(value, after.n, after.n_failed, *ends)
+
+
+def _reaches(figure: Figure) -> tuple[float, float]:
+    """How far the ends lie below and above the value."""
+    value = figure.value or 0.0
+    return value - (figure.ci_low or 0.0), (figure.ci_high or 0.0) - value
+
+
+def _joined(one: float, other: float, r: float) -> float:
+    return sqrt(max(0.0, one**2 - 2 * r * one * other + other**2))
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    """Over the replicates in which both are defined; 0 where either does not vary, which is the wider interval."""
+    known = np.isfinite(one) & np.isfinite(other)
+    if known.sum() < 2 or min(one[known].std(), other[known].std()) < NO_SPREAD:
+        return 0.0
+    return float(np.corrcoef(one[known], other[known])[0, 1])
+
+
+# A threshold looks better on the labels it was chosen from than it is. So labels are divided in two halves, by whole
+# clusters and without a look at what they say: on one it is chosen, on the other it is told what it is worth.
+
+Aim = Literal["kappa", "balanced_accuracy"]
+AIMS: Mapping[Aim, Statistic] = {"kappa": kappa, "balanced_accuracy": balanced_accuracy}
+"""What a threshold is chosen for. Kappa heeds how common a yes is, balanced accuracy does not."""
+
+_DIGITS = 6
+"""Scores that are alike to so many are not told apart."""
+
+
+def choosing_half(clusters: Sequence[str], seed: int) -> Truths:
+    """(rows,): which rows the threshold is chosen on; whole clusters, in random order, each to the smaller half."""
+    sizes = Counter(clusters)
+    order = sorted(sizes)
+    random.Random(f"{seed}:calibrate").shuffle(order)
+    chosen: set[str] = set()
+    balance = 0
+    for name in order:
+        if balance <= 0:
+            chosen.add(name)
+        balance += sizes[name] if name in chosen else -sizes[name]
+    return np.array([name in chosen for name in clusters], dtype=bool)
+
+
+def reaches(scores: Floats, threshold: float) -> Truths:
+    """Which scores are a yes: those of at least `threshold`, to nine digits, as the judges themselves read it."""
+    return np.asarray(np.round(scores - threshold, 9) >= 0)
+
+
+def cuts(scores: Floats, whole: bool) -> list[float]:
+    """The thresholds that tell some of `scores` from others, rising.
+
+    whole: scores are labels, and a threshold is the lowest label that counts. Else one between each two neighbours,
+    with as few digits as lie between them.
+    """
+    values: list[float] = np.unique(np.round(scores, _DIGITS)).tolist()
+    return values[1:] if whole else [_between(low, high) for low, high in pairwise(values)]
+
+
+def _between(low: float, high: float) -> float:
+    rounds = (round((low + high) / 2, digits) for digits in range(1, _DIGITS + 2))
+    return next(value for value in rounds if low < value < high)
+
+
+def best_threshold(people: Truths, scores: Floats, now: Truths, whole: bool, aim: Aim) -> float | None:
+    """The cut on which judge and people agree most, all (rows,); None where none does better than `now`.
+
+    Of several that do equally well the middle one. people, now: yes or no, by people and by the judge as it is.
+    """
+    known = cuts(scores, whole)
+    rounded = np.round(scores, _DIGITS)
+    said_yes = [_at_least(rounded[side], known) for side in (~people, people)]
+    now_yes = [float((now & side).sum()) for side in (~people, people)]
+    false_yes, true_yes = (np.append(first, rest) for first, rest in zip(now_yes, said_yes, strict=True))
+    n_yes = float(people.sum())
+    worth = _worth(np.stack([len(people) - n_yes - false_yes, false_yes, n_yes - true_yes, true_yes], axis=1), aim)
+    if not known or worth[1:].max() <= worth[0]:
+        return None
+    best = [cut for cut, value in zip(known, worth[1:].tolist(), strict=True) if value == worth[1:].max()]
+    return best[(len(best) - 1) // 2]
+
+
+def _at_least(scores: Floats, thresholds: Sequence[float]) -> Floats:
+    """(thresholds,): how many scores reach each."""
+    below = np.searchsorted(np.sort(scores), np.array(thresholds), side="left")
+    return np.asarray(len(scores) - below, dtype=np.float64)
+
+
+def _worth(cells: Floats, aim: Aim) -> Floats:
+    """(thresholds,): what the thresholds are chosen for, undefined as the least.
+
+    cells: (thresholds, 4), how often people's and the judge's said no and no, no and yes, yes and no, yes and yes.
+    """
+    table = crosstab([0, 0, 1, 1], [0, 1, 0, 1], np.zeros(4, dtype=np.intp), 2)
+    found = AIMS[aim](table, cells)
+    known: Floats = np.where(np.isnan(found), -np.inf, found)
+    return known.round(9)
+
+
+FEWEST_LABELS = 10
+"""Of people's yes, and of their no, on each half, with a number of the judge's beside each."""
+FEWEST_CLUSTERS = 5
+"""Queries (or sections) on each half: with fewer, no spread between them can be told."""
+SHARES = ("precision", "recall")
+NONE_BETTER = "no threshold does better on the half to choose on than the judge does at present"
+_ONE_KIND = "people's labels here are all yes or all no, or so are the judge's"
+
+
+class Half(Record):
+    """Of people's labels: `n` of them have the judge's number, `n_yes` of these are a yes; of n_failed it failed."""
+
+    n: int
+    n_failed: int
+    n_yes: int
+    n_clusters: int
+
+
+class Calibration(Record):
+    """One judge's threshold on one criterion.
+
+    on: what it is put on. relevant: which of people's labels are a yes. present: the threshold so far, None where
+    labels are read that no threshold made. threshold: the one that did best on `chosen_on`, None where none was chosen
+    (`note` says why). before, after: the judge as it is and by that threshold, both on `reported_on`; difference: after
+    less before, paired. aim: what was made as large as it gets. gain: whether its difference is above 0 beyond noise
+    (the interval), None where none was chosen. setting: the line for `[judge]`, None where no setting holds it.
+    undefined: why a figure has no value.
+    """
+
+    file: str
+    criterion: str
+    judge: str
+    on: str
+    relevant: str
+    present: float | None
+    threshold: float | None = None
+    aim: Aim
+    chosen_on: Half
+    reported_on: Half
+    before: dict[str, Figure] = Field(default_factory=dict)
+    after: dict[str, Figure] = Field(default_factory=dict)
+    difference: dict[str, Figure] = Field(default_factory=dict)
+    undefined: dict[str, str] = Field(default_factory=dict)
+    gain: bool | None = None
+    setting: str | None = None
+    note: str | None = None
+    bootstrap: int
+    seed: int
+    confidence: float = 0.95
+
+
+def advice(found: Calibration) -> str:
+    """What to do, in a sentence: take the threshold, with the line that sets it, or keep what there is."""
+    kept = "as it is" if found.present is None else f"{found.present:g}"
+    if found.threshold is None:
+        return f"{found.note}: keep {kept}"
+    gap = found.difference[found.aim]
+    ends = "no interval" if gap.ci_low is None else f"{gap.ci_low:.3f} to {gap.ci_high:.3f}"
+    worth = f"{found.aim.replace('_', ' ')} by {gap.value or 0:+.3f} ({ends}, n {gap.n}, failed {gap.n_failed})"
+    if not found.gain:
+        return f"from {found.threshold:.10g} on changes {worth}, which is not a gain beyond noise: keep {kept}"
+    where = f"write `[judge] {found.setting}`" if found.setting else "read the records by it, no setting holds it"
+    return f"from {found.threshold:.10g} on raises {worth}, beyond noise: {where}"
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The rows of one half that have the judge's number, as arrays (rows,); of n_failed more it failed."""
+
+    people: Truths
+    now: Truths
+    scores: Floats
+    clusters: Clusters
+    n_failed: int
+
+    def half(self) -> Half:
+        n, n_yes = len(self.people), int(self.people.sum())
+        return Half(n=n, n_failed=self.n_failed, n_yes=n_yes, n_clusters=len(self.clusters.names))
+
+    def sample(self, yes: Truths, bootstrap: int, seed: int) -> Sample:
+        """People's and the judge's yes with the draws of their clusters, which are the same for any `yes`."""
+        table = crosstab(self.people.astype(np.intp), yes.astype(np.intp), self.clusters.numbers, 2)
+        return Sample.of_pairs(table, bootstrap, seed)
+
+
+def calibrate(scored: Scored, *, aim: Aim = "kappa", bootstrap: int = 1000, seed: int = 7) -> Calibration:
+    """A threshold from one half of the rows, and what it is worth on the other half.
+
+    Where a half has fewer than `FEWEST_LABELS` of people's yes or no, or `FEWEST_CLUSTERS`, nothing is chosen; what the
+    judge is worth as it is stands all the same.
+    """
+    on = choosing_half(scored.clusters, seed)
+    chosen_on, reported_on = _side(scored, on), _side(scored, ~on)
+    note = _too_few(chosen_on.half(), reported_on.half())
+    threshold = None
+    if note is None:
+        threshold = best_threshold(chosen_on.people, chosen_on.scores, chosen_on.now, scored.whole, aim)
+        note = NONE_BETTER if threshold is None else None
+    before = _found(reported_on, reported_on.now, bootstrap, seed)
+    found = Calibration(
+        file=scored.file,
+        criterion=scored.criterion,
+        judge=scored.judge,
+        on=scored.on,
+        relevant=scored.relevant,
+        present=scored.present,
+        aim=aim,
+        chosen_on=chosen_on.half(),
+        reported_on=reported_on.half(),
+        before=before.figures,
+        undefined={f"before {name}": why for name, why in before.undefined.items()},
+        note=note,
+        bootstrap=bootstrap,
+        seed=seed,
+    )
+    return found if threshold is None else _reported(found, reported_on, threshold, scored.setting)
+
+
+def _side(scored: Scored, which: Truths) -> _Side:
+    rows = np.flatnonzero(which).tolist()
+    known = [
+        (row, now, score)
+        for row in rows
+        if (now := scored.now[row]) is not None and (score := scored.score[row]) is not None
+    ]
+    return _Side(
+        np.array([scored.people[row] for row, _, _ in known], dtype=bool),
+        np.array([now for _, now, _ in known], dtype=bool),
+        np.array([score for _, _, score in known], dtype=np.float64),
+        clusters_of_rows([scored.clusters[row] for row, _, _ in known]),
+        len(rows) - len(known),
+    )
+
+
+def _too_few(*halves: Half) -> str | None:
+    for half, use in zip(halves, ("choose", "report"), strict=True):
+        n_no = half.n - half.n_yes
+        if min(half.n_yes, n_no) < FEWEST_LABELS or half.n_clusters < FEWEST_CLUSTERS:
+            there = f"{half.n_yes} yes and {n_no} no of people's on {half.n_clusters} queries or sections"
+            needed = f"{FEWEST_LABELS} of each on {FEWEST_CLUSTERS}"
+            return f"too few labels to choose a threshold: the half to {use} on has {there}, {needed} are needed"
+    return None
+
+
+def _reported(found: Calibration, side: _Side, threshold: float, setting: str | None) -> Calibration:
+    """The same with the threshold, and what it is worth on the half that it was not chosen on."""
+    yes = reaches(side.scores, threshold)
+    after = _found(side, yes, found.bootstrap, found.seed)
+    difference = {name: _difference(side, yes, name, found, after) for name in AIMS}
+    low = difference[found.aim].ci_low
+    return found.model_copy(
+        update={
+            "threshold": threshold,
+            "after": after.figures,
+            "difference": difference,
+            "undefined": found.undefined | {f"after {name}": why for name, why in after.undefined.items()},
+            "gain": low is not None and low > 0,
+            "setting": None if setting is None else f"{setting} = {threshold:.10g}",
+        }
+    )
+
+
+def _found(side: _Side, yes: Truths, bootstrap: int, seed: int) -> Found:
+    """Kappa and balanced accuracy of yes and no, precision and recall of yes."""
+    found = Found(len(side.people), side.n_failed)
+    shares = [share for share in detection_shares(side.people, yes) if share.name in SHARES]
+    if not found.n:
+        for name in (*AIMS, *SHARES):
+            found.leave_out(name, "nothing has both a label of people's and the judge's")
+        return found
+    sample = side.sample(yes, bootstrap, seed)
+    for name, statistic in AIMS.items():
+        sample.figure(found, name, statistic, _ONE_KIND)
+    found.figures["balanced_accuracy"] = from_zero(found.figures["balanced_accuracy"])
+    for share in shares:
+        if share.counts.any():
+            value, low, high = interval(share.values, share.counts, side.clusters, (0.0, 1.0))
+            found.put(share.name, value, (low, high), share.empty)
+        else:
+            found.leave_out(share.name, share.empty)
+    return found
+
+
+def _difference(side: _Side, yes: Truths, name: Aim, found: Calibration, after: Found) -> Figure:
+    """After less before on the same rows.
+
+    Where every row is read as before, rows that are read otherwise have at most the share of `perfect_interval`.
+    """
+    old, new = (side.sample(said, found.bootstrap, found.seed) for said in (side.now, yes))
+    if (yes == side.now).all():
+        low, _ = perfect_interval(side.clusters.sizes, old.chance())
+        ends = (None, None) if low is None else (low - 1, 1 - low)
+        return rounded(0.0, len(yes), side.n_failed, *ends)
+    replicates = (new.every(AIMS[name])[1], old.every(AIMS[name])[1])
+    return paired_difference(after.figures[name], found.before[name], replicates)

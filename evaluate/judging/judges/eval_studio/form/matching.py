@@ -1,0 +1,311 @@
+"""Text matching: whether the answer and the retrieved context fulfil a condition of the query's own.
+
+`metadata.conditions` of the query is a condition for both, or a table with one for the `answer`, the `context` or each:
+quoted literals (case sensitive) and `regexp{…}`, joined by AND, OR, NOT and parentheses (`condition.py`). The context
+is all retrieved passages, an empty line between two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from ragassay.errors import InputError, MissingExtra
+from ragassay.records import Assessment, Query
+from ragassay.text import plain
+
+from ....engine.cases import AnswerCase
+from ....engine.evaluator import Criterion, Evaluator, check_passages, records
+
+
+class PatternError(ValueError):
+    """Why RE2 cannot read a pattern."""
+
+
+@lru_cache(maxsize=1024)
+def compiled(pattern: str) -> Any:
+    """The pattern, ready to search with. Raises PatternError; MissingExtra where google-re2 is not installed."""
+    re2 = library()
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        said = error.args[0]
+        reason = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        raise PatternError(f"RE2 cannot read the pattern: {reason}") from None
+
+
+def found(pattern: str, text: str) -> bool:
+    """Whether it stands anywhere in the text; what is no valid Unicode there reads as a question mark."""
+    return compiled(pattern).search(text.encode("utf-8", "replace").decode()) is not None
+
+
+def library() -> Any:
+    """google-re2. Raises MissingExtra."""
+    try:
+        import re2
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"patterns need {error.name}, which", "evaluators") from None
+    return re2
+
+
+#     condition = both { "OR" both }
+#     both      = one { "AND" one }
+#     one       = { "NOT" } ( "(" condition ")" | literal | regexp )
+#     literal   = "…" or '…', with a backslash before a quotation mark or a backslash of its own
+#     regexp    = "regexp{" pattern "}", braces in pairs or with a backslash before them
+# A literal holds where it stands in the text, case sensitive; a pattern where RE2 finds it anywhere. RE2 takes time
+# that grows with the text and not beyond, whatever the pattern, and knows no back references and no lookaround.
+
+LONGEST = 10_000
+DEEPEST = 50
+"""Of a condition: characters, and parentheses within one another."""
+
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", re.DOTALL)
+_WORD = re.compile(r"(AND|OR|NOT)\b|[()]")
+_SPACE = re.compile(r"\s*")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BEGINS = "regexp{"
+
+
+class ConditionError(ValueError):
+    """What is wrong with a condition, and at which character."""
+
+
+class Condition:
+    """Something that holds of a text or does not."""
+
+    def holds(self, text: str) -> bool:
+        """Whether it does."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Literal(Condition):
+    """Holds where the text stands in it."""
+
+    text: str
+
+    def holds(self, text: str) -> bool:
+        """Case sensitive."""
+        return self.text in text
+
+
+@dataclass(frozen=True)
+class Pattern(Condition):
+    """Holds where the pattern is found."""
+
+    pattern: str
+
+    def holds(self, text: str) -> bool:
+        """Anywhere in the text."""
+        return found(self.pattern, text)
+
+
+@dataclass(frozen=True)
+class Joined(Condition):
+    """All of its parts, or any."""
+
+    parts: tuple[Condition, ...]
+    every: bool
+
+    def holds(self, text: str) -> bool:
+        """From the left, as far as is needed."""
+        return (all if self.every else any)(part.holds(text) for part in self.parts)
+
+
+@dataclass(frozen=True)
+class Not(Condition):
+    """The contrary of another."""
+
+    part: Condition
+
+    def holds(self, text: str) -> bool:
+        """Where the other does not."""
+        return not self.part.holds(text)
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    value: Any
+    place: int
+
+
+def condition_of(text: str) -> Condition:
+    """Raises ConditionError, and MissingExtra where it has a pattern and google-re2 is not installed."""
+    if len(text) > LONGEST:
+        raise ConditionError(f"it has {len(text):,} characters, and at most {LONGEST:,} are taken")
+    reader = _Reader([*_tokens(text), _Token("end", None, len(text))])
+    whole = reader.condition(0)
+    reader.take("end")
+    return whole
+
+
+class _Reader:
+    """Recursive descent over the tokens."""
+
+    def __init__(self, tokens: list[_Token]) -> None:
+        self.tokens, self.at = tokens, 0
+
+    def condition(self, depth: int) -> Condition:
+        """What OR joins."""
+        return self.joined("OR", depth)
+
+    def joined(self, word: str, depth: int) -> Condition:
+        """One part, or several with the word between them; AND binds more closely than OR."""
+        parts: list[Condition] = []
+        while not parts or self.goes_on(word):
+            parts.append(self.joined("AND", depth) if word == "OR" else self.one(depth))
+        return parts[0] if len(parts) == 1 else Joined(tuple(parts), every=word == "AND")
+
+    def goes_on(self, word: str) -> bool:
+        """Step over the word where it comes next."""
+        comes = self.tokens[self.at].kind == word
+        self.at += comes
+        return comes
+
+    def one(self, depth: int) -> Condition:
+        """A literal, a pattern or something in parentheses, and whether it is denied."""
+        denied = False
+        while self.goes_on("NOT"):
+            denied = not denied
+        if self.goes_on("("):
+            if depth == DEEPEST:
+                raise ConditionError(f"more than {DEEPEST} parentheses stand within one another")
+            inner = self.condition(depth + 1)
+            self.take(")")
+        else:
+            inner = self.take("text").value
+        return Not(inner) if denied else inner
+
+    def take(self, kind: str) -> _Token:
+        """The next token, which must be of this kind."""
+        token = self.tokens[self.at]
+        if token.kind != kind:
+            wanted = {"text": 'a quoted text, regexp{…} or "("', ")": '")"', "end": "AND, OR or the end"}[kind]
+            raise ConditionError(f"at character {token.place + 1}: {wanted} is missing")
+        self.at += 1
+        return token
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    at = _SPACE.match(text).end()  # type: ignore[union-attr]
+    while at < len(text):
+        token, end = _token(text, at)
+        yield token
+        at = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+
+
+def _token(text: str, at: int) -> tuple[_Token, int]:
+    if word := _WORD.match(text, at):
+        return _Token(word[0], None, at), word.end()
+    if quoted := _QUOTED.match(text, at):
+        inside = re.sub(r"\\([\"'\\])", r"\1", quoted[0][1:-1])
+        if not inside:
+            raise ConditionError(f"at character {at + 1}: an empty text stands in every text")
+        return _Token("text", Literal(inside), at), quoted.end()
+    if text.startswith(_BEGINS, at):
+        end = _closing(text, at + len(_BEGINS))
+        return _Token("text", _pattern(text[at + len(_BEGINS) : end], at), at), end + 1
+    raise ConditionError(f"at character {at + 1}: neither AND, OR, NOT, a parenthesis, a quoted text nor regexp{{…}}")
+
+
+def _closing(text: str, at: int) -> int:
+    """The place of the brace that closes the one before `at`."""
+    open_braces = 1
+    for brace in _BRACE.finditer(text, at):
+        open_braces += {"{": 1, "}": -1}.get(brace[0], 0)
+        if not open_braces:
+            return brace.start()
+    raise ConditionError(f"at character {at - len(_BEGINS) + 1}: regexp{{ has no closing brace")
+
+
+def _pattern(pattern: str, at: int) -> Condition:
+    try:
+        compiled(pattern)
+    except PatternError as error:
+        raise ConditionError(f"at character {at + 1}: {error}") from None
+    return Pattern(pattern)
+
+
+def context_of(case: AnswerCase) -> str | None:
+    """The texts of the passages, an empty line between two; None where the agent retrieved nothing.
+
+    Raises JudgeFailed where the texts are not at hand.
+    """
+    check_passages(case)
+    return "\n\n".join(passage.text for passage in case.passages) if case.passages else None
+
+
+_OF = {"text_matching": "answer", "text_matching_context": "context"}
+_REMEDY = 'write it as "\\"a text\\" AND NOT regexp{a pattern}", or as a table of answer and context'
+
+
+class TextMatching(Evaluator):
+    """Holds answer and context against the query's condition."""
+
+    name = "text_matching"
+    family = "eval-studio-form"
+    about = "whether answer and context hold the texts and patterns that the query's condition asks for; asks no model"
+    needs = ("conditions",)
+    calls = 0.0
+    reads = ("conditions", "answer", "context")
+    may_lack = ("context",)
+    asks = "nothing"
+    source = "H2O Eval Studio, text matching"
+    tags = ("valid and reliable", "outcomes analysis")
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Of the answer and of the context, 1 where the condition holds, else 0."""
+        return tuple(Criterion(name, threshold=0.5) for name in _OF)
+
+    @property
+    def judge(self) -> str:
+        """The condition: nobody judges."""
+        return "conditions"
+
+    def check_at_hand(self) -> None:
+        """Raises MissingExtra."""
+        library()
+
+    def check_query(self, query: Query) -> None:
+        """Raises InputError where a condition that the query brings along cannot be read, and MissingExtra."""
+        _conditions(query)
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """A record of each; an error where there is no condition for it, or no context."""
+        texts = {"answer": case.text, "context": context_of(case)}
+        values: dict[str, float | None] = dict.fromkeys(_OF)
+        none = dict.fromkeys(_OF, "the query has no condition for it")
+        for name, part in _OF.items():
+            condition = _conditions(case.query).get(part)
+            if condition is not None and (text := texts[part]) is not None:
+                values[name] = float(condition.holds(text))
+            elif condition is not None:
+                none[name] = "the agent retrieved nothing"
+        return records(self, case, values, none)
+
+
+def _conditions(query: Query) -> Mapping[str, Condition]:
+    """By what it is a condition for. Raises InputError, naming the query, where one cannot be read."""
+    given: Any = query.metadata["conditions"]
+    table = {"answer": given, "context": given} if isinstance(given, str) else given
+    known = isinstance(table, dict) and table and not table.keys() - {"answer", "context"}
+    if not known or not all(isinstance(one, str) for one in table.values()):
+        raise InputError(f"query '{plain(query.id)}': metadata.conditions is not a condition", remedy=_REMEDY)
+    try:
+        return {part: _read(text) for part, text in table.items()}
+    except ConditionError as error:
+        problem = f"query '{plain(query.id)}': metadata.conditions: {plain(str(error))}"
+        raise InputError(problem, remedy=_REMEDY) from None
+
+
+@lru_cache(maxsize=1024)
+def _read(text: str) -> Condition:
+    return condition_of(text)

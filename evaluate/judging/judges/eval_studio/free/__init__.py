@@ -1,1 +1,0 @@
-"""Evaluators that may look things up: a check of facts by a model with a search."""

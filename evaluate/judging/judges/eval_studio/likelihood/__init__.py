@@ -1,1 +1,0 @@
-"""Evaluators of how likely a language model finds an answer."""

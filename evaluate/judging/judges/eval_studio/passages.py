@@ -1,0 +1,300 @@
+"""Ragas score: the harmonic mean of faithfulness, answer relevancy, context precision and context recall.
+
+    4 / (1/F + 1/AR + 1/CP + 1/CR)
+
+H2O Eval Studio's "Ragas" evaluator, after Es et al. 2024 (arXiv:2309.15217). A part that is 0, or below it as a cosine
+may be, makes the score 0, the limit of the harmonic mean; a part without a value leaves it without one. The parts are
+asked exactly as the evaluators of their names ask, by what `[evaluate.settings]` sets of these, whether they judge by
+themselves or not; so beside them it costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
+from pathlib import Path
+from statistics import harmonic_mean
+from typing import ClassVar
+
+from pydantic import Field
+
+from ragassay.records import Assessment, Passage
+
+from ....texts.sentences import sentences
+from ...engine.cases import AnswerCase, Setup, expected_response
+from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, records, together
+from ...engine.question import Graded, JudgeFailed, LabelQuestion
+from ..eval_studio import H2O_PAGE, TAGS
+from .by_embedding import (
+    NO_YES,
+    THRESHOLD,
+    ByEmbedding,
+    SentenceOptions,
+    YesShare,
+    check_words,
+    checked_context,
+    checked_passages,
+    passage_sentences,
+    verdicts_on,
+)
+from .context import Faithfulness
+from .question import AnswerRelevancy
+
+# H2O Eval Studio's "context relevancy (soft recall and precision)" and "context mean reciprocal rank". The relevancy of
+# a passage p is that of its nearest sentence, r(p) = max over its sentences s of cosine(question, s), and
+#     soft_recall = max over p of r(p),   soft_precision = mean over p of r(p),
+#     context_mrr = 1 / rank of the first p with r(p) >= relevant_from, 0 where none of the first `depth` has that.
+# All are of one answer's passages, best first; the mean of the last over questions is the MRR. The expected response
+# has no part in them. Sentences of ten characters and fewer are left out, unless a passage has no others. There is no
+# value
+# where the agent retrieved nothing (the source has an MRR of 0), the question holds no words, or a passage does not.
+
+RECALL, PRECISION = "soft_recall", "soft_precision"
+
+
+class ByPassage(ByEmbedding):
+    """What both share: the relevancy of each passage."""
+
+    family = "eval-studio-passages"
+    reads = ("question", "context")
+    options_type = SentenceOptions
+    options: SentenceOptions
+
+    def passages(self, case: AnswerCase) -> Sequence[Passage]:
+        """Those that count, best first."""
+        return case.passages
+
+    def texts(self, case: AnswerCase) -> Sequence[str]:
+        """The question and the passages' sentences."""
+        return [case.query.text, *(one for passage in self.passages(case) for one in self._sentences(passage))]
+
+    def relevancies(self, case: AnswerCase) -> list[float]:
+        """r(p) of each passage that counts. Raises JudgeFailed where one has none."""
+        checked_passages(case)
+        check_words(case.query.text, "question")
+        return [self._relevancy(case, passage) for passage in self.passages(case)]
+
+    def _relevancy(self, case: AnswerCase, passage: Passage) -> float:
+        said = self._sentences(passage)
+        if not said:
+            raise JudgeFailed(f"{NO_VALUE}passage '{passage.id}' holds no words")
+        return max(score for score, _ in self.nearest(said, [case.query.text]))
+
+    def _sentences(self, passage: Passage) -> tuple[str, ...]:
+        return passage_sentences(passage.text, self.options.shortest)
+
+
+class ContextRelevancySoft(ByPassage):
+    """The highest and the mean relevancy of the passages."""
+
+    name = "context_relevancy_soft"
+    about = "how near the retrieved passages are to the question, by embeddings: the nearest, and on average"
+    source = f"{H2O_PAGE} (Context Relevancy, soft recall and precision)"
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The highest and the mean cosine."""
+        return tuple(Criterion(name, -1.0, 1.0, threshold=0.75) for name in (RECALL, PRECISION))
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """No requests. The first record's details have the relevancy of each passage."""
+        found = self.relevancies(case)
+        details = [{"passage": passage.id, "score": score} for passage, score in zip(case.passages, found, strict=True)]
+        return records(self, case, {RECALL: max(found), PRECISION: sum(found) / len(found)}, {}, details=details)
+
+
+class MrrOptions(SentenceOptions):
+    """`[evaluate.settings.context_mrr]`. relevant_from: a cosine; depth: how many passages are looked at."""
+
+    relevant_from: float = Field(0.7, ge=-1, le=1)
+    depth: int = Field(10, ge=1)
+
+
+class ContextMrr(ByPassage):
+    """How high up the first passage stands that is near the question."""
+
+    name = "context_mrr"
+    about = "the reciprocal rank of the first passage with a sentence near the question, by embeddings"
+    source = f"{H2O_PAGE} (Context Mean Reciprocal Rank)"
+    options_type = MrrOptions
+    options: MrrOptions
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """1 / rank, or 0."""
+        return (Criterion(self.name, threshold=0.75),)
+
+    def passages(self, case: AnswerCase) -> Sequence[Passage]:
+        """The first ones."""
+        return case.passages[: self.options.depth]
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """No requests. The details name the first relevant passage."""
+        for rank, score in enumerate(self.relevancies(case), 1):
+            if score >= self.options.relevant_from:
+                details = [{"passage": case.passages[rank - 1].id, "rank": rank, "score": score}]
+                return [self.assess(case, 1 / rank, details=details)]
+        return [self.assess(case, 0.0)]
+
+
+# Ragas' metrics of these names (explodinggradients/ragas; Es et al. 2024, arXiv:2309.15217, section 3, for relevancy),
+# which are H2O Eval Studio's. With v_k = 1 where the passage at rank k is of use for the expected response:
+# - context_precision = sum over k of v_k P@k / sum over k of v_k,    P@k = (v_1 + … + v_k) / k; 0 where none is of use;
+# - context_recall    = sentences of the expected response that the passages together support / all its sentences;
+# - context_relevancy = sentences of the passages that help to answer the question / all their sentences.
+# No value where nothing was retrieved or the context is empty. Requests on a passage name neither agent nor answer, so
+# that agents that retrieved the same pay for it once.
+
+FAMILY = "eval-studio-passages"
+PROMPTS = Path(__file__).parent / ("passages/prompts")
+
+
+class ContextPrecision(Evaluator):
+    """One request for each passage."""
+
+    name = "context_precision"
+    family = FAMILY
+    about = "whether the passages that are of use for the expected response stand first (mean P@k at their ranks)"
+    needs = ("expected_response",)
+    reads = ("question", "expected_response", "context")
+    source = f"{H2O_PAGE} (Context Precision)"
+    tags = TAGS
+    calls = 5.0
+    default_prompt: ClassVar = PROMPTS / "context_precision.md"
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The average precision, 0 to 1."""
+        return (Criterion(self.name, threshold=THRESHOLD),)
+
+    @cached_property
+    def asked(self) -> LabelQuestion:
+        """What is asked of a passage. Raises InputError where the prompt cannot be read."""
+        return LabelQuestion(self.prompt(), NO_YES, self.setup.mode, self.options.criteria, self.options.examples)
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """Whether each passage is of use, then the precision."""
+        passages, question = checked_context(case), self.asked
+        values = {"query": case.query, "expected_response": expected_response(case.query) or ""}
+        replies = yield [question.request(values | {"passage": passage}) for passage in passages]
+        grades: list[Graded] = []
+        errors: list[str] = []
+        for reply in replies:
+            try:
+                grades.append(question.read(reply))
+            except (JudgeFailed, ValueError) as error:
+                errors.append(str(error))
+        if errors:
+            raise JudgeFailed(f"{len(errors)} of {len(passages)} passages could not be judged: {errors[0]}")
+        value = average_precision([bool(grade.label) for grade in grades])
+        return [self.assess(case, value, details=[_detail(*pair) for pair in zip(passages, grades, strict=True)])]
+
+
+def average_precision(useful: Sequence[bool]) -> float:
+    """The mean of P@k over the ranks of what is of use; 0 where nothing is."""
+    at = [found / rank for rank, found in enumerate(accumulate(map(int, useful)), 1)]
+    return sum(p for p, one in zip(at, useful, strict=True) if one) / sum(useful) if any(useful) else 0.0
+
+
+def _detail(passage: Passage, grade: Graded) -> dict[str, object]:
+    more: dict[str, object] = {"reason": grade.reason, "probability": grade.probability}
+    kept = {name: value for name, value in more.items() if value is not None}
+    return {"passage": passage.id, "label": NO_YES[int(grade.label)], **kept}
+
+
+class ContextRecall(YesShare):
+    """One request for each ten sentences of the expected response."""
+
+    name = "context_recall"
+    family = FAMILY
+    about = "the share of the expected response's sentences that the passages support"
+    needs = ("expected_response",)
+    reads = ("question", "expected_response", "context")
+    source = f"{H2O_PAGE} (Context Recall)"
+    what = "sentences"
+    default_prompt: ClassVar = PROMPTS / "context_recall.md"
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """The verdicts on the sentences of the expected response."""
+        passages, expected = checked_context(case), expected_response(case.query) or ""
+        check_words(expected, "expected response")
+        texts = sentences(expected)
+        verdicts = yield from verdicts_on(self.question, [({"query": case.query, "passages": passages}, texts)])
+        return self.share(case, texts, verdicts)
+
+
+class ContextRelevancy(YesShare):
+    """One request for each ten sentences of a passage."""
+
+    name = "context_relevancy"
+    family = FAMILY
+    about = "the share of the passages' sentences that help to answer (context_relevance grades whole passages)"
+    reads = ("question", "context")
+    source = f"{H2O_PAGE} (Context Relevancy); arXiv:2309.15217"
+    what = "sentences"
+    calls = 5.0
+    default_prompt: ClassVar = PROMPTS / "context_relevancy.md"
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """The verdicts on the sentences of each passage."""
+        passages = checked_context(case)
+        check_words(" ".join(passage.text for passage in passages), "context")
+        cut = [(passage, sentences(passage.text)) for passage in passages]
+        groups = [({"query": case.query, "title": passage.title}, texts) for passage, texts in cut]
+        verdicts = yield from verdicts_on(self.question, groups)
+        return self.share(case, [text for _, texts in cut for text in texts], verdicts)
+
+
+class RagasScore(Evaluator):
+    """The requests of its four parts, side by side."""
+
+    name = "ragas_score"
+    family = "eval-studio-passages"
+    about = "the harmonic mean of faithfulness, answer_relevancy, context_precision and context_recall"
+    needs = ("expected_response",)
+    reads = ("question", "expected_response", "context", "answer")
+    source = f"{H2O_PAGE} (Ragas); arXiv:2309.15217"
+    tags = TAGS
+    calls = 9.0
+
+    made_of = (Faithfulness, AnswerRelevancy, ContextPrecision, ContextRecall)
+
+    def __init__(self, setup: Setup, options: Options | None = None, parts: Sequence[Evaluator] | None = None) -> None:
+        """parts: the four evaluators; without them, those of default settings."""
+        super().__init__(setup, options)
+        self.parts = tuple(parts) if parts is not None else tuple(kind(setup) for kind in self.made_of)
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """One, 0 to 1."""
+        return (Criterion(self.name, threshold=THRESHOLD),)
+
+    def check_at_hand(self) -> None:
+        """Raises InputError where a part lacks a model of its own."""
+        for part in self.parts:
+            part.check_at_hand()
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """All parts at once, then their harmonic mean."""
+        made = yield from together([_steps_of(part, case) for part in self.parts], "parts")
+        values = {
+            part.name: next(float(row.label) for row in rows if row.criterion == part.name and row.label is not None)
+            for part, rows in zip(self.parts, made, strict=True)
+        }
+        return self._row(case, values)
+
+    def _row(self, case: AnswerCase, values: Mapping[str, float]) -> list[Assessment]:
+        return [self.assess(case, harmonic(list(values.values())), details=[dict(values)])]
+
+
+def harmonic(values: list[float]) -> float:
+    """The harmonic mean; 0 as soon as a value is 0 or below."""
+    return harmonic_mean([max(0.0, value) for value in values])
+
+
+def _steps_of(part: Evaluator, case: AnswerCase) -> Steps:
+    """The steps of a part, also where it asks nothing or prepares its cases."""
+    part.prepare([case])
+    made = part.steps(case)
+    return (yield from made) if isinstance(made, Generator) else made

@@ -1,1 +1,0 @@
-"""Evaluators of what was retrieved, and scores made of others."""

@@ -1,1 +1,0 @@
-"""Evaluators of answers held against the question."""

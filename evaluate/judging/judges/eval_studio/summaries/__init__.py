@@ -1,1 +1,0 @@
-"""Evaluators of answers that sum up a text."""

@@ -1,0 +1,462 @@
+"""Semantic similarity: how near the answer is to the expected response, by embeddings or by a cross-encoder.
+
+H2O Eval Studio's "answer semantic similarity", which is Ragas': the cosine of both embeddings, -1 to 1, or what a
+cross-encoder for semantic similarity gives for the two, 0 to 1 (Risch et al. 2021, arXiv:2108.06130). There is no value
+where one of the texts holds no words, or where a cross-encoder would have to cut the pair off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, field_validator
+
+from ragassay.errors import MissingExtra
+from ragassay.models.encoders import check_encoder
+from ragassay.records import Assessment, Query
+
+from ....texts.by_model import CrossEncoder, Pair, Source, load_cross_encoder
+from ....texts.overlap import ROUGES, Words, check_at_hand, rouge
+from ....texts.sentences import n_tokens
+from ...engine.cases import AnswerCase, expected_response
+from ...engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, records
+from ...engine.question import JudgeFailed
+from ..eval_studio import H2O_PAGE, TAGS
+from ..factual import FactualCorrectness, FactualOptions
+from ..pointwise import GoldenSimilarity
+from .by_embedding import (
+    THRESHOLD,
+    ByEmbedding,
+    EmbeddingOptions,
+    SentenceOptions,
+    answer_sentences,
+    check_words,
+    checked_answer,
+    has_words,
+)
+
+# H2O Eval Studio's "answer correctness", which is Ragas' (`_answer_correctness.py` in explodinggradients/ragas):
+#     correctness = 0.75 F1 + 0.25 similarity,    F1 = TP / (TP + 0.5 (FP + FN))
+# TP are the answer's claims that the expected response entails, FP its other claims, FN the expected response's claims
+# that the answer does not entail. The similarity is golden_similarity's cosine, a negative one taken as 0. Claims and
+# verdicts are asked for as factual_correctness does, so that both cost one of them. An answer that claims nothing has
+# F1 = 0; there is no value where the answer holds no words, or the expected response makes no claim.
+
+Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class AnswerCorrectnessOptions(FactualOptions):
+    """weights: of the claims' F1 and of the similarity; their mean is taken by them, whatever their sum."""
+
+    weights: tuple[Weight, Weight] = (0.75, 0.25)
+
+    @field_validator("weights")
+    @classmethod
+    def _some(cls, weights: tuple[float, float]) -> tuple[float, float]:
+        if sum(weights) == 0:
+            raise ValueError("weights are both 0")
+        return weights
+
+
+class AnswerCorrectnessClaims(Evaluator):
+    """factual_correctness's requests, then the embeddings of the two texts."""
+
+    name = "answer_correctness_claims"
+    family = "eval-studio-truth"
+    about = "0.75 F1 of claims + 0.25 similarity to the expected response (answer_correctness is the pointwise judge's)"
+    needs = ("expected_response",)
+    reads = ("question", "expected_response", "answer")
+    source = f"{H2O_PAGE} (Answer Correctness)"
+    tags = TAGS
+    calls = 6.0
+    options_type = AnswerCorrectnessOptions
+    options: AnswerCorrectnessOptions
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """One, 0 to 1."""
+        return (Criterion(self.name, threshold=THRESHOLD),)
+
+    @cached_property
+    def factual(self) -> FactualCorrectness:
+        """Whose claims and verdicts are counted."""
+        return FactualCorrectness(self.setup, self.options)
+
+    @cached_property
+    def similarity(self) -> GoldenSimilarity:
+        """Whose cosine is taken."""
+        return GoldenSimilarity(self.setup)
+
+    def check_at_hand(self) -> None:
+        """Raises InputError where there is no embedding model and the similarity counts."""
+        if self.options.weights[1]:
+            check_encoder(self.setup.embedding, self.name)
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """The claims of both texts, the verdicts, then the similarity."""
+        check_words(case.text, "answer")
+        rows = yield from self.factual.steps(case)
+        claims = rows[0].details
+        if not any(claim["of"] == "expected_response" for claim in claims):
+            raise JudgeFailed(f"{NO_VALUE}the expected response makes no claim")
+        parts = (claims_f1(claims), self._cosine(case))
+        value = sum(w * part for w, part in zip(self.options.weights, parts, strict=True)) / sum(self.options.weights)
+        return [self.assess(case, value, details=[{"f1": parts[0], "similarity": parts[1]}, *claims])]
+
+    def _cosine(self, case: AnswerCase) -> float:
+        if not self.options.weights[1]:
+            return 0.0
+        self.similarity.prepare([case])
+        try:
+            (row,) = self.similarity.steps(case)
+        except ValueError as error:
+            raise JudgeFailed(f"{NO_VALUE}{error}") from None
+        if row.label is None:
+            raise JudgeFailed(str(row.error))
+        return max(0.0, row.label)
+
+
+def claims_f1(claims: Sequence[Mapping[str, Any]]) -> float:
+    """TP / (TP + 0.5 (FP + FN)) of claims with `of` and `label`, at least one of them."""
+    true = sum(one["of"] == "answer" and one["label"] == "entailed" for one in claims)
+    false = sum(one["of"] == "answer" and one["label"] != "entailed" for one in claims)
+    missed = sum(one["of"] == "expected_response" and one["label"] != "entailed" for one in claims)
+    return true / (true + 0.5 * (false + missed)) if true else 0.0
+
+
+MOST = 100
+
+
+def references(query: Query) -> list[str]:
+    """The lines of `metadata.expected_response` that are not blank, each once; empty where there are none.
+
+    Raises JudgeFailed for more than 100 of them.
+    """
+    lines = (expected_response(query) or "").splitlines()
+    found = list(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if len(found) > MOST:
+        raise JudgeFailed(f"no value: the expected response has {len(found):,} lines, and at most {MOST} are compared")
+    return found
+
+
+# Each is sacrebleu's sentence BLEU with as many n-grams as its number, exponential smoothing and effective order, as
+# sacrebleu advises for sentences: orders that a short answer has no n-gram of are left out. On 0 to 1, where sacrebleu
+# has 0 to 100. Every line of `metadata.expected_response` is a reference of its own.
+
+ORDERS = (1, 2, 3, 4)
+_HIGHEST = 100.0
+
+
+class BleuOptions(Options):
+    """tokenize: sacrebleu's tokenizer; "char" or "zh" for what is written without spaces, "intl" for Unicode marks."""
+
+    tokenize: Literal["13a", "intl", "char", "zh", "none"] = "13a"
+
+
+class Bleu(Evaluator):
+    """Counts the n-grams that an answer shares with the expected response. No model is asked."""
+
+    name = "bleu"
+    family = "eval-studio-truth"
+    about = "the n-grams that the answer shares with the expected response, n up to 1, 2, 3 and 4; asks no model"
+    needs = ("expected_response",)
+    calls = 0.0
+    reads = ("expected_response", "answer")
+    asks = "nothing"
+    source = "H2O Eval Studio, BLEU; Papineni et al. 2002; sacrebleu (Post 2018)"
+    tags = ("valid and reliable", "outcomes analysis")
+    options: BleuOptions
+    options_type = BleuOptions
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """BLEU-1 to BLEU-4, each from 0 to 1."""
+        return tuple(Criterion(f"bleu_{order}", threshold=0.75) for order in ORDERS)
+
+    @property
+    def judge(self) -> str:
+        """The library: nobody judges."""
+        return "sacrebleu"
+
+    @cached_property
+    def scorer(self) -> Any:
+        """sacrebleu's of the highest order, whose counts are those of the others too. Raises MissingExtra."""
+        try:
+            from sacrebleu.metrics.bleu import BLEU
+        except ModuleNotFoundError as error:
+            raise MissingExtra(f"bleu needs {error.name}, which", "evaluators") from None
+        return BLEU(max_ngram_order=ORDERS[-1], effective_order=True, tokenize=self.options.tokenize)
+
+    def check_at_hand(self) -> None:
+        """Raises MissingExtra."""
+        self.scorer  # noqa: B018  (loaded here, before any model is asked)
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """A record of each order; errors where the answer has no token."""
+        found = self.scorer.sentence_score(case.text, references(case.query))
+        names = [criterion.name for criterion in self.criteria]
+        if not found.sys_len:
+            return [self.fail(case, f"{NO_VALUE}the answer has no word", criterion=name) for name in names]
+        return [
+            self.assess(case, self._score(found, order), criterion=name)
+            for order, name in zip(ORDERS, names, strict=True)
+        ]
+
+    def _score(self, found: Any, order: int) -> float:
+        """From the counts of n-grams up to this order."""
+        made = self.scorer.compute_bleu(
+            found.counts[:order],
+            found.totals[:order],
+            found.sys_len,
+            found.ref_len,
+            smooth_method="exp",
+            effective_order=True,
+            max_ngram_order=order,
+        )
+        return float(min(made.score / _HIGHEST, 1.0))
+
+
+# Each answer is 1 where it names the class that `metadata.expected_response` names (any of its lines, where there are
+# several) and else 0. Names are compared in lower case without the space, quotation marks, asterisks and full stop
+# around them. The classes are those of the option `classes`, or else all that the run expects; an answer that is none
+# of them
+# is wrong, of whatever class it should have been. `details` keep both classes, from which `evaluate/figures/classes.py`
+# makes accuracy, precision, recall and F1 of a whole run.
+
+_AROUND = " \t\r\n\"'`*_.\u2018\u2019\u201c\u201d\u00ab\u00bb\u3002"
+
+
+class ClassificationOptions(Options):
+    """classes: the names of the classes; empty: whatever the run expects."""
+
+    classes: tuple[str, ...] = ()
+
+
+class Classification(Evaluator):
+    """Compares the class that an answer names with the expected one."""
+
+    name = "classification"
+    family = "eval-studio-truth"
+    about = "whether the answer is the expected class; of a run accuracy, precision, recall and F1; asks no model"
+    needs = ("expected_response",)
+    calls = 0.0
+    reads = ("expected_response", "answer")
+    asks = "nothing"
+    source = "H2O Eval Studio, classification; scikit-learn's precision_recall_fscore_support"
+    tags = ("valid and reliable", "outcomes analysis")
+    options: ClassificationOptions
+    options_type = ClassificationOptions
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Right or wrong."""
+        return (Criterion(self.name, threshold=0.5),)
+
+    @property
+    def judge(self) -> str:
+        """The ground truth: nobody judges."""
+        return "expected_response"
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """One record; an error where the expected response is none of the classes that the options name."""
+        given = class_of(case.text)
+        expected = [class_of(line) for line in references(case.query)]
+        classes = {class_of(name) for name in self.options.classes}
+        if classes and not classes.issuperset(expected):
+            return [self.fail(case, f"{NO_VALUE}the expected response is none of the classes that are set")]
+        right = given in expected
+        detail = {"expected": given if right else expected[0], "given": given, "classes": sorted(classes)}
+        return [self.assess(case, float(right), details=[detail])]
+
+
+def class_of(text: str) -> str:
+    """A class's name as it is compared."""
+    return " ".join(text.split()).strip(_AROUND).casefold()
+
+
+# Words are runs of letters and digits of any script, without stemming. Every line of `metadata.expected_response` is a
+# reference of its own, and the best one counts, as in rouge-score's `score_multi`.
+
+_NAMES = {"rouge1": "rouge_1", "rouge2": "rouge_2", "rougeL": "rouge_l"}
+
+
+class Rouge(Evaluator):
+    """Counts the words, pairs of words and words in order that an answer shares with the expected response."""
+
+    name = "rouge"
+    family = "eval-studio-truth"
+    about = "the words, pairs of words and longest sequence shared with the expected response, F1; asks no model"
+    needs = ("expected_response",)
+    calls = 0.0
+    reads = ("expected_response", "answer")
+    asks = "nothing"
+    source = "H2O Eval Studio, ROUGE; Lin 2004; rouge-score"
+    tags = ("valid and reliable", "outcomes analysis")
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """ROUGE-1, ROUGE-2 and ROUGE-L, each from 0 to 1."""
+        return tuple(Criterion(_NAMES[name], threshold=0.75) for name in ROUGES)
+
+    @property
+    def judge(self) -> str:
+        """The library: nobody judges."""
+        return "rouge-score"
+
+    def check_at_hand(self) -> None:
+        """Raises MissingExtra."""
+        check_at_hand()
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """A record of each; an error where the answer has no word, or neither text a pair of words."""
+        values: dict[str, float | None] = dict.fromkeys(_NAMES.values())
+        if Words().tokenize(case.text):
+            found = [rouge(reference, case.text) for reference in references(case.query)]
+            for name in ROUGES:
+                values[_NAMES[name]] = max((v for one in found if (v := one[name]) is not None), default=None)
+        return records(self, case, values, dict.fromkeys(values, "there are too few words"))
+
+
+# H2O Eval Studio's "answer semantic sentence similarity" (mean and min answer similarity). With A the sentences of the
+# answer and E those of the expected response,
+#     mean, or min, over a in A of max over e in E of cosine(a, e).
+# No sentence is left out as too short, unless the settings say so. There is no value where a text holds no words.
+
+MEAN, LEAST = "sentence_similarity_mean", "sentence_similarity_min"
+
+
+class EverySentence(SentenceOptions):
+    """`[evaluate.settings.sentence_similarity]`, by which every sentence counts."""
+
+    shortest: int = 1
+
+
+class SentenceSimilarity(ByEmbedding):
+    """Compares the sentences of each answer with those of `metadata.expected_response`."""
+
+    name = "sentence_similarity"
+    family = "eval-studio-truth"
+    about = "each sentence of the answer against the nearest one of the expected response: the mean, and the least"
+    needs = ("expected_response",)
+    reads = ("expected_response", "answer")
+    source = f"{H2O_PAGE} (Answer Semantic Sentence Similarity)"
+    options_type = EverySentence
+    options: EverySentence
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The mean and the minimum of the cosines."""
+        return tuple(Criterion(name, -1.0, 1.0, threshold=0.75) for name in (MEAN, LEAST))
+
+    def texts(self, case: AnswerCase) -> Sequence[str]:
+        """The sentences of both."""
+        return [*answer_sentences(case.text, self.options.shortest), *self._expected(case)]
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """No requests. The first record's details name the sentence of the answer that is least like any expected."""
+        said, expected = checked_answer(case, self.options.shortest), self._expected(case)
+        if not expected:
+            raise JudgeFailed(NO_VALUE + "the expected response is too short to embed")
+        near = self.nearest(said, expected)
+        scores = [score for score, _ in near]
+        least = int(np.argmin(scores))
+        details = [{"sentence": said[least], "score": scores[least], "nearest": near[least][1]}]
+        return records(self, case, {MEAN: float(np.mean(scores)), LEAST: scores[least]}, {}, details=details)
+
+    def _expected(self, case: AnswerCase) -> tuple[str, ...]:
+        return answer_sentences(expected_response(case.query) or "", self.options.shortest)
+
+
+class SimilarityOptions(EmbeddingOptions):
+    """`[evaluate.settings.semantic_similarity]`.
+
+    cross_encoder: a folder or a hub name, in place of the embedding. revision, trust_remote_code, entailment: of the
+    cross-encoder; the last is the index of the class that says that the texts mean the same, where it has several.
+    """
+
+    cross_encoder: str | None = Field(None, min_length=1)
+    revision: str | None = None
+    trust_remote_code: bool = False
+    entailment: int | None = Field(None, ge=0)
+
+
+class SemanticSimilarity(ByEmbedding):
+    """Compares each answer with `metadata.expected_response`, each of them whole."""
+
+    name = "semantic_similarity"
+    family = "eval-studio-truth"
+    about = "how near the answer is to the expected response, each whole: cosine of embeddings, or a cross-encoder"
+    needs = ("expected_response",)
+    reads = ("expected_response", "answer")
+    source = f"{H2O_PAGE} (Answer Semantic Similarity); arXiv:2108.06130"
+    options_type = SimilarityOptions
+    options: SimilarityOptions
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The cosine, or the cross-encoder's score, which begins at 0."""
+        return (Criterion(self.name, 0.0 if self.options.cross_encoder else -1.0, 1.0, threshold=0.75),)
+
+    @property
+    def judge(self) -> str:
+        """The embedding model, or the cross-encoder with its revision where one is set."""
+        chosen = self.options
+        if not chosen.cross_encoder:
+            return self.embedding
+        return f"{chosen.cross_encoder}@{chosen.revision}" if chosen.revision else chosen.cross_encoder
+
+    @cached_property
+    def cross_encoder(self) -> CrossEncoder:
+        """The cross-encoder, loaded when first used. Raises InputError."""
+        chosen = self.options
+        named = Source(
+            chosen.cross_encoder or "",
+            chosen.revision,
+            chosen.trust_remote_code,
+            chosen.entailment,
+            evaluator=self.name,
+            option="cross_encoder",
+        )
+        return load_cross_encoder(named)
+
+    def check_at_hand(self) -> None:
+        """Raises InputError where there is no such model."""
+        check_encoder(self.options.cross_encoder or self.embedding, self.name)
+
+    def prepare(self, cases: Sequence[AnswerCase]) -> None:
+        """Note all texts, or score all distinct pairs, in batches of like length."""
+        if not self.options.cross_encoder:
+            return super().prepare(cases)
+        pairs = sorted({_pair(case) for case in cases}, key=lambda pair: (len(pair[0] + pair[1]), pair))
+        fitting = [pair for pair in pairs if all(map(has_words, pair)) and self._fits(pair)]
+        scores = self.cross_encoder.scores(fitting).tolist() if fitting else []
+        self._scores: dict[Pair, float] = dict(zip(fitting, scores, strict=True))
+        return None
+
+    def texts(self, case: AnswerCase) -> Sequence[str]:
+        """Both."""
+        return [text for text in _pair(case) if has_words(text)]
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """No requests. Raises JudgeFailed where one of the texts holds no words, or both are too long."""
+        expected, answer = _pair(case)
+        check_words(answer, "answer")
+        check_words(expected, "expected response")
+        if not self.options.cross_encoder:
+            return [self.assess(case, self.nearest([answer], [expected])[0][0])]
+        if (expected, answer) not in self._scores:
+            limit = self.cross_encoder.limit
+            raise JudgeFailed(f"{NO_VALUE}the two texts are longer than the {limit} tokens that {self.judge} reads")
+        return [self.assess(case, self._scores[expected, answer])]
+
+    def _fits(self, pair: Pair) -> bool:
+        model = self.cross_encoder
+        size = model.overhead() + sum(n_tokens(text, model.tokenizer) for text in pair)
+        return not model.limit or size <= model.limit
+
+
+def _pair(case: AnswerCase) -> Pair:
+    return expected_response(case.query) or "", case.text

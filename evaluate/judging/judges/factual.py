@@ -1,0 +1,286 @@
+"""Hallucination: how far the retrieved passages entail the answer, by a cross-encoder; 1 is consistent, 0 is not.
+
+After the zero-shot form of SummaC (Laban et al. 2022, TACL 10, doi:10.1162/tacl_a_00453, section 3): the answer is cut
+into sentences, each is held against every window of the passages, and the score is
+
+    mean over sentences s of max over windows w of P(w entails s).
+
+Our windows are longer than the paper's sentences: `window_tokens` for premise and hypothesis together, the premise's
+windows overlapping by a quarter, so that nothing is cut off and a sentence that rests on two passages finds both where
+they fit. With hypothesis = "answer" the answer is held against them whole (in pieces where it is too long).
+
+With hypothesis = "whole" the score is Open RAG Eval's `hhem_score` (vectara/open-rag-eval, `hallucination_metric.py` in
+metrics): one pass over the passages, joined by spaces and cut off after 8,192 characters, and the answer's sentences,
+joined by spaces. What is longer than the model takes, the model's own tokenizer cuts.
+
+With hypothesis = "passage" it is H2O Eval Studio's `hallucination` (h2oai/h2o-sonar, `rag_hallucination_evaluator.py`):
+max over passages p of P(p entails the answer), each pair in one pass, cut by the model's own tokenizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import AfterValidator, Field
+
+from ragassay.errors import InputError
+from ragassay.models.encoders import check_encoder
+from ragassay.models.requests import Reply, Request
+from ragassay.prompts import Prompt
+from ragassay.records import Assessment
+
+from ...texts.by_model import CrossEncoder, Pair, Source, load_cross_encoder
+from ...texts.sentences import sentences, windows
+from ..engine.cases import AnswerCase, expected_response
+from ..engine.evaluator import NO_VALUE, Criterion, Evaluator, Options, Steps, check_passages, f1, own_prompt, records
+from ..engine.question import JudgeFailed, Strict, read_value
+from ..judges import PROMPTS
+from .claims import ItemQuestion, Verdict
+
+# Open RAG Eval, `FactualCorrectnessMetric` in `open_rag_eval/metrics/golden_answer_metrics.py`
+# (https://github.com/vectara/open-rag-eval), after Ragas' metric of the same name: both texts are taken apart into
+# claims, and each claim is entailed by, contradicts, or is neutral to the other text.
+# - factual_precision: the share of the answer's claims that the golden answer entails;
+# - factual_recall: the share of the golden answer's claims that the answer entails;
+# - factual_f1: their harmonic mean.
+# A text that claims nothing has no share; F1 is then 0 if the other share is 0, else no value. There all three are 0 as
+# soon as one of the texts has no claim. Ragas counts the true positives of its recall on the answer's side instead.
+
+LABELS = ("contradicted", "neutral", "entailed")
+SIDES = ("answer", "expected_response")
+
+
+def _said(text: str) -> str:
+    if not text.strip():
+        raise ValueError("the claim is empty")
+    return text.strip()
+
+
+class Claims(Strict):
+    """The claims of a text, in its order."""
+
+    claims: list[Annotated[str, AfterValidator(_said)]]
+
+
+class FactualOptions(Options):
+    """claims_prompt: a file of the user's own in place of the prompt that takes a text apart."""
+
+    claims_prompt: str | None = None
+
+
+class FactualCorrectness(Evaluator):
+    """Two requests for the claims of the texts, then those that judge them, in batches of ten."""
+
+    name = "factual_correctness"
+    calls = 6.0
+    family = "open-rag-eval"
+    about = "claims of the answer in the golden answer (precision), and the other way round (recall)"
+    reads = ("expected_response", "answer")
+    source = "Open RAG Eval (vectara/open-rag-eval); Ragas"
+    tags = ("valid and reliable", "conceptual soundness", "outcomes analysis")
+    needs = ("expected_response",)
+    options: FactualOptions
+    options_type = FactualOptions
+    default_prompt: ClassVar = PROMPTS / "factual_correctness.md"
+
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """Precision, recall and F1, from 0 to 1."""
+        return Criterion("factual_precision"), Criterion("factual_recall"), Criterion("factual_f1")
+
+    def steps(self, case: AnswerCase) -> Steps:
+        """The claims of both texts, then the verdicts on both lists at once."""
+        texts = (case.text, expected_response(case.query) or "")
+        sides = self._claims((yield [self._claims_request(case, text) for text in texts]))
+        question = self.question
+        asked = [
+            question.requests({"query": case.query, "text": other}, claims)
+            for claims, other in zip(sides, reversed(texts), strict=True)
+        ]
+        replies = (yield [*asked[0], *asked[1]]) if any(asked) else []
+        parts = replies[: len(asked[0])], replies[len(asked[0]) :]
+        verdicts = [question.read(part, claims) for part, claims in zip(parts, sides, strict=True)]
+        return self._rows(case, sides, verdicts)
+
+    @cached_property
+    def question(self) -> ItemQuestion:
+        """What a text has of claims. Raises InputError where the prompt cannot be read."""
+        return ItemQuestion(self.prompt(), LABELS, ("0", "1", "2"), self.setup.mode, "claims", self.options)
+
+    @cached_property
+    def claims_prompt(self) -> Prompt:
+        """What takes a text apart. Raises InputError where it cannot be read."""
+        return own_prompt(self, self.options.claims_prompt, PROMPTS / "factual_claims.md")
+
+    def _claims_request(self, case: AnswerCase, text: str) -> Request:
+        return Request(self.claims_prompt.render({"query": case.query, "answer": text}), schema=Claims)
+
+    @staticmethod
+    def _claims(replies: Sequence[Reply]) -> list[list[str]]:
+        sides = []
+        for side, reply in zip(SIDES, replies, strict=True):
+            try:
+                sides.append(list(dict.fromkeys(read_value(reply, Claims).claims)))
+            except JudgeFailed as error:
+                raise JudgeFailed(f"the claims of the {side} could not be had: {error}") from None
+        return sides
+
+    def _rows(
+        self, case: AnswerCase, sides: Sequence[Sequence[str]], verdicts: Sequence[Sequence[Verdict]]
+    ) -> list[Assessment]:
+        precision, recall = (_entailed(side) for side in verdicts)
+        none = {"factual_precision": "the answer makes no claim", "factual_recall": "the golden answer makes no claim"}
+        none["factual_f1"] = none["factual_precision" if precision is None else "factual_recall"]
+        details = [
+            {"of": name, "claim": claim, **verdict.detail()}
+            for name, claims, found in zip(SIDES, sides, verdicts, strict=True)
+            for claim, verdict in zip(claims, found, strict=True)
+        ]
+        values = {"factual_precision": precision, "factual_recall": recall, "factual_f1": f1(precision, recall)}
+        return records(self, case, values, none, details=details)
+
+
+def _entailed(verdicts: Sequence[Verdict]) -> float | None:
+    return sum(verdict.label == "entailed" for verdict in verdicts) / len(verdicts) if verdicts else None
+
+
+HYPOTHESIS_SHARE = 0.25
+"""The part of a window that is kept for the hypothesis; a longer sentence is cut into pieces."""
+
+MOST_CHARACTERS = 8192
+"""Where the passages are cut off for one pass over the whole text."""
+
+OVERLAP_SHARE = 0.25
+"""The part of a premise's window that the next one has too."""
+
+_SPARE = 4
+"""Tokens that a stretch may have more once it stands alone, at its two ends."""
+
+
+class HallucinationOptions(Options):
+    """`[evaluate.settings.hallucination]`.
+
+    model: a folder or a hub name. entailment: the index of its class that is entailment, where its labels do not say.
+    window_tokens: of premise and hypothesis together. hypothesis: what is held against a window at a time.
+    """
+
+    model: str = Field("vectara/hallucination_evaluation_model", min_length=1)
+    revision: str | None = None
+    trust_remote_code: bool = False
+    entailment: int | None = Field(None, ge=0)
+    window_tokens: int = Field(512, ge=32)
+    hypothesis: Literal["sentence", "answer", "whole", "passage"] = "sentence"
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """An answer's pieces and the windows of its passages."""
+
+    pieces: tuple[str, ...]
+    premises: tuple[str, ...]
+
+    def pairs(self) -> list[Pair]:
+        return [(premise, piece) for piece in self.pieces for premise in self.premises]
+
+
+class Hallucination(Evaluator):
+    """Scores each answer against all passages that its agent retrieved."""
+
+    name = "hallucination"
+    calls = 0.0
+    family = "open-rag-eval"
+    about = "how far the passages entail the answer, by a cross-encoder; 1 is consistent"
+    reads = ("context", "answer")
+    asks = "model"
+    source = "SummaC (Laban et al. 2022, TACL 10); Open RAG Eval"
+    tags = ("valid and reliable", "explainable and interpretable", "ongoing monitoring", "outcomes analysis")
+    unit = "answer"
+    options_type = HallucinationOptions
+    options: HallucinationOptions
+
+    @property
+    def judge(self) -> str:
+        """The cross-encoder, with its revision where one is set."""
+        revision = self.options.revision
+        return f"{self.options.model}@{revision}" if revision else self.options.model
+
+    @cached_property
+    def model(self) -> CrossEncoder:
+        """The cross-encoder, loaded when first used. Raises InputError."""
+        chosen = self.options
+        return load_cross_encoder(Source(chosen.model, chosen.revision, chosen.trust_remote_code, chosen.entailment))
+
+    def check_at_hand(self) -> None:
+        """Raises InputError where there is no cross-encoder."""
+        check_encoder(self.options.model, self.name)
+
+    def prepare(self, cases: Sequence[AnswerCase]) -> None:
+        """Score every distinct pair of all cases, in batches of like length."""
+        self._cuts = {self._key(case): self._cut(case) for case in cases if case.passages}
+        pairs = sorted(
+            {pair for cut in self._cuts.values() for pair in cut.pairs()}, key=lambda p: (len(p[0] + p[1]), p)
+        )
+        scores = self.model.scores(pairs) if pairs else np.zeros(0)
+        self._scores = {pair: float(score) for pair, score in zip(pairs, scores, strict=True)}
+
+    def steps(self, case: AnswerCase) -> Sequence[Assessment]:
+        """No requests: everything was scored before. Raises JudgeFailed without the passages' texts."""
+        check_passages(case)
+        if not case.passages:
+            return [self.fail(case, NO_VALUE + "the agent retrieved no passage")]
+        cut = self._cuts[self._key(case)]
+        if not cut.pieces or not cut.premises:
+            empty = "passages hold" if cut.pieces else "answer holds"
+            return [self.fail(case, f"{NO_VALUE}the {empty} no words")]
+        details = [self._piece(piece, cut) for piece in cut.pieces]
+        return [self.assess(case, float(np.mean([d["score"] for d in details])), details=details)]
+
+    def _piece(self, piece: str, cut: _Cut) -> dict[str, str | float]:
+        scores = [self._scores[premise, piece] for premise in cut.premises]
+        if not np.isfinite(scores).all():
+            raise ValueError(f"{self.judge} gives no number")
+        best = int(np.argmax(scores))
+        return {"hypothesis": piece, "score": scores[best], "window": best + 1, "windows": len(scores)}
+
+    def _cut(self, case: AnswerCase) -> _Cut:
+        if self.options.hypothesis == "passage":
+            texts = (passage.text for passage in case.passages)
+            return _Cut((case.text,) if case.text.strip() else (), tuple(text for text in texts if text.strip()))
+        return self._uncut(case) if self.options.hypothesis == "whole" else self._in_windows(case)
+
+    @staticmethod
+    def _uncut(case: AnswerCase) -> _Cut:
+        """One pair, as Open RAG Eval makes it; none where one side holds no words."""
+        premise = " ".join(passage.text for passage in case.passages)[:MOST_CHARACTERS]
+        hypothesis = " ".join(sentences(case.text))
+        return _Cut(*((text,) if text.strip() else () for text in (hypothesis, premise)))
+
+    def _in_windows(self, case: AnswerCase) -> _Cut:
+        hypothesis, premise = self._sizes
+        text = "\n\n".join(passage.text for passage in case.passages)
+        whole = sentences(case.text) if self.options.hypothesis == "sentence" else (case.text.strip(),)
+        tokenizer = self.model.tokenizer
+        return _Cut(
+            tuple(piece for one in whole for piece in windows(one, tokenizer, hypothesis)),
+            tuple(windows(text, tokenizer, premise, int(premise * OVERLAP_SHARE))),
+        )
+
+    @cached_property
+    def _sizes(self) -> tuple[int, int]:
+        """How many tokens a hypothesis and a premise may have. Raises InputError where the model takes too few."""
+        limit = self.model.limit
+        size = min(self.options.window_tokens, limit) if limit else self.options.window_tokens
+        room = size - self.model.overhead() - _SPARE
+        hypothesis = int(room * HYPOTHESIS_SHARE)
+        if hypothesis < 1:
+            remedy = "set a larger window_tokens under [evaluate.settings.hallucination] or take another model"
+            raise InputError(f"a window of {size} tokens leaves {self.judge} no room for a text", remedy=remedy)
+        return hypothesis, room - hypothesis
+
+    @staticmethod
+    def _key(case: AnswerCase) -> tuple[str, str]:
+        return case.query.id, case.subject

@@ -1,0 +1,480 @@
+"""The report's last part: every query with what was answered, found and judged, and each passage once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from jinja2 import Environment
+from markupsafe import Markup
+from pydantic import ValidationError
+
+from ragassay.errors import InputError
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import Rankings, first_problem, read_json, read_objects, read_records, read_run
+from ragassay.records import Answer, Game, Judgment, Passage, Query, QuestionsCheck, RankedList, Record, own_failures
+
+from ..inputs.clusters import writer
+from ..ratings.verdicts import Verdict, verdicts
+
+R = TypeVar("R", bound=Record)
+Row = TypeVar("Row", Game, RankedList)
+
+WORST = 3
+"""How many of a document's pages that look wrong are shown."""
+
+
+@dataclass(frozen=True)
+class SuspiciousPage:
+    """A page whose text looks wrong, why, and how it begins."""
+
+    page: int
+    reasons: list[str]
+    excerpt: str
+
+
+@dataclass(frozen=True)
+class SuspiciousDocument:
+    """A document of which `n` of `n_pages` pages look wrong, and of those the ones with most reasons."""
+
+    doc: str
+    n: int
+    n_pages: int
+    worst: list[SuspiciousPage]
+
+
+REFUSAL = "refusal"
+"""Said of an answer by yes or no, and no grade of it."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The files' content, by what it is about. A file that is not there leaves its part empty."""
+
+    queries: list[Query]
+    passages: dict[str, Passage]
+    rankings: dict[str, Rankings]
+    answers: dict[str, dict[str, Answer]]
+    rewrites: dict[str, dict[str, Any]]
+    relevance: dict[tuple[str, str], list[Judgment]]
+    pointwise: dict[tuple[str, str], list[Judgment]]
+    games: dict[str, list[Game]]
+    unreadable: list[tuple[str, str]]
+    lists: dict[str, list[RankedList]] = field(default_factory=dict)
+    looks: str | None = None
+    kinds_asked: Mapping[str, float] = field(default_factory=dict)
+    suspicious: Sequence[SuspiciousDocument] = ()
+
+
+@dataclass(frozen=True)
+class PassageView:
+    """A passage as one query saw it: `number` counts from 1 within the query, `found` is (agent, rank from 1)."""
+
+    number: int
+    id: str
+    passage: Passage | None
+    place: str
+    judgments: list[Judgment]
+    found: list[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """What one agent did with a query. `answer` is None where there is no line for it; `rewritten` where its own."""
+
+    agent: str
+    answer: Answer | None
+    passages: list[PassageView]
+    judgments: list[Judgment]
+    rewritten: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class GameView:
+    """One pair's game (its best-ranked agent first): the verdict, one for each time it was played, and its rows."""
+
+    pair: tuple[str, str]
+    verdicts: list[Verdict]
+    rows: list[Game]
+
+
+@dataclass(frozen=True)
+class QueryView:
+    """Everything about one query; `n_failed`: answers, judgments and game orders that failed by themselves.
+
+    number: from 1 in the order of the test set. spread: how far the mean labels of two answers lie apart at most, 0
+    where fewer have any. n_flipped: games whose winner changes with the order.
+    """
+
+    number: int
+    query: Query
+    source: str
+    writer: str
+    rewrites: tuple[str, ...]
+    rewrite_error: str | None
+    answers: list[AnswerView]
+    passages: list[PassageView]
+    games: list[GameView]
+    n_failed: int
+    spread: float
+    n_flipped: int
+    lists: list[RankedList] = field(default_factory=list)
+
+
+def read_evidence(workspace: Workspace, agents: Sequence[str]) -> Evidence:
+    """Read what is there. Raises InputError, with the line, where a file is not as the design has it."""
+    questions = workspace.experiment.questions
+    rankings = {a: read_run(workspace.rankings(a)) for a in agents if workspace.rankings(a).is_file()}
+    answers = {a: {r.query_id: r for r in _records(workspace.answers(a), Answer)} for a in agents}
+    relevance, pointwise = _records(workspace.relevance, Judgment), _records(workspace.pointwise, Judgment)
+    retrieved = (pid for run in rankings.values() for row in run.values() for pid, _ in row)
+    cited = (pid for rows in answers.values() for row in rows.values() for pid in row.passages)
+    wanted = {*retrieved, *cited, *(judgment.subject for judgment in relevance)}
+    return Evidence(
+        queries=_records(workspace.queries, Query),
+        passages={p.id: p for p in _records(workspace.passages, Passage) if p.id in wanted},
+        rankings=rankings,
+        answers=answers,
+        rewrites={str(row.get("query_id")): row for row in _objects(workspace.rewrites)},
+        relevance=_by_subject(relevance),
+        pointwise=_by_subject(pointwise),
+        games=_by_query(_records(workspace.games, Game)),
+        unreadable=[(str(row.get("doc")), str(row.get("error"))) for row in _objects(workspace.unreadable)],
+        lists=_by_query(_records(workspace.lists, RankedList)),
+        looks=_looks(workspace.questions_check),
+        kinds_asked=questions.kinds if questions.from_needs else {},
+        suspicious=_suspicious(workspace.suspicious_pages),
+    )
+
+
+def query_views(evidence: Evidence, agents: Sequence[str], k: int) -> list[QueryView]:
+    """Each query of the test set in its order; `k` passages of a ranking stand for an answer that names none."""
+    return [_query_view(evidence, number, query, agents, k) for number, query in enumerate(evidence.queries, 1)]
+
+
+def _query_view(evidence: Evidence, number: int, query: Query, agents: Sequence[str], k: int) -> QueryView:
+    given = {agent: _passages_of(evidence, agent, query.id, k) for agent in agents}
+    passages = _passage_views(evidence, query.id, given)
+    by_id = {view.id: view for view in passages}
+    rewrite = evidence.rewrites.get(query.id, {})
+    rewrites = tuple(str(text) for text in rewrite.get("queries") or ())
+    answers = []
+    for agent in agents:
+        answer = evidence.answers.get(agent, {}).get(query.id)
+        judgments = evidence.pointwise.get((query.id, agent), [])
+        own = answer.queries if answer and set(answer.queries) - {query.text, *rewrites} else ()
+        answers.append(AnswerView(agent, answer, [by_id[pid] for pid in given[agent]], judgments, own))
+    games = _game_views(evidence.games.get(query.id, []), agents)
+    rows: list[Answer | Judgment | Game] = [view.answer for view in answers if view.answer]
+    rows += [judgment for view in answers for judgment in view.judgments]
+    rows += [judgment for view in passages for judgment in view.judgments]
+    rows += [row for game in games for row in game.rows]
+    return QueryView(
+        number=number,
+        query=query,
+        source=place(query.metadata),
+        writer=writer(query) or "",
+        rewrites=rewrites,
+        rewrite_error=str(rewrite["error"]) if rewrite.get("error") else None,
+        answers=answers,
+        passages=passages,
+        games=games,
+        n_failed=len(own_failures(rows)),
+        spread=_spread(answers),
+        n_flipped=sum(verdict.flipped is True for game in games for verdict in game.verdicts),
+        lists=evidence.lists.get(query.id, []),
+    )
+
+
+def _spread(answers: Sequence[AnswerView]) -> float:
+    given = [[j.label for j in view.judgments if j.label is not None and j.criterion != REFUSAL] for view in answers]
+    means = [sum(labels) / len(labels) for labels in given if labels]
+    return round(max(means) - min(means), 9) if means else 0.0
+
+
+def _passages_of(evidence: Evidence, agent: str, query_id: str, k: int) -> list[str]:
+    answer = evidence.answers.get(agent, {}).get(query_id)
+    if answer and answer.passages:
+        return list(dict.fromkeys(answer.passages))
+    return [pid for pid, _ in evidence.rankings.get(agent, {}).get(query_id, [])[:k]]
+
+
+def _passage_views(evidence: Evidence, query_id: str, given: dict[str, list[str]]) -> list[PassageView]:
+    found: dict[str, list[tuple[str, int]]] = {}
+    for agent, ids in given.items():
+        for rank, pid in enumerate(ids, 1):
+            found.setdefault(pid, []).append((agent, rank))
+    views = []
+    for number, (pid, ranks) in enumerate(found.items(), 1):
+        passage = evidence.passages.get(pid)
+        where = place(passage.metadata) if passage else ""
+        views.append(PassageView(number, pid, passage, where, evidence.relevance.get((query_id, pid), []), ranks))
+    return views
+
+
+def _game_views(games: Sequence[Game], agents: Sequence[str]) -> list[GameView]:
+    """Games in the order of the table of agents, each with its rows as the file has them."""
+    rank = {agent: i for i, agent in enumerate(agents)}
+    groups: dict[tuple[tuple[int, str], ...], list[Game]] = {}
+    for game in games:
+        first, second = sorted((rank.get(name, len(rank)), name) for name in (game.agent_a, game.agent_b))
+        groups.setdefault((first, second, (0, game.judge)), []).append(game)
+    return [GameView((key[0][1], key[1][1]), verdicts(rows), rows) for key, rows in sorted(groups.items())]
+
+
+def place(metadata: dict[str, Any]) -> str:
+    """`manual.pdf, p. 12–13`, from what metadata there is."""
+    doc, first, last = (metadata.get(key) for key in ("doc", "first_page", "last_page"))
+    pages = "" if first is None else f"p. {first}" if last in {None, first} else f"pp. {first}–{last}"
+    return ", ".join(str(part) for part in (doc, pages) if part)
+
+
+def _by_subject(judgments: Iterable[Judgment]) -> dict[tuple[str, str], list[Judgment]]:
+    rows: dict[tuple[str, str], list[Judgment]] = {}
+    for judgment in judgments:
+        rows.setdefault((judgment.query_id, judgment.subject), []).append(judgment)
+    return rows
+
+
+def _by_query(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.query_id, []).append(row)
+    return found
+
+
+def _records(path: Path, kind: type[R]) -> list[R]:
+    return read_records(path, kind) if path.is_file() else []
+
+
+def _suspicious(path: Path) -> list[SuspiciousDocument]:
+    """The documents with pages that look wrong, those with the largest share first."""
+    pages: dict[tuple[str, int], list[SuspiciousPage]] = {}
+    for row in _objects(path):
+        page = SuspiciousPage(int(row["page"]), [str(reason) for reason in row["reasons"]], str(row["excerpt"]))
+        pages.setdefault((str(row["doc"]), int(row["n_pages"])), []).append(page)
+    found = [
+        SuspiciousDocument(doc, len(rows), n, sorted(rows, key=lambda row: (-len(row.reasons), row.page))[:WORST])
+        for (doc, n), rows in pages.items()
+    ]
+    return sorted(found, key=lambda one: -one.n / one.n_pages)
+
+
+def _looks(path: Path) -> str | None:
+    """Whether written questions look like the experts', in a sentence."""
+    if not path.is_file():
+        return None
+    try:
+        return QuestionsCheck.model_validate(read_json(path)).said
+    except ValidationError as error:
+        remedy = "run `ragassay questions` again"
+        raise InputError(first_problem(error), file=path, remedy=remedy) from None
+
+
+def _objects(path: Path) -> list[dict[str, Any]]:
+    return [row for _, row in read_objects(path)] if path.is_file() else []
+
+
+WON, LOST, TIE, FAILED = "W", "L", "T", "F"
+
+
+@dataclass(frozen=True)
+class Met:
+    """One pair by the row agent: `letters` for each time it was played, `verdict` W, L, T or F of all together."""
+
+    letters: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class GameTable:
+    """One judge's games: the better placed agent of a pair is the row, the other the column. None: never met."""
+
+    judge: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Met | None, ...]], ...]
+
+
+def game_tables(games: Sequence[GameView], agents: Sequence[str]) -> list[GameTable]:
+    """A table for each judge, in the order of the games, its rows and columns in that of `agents`, others last."""
+    judges = dict.fromkeys(game.rows[0].judge for game in games)
+    names = list(dict.fromkeys([*agents, *(name for game in games for name in game.pair)]))
+    return [_table(judge, [game for game in games if game.rows[0].judge == judge], names) for judge in judges]
+
+
+def _table(judge: str, games: Sequence[GameView], names: Sequence[str]) -> GameTable:
+    met = {game.pair: _met(game) for game in games}
+    columns = tuple(name for name in names if any(name == pair[1] for pair in met))
+    rows = [name for name in names if any(name == pair[0] for pair in met)]
+    return GameTable(judge, columns, tuple((row, tuple(met.get((row, to)) for to in columns)) for row in rows))
+
+
+def _met(game: GameView) -> Met:
+    """The row agent shown first comes first; what was ranked in lists stays in their order."""
+    one = game.pair[0]
+    rows = sorted(game.rows, key=lambda row: (row.presentation or 0, row.presentation is None and _first(row) != one))
+    winners = [None if v.winner is None else _letter(v.winner, v.agent_a, one) for v in game.verdicts]
+    verdict = FAILED if None in winners or not winners else winners[0] if len(set(winners)) == 1 else TIE
+    return Met("".join(_letter(row.winner, row.agent_a, one) for row in rows), verdict or FAILED)
+
+
+def _first(row: Game) -> str:
+    return row.agent_a if row.first == "a" else row.agent_b
+
+
+def _letter(winner: str | None, agent_a: str, one: str) -> str:
+    if winner is None:
+        return FAILED
+    return TIE if winner == "tie" else WON if (winner == "a") == (agent_a == one) else LOST
+
+
+class Detail(IntEnum):
+    """What a query is shown with; each level has all that stands before it."""
+
+    LABELS = 1
+    TEXTS = 2
+    REASONS = 3
+
+
+Rendered = tuple[Markup, frozenset[Hashable]]
+"""A query as it is shown, and what it needs besides that stands once for all queries."""
+
+
+STEPS = ((Detail.LABELS, 1.0), (Detail.REASONS, 1 / 3), (Detail.TEXTS, 1.0), (Detail.REASONS, 1.0))
+"""What is handed out one after the other, and at most what share of the room that is left then."""
+
+
+def fit(
+    n: int, order: Sequence[int], render: Callable[[int, Detail], Rendered], sizes: Mapping[Hashable, int], room: int
+) -> tuple[list[Detail | None], list[Markup]]:
+    """How each of `n` queries is shown in at most `room` bytes, and its markup; None and nothing where it is not shown.
+
+    All get labels before one gets more; then each of `STEPS` goes in `order` until the first that does not fit, so
+    that a query never has more than one before it. sizes: the bytes of what queries share, taken once.
+    """
+    details: list[Detail | None] = [None] * n
+    shown, shared = [Markup("")] * n, set[Hashable]()
+    for detail, share in STEPS:
+        left = int(room * share)
+        for i in order:
+            if (details[i] or 0) >= detail:
+                continue
+            markup, needs = render(i, detail)
+            cost = size(markup) - size(shown[i]) + sum(sizes.get(key, 0) for key in needs - shared)
+            if cost > left or (detail > Detail.LABELS and details[i] is None):
+                break
+            left, room = left - cost, room - cost
+            shared |= needs
+            details[i], shown[i] = detail, markup
+    return details, shown
+
+
+def size(text: str) -> int:
+    """In bytes, as the page is written."""
+    return len(text.encode())
+
+
+@dataclass(frozen=True)
+class Said:
+    """An answer, and all who gave it word for word."""
+
+    agents: tuple[str, ...]
+    first: AnswerView
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A passage in the list of all; `number` is its place in the corpus's order, from 1."""
+
+    number: int
+    id: str
+    passage: Passage
+    place: str
+
+
+def evidence_sections(
+    templates: Environment, evidence: Evidence, agents: Sequence[str], criteria: Sequence[str], k: int, room: int
+) -> tuple[Markup, Markup]:
+    """The section of queries and that of passages, at most about `room` bytes long; what has no room is named there."""
+    views = query_views(evidence, agents, k)
+    listed = {
+        pid: Listed(n, pid, one, place(one.metadata)) for n, (pid, one) in enumerate(evidence.passages.items(), 1)
+    }
+    one_passage = templates.get_template("passage.html.j2")
+    texts = {pid: Markup(one_passage.render(p=one)) for pid, one in listed.items()}  # noqa: S704
+    shape = partial(_rendered, templates, agents, criteria, listed)
+    order = sorted(range(len(views)), key=lambda i: (-views[i].spread, -views[i].n_flipped, i))
+    details, shown = fit(
+        len(views),
+        order,
+        lambda i, detail: shape(views[i], detail),
+        {pid: size(text) for pid, text in texts.items()},
+        room,
+    )
+    queries = templates.get_template("queries.html.j2").render(
+        n=len(views),
+        shown=[shown[i] for i in order if details[i] is not None],
+        reached={detail: sum(one is not None and one >= detail for one in details) for detail in Detail},
+        Detail=Detail,
+        failed=[view for view, detail in zip(views, details, strict=True) if view.n_failed and detail is not None],
+        listed=bool(evidence.lists),
+    )
+    passages = templates.get_template("passages.html.j2").render(texts=_told(views, details, texts))
+    return Markup(queries), Markup(passages)  # noqa: S704
+
+
+def _told(views: Sequence[QueryView], details: Sequence[Detail | None], texts: Mapping[str, Markup]) -> list[Markup]:
+    """The passages of the queries that are shown with texts, in the corpus's order."""
+    wanted = {
+        passage.id
+        for view, detail in zip(views, details, strict=True)
+        if detail is not None and detail >= Detail.TEXTS
+        for passage in view.passages
+    }
+    return [text for pid, text in texts.items() if pid in wanted]
+
+
+def _rendered(
+    templates: Environment,
+    agents: Sequence[str],
+    criteria: Sequence[str],
+    listed: Mapping[str, Listed],
+    view: QueryView,
+    detail: Detail,
+) -> Rendered:
+    markup = templates.get_template("query.html.j2").render(
+        q=view,
+        detail=detail,
+        Detail=Detail,
+        criteria=_criteria(view, criteria),
+        said=_said(view.answers),
+        listed=listed,
+        tables=game_tables(view.games, agents),
+        places=_places(view, agents),
+    )
+    needs: frozenset[Hashable] = frozenset(one.id for one in view.passages if one.id in listed)
+    return Markup(markup), needs if detail >= Detail.TEXTS else frozenset()  # noqa: S704
+
+
+def _places(view: QueryView, agents: Sequence[str]) -> dict[str, int]:
+    """Each agent's place in the ranking, from 1; whoever else played comes after."""
+    names = dict.fromkeys([*agents, *(name for game in view.games for name in game.pair)])
+    return {name: place for place, name in enumerate(names, 1)}
+
+
+def _criteria(view: QueryView, criteria: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*criteria, *(j.criterion for answer in view.answers for j in answer.judgments)]))
+
+
+def _said(answers: Sequence[AnswerView]) -> list[Said]:
+    """Answers that are word for word the same, and from the same passages, together; failures each by itself."""
+    groups: dict[Hashable, list[AnswerView]] = {}
+    for view in answers:
+        text = view.answer.answer if view.answer else None
+        same = (text, tuple(one.id for one in view.passages), view.rewritten)
+        groups.setdefault(view.agent if text is None else same, []).append(view)
+    return [Said(tuple(view.agent for view in group), group[0]) for group in groups.values()]

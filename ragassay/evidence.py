@@ -1,0 +1,359 @@
+"""The evidence of every query of a file: what `metadata.evidence` gives, else the passages that people labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .errors import InputError
+from .files import read_objects, read_qrels, read_records
+from .records import Page, Passage
+from .text import did_you_mean, plain
+
+SHORTEST = 8
+"""Characters, white space left out, of the shortest quote that is looked for; shorter ones stand anywhere."""
+
+_SAME = str.maketrans(dict.fromkeys("“”„", '"') | dict.fromkeys("‘’", "'") | dict.fromkeys("‐‑–—−", "-"))
+"""Marks that models set differently when they copy."""
+
+
+class Folded(NamedTuple):
+    """A text without white space and without hyphens between letters; places[i] is where character i stood."""
+
+    text: str
+    places: tuple[int, ...]
+
+
+class Quotable:
+    """A text in which quotes are looked for; it is folded once, at the first quote that is not there as it is."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def find(self, quote: str) -> tuple[int, int] | None:
+        """As `find_quote`."""
+        wanted = _fold(quote)
+        if not long_enough(quote):
+            return None
+        start = self.text.find(quote.strip())
+        if start >= 0:
+            return start, start + len(quote.strip())
+        at = self._folded.text.find(wanted.text)
+        if at < 0:
+            return None
+        return self._folded.places[at], self._folded.places[at + len(wanted.text) - 1] + 1
+
+    def has_twice(self, quote: str) -> bool:
+        """Whether the quote stands in more than one place."""
+        wanted, text = _fold(quote).text, self._folded.text
+        return long_enough(quote) and text.find(wanted, text.find(wanted) + 1) > text.find(wanted) >= 0
+
+    @cached_property
+    def _folded(self) -> Folded:
+        return _fold(self.text)
+
+
+def long_enough(quote: str) -> bool:
+    """Whether a quote is looked for."""
+    return len(_fold(quote).text) >= SHORTEST
+
+
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
+    """(start, end) of the quote's first occurrence in `text`, end exclusive; None where it is not there.
+
+    It is looked for as it is, and then without what PDFs and models change when text is copied: white space, hyphens
+    between letters, the forms of quotation marks and dashes. Letters and figures have to be the same.
+    """
+    return Quotable(text).find(quote)
+
+
+def _fold(text: str) -> Folded:
+    marks = text.translate(_SAME)
+    dense = [place for place, char in enumerate(marks) if not char.isspace()]
+    kept = [
+        place
+        for number, place in enumerate(dense)
+        if not (
+            marks[place] == "-"
+            and 0 < number < len(dense) - 1
+            and marks[dense[number - 1]].isalpha()
+            and marks[dense[number + 1]].isalpha()
+        )
+    ]
+    return Folded("".join(marks[place] for place in kept), tuple(kept))
+
+
+class Span(NamedTuple):
+    """Characters `start` to `end` (from 0, end exclusive) of the text of `doc`: its pages joined by newlines."""
+
+    doc: str
+    start: int
+    end: int
+
+
+Evidence = tuple[Span, ...]
+"""The pieces a query rests on: by document and place, none overlapping another. One at least."""
+
+
+def merged(spans: Iterable[Span]) -> Evidence:
+    """The spans by document and place, those that overlap made one; spans that only touch stay two."""
+    found: list[Span] = []
+    for span in sorted(spans):
+        last = found[-1] if found else None
+        if last and last.doc == span.doc and span.start < last.end:
+            found[-1] = Span(last.doc, last.start, max(last.end, span.end))
+        else:
+            found.append(span)
+    return tuple(found)
+
+
+def place_of(passage: Passage) -> Span | None:
+    """Where a passage stands, by its metadata (doc, start, end); None where that does not say it."""
+    doc, start, end = (passage.metadata.get(key) for key in ("doc", "start", "end"))
+    if isinstance(doc, str) and type(start) is int and type(end) is int and 0 <= start < end:
+        return Span(doc, start, end)
+    return None
+
+
+class Documents:
+    """The text of each document: the texts of its pages, in the file's order, joined by newlines."""
+
+    def __init__(self, pages: Iterable[Page]) -> None:
+        texts: dict[str, list[str]] = {}
+        self._pages: dict[str, dict[int, tuple[int, int]]] = {}
+        lengths: dict[str, int] = {}
+        for page in pages:
+            start = lengths.get(page.doc, 0)
+            texts.setdefault(page.doc, []).append(page.text)
+            self._pages.setdefault(page.doc, {})[page.page] = (start, start + len(page.text))
+            lengths[page.doc] = start + len(page.text) + 1
+        self._texts: Mapping[str, Quotable] = {doc: Quotable("\n".join(parts)) for doc, parts in texts.items()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The documents, in the file's order."""
+        return tuple(self._texts)
+
+    def text(self, doc: str) -> str:
+        """A document's text. Raises KeyError where it is not known."""
+        return self._texts[doc].text
+
+    def has_page(self, doc: str, page: int) -> bool:
+        """Whether the document has a page of this number that was read and not left out."""
+        return page in self._pages[doc]
+
+    def of_pages(self, doc: str, first: int, last: int) -> Span:
+        """From the beginning of one page to the end of another. Raises KeyError where it has not both."""
+        pages = self._pages[doc]
+        return Span(doc, pages[first][0], pages[last][1])
+
+    def of_quote(self, doc: str, quote: str) -> Span | None:
+        """The first place where the quote stands (`quotes.find_quote`); None where it does not."""
+        found = self._texts[doc].find(quote)
+        return Span(doc, *found) if found else None
+
+    def has_twice(self, doc: str, quote: str) -> bool:
+        """Whether the quote stands in several places of the document."""
+        return self._texts[doc].has_twice(quote)
+
+    def stripped(self, span: Span) -> Span | None:
+        """The span without the white space at its ends; None where there is nothing else in it."""
+        text = self.text(span.doc)[span.start : span.end]
+        start = span.start + len(text) - len(text.lstrip())
+        return Span(span.doc, start, start + len(text.strip())) if text.strip() else None
+
+
+FORMS = (
+    '{"doc": …, "start": …, "end": …}, {"doc": …, "quote": …}, {"doc": …, "first_page": …, "last_page": …} or '
+    '{"passage": …}'
+)
+OFFSETS, QUOTE = frozenset(("doc", "start", "end")), frozenset(("doc", "quote"))
+PAGES, PASSAGE = frozenset(("doc", "first_page", "last_page")), frozenset(("passage",))
+_TEXTS = ("doc", "quote", "passage")
+
+
+def given_pieces(value: Mapping[str, Any], file: Path, line: int) -> Sequence[Mapping[str, Any]]:
+    """The pieces that a line of `queries.jsonl` gives, each in one of the `FORMS`; none where it gives no evidence.
+
+    They are `metadata.evidence`, else a field `evidence` beside the metadata, where whatever is not ours counts as
+    metadata too. Raises InputError with file and line where they are no list, or one of them has no such form.
+    """
+    metadata = value.get("metadata")
+    given = metadata.get("evidence") if isinstance(metadata, dict) else None
+    given = value.get("evidence") if given is None else given
+    if given is not None and not isinstance(given, list):
+        raise InputError("evidence is not a list", file=file, line=line, remedy=f"write a list of {FORMS}")
+    for number, piece in enumerate(given or (), 1):
+        try:
+            _check_form(piece)
+        except InputError as error:
+            raise InputError(f"evidence {number}: {error.problem}", file=file, line=line, remedy=error.remedy) from None
+    return given or ()
+
+
+def _check_form(piece: object) -> None:
+    if not isinstance(piece, dict):
+        raise InputError("is not an object", remedy=f"write {FORMS}")
+    if frozenset(piece) not in (OFFSETS, QUOTE, PAGES, PASSAGE):
+        named = ", ".join(f"'{plain(key)}'" for key in sorted(piece)) or "no key"
+        raise InputError(f"has {named}", remedy=f"write {FORMS}, each by itself")
+    for key, value in piece.items():
+        kind = str if key in _TEXTS else int
+        if type(value) is not kind:
+            raise InputError(f"'{key}' is not a {'text' if kind is str else 'whole number'}", remedy=f"write {FORMS}")
+    if "start" in piece and not 0 <= piece["start"] < piece["end"]:
+        problem = f"start {piece['start']} is not before end {piece['end']}, or below 0"
+        raise InputError(problem, remedy="characters count from 0, and end is the first one after the evidence")
+    if "first_page" in piece and not 1 <= piece["first_page"] <= piece["last_page"]:
+        problem = f"first_page {piece['first_page']} is after last_page {piece['last_page']}, or below 1"
+        raise InputError(problem, remedy="pages count from 1, and both are part of the evidence")
+    if "quote" in piece and not long_enough(piece["quote"]):
+        raise InputError(f"the quote “{plain(piece['quote'])}” is too short to be found", remedy="quote more words")
+
+
+_SHOWN = 60
+
+
+def span_of(piece: Mapping[str, Any], documents: Documents, passages: Callable[[], Mapping[str, Passage]]) -> Span:
+    """Where a piece stands that has one of the forms, without white space at its ends.
+
+    passages: those of corpus.jsonl by their ids, asked for only where a piece names one. Raises InputError, without
+    file and line, where what it names is not in the documents.
+    """
+    span = _of_passage(piece["passage"], passages()) if frozenset(piece) == PASSAGE else None
+    doc = span.doc if span else piece["doc"]
+    if doc not in documents.names:
+        remedy = f"{did_you_mean(doc, documents.names)}name it as pages.jsonl does, with its folder in the corpus"
+        raise InputError(f"names the document '{plain(doc)}', of which there is no text", remedy=remedy)
+    found = span or _in_document(piece, documents)
+    length = len(documents.text(doc))
+    if found.end > length:
+        raise InputError(
+            f"{found.start} to {found.end} is outside the text of {plain(doc)}, which has {length:,} characters",
+            remedy="count in its pages of pages.jsonl joined by newlines, or give a quote",
+        )
+    if (stripped := documents.stripped(found)) is None:
+        raise InputError(f"there is no text at {found.start} to {found.end} of {plain(doc)}", remedy="give others")
+    return stripped
+
+
+def _of_passage(name: str, passages: Mapping[str, Passage]) -> Span:
+    if name not in passages:
+        known = did_you_mean(name, passages)
+        raise InputError(
+            f"names the passage '{plain(name)}', which is not in corpus.jsonl",
+            remedy=f"{known}give one of its ids, or a document and a quote, which stay true when passages change",
+        )
+    span = place_of(passages[name])
+    if span is None:
+        problem = f"the passage '{plain(name)}' does not say where it stands (metadata doc, start, end)"
+        raise InputError(problem, remedy="give a document and a quote instead")
+    return span
+
+
+def _in_document(piece: Mapping[str, Any], documents: Documents) -> Span:
+    form = frozenset(piece)
+    if form == OFFSETS:
+        return Span(piece["doc"], piece["start"], piece["end"])
+    if form == QUOTE:
+        return _of_quote(piece["doc"], piece["quote"], documents)
+    return _of_pages(piece["doc"], piece["first_page"], piece["last_page"], documents)
+
+
+def _of_quote(doc: str, quote: str, documents: Documents) -> Span:
+    span = documents.of_quote(doc, quote)
+    if span is None:
+        shown = plain(" ".join(quote.split()))
+        shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+        remedy = "copy it from its text in pages.jsonl, or give the pages"
+        raise InputError(f"the quote “{shown}” does not stand in {plain(doc)}", remedy=remedy)
+    return span
+
+
+def _of_pages(doc: str, first: int, last: int, documents: Documents) -> Span:
+    for page in (first, last):
+        if not documents.has_page(doc, page):
+            remedy = "name pages that are there; one left out by exclude_pages, or that cannot be read, is not"
+            raise InputError(f"page {page} of {plain(doc)} is not in pages.jsonl", remedy=remedy)
+    return documents.of_pages(doc, first, last)
+
+
+RELEVANT = 1
+"""The lowest label in `qrels.tsv` of a passage that is evidence."""
+
+_NAMED = 3
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """What evidence is looked up in, read where there is some."""
+
+    pages: Path
+    corpus: Path
+
+    @cached_property
+    def documents(self) -> Documents:
+        if not self.pages.exists():
+            raise InputError("evidence needs it, and it is not there", file=self.pages, remedy="run `ragassay ingest`")
+        return Documents(read_records(self.pages, Page))
+
+    @cached_property
+    def passages(self) -> Mapping[str, Passage]:
+        return {passage.id: passage for passage in read_records(self.corpus, Passage)}
+
+
+def read_evidence(queries: Path, pages: Path, corpus: Path, qrels: Path | None = None) -> dict[str, Evidence]:
+    """Query id to its evidence, in the file's order; a query without any is absent.
+
+    queries: `queries.jsonl`, of the corpus folder or of the results. pages, corpus: `pages.jsonl` and `corpus.jsonl`,
+    read only where there is evidence, and where it is of passages. qrels: labels by passage id; those of at least 1 are
+    the evidence of a query that brings none itself. Raises InputError with file and line for what is wrong with any.
+    """
+    texts, found = _Texts(pages, corpus), {}
+    labelled = read_qrels(qrels) if qrels and qrels.exists() else {}
+    for line, value in read_objects(queries):
+        query, given = str(value.get("_id", value.get("id"))), given_pieces(value, queries, line)
+        evidence = merged(_span(piece, f"evidence {n}: ", texts, queries, line) for n, piece in enumerate(given, 1))
+        if not evidence and qrels:
+            evidence = _of_labels(query, labelled.get(query, {}), texts, qrels)
+        if evidence:
+            found[query] = evidence
+    return found
+
+
+def in_several_places(queries: Path, pages: Path) -> list[str]:
+    """A sentence where quotes stand in several places of their document; of evidence that `read_evidence` takes."""
+    texts, found = _Texts(pages, pages), []
+    for line, value in read_objects(queries):
+        for piece in given_pieces(value, queries, line):
+            if "quote" in piece and texts.documents.has_twice(piece["doc"], piece["quote"]):
+                found.append(plain(str(value.get("_id", value.get("id")))))
+    if not found:
+        return []
+    named = ", ".join(list(dict.fromkeys(found))[:_NAMED]) + (", …" if len(set(found)) > _NAMED else "")
+    some = "1 quote stands" if len(found) == 1 else f"{len(found)} quotes stand"
+    return [f"evidence: {some} in several places of a document ({named}), of which the first counts; quote more words"]
+
+
+def _of_labels(query: str, labels: Mapping[str, int], texts: _Texts, path: Path) -> Evidence:
+    relevant = [name for name, label in labels.items() if label >= RELEVANT]
+    return merged(_span({"passage": name}, "", texts, path, _line_of(query, name, path)) for name in relevant)
+
+
+def _span(piece: Mapping[str, Any], which: str, texts: _Texts, path: Path, line: int | None) -> Span:
+    documents = texts.documents
+    try:
+        return span_of(piece, documents, lambda: texts.passages)
+    except InputError as error:
+        if error.file is not None:  # corpus.jsonl itself cannot be read
+            raise
+        raise InputError(f"{which}{error.problem}", file=path, line=line, remedy=error.remedy) from None
+
+
+def _line_of(query: str, passage: str, path: Path) -> int | None:
+    """Where qrels label the passage for the query."""
+    rows = (line.split() for line in path.read_text(encoding="utf-8-sig").split("\n"))
+    return next((n for n, row in enumerate(rows, 1) if row and (row[0], row[-2:-1]) == (query, [passage])), None)

@@ -1,0 +1,444 @@
+"""Which way of cutting a `[[chunking]]` names, and the spans that it gives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragassay.errors import InputError
+from ragassay.experiment.own_code import import_own, said
+from ragassay.experiment.variant_settings import Chunking
+from ragassay.text import plain
+
+from .text import Cut, DocumentText, Span, Strength, Stretch, best
+
+SHORTEST, LONGEST = 0.6, 1.25
+"""Of the words asked for; a good place to cut is looked for between the two."""
+
+SHORTEST_TAIL = 0.25
+"""What is left over at the end, of the words asked for, joins the passage before when it is less."""
+
+STEP, OVERLAP_STEP = 0.1, 0.25
+"""How many words, of those asked for, a better kind of cut may lie away."""
+
+
+def by_words(text: DocumentText, size: int, overlap: int) -> list[Span]:
+    """About `size` words each, at most LONGEST times that, and about `overlap` (less than `size`) of the last's."""
+    return [
+        stretch.span(first, stop)
+        for stretch in text.stretches
+        for first, stop in windows(stretch.places, size, overlap)
+    ]
+
+
+def windows(places: Sequence[Cut], size: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """(first, stop) word indexes, stop excluded, that cover the len(places) + 1 words; 0 <= overlap < size."""
+    n_words, first, covered = len(places) + 1, 0, 0
+    while n_words - first > LONGEST * size:
+        stop = _stop(places, first, covered, size)
+        if stop <= covered:  # what is left is a tail: the last passage takes it, and less of what is covered
+            first = n_words - int(LONGEST * size)
+            break
+        yield first, stop
+        first, covered = _next_first(places, first, stop, min(overlap, size - 1)), stop
+    yield first, n_words
+
+
+def parts(places: Sequence[Cut], first: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
+    """The words from `first` to `stop`, excluded, in runs of at most `size`, cut where it is best to cut."""
+    while stop - first > size:
+        earliest, latest = first + max(int(SHORTEST * size), 1), first + size
+        end = best(places, earliest - 1, latest - 1, latest - 1, STEP * size) + 1
+        yield first, end
+        first = end
+    yield first, stop
+
+
+def _stop(places: Sequence[Cut], first: int, covered: int, size: int) -> int:
+    """Where the passage that begins at `first` stops: beyond what is covered, and leaving no tiny tail."""
+    latest = int(min(first + LONGEST * size, len(places) + 1 - SHORTEST_TAIL * size))
+    earliest = min(max(int(first + SHORTEST * size), covered + 1), latest)
+    return best(places, earliest - 1, latest - 1, first + size - 1, STEP * size) + 1
+
+
+def _next_first(places: Sequence[Cut], first: int, stop: int, overlap: int) -> int:
+    """Where the next passage begins: `overlap` words before `stop`, give or take half of that for a better place."""
+    if overlap == 0:
+        return stop
+    earliest = max(stop - int(1.5 * overlap), first + 1)
+    latest = max(stop - max(overlap // 2, 1), earliest)
+    return best(places, earliest - 1, latest - 1, stop - overlap - 1, OVERLAP_STEP * overlap) + 1
+
+
+def by_headings(text: DocumentText, size: int) -> list[Span]:
+    """The text of each heading: cut by words where it is longer than about `size`, with the next where it is tiny.
+
+    Headings are the outline's and lines that begin with a section's number; text without any is cut by words.
+    """
+    return [
+        stretch.span(first + begin, first + end)
+        for stretch in text.stretches
+        for first, stop in _under_headings(stretch.places, SHORTEST_TAIL * size)
+        for begin, end in windows(stretch.places[first : stop - 1], size, 0)
+    ]
+
+
+def _under_headings(places: Sequence[Cut], fewest: float) -> Iterator[tuple[int, int]]:
+    """(first, stop) word indexes from heading to heading; what has fewer words than `fewest` goes with the next."""
+    first, n_words = 0, len(places) + 1
+    for number, place in enumerate(places):
+        stop = number + 1
+        if place.strength == Strength.HEADING and min(stop - first, n_words - stop) >= fewest:
+            yield first, stop
+            first = stop
+    yield first, n_words
+
+
+SHOWN = 60
+"""Characters of a piece that a sentence about it shows."""
+
+
+@dataclass(frozen=True)
+class OwnCut:
+    """The callable of the chunking `name`; `callable_name` is "module:name", `settings` the file that names it."""
+
+    name: str
+    callable_name: str
+    settings: Path
+    function: Callable[[str], Any]
+
+    def error(self, problem: str, remedy: str | None = None) -> InputError:
+        """What is wrong with it, as one sentence."""
+        return InputError(plain(f"chunking '{self.name}': {problem}"), file=self.settings, remedy=remedy)
+
+
+def load_own_cut(name: str, callable_name: str, folder: Path, settings: Path) -> OwnCut:
+    """Import "module:name", inside `importable(folder)`: an object with `split_text`, its class, or a function.
+
+    A class is made without arguments. Raises InputError.
+    """
+    module, _, attribute = callable_name.partition(":")
+    found = getattr(import_own(module, folder, f"chunking '{name}'", settings), attribute, None)
+    made = OwnCut(name, callable_name, settings, lambda text: text)
+    if isinstance(found, type):
+        try:
+            found = found()
+        except (Exception, SystemExit) as error:
+            raise made.error(f"{callable_name} cannot be made without arguments ({said(error)})") from error
+    function = getattr(found, "split_text", found)
+    if not callable(function):
+        remedy = "name a function of a text, or a splitter with split_text"
+        raise made.error(f"{callable_name} is nothing that cuts a text", remedy)
+    return OwnCut(name, callable_name, settings, function)
+
+
+def by_python(text: DocumentText, cut: OwnCut) -> list[Span]:
+    """What the callable gives for each stretch of the text: pieces of it, or their (start, end) in it.
+
+    Pieces are found again in the text in their order, whatever white space they have; what is empty is left out.
+    Raises InputError where the callable fails, and for a piece that is not in the text behind the beginning of the one
+    before.
+    """
+    found: list[Span] = []
+    for stretch in text.stretches:
+        start, end = stretch.span(0, len(stretch.spans))
+        found += [(start + a, start + b) for a, b in _spans(text.doc, text.text[start:end], cut)]
+    return found
+
+
+def _spans(doc: str, text: str, cut: OwnCut) -> list[Span]:
+    try:
+        pieces = list(cut.function(text))
+    except (Exception, SystemExit) as error:
+        raise cut.error(f"{cut.callable_name} fails on {doc} ({said(error)})") from error
+    found: list[Span] = []
+    for number, piece in enumerate(pieces, 1):
+        if isinstance(piece, str) and not piece.strip():
+            continue
+        span = _find(text, piece, found[-1] if found else (-1, 0)) if isinstance(piece, str) else _told(text, piece)
+        if span is None or (found and span[0] < found[-1][0]):
+            raise cut.error(
+                f"{cut.callable_name} gives a piece {number} that is not in the text of {doc} from where the one "
+                f"before begins: {_shown(piece)}",
+                "give pieces of the text as it is, or (start, end) in it, in their order",
+            )
+        if span[0] < span[1]:
+            found.append(span)
+    return found
+
+
+def _told(text: str, piece: object) -> Span | None:
+    """A (start, end) without white space at its ends; None for what is none."""
+    if not (isinstance(piece, Iterable) and (both := list(piece)) and len(both) == 2):
+        return None
+    start, end = both
+    if not (type(start) is int and type(end) is int and 0 <= start <= end <= len(text)):
+        return None
+    begin = min(_after_white(text, start), end)
+    return begin, begin + len(text[begin:end].rstrip())
+
+
+def _find(text: str, piece: str, before: Span) -> Span | None:
+    """Where the piece stands: right behind the one before, else first of where it ends behind it, else first at all."""
+    pattern = re.compile(r"\s*".join(map(re.escape, piece.split())))
+    start, end = before
+    if behind := pattern.match(text, _after_white(text, end)):
+        return behind.span()
+    first: Span | None = None
+    at = start + 1
+    while match := pattern.search(text, at):
+        first = first or match.span()
+        if match.end() > end:
+            return match.span()
+        at = match.start() + 1
+    return first
+
+
+def _after_white(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def _shown(piece: object) -> str:
+    shown = " ".join(str(piece).split())
+    return f'"{shown}"' if len(shown) <= SHOWN else f'"{shown[:SHOWN]}…"'
+
+
+def by_pages(text: DocumentText, size: int) -> list[Span]:
+    """`size` pages each, counted from the first page with text of every stretch; pages without text make none."""
+    return [span for stretch in text.stretches for span in _pages(text, stretch, size)]
+
+
+def _pages(text: DocumentText, stretch: Stretch, size: int) -> list[Span]:
+    found: dict[int, list[Span]] = {}
+    first = text.page_at(stretch.spans[0][0])
+    for word in stretch.spans:
+        found.setdefault((text.page_at(word[0]) - first) // size, []).append(word)
+    return [(words[0][0], words[-1][1]) for words in found.values()]
+
+
+if TYPE_CHECKING:
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+_FIRST, _MARKS = 0xF0000, 0xFFFE
+"""A plane of Unicode for private use: cleaned text has nothing from it."""
+
+
+def by_recursive(text: DocumentText, size: int, overlap: int) -> list[Span]:
+    """At most `size` words each, and at most `overlap` (less than `size`) words of the last's, as LangChain has it.
+
+    Where no white space is left to cut at, words stay whole and LangChain's own would cut between any two letters.
+    """
+    from langchain_text_splitters import RecursiveCharacterTextSplitter
+
+    splitter = RecursiveCharacterTextSplitter(chunk_size=size, chunk_overlap=overlap, length_function=_n_words)
+    return [span for stretch in text.stretches for span in _recursive_spans(splitter, text.text, stretch)]
+
+
+def _recursive_spans(splitter: RecursiveCharacterTextSplitter, text: str, stretch: Stretch) -> list[Span]:
+    """What is split has a mark for each word and the white space between them.
+
+    The splitter says only the text of its pieces, and its `add_start_index` goes wrong where lengths are words (it
+    takes the overlap for characters). By its first mark a piece is known among all that read the same.
+    """
+    pieces = (_marks_of(piece) for piece in splitter.split_text(_marked(text, stretch)))
+    found: list[Span] = []
+    first = 0
+    for marks in filter(None, pieces):
+        first += (ord(marks[0]) - _FIRST - first) % _MARKS
+        found.append(stretch.span(first, first + len(marks)))
+    return found
+
+
+def _marked(text: str, stretch: Stretch) -> str:
+    between = [text[place.end : place.start] for place in stretch.places]
+    marks = (chr(_FIRST + number % _MARKS) for number in count())
+    return "".join(mark + white for white, mark in zip([*between, ""], marks, strict=False))
+
+
+def _marks_of(piece: str) -> Sequence[str]:
+    return "".join(piece.split())
+
+
+def _n_words(piece: str) -> int:
+    return len(_marks_of(piece))
+
+
+Run = tuple[int, int]
+"""Indexes of words in a stretch: the first, and the one behind the last."""
+
+
+def by_sentences(text: DocumentText, size: int, overlap: int) -> list[Span]:
+    """As many whole sentences as fit into `size` words, the first of them those of the last that fit into `overlap`.
+
+    A longer sentence is cut into parts of at most `size` words.
+    """
+    return [
+        stretch.span(first, stop)
+        for stretch in text.stretches
+        for first, stop in filled(cut_to(stretch, sentences(stretch), size), size, overlap)
+    ]
+
+
+def sentences(stretch: Stretch) -> list[Run]:
+    """The stretch's sentences in order; headings, paragraphs and list items end one as well."""
+    ends = [number + 1 for number, place in enumerate(stretch.places) if place.strength >= Strength.SENTENCE]
+    return list(zip([0, *ends], [*ends, len(stretch.spans)], strict=True))
+
+
+def cut_to(stretch: Stretch, runs: Sequence[Run], size: int) -> list[Run]:
+    """The same, those of more than `size` words cut into parts."""
+    return [part for first, stop in runs for part in parts(stretch.places, first, stop, size)]
+
+
+def filled(runs: Sequence[Run], size: int, overlap: int) -> Iterator[Run]:
+    """Neighbouring runs together, as many as fit into `size`; those that fit into `overlap` begin the next as well."""
+    first = 0
+    while first < len(runs):
+        stop = first + 1
+        while stop < len(runs) and runs[stop][1] - runs[first][0] <= size:
+            stop += 1
+        yield runs[first][0], runs[stop - 1][1]
+        first = _sentences_next_first(runs, first, stop, size, overlap) if stop < len(runs) else stop
+
+
+def _sentences_next_first(runs: Sequence[Run], first: int, stop: int, size: int, overlap: int) -> int:
+    """Where the next begins: what it repeats must leave room for something new."""
+    begin = stop
+    while (
+        begin > first + 1
+        and runs[stop - 1][1] - runs[begin - 1][0] <= overlap
+        and runs[stop][1] - runs[begin - 1][0] <= size
+    ):
+        begin -= 1
+    return begin
+
+
+# After G. Kamradt, "5 Levels of Text Splitting" (2024), level 4, as LangChain's SemanticChunker has it: each sentence
+# is embedded together with one before and one after it, and the text is cut where the cosine distance of neighbours is
+# above a percentile of all distances of the document.
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Vectors = npt.NDArray[np.floating]
+
+NEIGHBOURS = 1
+"""Sentences before and after one that are embedded with it."""
+
+
+def by_meaning(
+    text: DocumentText, size: int, breakpoint: float, embed: Callable[[Sequence[str]], Vectors]
+) -> list[Span]:
+    """Neighbouring sentences whose distance is at most the percentile `breakpoint` (0 to 100), `size` words at most.
+
+    `embed` gives a row for each text. A stretch of sentences that is longer than `size` is filled up sentence by
+    sentence.
+    """
+    runs = [sentences(stretch) for stretch in text.stretches]
+    said = [told for stretch, own in zip(text.stretches, runs, strict=True) for told in _in_company(text, stretch, own)]
+    vectors = embed(said) if said else None
+    if vectors is None:
+        return []
+    distances = _distances(vectors, [len(own) for own in runs])
+    highest = _percentile([one for own in distances for one in own], breakpoint)
+    found: list[Span] = []
+    for stretch, own, far in zip(text.stretches, runs, distances, strict=True):
+        for alike in _alike(own, [distance > highest for distance in far]):
+            found += [stretch.span(*run) for run in filled(cut_to(stretch, alike, size), size, 0)]
+    return found
+
+
+def _in_company(text: DocumentText, stretch: Stretch, runs: Sequence[Run]) -> Iterator[str]:
+    for number in range(len(runs)):
+        some = runs[max(0, number - NEIGHBOURS) : number + NEIGHBOURS + 1]
+        start, end = stretch.span(some[0][0], some[-1][1])
+        yield text.text[start:end]
+
+
+def _distances(vectors: Vectors, lengths: Sequence[int]) -> list[list[float]]:
+    """Of each stretch, the cosine distances of its neighbouring rows; 1 of a row of zeros."""
+    import numpy as np
+
+    rows, found, begin = np.asarray(vectors, dtype=np.float64), [], 0
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    rows = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    for n in lengths:
+        own = rows[begin : begin + n]
+        found.append([float(one) for one in 1 - np.sum(own[:-1] * own[1:], axis=1)])
+        begin += n
+    return found
+
+
+def _percentile(distances: Sequence[float], breakpoint: float) -> float:
+    import numpy as np
+
+    return float(np.percentile(distances, breakpoint)) if distances else 0.0
+
+
+def _alike(runs: Sequence[Run], cuts: Sequence[bool]) -> Iterator[list[Run]]:
+    """The sentences from cut to cut."""
+    alike: list[Run] = []
+    for run, ends in zip(runs, [*cuts, True], strict=True):
+        alike.append(run)
+        if ends:
+            yield alike
+            alike = []
+
+
+if TYPE_CHECKING:
+    pass
+
+Embed = Callable[[str | None, Sequence[str]], "Vectors"]
+"""An embedding by name (None: [retrieval]'s) and texts to a row for each text."""
+
+HERE_ALONE = frozenset({"semantic", "python"})
+"""Ways that need an embedding or the user's code: they cut in this process, and not in those that clean documents."""
+
+BREAKPOINT = 95.0
+"""The percentile from which on semantic chunking cuts, where none is set: that of LangChain's SemanticChunker."""
+
+
+@dataclass(frozen=True)
+class Means:
+    """What HERE_ALONE need: an embedding for semantic chunkings, and the callables by the chunkings' names."""
+
+    embed: Embed | None = None
+    own: Mapping[str, OwnCut] = field(default_factory=dict)
+
+
+def spans_of(text: DocumentText, chunking: Chunking, means: Means | None = None) -> list[Span]:
+    """Where the passages of a document begin and end, ascending; none crosses a hole that left-out pages made.
+
+    means: needed by those of HERE_ALONE.
+    Raises InputError where the user's own code fails.
+    """
+    size, overlap = chunking.words, chunking.overlap or 0
+    match chunking.by:
+        case "words":
+            return by_words(text, size, overlap)
+        case "sentences":
+            return by_sentences(text, size, overlap)
+        case "recursive":
+            return by_recursive(text, size, overlap)
+        case "headings":
+            return by_headings(text, size)
+        case "pages":
+            return by_pages(text, size)
+        case "semantic":
+            assert means and means.embed
+            return _by_meaning(text, chunking, means.embed)
+        case "python":
+            assert means
+            return by_python(text, means.own[chunking.name])
+
+
+def _by_meaning(text: DocumentText, chunking: Chunking, embed: Embed) -> list[Span]:
+    percentile = BREAKPOINT if chunking.breakpoint is None else chunking.breakpoint
+    return by_meaning(text, chunking.words, percentile, lambda texts: embed(chunking.embedding, texts))

@@ -1,0 +1,373 @@
+"""The kinds of documents that a corpus folder may hold, by what their names end in, and the packages they need."""
+
+from __future__ import annotations
+
+import codecs
+import importlib.util
+import re
+import zipfile
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragassay.errors import MissingExtra
+
+from .pdf.memory import memory_limited, too_much
+
+# Runs in a worker process, and imports nothing of ragassay, to start quickly.
+
+PAGE_CHARACTERS = 3000
+"""About what a printed page holds."""
+
+MOST_PAGES = 100_000
+
+
+class UnreadableDocument(Exception):
+    """A document that cannot be converted; the message says why and, where known, what to do."""
+
+
+class Heading(NamedTuple):
+    """A heading: where its line begins in the text, its depth (1 is the top) and its title."""
+
+    start: int
+    level: int
+    title: str
+
+
+class Converted(NamedTuple):
+    """A document's pages, its headings as (page from 1, depth, title), and whether its pages are those of paper."""
+
+    pages: list[str]
+    outline: list[tuple[int, int, str]]
+    printed: bool = False
+
+
+def paged(text: str, headings: Sequence[Heading] = ()) -> Converted:
+    """The text in pages of at most PAGE_CHARACTERS.
+
+    Each is cut as late as may be before a heading in its second half, or else between paragraphs, lines or words there.
+    Raises UnreadableDocument for more than MOST_PAGES.
+    """
+    starts = _starts(text, [heading.start for heading in headings])
+    pages = [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+    check_number(pages)
+    outline = [(bisect_right(starts, one.start), one.level, one.title) for one in headings]
+    return Converted(pages, outline)
+
+
+def check_number(pages: Sequence[str]) -> None:
+    """Raises UnreadableDocument for more than MOST_PAGES."""
+    if len(pages) > MOST_PAGES:
+        raise UnreadableDocument(f"has more than {MOST_PAGES:,} pages; divide it")
+
+
+def _starts(text: str, headings: Sequence[int]) -> list[int]:
+    starts = [0]
+    while len(text) - starts[-1] > PAGE_CHARACTERS:
+        starts.append(_next_start(text, starts[-1], headings))
+    return starts
+
+
+def _next_start(text: str, start: int, headings: Sequence[int]) -> int:
+    half, full = start + PAGE_CHARACTERS // 2, start + PAGE_CHARACTERS
+    before = bisect_right(headings, full)
+    if before and headings[before - 1] > half:
+        return headings[before - 1]
+    found = ((text.rfind(mark, half, full), len(mark)) for mark in ("\n\n", "\n", " "))
+    return next((place + length for place, length in found if place >= 0), full)
+
+
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n.*?^(?:---|\.\.\.)[ \t]*\n", re.DOTALL | re.MULTILINE)
+_MARKS = re.compile(r"[*`]+|\s#+$")
+
+
+def decoded(data: bytes) -> str:
+    """The text, with "\\n" at the ends of its lines. Raises UnreadableDocument for what is not UTF-8 or UTF-16 text."""
+    utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        text = data.decode("utf-16" if utf_16 else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        where = f"byte {error.start + 1}" if utf_16 else f"line {line}"
+        raise UnreadableDocument(f"is not UTF-8 text ({where}); save it as UTF-8") from None
+    if "\0" in text:
+        raise UnreadableDocument("is not a text: it holds zero bytes")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def convert_text(data: bytes) -> Converted:
+    """Plain text; form feeds, where there are some, end its pages. Raises UnreadableDocument."""
+    text = decoded(data)
+    if "\f" not in text:
+        return paged(text)
+    pages = text.removesuffix("\f").split("\f")
+    check_number(pages)
+    return Converted(pages, [], printed=True)
+
+
+def convert_markdown(data: bytes) -> Converted:
+    """Markdown as it stands; its headings are the outline. Raises UnreadableDocument."""
+    return paged_markdown(decoded(data))
+
+
+def paged_markdown(text: str) -> Converted:
+    """The pages of a text in Markdown, with its headings as the outline."""
+    return paged(text, _headings(text))
+
+
+def _headings(text: str) -> list[Heading]:
+    """The headings that CommonMark sees, not those in a front matter or in code."""
+    from markdown_it import MarkdownIt
+
+    front = _FRONT_MATTER.match(text)
+    blank = re.sub(r"[^\n]", "", front[0]) + text[front.end() :] if front else text
+    offset = len(text) - len(blank)
+    starts = [0, *accumulate(len(line) + 1 for line in blank.split("\n"))]
+    parser = MarkdownIt("commonmark").disable(["inline", "text_join"], ignoreInvalid=True)
+    tokens = parser.parse(blank)
+    return [
+        Heading(starts[opened.map[0]] + offset, int(opened.tag[1:]), title)
+        for opened, inline in pairwise(tokens)
+        if opened.type == "heading_open" and opened.map and (title := _MARKS.sub("", inline.content).strip())
+    ]
+
+
+# Deleted text of tracked changes is left out, inserted text and that of fields, controls and boxes is taken. Headers,
+# feet, comments and pictures are not.
+
+MOST_MEMBERS = 10_000
+MOST_BYTES = 300_000_000
+MOST_XML_BYTES = 60_000_000
+"""Unpacked, of the whole and of one XML file in it: a tree takes some ten times as much memory."""
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_NOTES = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+_HEADING = re.compile(r"heading ([1-6])$", re.IGNORECASE)
+_CONTENTS = re.compile(r"toc \d|table of figures", re.IGNORECASE)
+_ITEM = re.compile(r"list( bullet| number| paragraph)?( \d)?$", re.IGNORECASE)
+
+
+def convert_docx(path: str) -> Converted:
+    """Its text in Markdown. Raises UnreadableDocument for what is no DOCX, is encrypted, or unpacks to too much."""
+    _check_size(path)
+    from docx import Document
+    from docx.opc.exceptions import PackageNotFoundError
+    from lxml.etree import LxmlError
+
+    try:
+        document = Document(path)
+        styles = {style.style_id: style.name or "" for style in document.styles}
+        lines = [line for block in _blocks(document.element.body, styles) for line in (block, "")]
+        lines += _notes(document.part)
+    except (LxmlError, PackageNotFoundError, zipfile.BadZipFile, KeyError, ValueError, RecursionError) as error:
+        raise UnreadableDocument(f"is broken or no DOCX ({type(error).__name__})") from error
+    return paged_markdown("\n".join(lines))
+
+
+def _check_size(path: str) -> None:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+    except zipfile.BadZipFile as error:
+        raise UnreadableDocument("is no DOCX, or one with a password; save a DOCX without one") from error
+    sizes = [one.file_size for one in members]
+    largest = max((one.file_size for one in members if one.filename.endswith((".xml", ".rels"))), default=0)
+    if len(members) > MOST_MEMBERS or sum(sizes) > MOST_BYTES or largest > MOST_XML_BYTES:
+        raise UnreadableDocument(f"unpacks to {sum(sizes) / 1e6:,.0f} MB in {len(members):,} files; divide it")
+
+
+def _blocks(parent: Any, styles: dict[str, str]) -> Iterator[str]:
+    """Each paragraph and table below, in order; what only holds others, such as a content control, is walked into."""
+    for element in parent:
+        if element.tag == f"{_W}p":
+            yield from filter(None, [_paragraph(element, styles)])
+        elif element.tag == f"{_W}tbl":
+            yield _table(element)
+        elif element.tag not in {_FALLBACK, f"{_W}del", f"{_W}moveFrom"}:
+            yield from _blocks(element, styles)
+
+
+def _paragraph(element: Any, styles: dict[str, str]) -> str:
+    text = _text(element).strip()
+    style = _style(element, styles)
+    if not text or _CONTENTS.match(style):
+        return ""
+    if heading := _HEADING.match(style):
+        return f"{'#' * int(heading[1])} {' '.join(text.split())}"
+    if style.lower() == "title":
+        return f"# {' '.join(text.split())}"
+    numbered = element.find(f"{_W}pPr/{_W}numPr") is not None
+    return f"- {text}" if numbered or (_ITEM.match(style) and style.lower() != "list paragraph") else text
+
+
+def _style(element: Any, styles: dict[str, str]) -> str:
+    named = element.find(f"{_W}pPr/{_W}pStyle")
+    return styles.get(named.get(f"{_W}val"), "") if named is not None else ""
+
+
+def _text(element: Any) -> str:
+    """The words of an element. Text boxes stand twice in a file, once for readers of old: those are passed over."""
+    return "".join(_pieces(element))
+
+
+def _pieces(element: Any) -> Iterator[str]:
+    for child in element:
+        if child.tag == f"{_W}t":
+            yield child.text or ""
+        elif child.tag in {f"{_W}tab", f"{_W}br", f"{_W}cr"}:
+            yield " " if child.tag == f"{_W}tab" else "\n"
+        elif child.tag in {f"{_W}footnoteReference", f"{_W}endnoteReference"}:
+            yield f"[^{_mark(child)}]"
+        elif child.tag not in {_FALLBACK, f"{_W}del", f"{_W}moveFrom", f"{_W}pPr", f"{_W}rPr"}:
+            yield from _pieces(child)
+            yield "\n" if child.tag == f"{_W}p" else ""
+
+
+def _mark(element: Any) -> str:
+    kind = "e" if "endnote" in element.tag else ""
+    return f"{kind}{element.get(f'{_W}id')}"
+
+
+def _table(table: Any) -> str:
+    """A line a row, as Markdown has it; a cell's paragraphs stand behind one another."""
+    rows = [[" ".join(_text(cell).split()).replace("|", "/") for cell in _of(row, "tc")] for row in _of(table, "tr")]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*lines[:1], "|" + " --- |" * len(rows[0]), *lines[1:]]) if rows else ""
+
+
+def _of(element: Any, name: str) -> list[Any]:
+    """Its rows or cells, those in controls too, but not those of a table within it."""
+    return [one for one in element.iter(f"{_W}{name}") if next(one.iterancestors(element.tag)) is element]
+
+
+def _notes(part: Any) -> Iterator[str]:
+    """Footnotes and endnotes, behind everything."""
+    from docx.oxml import parse_xml
+
+    for relation in part.rels.values():
+        if relation.is_external or relation.reltype not in {f"{_NOTES}footnotes", f"{_NOTES}endnotes"}:
+            continue
+        for note in parse_xml(relation.target_part.blob):
+            text = " ".join(_text(note).split())
+            if text and note.get(f"{_W}type") is None:
+                yield from (f"[^{_mark(note)}]: {text}", "")
+
+
+LEFT_OUT = ["script", "style", "template", "noscript", "iframe", "object", "embed", "svg", "head"]
+
+
+def convert_html(data: bytes) -> Converted:
+    """Its text in Markdown. What is nested too deeply to be walked is taken without its form.
+
+    The parser is Python's own: it knows no document type, so that entities, however they are declared, stand for
+    nothing. Raises UnreadableDocument.
+    """
+    from bs4 import BeautifulSoup
+    from bs4.exceptions import ParserRejectedMarkup
+    from markdownify import MarkdownConverter
+
+    try:
+        soup = BeautifulSoup(_text_or_bytes(data), "html.parser")
+    except (ParserRejectedMarkup, RecursionError) as error:
+        raise UnreadableDocument(f"is no HTML that can be read ({type(error).__name__})") from error
+    _clean(soup)
+    converter = MarkdownConverter(
+        heading_style="ATX", bullets="-", strip=["a"], escape_asterisks=False, escape_underscores=False
+    )
+    try:
+        return paged_markdown(converter.convert_soup(soup))
+    except RecursionError:
+        return paged_markdown(soup.get_text("\n", strip=True))
+
+
+def _text_or_bytes(data: bytes) -> str | bytes:
+    """UTF-8 where it is that; else bytes, whose encoding is looked for in what the page says of itself."""
+    try:
+        return decoded(data)
+    except UnreadableDocument:
+        if b"\0" in data:
+            raise
+        return data
+
+
+def _clean(soup: Any) -> None:
+    """Without what is not read, and with the words of pictures in their places."""
+    from bs4.element import PreformattedString
+
+    for tag in soup(LEFT_OUT):
+        tag.extract()
+    for text in soup.find_all(string=lambda text: isinstance(text, PreformattedString)):
+        text.extract()
+    for picture in soup("img"):
+        picture.replace_with(str(picture.get("alt") or ""))
+
+
+CONVERT_MOST_BYTES = 50_000_000
+MOST_MEMORY = 4_000_000_000
+"""In bytes, while a document is converted."""
+
+
+def convert(path: str, kind: str) -> Converted:
+    """The pages and headings of the document. Raises UnreadableDocument."""
+    try:
+        if Path(path).stat().st_size > CONVERT_MOST_BYTES:
+            raise UnreadableDocument(f"is larger than {CONVERT_MOST_BYTES / 1e6:.0f} MB; divide it")
+        with memory_limited(MOST_MEMORY):
+            return _convert(path, kind)
+    except OSError as error:
+        raise UnreadableDocument(f"cannot be opened ({error.strerror or error})") from error
+    except MemoryError as error:
+        raise UnreadableDocument(too_much(MOST_MEMORY)) from error
+
+
+def _convert(path: str, kind: str) -> Converted:
+    if kind == "docx":
+        pass
+
+        return convert_docx(path)
+    data = Path(path).read_bytes()
+    if kind == "html":
+        pass
+
+        return convert_html(data)
+    pass
+
+    return convert_markdown(data) if kind == "markdown" else convert_text(data)
+
+
+PDF = "pdf"
+
+SUFFIXES = {
+    ".pdf": PDF,
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".txt": "text",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".docx": "docx",
+}
+
+SETTINGS_TOO = frozenset({"markdown", "text"})
+"""Kinds that prompts and notes beside the documents have as well."""
+
+_NEEDS = {"html": ("markdownify", "bs4"), "docx": ("docx",)}
+
+
+def kind_of(name: str) -> str | None:
+    """The kind of a file, by its name; None for what is no document."""
+    return SUFFIXES.get(Path(name).suffix.lower())
+
+
+def check_packages(kinds: Iterable[str]) -> None:
+    """Raises MissingExtra where a package that some of the kinds need is not installed."""
+    lacking = sorted(kind for kind in set(kinds) if any(map(_missing, _NEEDS.get(kind, ()))))
+    if lacking:
+        raise MissingExtra(f"reading {' and '.join(lacking)}", "documents")
+
+
+def _missing(module: str) -> bool:
+    return importlib.util.find_spec(module) is None

@@ -1,0 +1,329 @@
+"""Which figures moved from one run to another, and whether by more than chance.
+
+Where the runs share their queries each difference is the mean of the paired ones, clustered by source section, and
+tested as the gate tests it (`statistics.paired`); else it is between two groups of queries. All measures and agents are
+corrected together (Holm).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+
+from ragassay.arrays import Floats, Ints, Truths
+from ragassay.errors import InputError
+from ragassay.evaluate.inputs.clusters import Clusters
+from ragassay.evaluate.results import POINTS
+from ragassay.evaluate.statistics.clustered import NO_SPREAD, interval, intervals
+from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS
+from ragassay.evaluate.statistics.paired import alike, figures, paired
+from ragassay.evaluate.statistics.paired_comparison import pair_verdict
+from ragassay.evaluate.statistics.resamples import holm, rounded
+from ragassay.evaluate.validity.questions import group_difference
+from ragassay.experiment.workspace import Workspace
+from ragassay.files import read_json
+from ragassay.records import Figure
+
+from .index.read import Index, Measure
+from .look import test_set
+
+
+@dataclass(frozen=True, eq=False)
+class SameQueries:
+    """before, after: (queries,) the places in either run of those in common, by id. clusters: of these, in that order.
+
+    only_before, only_after: how many the other run has not; reworded: how many of these have an id of the other with
+    another text.
+    """
+
+    before: Ints
+    after: Ints
+    clusters: Clusters
+    only_before: int
+    only_after: int
+    reworded: int
+
+    @property
+    def paired(self) -> bool:
+        """Whether at least half of the smaller test set is in common, so that figures are compared query by query."""
+        smaller = len(self.before) + min(self.only_before, self.only_after)
+        return 0 < smaller <= 2 * len(self.before)
+
+
+@lru_cache(maxsize=16)
+def same_queries(before: Index, after: Index) -> SameQueries:
+    """Of two indexes."""
+    one, other = test_set(before), test_set(after)
+    at = {query: place for place, query in enumerate(other.ids)}
+    known = [(int(place), at[one.ids[place]]) for place in one.by_id if one.ids[place] in at]
+    same = [(place, there) for place, there in known if one.texts[place] == other.texts[there]]
+    mine, theirs = (np.array([pair[side] for pair in same], dtype=np.intp) for side in (0, 1))
+    return SameQueries(
+        mine,
+        theirs,
+        one.clusters.of([one.ids[place] for place in mine]),
+        len(one.ids) - len(same),
+        len(other.ids) - len(same),
+        len(known) - len(same),
+    )
+
+
+@dataclass(frozen=True)
+class Change:
+    """A query of both runs. before, after: its places; flipped: whether it crossed the middle of the scale."""
+
+    before: int
+    after: int
+    values: tuple[float, float]
+    flipped: bool
+
+    @property
+    def by(self) -> float:
+        """After less before."""
+        return self.values[1] - self.values[0]
+
+
+@dataclass(frozen=True)
+class Changes:
+    """rows: those that changed, the largest change first. missing: without a value in one run or both."""
+
+    rows: tuple[Change, ...]
+    up: int
+    down: int
+    level: int
+    missing: int
+    flipped_up: int
+    flipped_down: int
+
+
+def changes_of(before: Index, after: Index, same: SameQueries, measure: Measure, agent: str) -> Changes:
+    """Of an agent on a measure that both runs have; up is better. A value at the middle is on neither side."""
+    sign = -1 if measure.lower_is_better else 1
+    one = before.column(measure.name)[agent][same.before]
+    other = after.column(measure.name)[agent][same.after]
+    by, middle = sign * (other - one), (measure.low + measure.high) / 2
+    moved = np.abs(by) > NO_SPREAD
+    crossed = (one - middle) * (other - middle) < 0
+    order = np.argsort(-np.abs(np.where(np.isnan(by), 0.0, by)), kind="stable")
+    rows = tuple(
+        Change(int(same.before[at]), int(same.after[at]), (float(one[at]), float(other[at])), bool(crossed[at]))
+        for at in order
+        if moved[at]
+    )
+    missing = int(np.isnan(by).sum())
+    up, down = int((by > NO_SPREAD).sum()), int((by < -NO_SPREAD).sum())
+    flipped = [int((crossed & (side * by > 0)).sum()) for side in (1, -1)]
+    return Changes(rows, up, down, len(by) - missing - up - down, missing, *flipped)
+
+
+Said = Literal["better", "worse", "not told apart", "too few"]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """One agent on one measure. difference: after less before, of the queries that both runs have where paired, else
+    of all of both. p: two-sided, before the correction; None where the test is not defined."""
+
+    measure: Measure
+    agent: str
+    before: Figure
+    after: Figure
+    difference: Figure
+    p: float | None = None
+    said: Said = "not told apart"
+
+
+@lru_cache(maxsize=16)
+def moved(before: Index, after: Index) -> tuple[Moved, ...]:
+    """Every measure and agent that both runs have; points only where the same agents played."""
+    theirs = {one.name: one for one in after.measures}
+    same, asked = same_queries(before, after), list[tuple[Measure, str]]()
+    for measure in before.measures:
+        other = theirs.get(measure.name)
+        if other is None or (other.low, other.high) != (measure.low, measure.high):
+            continue
+        if measure.name == POINTS and set(before.agents) != set(after.agents):
+            continue
+        asked += [(measure, agent) for agent in before.column(measure.name) if agent in after.column(measure.name)]
+    if same.paired:
+        return tuple(_paired(before, after, asked, same))
+    found = [row for measure, agent in asked for row in _apart(before, after, measure, [agent])]
+    adjusted = holm([row.p for row in found])
+    return tuple(replace(row, said=_said(row, p)) for row, p in zip(found, adjusted, strict=True))
+
+
+def _said(row: Moved, p: float | None) -> Said:
+    if row.said == "too few":
+        return "too few"
+    verdict = pair_verdict(row.difference.value, p, lower_is_better=row.measure.lower_is_better)
+    return verdict if verdict in ("better", "worse") else "not told apart"
+
+
+def _paired(before: Index, after: Index, asked: Sequence[tuple[Measure, str]], same: SameQueries) -> Iterator[Moved]:
+    """Of each measure and agent."""
+    if not asked:
+        return
+    one, other = (
+        np.array([index.column(measure.name)[agent][places] for measure, agent in asked])
+        for index, places in ((before, same.before), (after, same.after))
+    )
+    both = ~np.isnan(one) & ~np.isnan(other)
+    lacking = [int((_owed(before, after, *row, same) & ~known).sum()) for row, known in zip(asked, both, strict=True)]
+    widths = [measure.width for measure, _ in asked]
+    tested = paired(other - one, same.clusters, widths, lacking)
+    starts, ends = (_means(side, both, asked, same.clusters, lacking) for side in (one, other))
+    for at, ((measure, agent), row) in enumerate(zip(asked, tested, strict=True)):
+        ahead: dict[str, Said] = {"more": "better", "less": "worse"}
+        if measure.lower_is_better:
+            ahead = {"more": "worse", "less": "better"}
+        said: Said = ahead.get(row.told, "too few" if row.told == "too few" else "not told apart")
+        yield Moved(measure, agent, starts[at], ends[at], row.difference, row.p, said)
+
+
+def _owed(before: Index, after: Index, measure: Measure, agent: str, same: SameQueries) -> Truths:
+    """(queries,): whether a value is owed in either run."""
+    return before.owed(measure.name)[agent][same.before] | after.owed(measure.name)[agent][same.after]
+
+
+def _means(
+    values: Floats, both: Truths, asked: Sequence[tuple[Measure, str]], clusters: Clusters, lacking: Sequence[int]
+) -> dict[int, Figure]:
+    """Row of values (rows, queries) to its mean over the queries with values in both runs; rows alike side by side."""
+    found: dict[int, Figure] = {}
+    for places, known in alike(both):
+        mine, n = clusters.only(known), int(known.sum())
+        for limits in dict.fromkeys(asked[place][0].limits for place in places):
+            some = [place for place in places if asked[place][0].limits == limits]
+            given = [lacking[place] for place in some]
+            if not n:
+                found |= {place: Figure(value=None, n=0, n_failed=lacking[place]) for place in some}
+                continue
+            rows = figures(intervals(values[some][:, known], np.ones(n), mine, limits), n, given)
+            found |= zip(some, rows, strict=True)
+    return found
+
+
+def _apart(before: Index, after: Index, measure: Measure, agents: Sequence[str]) -> Iterator[Moved]:
+    """Two groups of queries, those of a section in both runs kept together."""
+    for agent in agents:
+        sides = [_side(index, measure, agent) for index in (before, after)]
+        (one, _, failed), (other, _, missing) = sides
+        start, end = (_mean(side, measure) for side in sides)
+        if not (len(one) and len(other)):
+            nothing = Figure(value=None, n=len(one) + len(other), n_failed=failed + missing)
+            yield Moved(measure, agent, start, end, nothing, None, "too few")
+            continue
+        names = [name for _, known, _ in sides for name in known.names_of]
+        rows = Clusters.named([str(place) for place in range(len(names))], names)
+        inside = np.arange(len(names)) >= len(one)
+        found = group_difference(np.concatenate([one, other])[None], inside, rows, failed + missing)
+        few = min(len(set(known.names_of)) for _, known, _ in sides) < FEWEST_SECTIONS
+        p = _p(float(found.value[0]), float(found.error[0]), float(found.df[0]))
+        yield Moved(measure, agent, start, end, found.figures()[0], p, "too few" if few else "not told apart")
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The clusters of the queries that have a value. names_of: each one's cluster by name."""
+
+    clusters: Clusters
+    names_of: tuple[str, ...]
+
+
+def _side(index: Index, measure: Measure, agent: str) -> tuple[Floats, _Known, int]:
+    """(values that are known, their clusters, how many are owed and not there)."""
+    queries = test_set(index)
+    values = index.column(measure.name)[agent][queries.by_id]
+    known = ~np.isnan(values)
+    clusters = queries.clusters.only(known)
+    failed = int((index.owed(measure.name)[agent][queries.by_id] & ~known).sum())
+    return values[known], _Known(clusters, tuple(clusters.names[number] for number in clusters.numbers)), failed
+
+
+def _mean(side: tuple[Floats, _Known, int], measure: Measure) -> Figure:
+    values, known, failed = side
+    if not len(values):
+        return Figure(value=None, n=0, n_failed=failed)
+    found = interval(values, np.ones(len(values)), known.clusters, measure.limits)
+    return rounded(found[0], len(values), failed, *found[1:])
+
+
+def _p(value: float, error: float, df: float) -> float | None:
+    from scipy.special import stdtr
+
+    return float(2 * stdtr(df, -abs(value) / error)) if error > 0 and df > 0 else None
+
+
+LONGEST = 160
+"""Characters of a value that are shown."""
+
+JUDGED_BY = ("judge.", "evaluate.", "prompt judge/", "prompt evaluate/", "judge_model", "judge_mode")
+"""How the names of what decides a judge's labels begin."""
+
+
+@dataclass(frozen=True)
+class Differs:
+    """A setting and its value in each run, in words; None where a run does not have it."""
+
+    name: str
+    values: tuple[str | None, ...]
+
+
+def settings_of(workspace: Workspace) -> dict[str, str]:
+    """Setting to value, from the manifests of the stages that have run; else from `results.json`.
+
+    Documents and prompts are among them, each with the start of its digest, so that changed ones are seen.
+    Where stages ran with several values of a setting, all are named.
+    """
+    found: dict[str, list[str]] = {}
+    for path in sorted(workspace.results.glob("manifests/*.json")):
+        for name, value in _recorded(path.stem, _table(path)):
+            found.setdefault(name, []).append(value)
+    if not found and workspace.figures.exists():
+        found = {name: [_words(value)] for name, value in _part(_table(workspace.figures), "settings").items()}
+    return {name: " / ".join(dict.fromkeys(values)) for name, values in found.items()}
+
+
+def _recorded(stage: str, manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from ((name, _words(value)) for name, value in _part(manifest, "settings").items())
+    for name, digest in _part(manifest, "inputs").items():
+        if stage == "ingest":
+            yield f"document {name}", _words(digest)[:8]
+        elif name.endswith(".md"):
+            yield f"prompt {stage}/{name}", _words(digest)[:8]
+
+
+def differing(runs: Sequence[Mapping[str, str]]) -> list[Differs]:
+    """The settings that are not the same in all runs, by name."""
+    names = sorted({name for run in runs for name in run})
+    rows = [Differs(name, tuple(run.get(name) for run in runs)) for name in names]
+    return [row for row in rows if len(set(row.values)) > 1]
+
+
+def judged_otherwise(rows: Sequence[Differs]) -> bool:
+    """Whether figures may have moved because something else, or otherwise, judged."""
+    return any(row.name.startswith(JUDGED_BY) for row in rows)
+
+
+def _table(path: Any) -> Mapping[str, Any]:
+    """Nothing where the file cannot be read: a stage may be writing."""
+    try:
+        found = read_json(path)
+    except InputError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _part(table: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = table.get(name)
+    return part if isinstance(part, dict) else {}
+
+
+def _words(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
