@@ -58,6 +58,7 @@ def benchmarks(scifact: str, pdfs: str, data: str = "") -> list[Benchmark]:
         Benchmark("speed.soak"),
         Benchmark("speed.pdf_reading", tuple(shlex.split(pdfs)) or MANUALS),
         Benchmark("workbench.placed", tuple(_all_pdfs_of(data)) or MANUALS),
+        Benchmark("planted"),
         Benchmark("tables.plan_example"),
         Benchmark("tables.screening"),
         Benchmark("tables.plan_accuracy", ("corpora/avr-libc", *_recorded_runs())),

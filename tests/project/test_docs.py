@@ -122,6 +122,8 @@ def test_every_make_target_and_benchmark_named_in_the_text_exists():
         "pictures.png",
         "made_by",
         "pictures.scene",
+        "planted.bugs",
+        "planted.runs",
         "pictures.shots",
         "question_worth.collection",
         "question_worth.measured",

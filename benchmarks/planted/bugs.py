@@ -1,0 +1,146 @@
+"""Bugs as data: a piece of the product's code, what it becomes, and the tests that ought to notice.
+
+A file `benchmarks/planted/ROOM.toml` says for all of its bugs, or for one,
+
+    room = "evaluate/statistics"              folders or files in which the code is looked for
+    tests = ["tests/evaluate/statistics"]     the room's own tests: folders, files, or patterns such as test_*.py
+
+and of each bug
+
+    [[bug]]
+    name = "Holm counts from one"                        what is broken, in a few words
+    old = "(len(p) - rank) * (p[index] or 0.0)"          code that stands there once
+    new = "(len(p) - rank - 1) * (p[index] or 0.0)"      what it becomes; further lines are indented as its first is
+    row = "which queries count as one cluster"           its row of "Where it is decided" in docs/architecture.md
+
+Code is found by its words and signs. Where lines break, how far they are indented and a comma before a closing bracket
+do not count, so that a bug outlives the moves of its code; but what stands nowhere is gone, and what stands twice is
+ambiguous, and neither is planted.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+CODE = frozenset((".py", ".md", ".j2", ".sql", ".js", ".css", ".toml", ".txt", ".jsonl", ".json", ".pyi"))
+"""Modules, and what stands beside them: prompts, templates, patterns."""
+
+
+class Unplantable(Exception):
+    """The code of a bug is gone or ambiguous, or its tests are."""
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One of a file's. file: the room's name; room, tests: as in the file, from the root of the repository."""
+
+    file: str
+    name: str
+    old: str
+    new: str
+    room: tuple[str, ...]
+    tests: tuple[str, ...]
+    row: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a bug is planted: the file, from the root, and the span of its text."""
+
+    path: Path
+    begin: int
+    end: int
+    text: str = field(repr=False)
+
+    @property
+    def line(self) -> int:
+        """From 1."""
+        return self.text.count("\n", 0, self.begin) + 1
+
+    def with_bug(self, new: str) -> str:
+        """The file's text with `new` in that place, its further lines indented as the line of the first."""
+        line = self.text[self.text.rfind("\n", 0, self.begin) + 1 :]
+        indent = line[: len(line) - len(line.lstrip())]
+        first, *rest = textwrap.dedent(new).strip().split("\n")
+        planted = "\n".join([first, *(indent + one if one.strip() else "" for one in rest)])
+        return self.text[: self.begin] + planted + self.text[self.end :]
+
+
+def read_bugs(folder: Path = HERE) -> list[Bug]:
+    """All bugs of the folder's files, by file and line; a ValueError names what a file has wrong."""
+    bugs = [bug for path in sorted(folder.glob("*.toml")) for bug in _of_file(path)]
+    names = [bug.name for bug in bugs]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"two bugs are called '{twice[0]}'")
+    return bugs
+
+
+def _of_file(path: Path) -> list[Bug]:
+    said = tomllib.loads(path.read_text(encoding="utf-8"))
+    rows = said.pop("bug", [])
+    return [_bug(path.stem, said | row) for row in rows]
+
+
+def _bug(file: str, said: dict[str, Any]) -> Bug:
+    known = {"name", "old", "new", "room", "tests", "row"}
+    if said.keys() - known or not known - {"row"} <= said.keys():
+        raise ValueError(f"{file}.toml: {said.get('name', 'a bug')}: not just {', '.join(sorted(known))}")
+    if said["old"].split() == said["new"].split():
+        raise ValueError(f"{file}.toml: {said['name']}: changes nothing")
+    lists = {key: (said[key],) if isinstance(said[key], str) else tuple(said[key]) for key in ("room", "tests")}
+    return Bug(file, said["name"], said["old"], said["new"], **lists, row=said.get("row", ""))
+
+
+def find(bug: Bug, root: Path) -> Place:
+    """The one place of a bug in the tree; Unplantable where there is none or another one."""
+    pattern, places = _pattern(bug.old), []
+    for path in sorted({path for each in bug.room for path in _code_below(root / each)}):
+        text = path.read_text(encoding="utf-8")
+        places += [Place(path.relative_to(root), *found.span(), text) for found in pattern.finditer(text)]
+    if not places:
+        raise Unplantable(f"gone: its code stands nowhere in {', '.join(bug.room)}")
+    if len(places) > 1:
+        raise Unplantable(f"ambiguous: {', '.join(f'{place.path}:{place.line}' for place in places)}")
+    return places[0]
+
+
+def _code_below(place: Path) -> list[Path]:
+    return [place] if place.is_file() else [path for path in place.rglob("*") if path.suffix in CODE]
+
+
+def _pattern(code: str) -> re.Pattern[str]:
+    """What finds the words and signs of `code` with any white space, or none, between them."""
+    parts: list[str] = []
+    for space, sign in re.findall(r"(\s*)(\w+|[^\w\s])", code.strip()):
+        between_words = parts and re.match(r"\w", sign) and re.search(r"\w$", parts[-1])
+        parts.append(r"\s+" if space and between_words else r"\s*(?:,\s*)?" if sign in ")]}" else r"\s*")
+        parts.append(re.escape(sign))
+    whole = r"(?<!\w)" if re.match(r"\w", code.strip()) else "", r"(?!\w)" if re.search(r"\w$", code.strip()) else ""
+    return re.compile(whole[0] + "".join(parts[1:]) + whole[1])
+
+
+def own_tests(bug: Bug, place: Place, root: Path) -> tuple[list[str], list[str]]:
+    """The files of the room's own tests: those that name the module or prompt of the place, and the rest."""
+    files: set[Path] = set()
+    for each in bug.tests:
+        found = [path for one in root.glob(each) for path in ([one] if one.is_file() else one.rglob("test_*.py"))]
+        if not found:
+            raise Unplantable(f"no tests: {each} is gone")
+        files.update(found)
+    texts = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in sorted(files)}
+    near = [name for name, text in texts.items() if _names(place, text)]
+    return near, [name for name in texts if name not in near]
+
+
+def _names(place: Place, test: str) -> bool:
+    """Whether a test imports the module, by its whole name or from its package, or says the file's name."""
+    *above, stem = place.path.with_suffix("").parts
+    package = r"\.".join(map(re.escape, above))
+    imported = rf"{package}\.{re.escape(stem)}\b|{package} import [^\n]*\b{re.escape(stem)}\b"
+    return re.search(imported, test) is not None or place.path.name in test
