@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -124,7 +123,4 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 if __name__ == "__main__":
-    begun = time.monotonic()
-    status = main(sys.argv[1:])
-    print(f"{(time.monotonic() - begun) / 60:.0f} minutes", file=sys.stderr)
-    sys.exit(status)
+    sys.exit(main(sys.argv[1:]))
