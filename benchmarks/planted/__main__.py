@@ -62,8 +62,8 @@ def listed(bugs: Iterable[Bug], root: Path) -> int:
     for bug in bugs:
         try:
             place = find(bug, root)
-            near, far = own_tests(bug, place, root)
-            print(f"{bug.file}: {bug.name}: {place.path}:{place.line}, {len(near)} test files, then {len(far)}")
+            tests = own_tests(bug, place, root)
+            print(f"{bug.file}: {bug.name}: {place.path}:{place.line}, {len(tests)} test files, {tests[0]} first")
         except Unplantable as problem:
             lacking += 1
             print(f"{bug.file}: {bug.name}: {problem}")

@@ -20,9 +20,11 @@ ambiguous, and neither is planted.
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 import tomllib
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -125,22 +127,41 @@ def _pattern(code: str) -> re.Pattern[str]:
     return re.compile(whole[0] + "".join(parts[1:]) + whole[1])
 
 
-def own_tests(bug: Bug, place: Place, root: Path) -> tuple[list[str], list[str]]:
-    """The files of the room's own tests: those that name the module or prompt of the place, and the rest."""
+def own_tests(bug: Bug, place: Place, root: Path) -> list[str]:
+    """The files of the room's own tests: first those that say the name of the function that is patched, then those that
+    say who calls it, who calls that, and so on; of those, the ones first that say it most."""
     files: set[Path] = set()
     for each in bug.tests:
         found = [path for one in root.glob(each) for path in ([one] if one.is_file() else one.rglob("test_*.py"))]
         if not found:
             raise Unplantable(f"no tests: {each} is gone")
         files.update(found)
-    texts = {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in sorted(files)}
-    near = [name for name, text in texts.items() if _names(place, text)]
-    return near, [name for name in texts if name not in near]
+    callers = _callers(place)
+
+    def far(path: Path) -> tuple[bool, int, int]:
+        text = path.read_text(encoding="utf-8")
+        words = Counter(re.findall(r"\w+", text))
+        said = [sum(words[name] for name in names) for names in callers]
+        steps = next((number for number, often in enumerate(said) if often), len(callers))
+        return place.path.stem not in words and place.path.name not in text, steps, -sum(said)
+
+    return [path.relative_to(root).as_posix() for path in sorted(sorted(files), key=far)]
 
 
-def _names(place: Place, test: str) -> bool:
-    """Whether a test imports the module, by its whole name or from its package, or says the file's name."""
-    *above, stem = place.path.with_suffix("").parts
-    package = r"\.".join(map(re.escape, above))
-    imported = rf"{package}\.{re.escape(stem)}\b|{package} import [^\n]*\b{re.escape(stem)}\b"
-    return re.search(imported, test) is not None or place.path.name in test
+def _callers(place: Place) -> list[set[str]]:
+    """The name at a module's top level that the place is in, those that use it, those that use them, and so on."""
+    if place.path.suffix != ".py":
+        return []
+    uses, names, line = dict[str, set[str]](), set[str](), place.line
+    for node in ast.parse(place.text).body:
+        found = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+        held, own = {one.id for one in found}, {one.id for one in found if isinstance(one.ctx, ast.Store)}
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            own = {node.name}
+        if node.lineno <= line <= (node.end_lineno or line):
+            names = own
+        uses |= dict.fromkeys(own, held)
+    steps = [names]
+    while new := {name for name, held in uses.items() if held & steps[-1]} - set().union(*steps):
+        steps.append(new)
+    return steps

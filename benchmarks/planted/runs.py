@@ -20,6 +20,9 @@ PAST_ITS_TIME = "ran past its time"
 PASSED, FAILED = 0, 1
 """pytest's exit statuses; all others are errors."""
 
+FIRST = 2
+"""How many test files run by themselves first: most bugs need no more, and to collect many takes longer than to run."""
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -42,20 +45,20 @@ def copy_tree(root: Path, copy: Path) -> None:
 
 
 def outcome(bug: Bug, copy: Path, limit_s: float) -> Outcome:
-    """What the room's own tests say of the bug, those first that name its module; the copy is as before then.
+    """What the room's own tests say of the bug, those first that are nearest to it; the copy is as before then.
 
     limit_s: of the clock, for both; a bug under which they run longer is found, and told so.
     """
     begun = time.monotonic()
     try:
         place = find(bug, copy)
-        parts = own_tests(bug, place, copy)
+        tests = own_tests(bug, place, copy)
     except Unplantable as problem:
         return Outcome(bug, ERROR, str(problem))
     kind, told = ESCAPED, ""
     try:
         _write(copy, place, place.with_bug(bug.new))
-        for files in filter(None, parts):
+        for files in filter(None, (tests[:FIRST], tests[FIRST:])):
             status, output = _pytest(copy, files, limit_s - (time.monotonic() - begun))
             kind, told = judged(status, output)
             if kind != ESCAPED:
