@@ -24,8 +24,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell starts what run
 
 # Neither an example's time nor that of drawing one says anything about the code where other work shares the cores.
 # The examples are the same everywhere: what is drawn anew fails on another machine only.
-settings.register_profile("any-machine", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("any-machine")
+ANYWHERE = settings(deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", ANYWHERE, max_examples=25)
+settings.register_profile("ci", ANYWHERE, max_examples=100)
+settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 _connect = socket.socket.connect
 
@@ -49,6 +51,14 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of a file run in one process, which makes what they share once; so do those marked as one group."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(str(item.path)))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

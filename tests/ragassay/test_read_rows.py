@@ -77,7 +77,7 @@ def plain_values(row: Any, kind: type[Record]) -> str:
     return repr(values)
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines())
 def test_a_row_is_what_the_record_is_and_an_error_what_its_error_is(tmp_path: Path, made: tuple[type[Record], bytes]):
     kind, line = made

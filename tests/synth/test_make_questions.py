@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.json_lines import write_lines
 from support.perturbed_folder import ask_again
@@ -259,7 +259,6 @@ reply = st.one_of(
 )
 
 
-@settings(max_examples=60)
 @given(st.lists(reply, min_size=10, max_size=10))
 def test_the_ledger_adds_up_whatever_comes_back(tmp_path_factory: pytest.TempPathFactory, replies: list[Reply]) -> None:
     workspace = make_workspace(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support.json_lines import records
 from support.need_replies import THINGS, asked, labelled, sober
@@ -320,7 +320,6 @@ item = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=40)
 @given(st.data())
 def test_the_ledger_adds_up_whatever_comes_back(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     workspace = make_workspace(tmp_path_factory.mktemp("run"), few_shot=0, sections=2)

@@ -146,7 +146,6 @@ def test_the_interval_of_a_large_sample_is_that_of_the_textbook():
 labels = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=3, max_size=40)
 
 
-@settings(max_examples=60)
 @given(labels)
 def test_as_scikit_learn_and_scipy_have_it(pairs: list[tuple[int, int]]):
     human, judge = [list(side) for side in zip(*pairs, strict=True)]
@@ -179,7 +178,6 @@ def test_as_scikit_learn_and_scipy_have_it(pairs: list[tuple[int, int]]):
     assert value(found, "off_by_one") == pytest.approx((abs(gaps) <= 1).mean(), abs=1e-8)
 
 
-@settings(max_examples=30)
 @given(labels, st.randoms(use_true_random=False))
 def test_neither_the_order_of_rows_nor_the_names_of_queries_matter(pairs: list[tuple[int, int]], random):
     clusters = [f"q{i // 2}" for i, _ in enumerate(pairs)]
@@ -191,7 +189,6 @@ def test_neither_the_order_of_rows_nor_the_names_of_queries_matter(pairs: list[t
         assert other.pairs[0].figures[name].model_dump() == pytest.approx(figure.model_dump(), abs=1e-7)
 
 
-@settings(max_examples=30)
 @given(labels)
 def test_intervals_hold_their_value_and_stay_where_it_can_lie(pairs: list[tuple[int, int]]):
     found = first(*map(list, zip(*pairs, strict=True)), relevant="2")
@@ -280,7 +277,6 @@ def test_a_label_between_others_that_never_occurs_counts_where_it_is_declared_an
     assert not any("never occurs" in note for note in whole.notes)
 
 
-@settings(max_examples=40)
 @given(labels)
 def test_quadratic_kappa_is_lins_concordance(pairs: list[tuple[int, int]]):
     """Fleiss and Cohen 1973 with Lin 1989, equation 2: 2 cov / (var + var + squared gap of the means), moments by n."""
@@ -354,7 +350,6 @@ def test_a_perfectly_consistent_judge_is_not_certain_to_be_one():
     assert empty.value is None and empty.n_failed == 1
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=2, max_size=12))
 def test_the_order_of_systems_as_scipy_has_it(scores: list[tuple[int, int]]):
     one, other = [np.array(side, dtype=np.float64) for side in zip(*scores, strict=True)]

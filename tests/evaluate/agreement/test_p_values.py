@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
@@ -54,7 +54,6 @@ def test_values_too_many_for_labels_are_permuted_too():
     assert found == {"tau_b": 0.001, "rho": 0.001}
 
 
-@settings(max_examples=25)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 4)), min_size=6, max_size=40), st.randoms()
 )

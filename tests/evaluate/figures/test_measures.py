@@ -7,7 +7,7 @@ from math import log2
 
 import ir_measures
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
@@ -100,7 +100,6 @@ def test_a_failed_judgment_of_another_agents_passage_opens_ndcg_and_not_mrr():
     assert judged("nDCG@5", full, "abcde", failed="z") == pytest.approx(1)  # the ideal has five 2s already
 
 
-@settings(max_examples=60)
 @given(
     st.sampled_from(["RR(rel=2)@5", "RR(rel=1)@5", "nDCG@5", "P(rel=2)@5", "AP(rel=2)@5"]),
     st.fixed_dictionaries(dict.fromkeys("abcdxy", st.integers(0, 2))),

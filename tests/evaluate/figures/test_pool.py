@@ -7,7 +7,7 @@ from itertools import product
 from math import log2
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import results_folder
 from support.results_folder import answer
@@ -27,7 +27,6 @@ labelled = st.fixed_dictionaries({p: st.integers(0, 2) for p in PASSAGES})
 ranked = st.permutations(PASSAGES).map(lambda order: order[:5])
 
 
-@settings(max_examples=60)
 @given(labelled, ranked, st.sets(st.sampled_from(PASSAGES)))
 def test_the_bounds_contain_the_truth_whatever_labels_are_lost(labels, ranking, lost):
     known = {"q": {p: label for p, label in labels.items() if p not in lost}}
@@ -40,7 +39,6 @@ def test_the_bounds_contain_the_truth_whatever_labels_are_lost(labels, ranking, 
             assert found.low["q"] == found.high["q"]
 
 
-@settings(max_examples=40)
 @given(labelled, ranked, st.sets(st.sampled_from(PASSAGES), max_size=4))
 def test_the_bounds_are_reached_by_some_labelling(labels, ranking, lost):
     known = {p: label for p, label in labels.items() if p not in lost}

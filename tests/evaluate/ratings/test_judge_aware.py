@@ -83,7 +83,6 @@ def test_what_the_model_expects_gives_its_parameters_back():
 
 
 @given(st.lists(st.tuples(st.sampled_from("abt"), st.booleans()), min_size=30, max_size=60), st.integers(0, 99))
-@settings(max_examples=25, deadline=None)
 def test_one_judge_without_a_position_effect_is_plain_bradley_terry(drawn: list[tuple[str, bool]], seed: int):
     """One order of each game, ties as half wins: value and interval are those of `bradley_terry`."""
     pairs = list(combinations("abcd", 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -132,7 +132,6 @@ def test_no_label_is_refused() -> None:
         ppi_mean(_sample([1.0, 0.0], [None, None]))
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from([0.0, 1.0, 2.0]), st.sampled_from([0.0, 1.0, 2.0, None])), min_size=5))
 def test_the_interval_is_within_the_scale_holds_the_value_and_has_a_width(
     rows: list[tuple[float, float | None]],

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
@@ -29,7 +29,6 @@ def by_counting(sums):
 SIZES = [(1, 2), (12, 15, 20, 30, 60), (7,), (4, 6, 50), (1, *[60] * 99), (3, *[2] * 40)]
 
 
-@settings(max_examples=30)
 @given(st.integers(90, 160), st.floats(0, 1), st.sampled_from(SIZES))
 def test_sign_flips_of_many_sections_are_exact_in_both_tails(n, share, sizes):
     generator = np.random.default_rng(n)

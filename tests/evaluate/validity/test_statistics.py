@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, linregress, ttest_ind
 from scipy.stats import t as student
@@ -74,7 +74,6 @@ def test_an_interval_of_unlike_slopes_holds_the_truth_about_as_often_as_it_says(
 
 
 @given(st.lists(st.sampled_from(["ein", "zwei", "drei", "vier"]), min_size=1, max_size=8), st.data())
-@settings(max_examples=50)
 def test_a_run_is_the_longest_that_both_have(asked: list[str], data: st.DataObject):
     there = data.draw(st.lists(st.sampled_from(["ein", "zwei", "drei", "vier"]), max_size=12))
     found = overlap(" ".join(asked), " ".join(there), Reading(words_of, lambda t: shape_of(t, "de").content, str))

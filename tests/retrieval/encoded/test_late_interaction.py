@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from support import tiny_models
 
@@ -66,7 +66,6 @@ def spelled(vectors: list[tuple[int, int]]) -> str:
 texts = st.lists(st.lists(st.tuples(st.integers(-8, 8), st.integers(-8, 8)), max_size=5).map(spelled), max_size=30)
 
 
-@settings(max_examples=100, deadline=None)
 @given(texts, texts, st.integers(1, 8), st.integers(1, 9), st.integers(1, 9))
 def test_it_is_the_formula_whatever_is_compared_at_a_time(passages, queries, k, query_tokens, passage_tokens) -> None:
     def vectors(text: str) -> list[list[float]]:

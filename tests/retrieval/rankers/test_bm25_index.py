@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.retrieval.rankers import bm25 as bm25_index
@@ -22,7 +22,6 @@ def split(texts: Sequence[str]) -> list[list[str]]:
 texts = st.lists(st.text("abc ", max_size=12), min_size=1, max_size=40).filter(lambda rows: any(map(str.split, rows)))
 
 
-@settings(max_examples=60)
 @given(texts, st.integers(1, 7), st.floats(0, 3), st.floats(0, 1))
 def test_it_is_what_bm25s_makes(rows: list[str], at_a_time: int, k1: float, b: float) -> None:
     vocabulary: dict[str, int] = {}
@@ -36,7 +35,6 @@ def test_it_is_what_bm25s_makes(rows: list[str], at_a_time: int, k1: float, b: f
     assert np.array_equal(index.get_scores_from_ids([0]), theirs.get_scores_from_ids([0]))
 
 
-@settings(max_examples=30)
 @given(texts, st.lists(st.tuples(st.floats(0, 3), st.floats(0, 1)), min_size=2, max_size=4), st.integers(1, 9))
 def test_texts_counted_once_serve_every_k1_and_b(
     rows: list[str], parameters: list[tuple[float, float]], at_a_time: int
@@ -57,7 +55,6 @@ def test_passages_without_terms_make_no_index() -> None:
     assert build_index(iter([]), split, {}, 1.2, 0.75) is None
 
 
-@settings(max_examples=200)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3000), st.integers(1, 3000), st.sampled_from([0.0, 0.01, 0.3]))
 def test_all_that_reach_the_kth_best_are_found(seed: int, n: int, k: int, margin: float) -> None:
     scores = np.random.default_rng(seed).random(n).round(2)

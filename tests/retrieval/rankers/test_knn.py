@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.retrieval.rankers import knn
@@ -41,7 +41,6 @@ def brute_force(vectors: np.ndarray, n: int, query: int, k: int) -> list[tuple[s
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 300), st.integers(1, 60), st.booleans())
 def test_rankings_are_brute_force(seed: int, n: int, k: int, coarse: bool) -> None:
     rng = np.random.default_rng(seed)
@@ -82,7 +81,6 @@ def test_minilm_finds_by_meaning_what_shares_no_word(minilm) -> None:
     assert [ranking[0][0] for ranking in rankings] == ["cat", "money", "water"]
 
 
-@settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 400), st.integers(1, 60), st.integers(1, 90), st.integers(1, 90))
 def test_candidates_are_all_that_reach_the_kth_best_however_rows_are_cut(
     seed: int, n: int, k: int, first: int, rows: int

@@ -10,7 +10,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as run
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 from support.question_pool import KINDS, A, B, figures, looks, planted, query, settings
@@ -34,7 +33,6 @@ def of_kind(queries: list[Query] | tuple[Query, ...]) -> Counter[str]:
     return Counter(str(one.metadata["kind"]) for one in queries)
 
 
-@run(max_examples=60, deadline=None)
 @given(pools, quotas, st.randoms(use_true_random=False), st.floats(0, 1))
 def test_quotas_hold_and_the_order_of_the_pool_does_not_matter(
     rows: list[tuple[str, str, int, bool]], quota: dict[str, int], rng: random.Random, blind: float

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.prompts import count_tokens
@@ -55,7 +55,6 @@ def crosses_hole(document: DocumentText, first: int, last: int) -> bool:
     return not set(range(first, last + 1)) <= kept
 
 
-@settings(max_examples=100)
 @given(documents(), st.integers(50, 120), st.integers(1, 4))
 def test_sections_cover_the_document_once_within_bounds(document: DocumentText, tokens: int, pages: int) -> None:
     sections = make_sections(document, "d", tokens, pages)
@@ -69,7 +68,6 @@ def test_sections_cover_the_document_once_within_bounds(document: DocumentText, 
         assert not crosses_hole(document, section.first_page, section.last_page)
 
 
-@settings(max_examples=100)
 @given(documents(), st.integers(10, 40), st.data())
 def test_passages_cover_the_document_in_order_within_bounds(
     document: DocumentText, size: int, data: st.DataObject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score
 
@@ -32,7 +32,6 @@ def test_balanced_accuracy_needs_both_yes_and_no():
     assert np.isnan(balanced_accuracy(table, table.counts(np.ones(1))))
 
 
-@settings(max_examples=50)
 @given(rows, st.sampled_from(["kappa", "balanced_accuracy"]))
 def test_no_threshold_does_better_than_the_best(drawn: list[tuple[bool, bool, float]], aim: str):
     people, now, scores = (np.array(column) for column in zip(*drawn, strict=True))

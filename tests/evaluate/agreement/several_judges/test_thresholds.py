@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, cohen_kappa_score, matthews_corrcoef
 
@@ -22,7 +22,6 @@ def thresholds(pair: PairAgreement) -> list[str]:
     return [name[len("kappa(rel=") : -1] for name in pair.figures if name.startswith("kappa(rel=")]
 
 
-@settings(max_examples=30)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=3, max_size=30))
 def test_each_threshold_as_scikit_learn_has_it(pairs: list[tuple[int, int]]):
     human, judge = zip(*pairs, strict=True)

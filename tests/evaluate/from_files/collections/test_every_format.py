@@ -37,7 +37,7 @@ def read(name: str, folder: Path) -> Collection:
 
 
 @pytest.mark.parametrize("name", sorted(FORMATS))
-@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(made=collections())
 def test_what_is_read_again_is_the_same_but_for_what_is_named(name: str, made: Collection):
     assume(made.counts()["answers"] or name not in ("phoenix", "mlflow-traces"))

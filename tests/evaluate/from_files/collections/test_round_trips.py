@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from support.made_collections import collections
 from support.reduced import reduced
 
@@ -21,7 +21,6 @@ from ragassay.evaluate.from_files.collections.trec import rag_row
 from ragassay.records import Answer, Passage, Query
 
 
-@settings(deadline=None, max_examples=40)
 @given(collections())
 def test_our_folder_holds_everything(made: Collection):
     with TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import re
 from typing import Any, Literal, Union
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
@@ -69,14 +69,12 @@ models = st.dictionaries(st.from_regex(r"[a-z][a-z0-9_]{0,5}", fullmatch=True), 
 )
 
 
-@settings(max_examples=60)
 @given(models, st.data())
 def test_what_the_grammar_allows_fits_the_schema(model: type[BaseModel], data: st.DataObject) -> None:
     text = data.draw(st.from_regex(as_regex(grammar_for(model.model_json_schema())), fullmatch=True))
     model.model_validate_json(text)
 
 
-@settings(max_examples=60)
 @given(st.text(max_size=STRING_CHARS), st.integers(-3, 4), st.sampled_from(["a", 'say "b"', None]))
 def test_what_fits_the_schema_is_allowed_by_the_grammar(text: str, number: int, choice: str | None) -> None:
     class Reply(BaseModel):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from langchain_text_splitters import RecursiveCharacterTextSplitter
 
@@ -71,7 +71,6 @@ def solid(text: str) -> str:
 
 
 @pytest.mark.parametrize("by", ["words", "sentences", "recursive", "headings", "pages", "semantic"])
-@settings(max_examples=60)
 @given(document=documents(), size=st.integers(10, 40), data=st.data())
 def test_every_way_covers_the_text_in_order_within_its_size(
     by: str, document: DocumentText, size: int, data: st.DataObject
@@ -97,7 +96,6 @@ def test_every_way_covers_the_text_in_order_within_its_size(
     assert not document.text[covered:].strip()
 
 
-@settings(max_examples=100)
 @given(st.lists(st.sampled_from(["a", "b", "aa.", "\n", "\n\n", " "]), max_size=120), st.integers(2, 12), st.data())
 def test_recursive_is_langchains_own_and_its_places_are_exact(some: list[str], size: int, data: st.DataObject) -> None:
     """Text that repeats, where a search for the pieces would find others of the same words.
