@@ -84,7 +84,10 @@ def read_bugs(folder: Path = HERE) -> list[Bug]:
 
 
 def _of_file(path: Path) -> list[Bug]:
-    said = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        said = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path.name}: {error}") from None
     rows = said.pop("bug", [])
     return [_bug(path.stem, said | row) for row in rows]
 
@@ -100,7 +103,7 @@ def _bug(file: str, said: dict[str, Any]) -> Bug:
 
 
 def find(bug: Bug, root: Path) -> Place:
-    """The one place of a bug in the tree; Unplantable where there is none or another one."""
+    """The one place of a bug in the tree; Unplantable where there is none or another one, or where it is no Python."""
     pattern, places = _pattern(bug.old), []
     for path in sorted({path for each in bug.room for path in _code_below(root / each)}):
         text = path.read_text(encoding="utf-8")
@@ -109,6 +112,11 @@ def find(bug: Bug, root: Path) -> Place:
         raise Unplantable(f"gone: its code stands nowhere in {', '.join(bug.room)}")
     if len(places) > 1:
         raise Unplantable(f"ambiguous: {', '.join(f'{place.path}:{place.line}' for place in places)}")
+    if places[0].path.suffix == ".py":
+        try:
+            ast.parse(places[0].with_bug(bug.new))
+        except SyntaxError as error:
+            raise Unplantable(f"{places[0].path}:{error.lineno} would not be Python: {error.msg}") from None
     return places[0]
 
 

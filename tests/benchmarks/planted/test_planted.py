@@ -102,7 +102,8 @@ def test_found_escaped_and_what_pytest_cannot_say(
     for old, new, kind, told in [
         ("total / len(values)", "total * len(values)", FOUND, test),
         ('raise ValueError("no values")', "return 0", ESCAPED, ""),
-        ("def mean(values):", "def mean(values:", ERROR, "pytest ended with status 1"),
+        ("def mean(values):", "def mean(values=given):", ERROR, "pytest ended with status 1"),
+        ("def mean(values):", "def mean(values:", ERROR, "room/means.py:1 would not be Python"),
         ("def median(values):", "", ERROR, "gone"),
     ]:
         found = outcome(bug(old, new), copy, 60.0)
