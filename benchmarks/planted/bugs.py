@@ -120,16 +120,20 @@ def find(bug: Bug, root: Path) -> Place:
     return places[0]
 
 
+_SPACE = r"(?:\s|#[^\n]*\n)"
+
+
 def _code_below(place: Path) -> list[Path]:
     return [place] if place.is_file() else [path for path in place.rglob("*") if path.suffix in CODE]
 
 
 def _pattern(code: str) -> re.Pattern[str]:
-    """What finds the words and signs of `code` with any white space, or none, between them."""
+    """What finds the words and signs of `code` with any white space and comments, or none, between them."""
     parts: list[str] = []
     for space, sign in re.findall(r"(\s*)(\w+|[^\w\s])", code.strip()):
         between_words = parts and re.match(r"\w", sign) and re.search(r"\w$", parts[-1])
-        parts.append(r"\s+" if space and between_words else r"\s*(?:,\s*)?" if sign in ")]}" else r"\s*")
+        gap = f"{_SPACE}+" if space and between_words else f"{_SPACE}*"
+        parts.append(f"{gap}(?:,{gap})?" if sign in ")]}" else gap)
         parts.append(re.escape(sign))
     whole = r"(?<!\w)" if re.match(r"\w", code.strip()) else "", r"(?!\w)" if re.search(r"\w$", code.strip()) else ""
     return re.compile(whole[0] + "".join(parts[1:]) + whole[1])

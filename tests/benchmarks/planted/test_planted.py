@@ -16,7 +16,7 @@ from benchmarks.planted.runs import ERROR, ESCAPED, FOUND, Outcome, copy_tree, f
 CODE = """def mean(values):
     if values:
         total = sum(
-            values,
+            values,  # all of them
         )
         return total / len(values)
     raise ValueError("no values")
@@ -58,7 +58,7 @@ def test_a_piece_of_a_line_is_replaced_and_the_rest_stays(root: Path) -> None:
 
 
 def test_how_lines_break_and_how_far_they_are_indented_does_not_count(root: Path) -> None:
-    was = "        total = sum(\n            values,\n        )\n        return total / len(values)\n"
+    was = "        total = sum(\n            values,  # all of them\n        )\n        return total / len(values)\n"
     now = "        if True:\n            return 0\n        pass\n"
     new = "\n  if True:\n      return 0\n  pass\n"
     assert planted(root, "total = sum(values)\nreturn total / len( values )", new) == CODE.replace(was, now)
