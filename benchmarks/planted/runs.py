@@ -20,6 +20,9 @@ PAST_ITS_TIME = "ran past its time"
 PASSED, FAILED = 0, 1
 """pytest's exit statuses; all others are errors."""
 
+UNWANTED = ("cacheprovider", "ragassay", "langsmith_plugin")
+"""Plugins of pytest: two that import half of what is installed, which takes longer than most tests."""
+
 FIRST = 2
 """How many test files run by themselves first: most bugs need no more, and to collect many takes longer than to run."""
 
@@ -94,7 +97,8 @@ def failing(tests: Sequence[str], copy: Path, limit_s: float) -> dict[str, str]:
 
 def _pytest(copy: Path, tests: Sequence[str], limit_s: float, *, first: bool = True) -> tuple[int | None, str]:
     """(exit status, output) in the copy, until the first that fails; no status where it runs past its time."""
-    command = [sys.executable, "-m", "pytest", *(["-x"] if first else []), "-q", "--tb=short", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", *(["-x"] if first else [])]
+    command += [f"-pno:{name}" for name in UNWANTED]
     environment = os.environ | {"PYTHONPATH": str(copy), "COLUMNS": "400"}
     with subprocess.Popen(
         [*command, *tests],
