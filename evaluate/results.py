@@ -271,31 +271,27 @@ class JudgeOfPanel(Record):
     """One judge of a panel by itself, from its own records.
 
     failed: the share of its labels of passages and answers that are errors. agrees: the share of games on which its
-    verdict is the panel's; n_failed lack one of the two. reliability, position: as of judge-aware Bradley-Terry, 1 and
-    0.5 of a judge like any other. leaders: the agents that lead by its verdicts alone, several where they are level.
+    verdict is the panel's; n_failed lack one of the two. leaders: the agents that lead by its verdicts alone, several
+    where they are level. What older files say besides is passed over.
     """
+
+    model_config = ConfigDict(extra="ignore")
 
     judge: str
     failed: Figure
     agrees: Figure
-    reliability: Figure
-    position: Figure | None = None
     leaders: tuple[str, ...]
     win_rate: dict[str, Figure]
     audit: Audit
 
 
 class PanelOfJudges(Record):
-    """Several judges side by side, how far they disagree on each criterion and on games, and judge-aware ratings.
+    """Several judges side by side, and how far they disagree on each criterion and on games."""
 
-    ratings: agent to rating, on Elo's scale. converged, notes: of that fit.
-    """
+    model_config = ConfigDict(extra="ignore")
 
     judges: tuple[JudgeOfPanel, ...]
     disagreement: tuple[AmongJudges, ...]
-    ratings: dict[str, Figure]
-    converged: bool
-    notes: tuple[str, ...] = ()
 
 
 class Perturbed(Record):

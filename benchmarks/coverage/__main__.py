@@ -20,7 +20,6 @@ TABLES = (
     "gate",
     "calibration",
     "second_judge",
-    "judge_aware",
     "listwise",
     "listwise_strengths",
     "sources",

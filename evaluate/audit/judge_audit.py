@@ -16,7 +16,6 @@ from ..agreement.several_judges import among_labels, among_verdicts
 from ..inputs.clusters import Clusters, clusters_of_rows
 from ..inputs.findings import Findings
 from ..judging.asked_again import repeat_of
-from ..ratings.judge_aware import JudgeAware, judged_games, rate_by_judges
 from ..ratings.leader import leaders, named
 from ..ratings.length_control import Controlled
 from ..ratings.verdicts import Verdict
@@ -153,8 +152,6 @@ def audit_repeats(
     """
     if not repeats:
         return ()
-    pass
-
     firsts: dict[str, dict[Key, float | None]] = {
         "passages": {_key(row): row.label for row in relevance},
         "answers": {_key(row): row.label for row in pointwise},
@@ -294,23 +291,16 @@ def panel_of_judges(
     """The judges in the panel's order; None of a single judge. found, own, agents: as of `audit_of`."""
     if not findings.judges:
         return None
-    rated = rate_by_judges(judged_games(findings.games, findings.material.agents, findings.queries), draws)
-    told = tuple(_judge(name, findings, found, own, rated, experiment, agents, draws) for name in findings.judges)
     return PanelOfJudges(
-        judges=told,
+        judges=tuple(_judge(name, findings, found, own, experiment, agents, draws) for name in findings.judges),
         disagreement=_disagreement(findings, own, experiment.compare.bootstrap, draws),
-        ratings={agent: rated.ratings[agent] for agent in agents},
-        converged=rated.converged,
-        notes=rated.notes,
     )
 
 
 def warnings_of(panel: PanelOfJudges | None) -> tuple[str, ...]:
-    """The warnings of each judge's audit, with its name, and what judge-aware ratings have to say of it."""
-    if panel is None:
-        return ()
-    told = [f"{one.judge}: {row.warning}" for one in panel.judges for row in one.audit.findings if row.warning]
-    return (*told, *(f"{note}." for note in panel.notes))
+    """The warnings of each judge's audit, with its name."""
+    judges = panel.judges if panel else ()
+    return tuple(f"{one.judge}: {row.warning}" for one in judges for row in one.audit.findings if row.warning)
 
 
 def _disagreement(
@@ -332,7 +322,6 @@ def _judge(
     findings: Findings,
     found: Sequence[Verdict],
     every: Sequence[Verdict],
-    rated: JudgeAware,
     experiment: Experiment,
     agents: Agents,
     draws: Resamples,
@@ -342,13 +331,10 @@ def _judge(
     as_only = experiment.model_copy(update={"judge": experiment.judge.model_copy(update={"model": name})})
     asked = [row for row in (*alone.relevance, *alone.pointwise) if not for_want_of_an_answer(row.error)]
     labels = [(row.query_id, float(row.error is not None)) for row in asked]
-    nothing = Figure(value=None, n=0, n_failed=len(alone.games))
     return JudgeOfPanel(
         judge=name,
         failed=draws.mean(labels, 0),
         agrees=_agrees(own, found, draws),
-        reliability=rated.reliability.get(name, nothing),
-        position=rated.position.get(name),
         leaders=leaders(own, agents, draws),
         win_rate=win_rate(own, agents, draws),
         audit=audit_judge(alone, own, as_only, agents, draws).model_copy(update={"failures": ()}),

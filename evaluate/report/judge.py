@@ -207,8 +207,6 @@ class JudgeRow:
     judge: str
     leads: str
     agrees: Shown
-    reliability: Shown
-    position: Shown
     failed: Shown
     audit: list[AuditRow]
 
@@ -229,8 +227,6 @@ def judge_rows(results: Results) -> list[JudgeRow]:
             judge=one_line(one.judge),
             leads=listed([one_line(agent) for agent in one.leaders]) or "none",
             agrees=shown(one.agrees, "share"),
-            reliability=shown(one.reliability, "mean", "its games do not tell it"),
-            position=shown(one.position, "share", "its games do not tell it"),
             failed=shown(one.failed, "share"),
             audit=audit_rows(one.audit),
         )

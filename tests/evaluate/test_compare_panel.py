@@ -70,11 +70,8 @@ def test_each_judge_stands_beside_the_panel_and_disagreement_is_counted(tmp_path
     assert apart["passages"].value == pytest.approx(2 / 3, abs=1e-6)  # of labels 0, 1 and 2 the middle one is its own
     assert apart["accuracy"].value == 1.0 and apart["game"].ci_low < 14 / 36 < apart["game"].ci_high
     assert sober.leaders == ("bm25-rag",) and "bm25-rag" not in contrary.leaders
-    assert sober.reliability.value > 0 > contrary.reliability.value
-    assert results.panel.ratings["bm25-rag"].value > results.panel.ratings["theirs"].value
     assert {row.key for row in sober.audit.findings} >= {"flip_rate", "first_favoured", "length_effect", "own_answers"}
     assert {row.key for row in results.audit.findings} == {"longer_wins", "length_effect", "failed_games"}
-    assert any(notice.startswith("openai:k: ") for notice in results.notices)
 
 
 def test_each_judge_is_held_against_its_own_labels_when_asked_again(tmp_path):
@@ -108,8 +105,8 @@ def test_a_judge_that_favours_a_place_is_found_out_in_its_own_audit_alone(tmp_pa
     found = [{row.key: row.figure for row in one.audit.findings} for one in results.panel.judges]
     assert [one["flip_rate"].value for one in found] == [0.25, 1.0, 0.25]  # of 36 games both are right in 9
     assert [one["first_favoured"].n for one in found] == [9, 36, 9] and found[1]["first_favoured"].value == 1
-    assert results.panel.judges[1].position.value > results.panel.judges[0].position.value
     assert results.flip_rate.value == pytest.approx((9 + 36 + 9) / 108, abs=1e-6)
+    assert any(notice.startswith("openai:k: ") for notice in results.notices)
 
 
 def test_the_report_and_the_terminal_show_the_judges_side_by_side(tmp_path):

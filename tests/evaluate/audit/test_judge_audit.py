@@ -230,14 +230,13 @@ def test_a_panel_guesses_where_half_of_its_judges_may(blind, guesses):
             judge=name,
             failed=nothing,
             agrees=nothing,
-            reliability=nothing,
             leaders=(),
             win_rate={},
             audit=of_places(guessed(3, tie=0.0) if place < blind else sober),
         )
         for place, name in enumerate("jkl")
     ]
-    panel = PanelOfJudges(judges=tuple(judges), disagreement=(), ratings={}, converged=True)
+    panel = PanelOfJudges(judges=tuple(judges), disagreement=())
     said = judge_guesses(Audit(findings=(), length=LengthControl(), failures=()), panel)
     assert said.guesses == guesses and said.sentence.count("may be guessing") == blind
     assert said.sentence.startswith("j: The judge may") if blind else said.sentence == ""

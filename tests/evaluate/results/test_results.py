@@ -23,11 +23,13 @@ def test_what_is_read_is_written_again(written: dict[str, object]) -> None:
 
 def test_what_only_several_judges_or_kinds_of_queries_bring_is_not_there_without_them(written) -> None:
     assert not {"panel", "second", "sources"} & written.keys()
-    panel = PanelOfJudges(judges=(), disagreement=(), ratings={}, converged=True)
+    panel = PanelOfJudges(judges=(), disagreement=())
     sources = WrittenAndReal(n_real=2, n_written=3, measures=(OrdersCompared(measure="nDCG@5", real={}, written={}),))
     more = Results.model_validate(written).model_copy(update={"panel": panel, "sources": sources}).dump()
     assert more.keys() - written.keys() == {"panel", "sources"}
     assert Results.model_validate(more).sources == sources
+    older = {"panel": {**more["panel"], "ratings": {}, "converged": True, "notes": []}}
+    assert Results.model_validate({**more, **older}).panel == panel, "as it was with judge-aware ratings"
 
 
 def test_a_field_that_results_do_not_have_is_refused(written: dict[str, object]) -> None:
