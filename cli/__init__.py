@@ -8,7 +8,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Any, NoReturn
 
@@ -17,49 +18,92 @@ from ragassay.errors import InputError, RagassayError
 from ragassay.text import did_you_mean, plain
 
 from .terminal import STATUS, actions
-from .verbs.agree import add_agree, add_agree_systems, add_calibrate
-from .verbs.doctor import add_doctor
-from .verbs.import_export import add_archive, add_export, add_import
-from .verbs.judge import add_judges
-from .verbs.labels import add_label_sheet, add_replies
-from .verbs.meta_eval import add_meta_eval
-from .verbs.new import add_model, add_new
-from .verbs.run import add_completion, add_demo, add_plan, add_run, add_stage
-from .verbs.score import add_consistency, add_gate, add_plot, add_rate, add_score
-from .verbs.search import add_opensearch, add_search
-from .verbs.serve import add_serve
-from .verbs.test_set import add_check, add_perturb
-from .verbs.validity import add_validity
 
-EXPERIMENT = (
-    add_demo,
-    add_new,
-    add_run,
-    add_plan,
-    add_stage,
-    add_validity,
-    add_judges,
-    add_replies,
-    add_label_sheet,
-    add_serve,
-    add_model,
-    add_doctor,
-)
-ON_FILES = (
-    add_check,
-    add_perturb,
-    add_search,
-    add_opensearch,
-    add_score,
-    add_rate,
-    add_plot,
-    add_consistency,
-    add_gate,
-    add_agree,
-    add_agree_systems,
-    add_calibrate,
-    add_meta_eval,
-)
+VERBS = {
+    "demo": (
+        "run.demo",
+        "run every stage on the manual that comes along, answered from a recorded run: no key, no network",
+    ),
+    "new": ("new.new", "make a corpus folder from documents, with a commented experiment.toml"),
+    "run": ("run.run", "run every stage whose inputs or settings changed, and print the ranked table"),
+    "plan": (
+        "run.plan",
+        "say what each stage and model will take in calls, tokens, dollars and time, and what stands in the way",
+    ),
+    "ingest": ("run.stage", "stage: read the PDFs of CORPUS into pages, sections and passages"),
+    "questions": (
+        "run.stage",
+        "stage: have models write questions about sections, and sample the test set from them",
+    ),
+    "screen": (
+        "run.stage",
+        "stage: run every variant of [[retriever]] and hold it against the evidence, without a judge",
+    ),
+    "retrieve": ("run.stage", "stage: rank the passages for every query by every agent"),
+    "answer": ("run.stage", "stage: have every agent answer every query"),
+    "judge": ("judge.judge", "stage: have the judge grade passages, answers and pairs of answers"),
+    "evaluate": ("run.stage", "stage: have the evaluators of [evaluate] grade passages and answers"),
+    "compare": (
+        "run.stage",
+        "stage: compute every figure: MRR, win rates, Elo, Bradley-Terry, intervals, tests",
+    ),
+    "report": ("run.stage", "stage: write report.html"),
+    "validity": (
+        "validity.validity",
+        "say how far the test set can be trusted: leak, realism, coverage, difficulty, authors, people",
+    ),
+    "judges": ("judge.judges", "list the evaluators that there are"),
+    "replies": ("labels.replies", "take in replies to a file: model's requests (OpenAI's Batch output)"),
+    "label-sheet": (
+        "labels.label_sheet",
+        "draw what people should label, blind to agent and judge, or take a filled sheet into labels.csv",
+    ),
+    "serve": ("serve.serve", "look at results in a browser: why who won, every query, and labels"),
+    "model": ("new.model", "fetch a local model: `ragassay model fetch local:hf:OWNER/REPO/FILE.gguf`"),
+    "doctor": (
+        "doctor.doctor",
+        "say what is installed and at hand, for a corpus what its run would lack, and how to mend it",
+    ),
+    "check": ("test_set.check", "say what is wrong with a test set from anywhere, held against its corpus"),
+    "perturb": (
+        "test_set.perturb",
+        "ask a test set again with typing errors, other word order, synonyms, other case, or paraphrased",
+    ),
+    "search": ("search.search", "rank the passages of a BEIR folder or a TREC collection for queries, into a TREC run"),
+    "opensearch": (
+        "search.opensearch",
+        "list the indexes that ragassay made on an OpenSearch server, or remove some",
+    ),
+    "score": ("score.score", "score a TREC run against qrels (TREC or BEIR)"),
+    "rate": ("score.rate", "rate agents from a file of pairwise games"),
+    "plot": ("score.plot", "draw box plots of every measure, of one run or several side by side"),
+    "consistency": (
+        "score.consistency",
+        "say how far the answers of several runs agree: BERTScore, ROUGE, and the spread of every measure",
+    ),
+    "gate": ("score.gate", "say whether a run is worse than a baseline over the same queries, for CI"),
+    "agree": (
+        "agree.agree",
+        "say how far judges agree with people: kappa, Krippendorff's alpha, tau-b, precision, recall, …",
+    ),
+    "agree-systems": (
+        "agree.agree_systems",
+        "say whether two sets of labels put systems in the same order: tau-b and Spearman's rho",
+    ),
+    "calibrate": (
+        "agree.calibrate",
+        "choose a judge's thresholds on one half of people's labels and say what they are worth on the other",
+    ),
+    "meta-eval": (
+        "meta_eval.meta_eval",
+        "hold evaluators against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …",
+    ),
+    "import": ("import_export.import", "make a folder that the other verbs take of what another tool wrote"),
+    "export": ("import_export.export", "write a run in another tool's columns or files"),
+    "archive": ("import_export.archive", "put a run into one ZIP file for auditors, with a digest of every file"),
+    "completion": ("run.completion", "print what makes a shell complete verbs, options and file names"),
+}
+"""Each with where its options (`add_…`) and what it does (`run_…`) stand, and what its help says; in that order."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -85,8 +129,11 @@ def _hint(hint: str) -> str:
     return f"; {hint.strip()}" if hint else ""
 
 
-def build_parser(version: str) -> argparse.ArgumentParser:
-    """The whole command line; each verb's namespace carries its `run` as `handler`."""
+def build_parser(version: str, wanted: str | None = None) -> argparse.ArgumentParser:
+    """The whole command line, or with the options of the verb that is `wanted` alone, whose module is then imported.
+
+    Each verb's namespace carries its `run` as `handler`.
+    """
     parser: argparse.ArgumentParser = Parser(
         prog="ragassay",
         description="Make a test set from PDFs, run retrieval-augmented pipelines on it, and say which answers best.",
@@ -94,16 +141,25 @@ def build_parser(version: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"ragassay {version}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", dest="verb")
-    for add in (*EXPERIMENT, *ON_FILES, add_import, add_export, add_archive):
-        add(verbs)
-    add_completion(verbs, parser)
+    for name, (where, what) in VERBS.items():
+        verb = verbs.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=STATUS)
+        if wanted in {None, name}:
+            module, _, function = where.partition(".")
+            verb.set_defaults(handler=_found(module, f"run_{function}"))
+            _found(module, f"add_{function}")(verb)
     return parser
+
+
+def _found(module: str, function: str) -> Callable[[Any], Any]:
+    found: Callable[[Any], Any] = getattr(import_module(f".verbs.{module}", __package__), function)
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit status (see `ragassay --help`)."""
-    parser = build_parser(__version__)
-    options = parser.parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    parser = build_parser(__version__, next((word for word in given if not word.startswith("-")), ""))
+    options = parser.parse_args(given)
     if not hasattr(options, "handler"):
         parser.print_help()
         return 2

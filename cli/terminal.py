@@ -5,16 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from ragassay.errors import InputError
-from ragassay.experiment.mirror import Address, address
 from ragassay.text import plain
-
-Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-"""Where a verb adds itself."""
 
 STATUS = (
     "exit status: 0 done; 1 done, but the test set is smaller than asked for; 2 some input cannot be used (a "
@@ -35,6 +31,8 @@ def actions(parser: argparse.ArgumentParser, verb: str | None = None) -> Iterato
 
 def path_of(text: str) -> Path:
     """A path; an empty name and an address (s3://…) are refused."""
+    from ragassay.experiment.mirror import address
+
     if not text:
         raise argparse.ArgumentTypeError("an empty name")
     if address(text):
@@ -44,17 +42,9 @@ def path_of(text: str) -> Path:
 
 def folder_of(text: str) -> Path | Address:
     """A path, or the address of a folder elsewhere."""
+    from ragassay.experiment.mirror import address
+
     return address(text) or path_of(text)
-
-
-def add_verb(
-    verbs: Verbs, name: str, help_text: str, run: Callable[[argparse.Namespace], int]
-) -> argparse.ArgumentParser:
-    """A verb with its help, and `run` as its handler."""
-    sentence = help_text[0].upper() + help_text[1:] + "."
-    verb = verbs.add_parser(name, help=help_text, description=sentence, epilog=STATUS)
-    verb.set_defaults(handler=run)
-    return verb
 
 
 def add_corpus(verb: argparse.ArgumentParser, *, needed: bool = True) -> None:
@@ -141,6 +131,7 @@ def two_qrels(options: argparse.Namespace) -> tuple[Path, Path]:
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from ragassay.experiment.mirror import Address
     from ragassay.records import Figure
 
 

@@ -73,7 +73,7 @@ def check_k(workspace: Workspace) -> None:
 def run_one(options: argparse.Namespace) -> int:
     """Bring one stage up to date; what it reads must be there."""
     workspace = open_workspace(options)
-    stage = next(stage for stage in stages() if stage.name == options.stage)
+    stage = next(stage for stage in stages() if stage.name == options.verb)
     if stage.name not in [one.name for one in stages_of(workspace.experiment)]:
         file, remedy = workspace.corpus / "experiment.toml", "add one (docs/retrievers.md shows them)"
         raise InputError("has no [[retriever]] table, so there is nothing to screen", file=file, remedy=remedy)

@@ -11,13 +11,11 @@ from ragassay.errors import InputError
 from ragassay.text import plain
 
 from ..terminal import (
-    Verbs,
     add_corpus,
     add_draws,
     add_json,
     add_results,
     add_sections,
-    add_verb,
     check_least,
     folder_of,
     interval_of,
@@ -95,10 +93,8 @@ MATRIX = 15
 """Labels whose confusion matrix a terminal has room for."""
 
 
-def add_agree(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "say how far judges agree with people: kappa, Krippendorff's alpha, tau-b, precision, recall, …"
-    verb = add_verb(verbs, "agree", help_text, run_agree)
+def add_agree(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument(
         "corpus",
         type=folder_of,
@@ -302,10 +298,8 @@ if TYPE_CHECKING:
     from ragassay.evaluate.agreement.systems import SystemsAgreement
 
 
-def add_agree_systems(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "say whether two sets of labels put systems in the same order: tau-b and Spearman's rho"
-    verb = add_verb(verbs, "agree-systems", help_text, run_agree_systems)
+def add_agree_systems(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("--qrels", action="append", type=path_of, metavar="FILE", help="qrels, TREC or BEIR; given twice")
     verb.add_argument("--runs", type=path_of, metavar="DIR", help="a folder of TREC runs, one a system")
     verb.add_argument("--measure", metavar="M", help="nDCG@10, RR(rel=2)@5, …, or as trec_eval has it")
@@ -394,10 +388,8 @@ if TYPE_CHECKING:
 _MODES = "needs CORPUS, or --labels FILE with --judgments FILE, or --labels FILE with --human COL and --judge COL"
 
 
-def add_calibrate(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "choose a judge's thresholds on one half of people's labels and say what they are worth on the other"
-    verb = add_verb(verbs, "calibrate", help_text, run_calibrate)
+def add_calibrate(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     add_corpus(verb, needed=False)
     verb.add_argument("--labels", type=path_of, metavar="FILE", help="instead of CORPUS: labels.csv, or a table")
     verb.add_argument(

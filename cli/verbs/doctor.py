@@ -22,7 +22,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.text import plain
 
 from ..pipeline.obstacles import asking_obstacles, file_obstacles, models_called
-from ..terminal import Verbs, add_corpus, add_json, add_verb
+from ..terminal import add_corpus, add_json
 
 Status = Literal["ok", "absent", "mend"]
 
@@ -193,10 +193,8 @@ if TYPE_CHECKING:
     pass
 
 
-def add_doctor(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "say what is installed and at hand, for a corpus what its run would lack, and how to mend it"
-    verb = add_verb(verbs, "doctor", help_text, run_doctor)
+def add_doctor(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     add_corpus(verb, needed=False)
     add_json(verb)
 

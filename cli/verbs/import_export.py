@@ -26,7 +26,7 @@ from ragassay.evaluate.from_files.collections.held import not_held
 from ragassay.files import digest_bytes, json_line
 from ragassay.text import plain, without_keys
 
-from ..terminal import Verbs, add_corpus, add_verb, path_of
+from ..terminal import add_corpus, path_of
 
 # The same run gives the same bytes. Left out are caches (`replies/`, `requests/`, `batches/`, embeddings), the
 # passages' index, locks and links. What looks like a key, a token or a password is blanked, and the digests' file says
@@ -146,11 +146,8 @@ def _say(notes: Sequence[str]) -> None:
         print(f"note: {plain(note)}", file=sys.stderr)
 
 
-def add_archive(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(
-        verbs, "archive", "put a run into one ZIP file for auditors, with a digest of every file", run_archive
-    )
+def add_archive(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("folder", type=path_of, metavar="RESULTS", help="the results folder")
     verb.add_argument(
         "--corpus", type=path_of, metavar="DIR", help="the corpus folder, for experiment.toml and prompts"
@@ -177,9 +174,8 @@ TO = (
 """A test holds it to `from_files.collections.formats.FORMATS` and the run of MLflow."""
 
 
-def add_export(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(verbs, "export", "write a run in another tool's columns or files", run_export)
+def add_export(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.description = (
         "Write what evaluators gave in CORPUS's run as CSV (--format), or its run as another tool's files (--to); "
         "there CORPUS may be a results folder too."
@@ -254,9 +250,8 @@ FROM = (
 """A test holds it to `from_files.collections.formats.READERS`."""
 
 
-def add_import(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(verbs, "import", "make a folder that the other verbs take of what another tool wrote", run_import)
+def add_import(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("sources", type=path_of, nargs="+", metavar="SOURCE", help="files, or folders of them")
     verb.add_argument("--from", dest="from_", choices=FROM, required=True, help="whose they are")
     verb.add_argument("--out", type=path_of, required=True, metavar="DIR", help="the folder to make")

@@ -36,10 +36,8 @@ from ragassay.text import plain
 
 from ..pipeline.opening import locked
 from ..terminal import (
-    Verbs,
     add_experiment,
     add_json,
-    add_verb,
     interval_of,
     path_of,
     print_json,
@@ -321,10 +319,8 @@ _WRITTEN = ("out", "verdicts", "export", "kept_replies")
 _ON_CORPUS = ("results", "ignore_recorded", "retry_failed")
 
 
-def add_judge(verbs: Verbs) -> None:
+def add_judge(verb: argparse.ArgumentParser) -> None:
     """The verb and its options: those of a stage, and those for files instead of CORPUS."""
-    verb = add_verb(verbs, "judge", "stage: have the judge grade passages, answers and pairs of answers", run_judge)
-    verb.set_defaults(stage="judge")
     add_experiment(verb, needs_corpus=False)
     verb.description = "Stage: have the judge grade passages, answers and pairs; or run evaluators on files of yours."
     files = verb.add_argument_group("on files instead of CORPUS")
@@ -406,9 +402,8 @@ if TYPE_CHECKING:
     from ragassay.evaluate.judging.catalog import Listed
 
 
-def add_judges(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(verbs, "judges", "list the evaluators that there are", run_judges)
+def add_judges(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     add_json(verb)
     verb.add_argument("--tags", action="store_true", help="print which bear on what of NIST AI RMF and SR 11-7 instead")
     verb.add_argument("--markdown", action="store_true", help="print the tables of docs/evaluators.md instead")

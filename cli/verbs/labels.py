@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 from ragassay.errors import InputError
 from ragassay.text import did_you_mean
 
-from ..terminal import Verbs, add_corpus, add_verb, path_of, print_notes
+from ..terminal import add_corpus, path_of, print_notes
 
 if TYPE_CHECKING:
     from ragassay.experiment.workspace import Workspace
 
 
-def add_label_sheet(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "draw what people should label, blind to agent and judge, or take a filled sheet into labels.csv"
-    verb = add_verb(verbs, "label-sheet", help_text, run_label_sheet)
+def add_label_sheet(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     add_corpus(verb)
     verb.add_argument("--n", type=int, default=100, metavar="N", help="about how many labels; default: 100")
     verb.add_argument("--seed", type=int, default=7, metavar="N", help="of the draw; default: 7")
@@ -94,10 +92,8 @@ if TYPE_CHECKING:
     from ragassay.experiment.workspace import Workspace
 
 
-def add_replies(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "take in replies to a file: model's requests (OpenAI's Batch output)"
-    verb = add_verb(verbs, "replies", help_text, run_replies)
+def add_replies(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("file", type=path_of, metavar="FILE", help="replies, .jsonl or .jsonl.gz")
     add_corpus(verb)
 

@@ -13,10 +13,8 @@ from ragassay.errors import InputError, RepliesMissing
 from ragassay.text import plain
 
 from ..terminal import (
-    Verbs,
     add_draws,
     add_json,
-    add_verb,
     check_least,
     interval_of,
     path_of,
@@ -109,10 +107,8 @@ if TYPE_CHECKING:
 _DEFAULT_WORK = Path("results") / "meta-eval"
 
 
-def add_meta_eval(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "hold evaluators against a labelled set: precision, recall, F1, kappa, off-by-one accuracy, …"
-    verb = add_verb(verbs, "meta-eval", help_text, run_meta_eval)
+def add_meta_eval(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument(
         "--judge",
         required=True,

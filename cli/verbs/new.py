@@ -23,14 +23,11 @@ from ragassay.models.endpoint import PROVIDERS, provider_of
 from ragassay.models.servers import served_models, why_unreachable
 from ragassay.text import listed, plain
 
-from ..terminal import Verbs, add_verb, path_of
+from ..terminal import path_of
 
 
-def add_model(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(
-        verbs, "model", "fetch a local model: `ragassay model fetch local:hf:OWNER/REPO/FILE.gguf`", run_model
-    )
+def add_model(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("action", choices=["fetch"], help="fetch: download it, resumably, and keep its sha256 on record")
     verb.add_argument("name", metavar="MODEL", help="local:hf:OWNER/REPO/FILE.gguf")
 
@@ -149,9 +146,8 @@ _QUESTIONS = """\
 _OURS = {"experiment.toml", "questions.txt"}
 
 
-def add_new(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(verbs, "new", "make a corpus folder from documents, with a commented experiment.toml", run_new)
+def add_new(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("corpus", type=path_of, metavar="CORPUS", help="the folder to make, such as corpora/mine")
     verb.add_argument(
         "documents",

@@ -5,57 +5,52 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from ragassay import __version__
 from ragassay.errors import InputError, Obstacles
 from ragassay.text import plain
 
 from ..pipeline.plan import print_plan
 from ..terminal import (
-    Verbs,
     actions,
     add_experiment,
     add_json,
     add_others,
     add_results,
     add_stage_options,
-    add_verb,
     folder_of,
     path_of,
 )
-from .judge import add_judge
 
 SHELLS = ("bash", "zsh", "tcsh")
 
 
-def add_completion(verbs: Verbs, whole: argparse.ArgumentParser) -> None:
-    """The verb and its options; `whole` is the command line that is completed."""
-    verb = add_verb(
-        verbs, "completion", "print what makes a shell complete verbs, options and file names", run_completion
-    )
+def add_completion(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("shell", choices=SHELLS, help="whose; see docs/command-line.md for where it goes")
-    verb.set_defaults(whole=whole)
 
 
 def run_completion(options: argparse.Namespace) -> int:
     """Print the shell's script. It is made once: completing a word starts no program."""
     import shtab
 
-    for action in actions(options.whole):
+    from .. import build_parser
+
+    whole = build_parser(__version__)
+    for action in actions(whole):
         if action.type in (path_of, folder_of):
             action.complete = shtab.FILE  # type: ignore[attr-defined]
-    print(shtab.complete(options.whole, options.shell), end="")
+    print(shtab.complete(whole, options.shell), end="")
     return 0
 
 
-def add_demo(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "run every stage on the manual that comes along, answered from a recorded run: no key, no network"
-    verb = add_verb(verbs, "demo", help_text, run_demo)
+def add_demo(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     add_results(verb, default="results/avr-libc")
     add_stage_options(verb)
 
@@ -74,10 +69,8 @@ if TYPE_CHECKING:
     from ..pipeline.plan import Pace, Row
 
 
-def add_plan(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "say what each stage and model will take in calls, tokens, dollars and time, and what stands in the way"
-    verb = add_verb(verbs, "plan", help_text, run_plan)
+def add_plan(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     add_experiment(verb)
     add_others(verb)
     add_json(verb)
@@ -157,10 +150,8 @@ def _print_obstacles(found: Sequence[InputError], stream: TextIO) -> None:
         print(plain(f"{number}. {obstacle}"), file=stream)
 
 
-def add_run(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "run every stage whose inputs or settings changed, and print the ranked table"
-    verb = add_verb(verbs, "run", help_text, run_run)
+def add_run(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     add_experiment(verb)
     add_others(verb)
 
@@ -172,32 +163,9 @@ def run_run(options: argparse.Namespace) -> int:
     return run_all(options)
 
 
-_BEFORE_JUDGE = {
-    "ingest": "read the PDFs of CORPUS into pages, sections and passages",
-    "questions": "have models write questions about sections, and sample the test set from them",
-    "screen": "run every variant of [[retriever]] and hold it against the evidence, without a judge",
-    "retrieve": "rank the passages for every query by every agent",
-    "answer": "have every agent answer every query",
-}
-_AFTER_JUDGE = {
-    "evaluate": "have the evaluators of [evaluate] grade passages and answers",
-    "compare": "compute every figure: MRR, win rates, Elo, Bradley-Terry, intervals, tests",
-    "report": "write report.html",
-}
-
-
-def add_stage(verbs: Verbs) -> None:
-    """A verb for each stage, in the order in which data moves."""
-    _add(verbs, _BEFORE_JUDGE)
-    add_judge(verbs)
-    _add(verbs, _AFTER_JUDGE)
-
-
-def _add(verbs: Verbs, stages: Mapping[str, str]) -> None:
-    for name, what in stages.items():
-        verb = add_verb(verbs, name, f"stage: {what}", run_stage)
-        verb.set_defaults(stage=name)
-        add_experiment(verb)
+def add_stage(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
+    add_experiment(verb)
 
 
 def run_stage(options: argparse.Namespace) -> int:

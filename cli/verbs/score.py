@@ -10,12 +10,10 @@ from ragassay.errors import InputError
 from ragassay.text import plain
 
 from ..terminal import (
-    Verbs,
     add_corpus,
     add_draws,
     add_json,
     add_sections,
-    add_verb,
     interval_of,
     path_of,
     print_figures,
@@ -28,10 +26,8 @@ if TYPE_CHECKING:
     from ragassay.evaluate.figures.answer_consistency import Consistency
 
 
-def add_consistency(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "say how far the answers of several runs agree: BERTScore, ROUGE, and the spread of every measure"
-    verb = add_verb(verbs, "consistency", help_text, run_consistency)
+def add_consistency(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     add_corpus(verb, needed=False)
     verb.add_argument(
         "--answers", action="append", type=path_of, metavar="JSONL", help="instead of CORPUS: answers, a run a file"
@@ -84,9 +80,8 @@ def _print(found: Consistency) -> None:
     print(f"{found.n_runs} runs; BERTScore by {plain(found.embedding)}; variance and cv are within queries")
 
 
-def add_gate(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(verbs, "gate", "say whether a run is worse than a baseline over the same queries, for CI", run_gate)
+def add_gate(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.epilog = "exit status: 0 not worse; 1 worse beyond noise and --max-drop; 3 undecided; 2 bad input"
     verb.add_argument("new", type=path_of, metavar="NEW", help="the results folder to judge")
     verb.add_argument("--baseline", type=path_of, required=True, metavar="OLD", help="the results folder to hold it to")
@@ -123,9 +118,8 @@ def run_gate(options: argparse.Namespace) -> int:
     return EXIT_STATUS[result.verdict]
 
 
-def add_plot(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(verbs, "plot", "draw box plots of every measure, of one run or several side by side", run_plot)
+def add_plot(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("figures", type=path_of, nargs="+", metavar="RESULTS", help="results.json, or its folder")
     verb.add_argument("--out", type=path_of, required=True, metavar="HTML", help="the page to write")
     verb.add_argument("--measure", action="append", metavar="M", help="only these, may be repeated; default: all")
@@ -145,9 +139,8 @@ def run_plot(options: argparse.Namespace) -> int:
 _GAMES = "games: JSON Lines, .json, .csv or .tsv, in our columns, RAGElo's or LMSYS's; an order is not needed"
 
 
-def add_rate(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(verbs, "rate", "rate agents from a file of pairwise games", run_rate)
+def add_rate(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("--games", type=path_of, required=True, metavar="FILE", help=_GAMES)
     verb.add_argument(
         "--method", choices=["elo", "bradley-terry"], default="bradley-terry", help="default: bradley-terry"
@@ -205,9 +198,8 @@ def _order(result: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     return {"points": points, "P(best)": chances, "rank": ranks}
 
 
-def add_score(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(verbs, "score", "score a TREC run against qrels (TREC or BEIR)", run_score)
+def add_score(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("--qrels", type=path_of, required=True, metavar="FILE", help="qrels, TREC or BEIR layout")
     verb.add_argument("--run", type=path_of, required=True, metavar="FILE", help="a TREC run")
     verb.add_argument(

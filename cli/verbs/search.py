@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragassay.errors import InputError
 from ragassay.text import plain
 
-from ..terminal import Verbs, add_verb, path_of
+from ..terminal import path_of
 
 if TYPE_CHECKING:
     from ragassay.experiment.settings import OpenSearchSettings
@@ -49,10 +49,8 @@ def _filter(pairs: list[str]) -> dict[str, str]:
     return {key: value for key, _, value in (pair.partition("=") for pair in pairs)}
 
 
-def add_opensearch(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "list the indexes that ragassay made on an OpenSearch server, or remove some"
-    verb = add_verb(verbs, "opensearch", help_text, run_opensearch)
+def add_opensearch(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("action", choices=["list", "remove"], help="what to do")
     verb.add_argument("--index", action="append", default=[], metavar="NAME", help="with remove: which; repeatable")
     verb.add_argument("--old", action="store_true", help="with remove: each that another index took the alias from")
@@ -96,14 +94,8 @@ if TYPE_CHECKING:
 _QUERIES = "queries.jsonl (BEIR), lines of id, tab and text, or TREC topics (<top>)"
 
 
-def add_search(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(
-        verbs,
-        "search",
-        "rank the passages of a BEIR folder or a TREC collection for queries, into a TREC run",
-        run_search,
-    )
+def add_search(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument(
         "--corpus",
         type=path_of,

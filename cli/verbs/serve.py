@@ -21,7 +21,7 @@ from ragassay.workbench.views.progress import StageState
 from ..pipeline.manifest import Manifest, Standing, digests, read_broken_off, read_manifest, read_standing, why_run
 from ..pipeline.opening import with_finalists
 from ..pipeline.stages import Stage, stages_of
-from ..terminal import Verbs, add_verb, folder_of
+from ..terminal import folder_of
 
 
 def states_of(workspace: Workspace) -> tuple[StageState, ...]:
@@ -102,9 +102,8 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 """Addresses that mean every one of this machine, each with the one that is printed for it."""
 
 
-def add_serve(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(verbs, "serve", "look at results in a browser: why who won, every query, and labels", run_serve)
+def add_serve(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("corpora", nargs="*", metavar="CORPUS", help="corpus folders (default: those that have results)")
     verb.add_argument(
         "--results", action="append", default=[], metavar="DIR", help="the results of each CORPUS, in turn"

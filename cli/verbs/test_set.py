@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ragassay.errors import InputError
 from ragassay.text import plain
 
-from ..terminal import Verbs, add_json, add_verb, interval_of, path_of, print_json, print_table, value_of
+from ..terminal import add_json, interval_of, path_of, print_json, print_table, value_of
 
 if TYPE_CHECKING:
     from ragassay.records import Figure
@@ -23,11 +23,8 @@ SHOWN = 3
 """Findings of each fault in the terminal; --json and --out have all."""
 
 
-def add_check(verbs: Verbs) -> None:
-    """The verb and its options."""
-    verb = add_verb(
-        verbs, "check", "say what is wrong with a test set from anywhere, held against its corpus", run_check
-    )
+def add_check(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument(
         "set", type=path_of, metavar="SET", help="BEIR's queries.jsonl, or a set of Ragas, RAGElo, DeepEval, or CSV"
     )
@@ -185,10 +182,8 @@ if TYPE_CHECKING:
     Made = Callable[[Caller | None], Perturbed]
 
 
-def add_perturb(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "ask a test set again with typing errors, other word order, synonyms, other case, or paraphrased"
-    verb = add_verb(verbs, "perturb", help_text, run_perturb)
+def add_perturb(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     verb.add_argument("queries", type=path_of, metavar="QUERIES", help="BEIR's queries.jsonl, or a folder with one")
     verb.add_argument("--out", type=path_of, required=True, metavar="JSONL", help="originals and what is made of them")
     verb.add_argument(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragassay.text import plain
 
-from ..terminal import Verbs, add_corpus, add_json, add_verb
+from ..terminal import add_corpus, add_json
 
 if TYPE_CHECKING:
     from ragassay.evaluate.validity.questions import Reading
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from ragassay.synth.choosing.features import Passages
 
 
-def add_validity(verbs: Verbs) -> None:
-    """The verb and its options."""
-    help_text = "say how far the test set can be trusted: leak, realism, coverage, difficulty, authors, people"
-    verb = add_verb(verbs, "validity", help_text, run_validity)
+def add_validity(verb: argparse.ArgumentParser) -> None:
+    """Its options."""
     add_corpus(verb)
     verb.add_argument("--no-embeddings", action="store_true", help="tell questions apart by how they look alone")
     add_json(verb)

@@ -59,7 +59,7 @@ def test_no_verb_is_without_a_test_of_its_help():
 
 
 def test_help_loads_nothing_heavy():
-    code = "import sys; from ragassay.cli import build_parser; build_parser('0').format_help(); print(*sys.modules)"
+    code = "import sys; from ragassay.cli import main; main([]); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "numpy", "pydantic", "langchain_core", "openai", "anthropic", "rich", "shtab"} & set(loaded)
 
