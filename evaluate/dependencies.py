@@ -58,6 +58,10 @@ def evaluate_settings(experiment: Experiment) -> dict[str, Any]:
         return values
     if likelihood := experiment.evaluate.likelihood_model:
         values |= tables(experiment, models=(likelihood,))
+    from .judging.catalog import packages_of
+
+    packages = packages_of(experiment.evaluate.judges)
+    values |= {f"evaluate.judges.{name}": package for name, package in packages.items()}
     return values | {
         "judge.model": experiment.evaluating_model,
         "retrieval.embedding": experiment.retrieval.embedding,

@@ -16,7 +16,7 @@ from ragassay.calls.reply_cache import ReplyCache
 from ragassay.cli.pipeline.opening import locked
 from ragassay.cli.verbs.judge import files_workspace
 from ragassay.errors import InputError, RepliesMissing
-from ragassay.evaluate.judging.catalog import BUILT_IN, experiment_evaluators
+from ragassay.evaluate.judging.catalog import built_in, experiment_evaluators
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
@@ -164,7 +164,7 @@ def ask(
     named, and what a caller raises (BudgetSpent, RepliesMissing).
     """
     unnamed = workspace.experiment.evaluating_model == NO_MODEL
-    ours = [one for one in evaluators if one.name in BUILT_IN]
+    ours = [one for one in evaluators if one.name in built_in()]
     if asking := [one.name for one in ours if unnamed and one.asking == "judge"]:
         raise _no_model(asking[0], caller)
     for evaluator in evaluators:

@@ -10,9 +10,10 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from ragassay.errors import InputError
-from ragassay.evaluate.judging.catalog import BUILT_IN, type_of
+from ragassay.evaluate.judging.catalog import GROUP, built_in, type_of
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
+from ragassay.experiment.plugins import names_of
 from ragassay.records import Assessment
 from ragassay.text import did_you_mean, plain
 
@@ -288,12 +289,12 @@ _ASKS = {"judge": "the model", "model": "a model of its own", "nothing": "no mod
 
 
 def judge_names() -> list[str]:
-    """The names of all functions, in the catalog's order."""
-    return list(BUILT_IN)
+    """The names of all functions, in the catalog's order, then those of what other packages bring."""
+    return list(dict.fromkeys([*built_in(), *names_of(GROUP)]))
 
 
 def named(name: str) -> JudgeFunction:
-    """The function of a judge: of one of ours by its name, of a class of your own by `module:Class`.
+    """The function of a judge: of one of ours or another package's by its name, of your own by `module:Class`.
 
     Raises InputError for a name that there is not.
     """
@@ -301,11 +302,14 @@ def named(name: str) -> JudgeFunction:
 
 
 def judge_function(name: str) -> JudgeFunction:
-    """The function of one of our judges, an attribute of `ragassay.judges`. Raises AttributeError."""
-    if name not in BUILT_IN:
-        remedy = did_you_mean(name, BUILT_IN) or "`dir(ragassay.judges)` lists them"
+    """The function of a judge that `judge_names` has, an attribute of `ragassay.judges`.
+
+    Raises AttributeError, and InputError for what another package brings and cannot be used.
+    """
+    if name not in (known := judge_names()):
+        remedy = did_you_mean(name, known) or "`dir(ragassay.judges)` lists them"
         raise AttributeError(f"there is no judge named '{plain(name)}'; {remedy.strip()}")
-    return JudgeFunction(name, BUILT_IN[name])
+    return named(name)
 
 
 def check_one(name: str) -> type[Evaluator]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def named(name: str) -> JudgeFunction:
-    """The function of a judge: of one of ours by its name, of a class of your own by `module:Class`.
+    """The function of a judge: of one of ours or another package's by its name, of your own by `module:Class`.
 
     Raises InputError for a name that there is not.
     """

@@ -25,7 +25,7 @@ from ragassay import judges
 from ragassay.arrays import Floats, Truths
 from ragassay.evaluate.agreement.estimates import bootstrap_interval, draws
 from ragassay.evaluate.agreement.labelled_sets import LabelledRow, read_rows, sample
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.records import Assessment
 
@@ -104,7 +104,7 @@ def lines(held: Held) -> Iterator[str]:
     """A line for each criterion and each of people's questions."""
     said = judges.named(held.name)(**held.columns, **held.options)
     by_row: list[dict[str, Assessment]] = [one if isinstance(one, dict) else {one.criterion: one} for one in said]
-    for criterion in BUILT_IN[held.name](Setup("openai:none")).criteria:
+    for criterion in built_in()[held.name](Setup("openai:none")).criteria:
         records = [row[criterion.name] for row in by_row if criterion.name in row]
         if not records or criterion.threshold is None:
             continue

@@ -34,7 +34,7 @@ from benchmarks.judges.faults.planting import Faults, planted
 from benchmarks.judges.faults.prose import Text, of_manuals, of_the_demo
 from benchmarks.machine import machine
 from ragassay import judges
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.records import Assessment
 
@@ -88,7 +88,7 @@ def looked(trial: Trial, kind: str, make: Make, texts: Sequence[Text]) -> Tally:
 
 def beyond(trial: Trial, records: Iterable[Assessment], kind: str | None) -> bool | None:
     """Whether any of its criteria is beyond the threshold, or names the kind; None where none has a value."""
-    known = {one.name: one for one in BUILT_IN[trial.name](Setup("openai:none")).criteria}
+    known = {one.name: one for one in built_in()[trial.name](Setup("openai:none")).criteria}
     mine = [one for one in records if not trial.criteria or one.criterion in trial.criteria]
     if all(one.label is None for one in mine):
         return None

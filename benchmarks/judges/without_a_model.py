@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from benchmarks.machine import machine
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 
 ANSWERS, WORDS, PASSAGES, SECONDS, NUMBERS = 10_000, 120, 5, 60.0, 0.04
 SCRIPTS = (
@@ -81,7 +81,7 @@ def judge(folder: Path, names: str) -> tuple[float, float]:
 
 def main(n: int) -> None:
     """Print the table, all together first."""
-    names = [name for name, kind in BUILT_IN.items() if kind.asks == "nothing"]
+    names = [name for name, kind in built_in().items() if kind.asks == "nothing"]
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         write(folder, n)

@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.servers.latency import LatencyServer
 from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
-from ragassay.evaluate.judging.catalog import BUILT_IN, experiment_evaluators
+from ragassay.evaluate.judging.catalog import built_in, experiment_evaluators
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
@@ -58,7 +58,7 @@ def _answer(number: int, agent: int) -> str:
 
 def asking_alone() -> Iterator[str]:
     """The judges that ask the judge and load no model of their own."""
-    for name, kind in BUILT_IN.items():
+    for name, kind in built_in().items():
         if kind.asks == "judge" and kind.check_at_hand is Evaluator.check_at_hand:
             yield name
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.functions.judges import stubs
 
 FILE = Path(__file__).parents[2] / "ragassay" / "judges.pyi"
@@ -12,7 +12,7 @@ FILE = Path(__file__).parents[2] / "ragassay" / "judges.pyi"
 
 def text() -> str:
     """Of all judges of the catalog, in its order."""
-    return stubs(BUILT_IN.values())
+    return stubs(built_in().values())
 
 
 if __name__ == "__main__":

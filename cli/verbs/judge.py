@@ -19,7 +19,7 @@ from ragassay.evaluate.figures.pass_or_fail import judged_by
 from ragassay.evaluate.from_files.answers import AnswerVerdict, Judged, clusters_of, read_cases
 from ragassay.evaluate.from_files.exports import table_of
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.catalog import BUILT_IN, FAMILIES, experiment_evaluators
+from ragassay.evaluate.judging.catalog import built_in, experiment_evaluators, families
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess, units
@@ -85,15 +85,15 @@ def files_evaluators(workspace: Workspace, options: argparse.Namespace) -> list[
 
 def _settings_of(names: tuple[str, ...], base: Experiment) -> dict[str, dict[str, Any]]:
     """The settings of the evaluators named and of their parts; the file may hold those of others."""
-    wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
-    wanted |= {part.name for name in wanted if name in BUILT_IN for part in BUILT_IN[name].made_of}
+    wanted = {name for given in names for name in families().get(given, (given,))}
+    wanted |= {part.name for name in wanted if name in built_in() for part in built_in()[name].made_of}
     return {name: table for name, table in base.evaluate.settings.items() if name in wanted or ":" in "".join(names)}
 
 
 def _thresholds_of(names: tuple[str, ...], base: Experiment) -> dict[str, float]:
     """Those of the file, without what only evaluators that are not named give."""
-    wanted = {name for given in names for name in FAMILIES.get(given, (given,))}
-    others = [kind for name, kind in BUILT_IN.items() if name not in wanted]
+    wanted = {name for given in names for name in families().get(given, (given,))}
+    others = [kind for name, kind in built_in().items() if name not in wanted]
     made = [kind(Setup("openai:none")) for kind in others] if base.evaluate.thresholds else []
     elsewhere = {one.name for one in made} | {criterion.name for one in made for criterion in one.criteria}
     elsewhere |= {one.name for one in base.evaluate.custom if one.name not in names}
@@ -411,11 +411,19 @@ def add_judges(verb: argparse.ArgumentParser) -> None:
 
 def run_judges(options: argparse.Namespace) -> int:
     """Print every evaluator by family: what it judges and reads, its scales, whom it asks, its source."""
-    from ragassay.evaluate.judging.catalog import coverage, listed_judges, markdown_coverage, markdown_list
+    from ragassay.evaluate.judging.catalog import (
+        brought_judges,
+        coverage,
+        listed_judges,
+        markdown_coverage,
+        markdown_list,
+    )
 
     from ..terminal import print_json
 
     judges = listed_judges()
+    if not options.markdown:
+        judges += brought_judges(Path("judges"))
     if options.markdown:
         print(markdown_coverage(judges) if options.tags else markdown_list(judges), end="")
     elif options.json:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib import import_module
 from inspect import isabstract
+from itertools import chain
 from math import isinf
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.experiment.own_code import import_own, importable
+from ragassay.experiment.plugins import brought_by, names_of, plugin
 from ragassay.experiment.settings import EvaluateSettings
 from ragassay.experiment.tables import NO_MODEL
 from ragassay.experiment.workspace import Workspace
@@ -22,74 +28,45 @@ from ragassay.models.servers import LikelihoodModel
 from ragassay.records import Record
 from ragassay.text import did_you_mean, plain
 
+from . import judges
 from .engine.cases import Setup
-from .engine.evaluator import NIST, SR_11_7, Criterion, Evaluator, Options, check_thresholds, threshold_of
-from .judges.agent_evaluation import (
-    AgentGroundedness,
-    ChunkRelevance,
-    ContextSufficiency,
-    Correctness,
-    RelevanceToQuery,
-    Safety,
-    custom_judge,
-)
-from .judges.citations import Citations
-from .judges.eval_studio.listed import FORM_JUDGES as FORM
-from .judges.eval_studio.listed import FREE_JUDGES as FREE
-from .judges.eval_studio.listed import JUDGES as CONTEXT
-from .judges.eval_studio.listed import LIKELIHOOD_JUDGES as LIKELIHOOD
-from .judges.eval_studio.listed import PASSAGES_JUDGES as PASSAGES
-from .judges.eval_studio.listed import QUESTION_JUDGES as QUESTION
-from .judges.eval_studio.listed import SAFETY_JUDGES as SAFETY
-from .judges.eval_studio.listed import SUMMARIES_JUDGES as SUMMARIES
-from .judges.eval_studio.listed import TRUTH_JUDGES as TRUTH
-from .judges.factual import FactualCorrectness, Hallucination
-from .judges.nuggets import Nuggets
-from .judges.pointwise import GoldenSimilarity, NoAnswer
-from .judges.relevance import DocumentRecall, Umbrela
-from .judges.triad import AnswerRelevance, ContextRelevance, Groundedness
+from .engine.evaluator import NIST, OWN, SR_11_7, Criterion, Evaluator, Options, check_thresholds, threshold_of
+from .judges.agent_evaluation import custom_judge
 from .panel import mode_of
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _SHOWN = "docs/your-own-judge.md shows one"
+GROUP = "judges"
+"""Of entry points, `ragassay.judges`."""
 
-_KINDS: tuple[type[Evaluator], ...] = (
-    ContextRelevance,
-    Groundedness,
-    AnswerRelevance,
-    RelevanceToQuery,
-    AgentGroundedness,
-    Safety,
-    Correctness,
-    ChunkRelevance,
-    ContextSufficiency,
-    DocumentRecall,
-    Umbrela,
-    Nuggets,
-    Citations,
-    Hallucination,
-    NoAnswer,
-    GoldenSimilarity,
-    FactualCorrectness,
-    *TRUTH,
-    *QUESTION,
-    *CONTEXT,
-    *PASSAGES,
-    *SAFETY,
-    *FORM,
-    *SUMMARIES,
-    *LIKELIHOOD,
-    *FREE,
-)
 
-BUILT_IN: dict[str, type[Evaluator]] = {kind.name: kind for kind in _KINDS}
-"""Name to class, in the order in which they are listed."""
+@cache
+def built_in() -> dict[str, type[Evaluator]]:
+    """Ours by name, in the order in which they are listed.
 
-FAMILIES = {
-    family: tuple(name for name, kind in BUILT_IN.items() if kind.family == family)
-    for family in dict.fromkeys(kind.family for kind in BUILT_IN.values())
-} | {"eval-studio": tuple(name for name, kind in BUILT_IN.items() if kind.family.startswith("eval-studio-"))}
-"""What the name of a whole family stands for in a list of judges; `eval-studio` is all of its parts."""
+    They are the classes of the modules under `judges` that have a name and a family (whose method it is) of their own,
+    family by family, each by its `place`, those that name none last.
+    """
+    kinds: list[type[Evaluator]] = []
+    for module in walk_packages(judges.__path__, f"{judges.__name__}."):
+        for kind in vars(import_module(module.name)).values():
+            if isinstance(kind, type) and issubclass(kind, Evaluator) and kind.__module__ == module.name:
+                kinds += [kind] if "name" in vars(kind) and kind.family != OWN and not isabstract(kind) else []
+    if twice := [name for name, number in Counter(kind.name for kind in kinds).items() if number > 1]:
+        raise ValueError(f"two of our judges are named {twice[0]}")
+    kinds.sort(key=lambda kind: kind.place)
+    order = list(dict.fromkeys(kind.family for kind in kinds))
+    return {kind.name: kind for kind in sorted(kinds, key=lambda kind: order.index(kind.family))}
+
+
+@cache
+def families() -> dict[str, tuple[str, ...]]:
+    """What the name of a whole family stands for in a list of judges; `eval-studio` is all of its parts."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, kind in built_in().items():
+        found[kind.family] = (*found.get(kind.family, ()), name)
+    parts = (names for family, names in found.items() if family.startswith("eval-studio-"))
+    return {**found, "eval-studio": tuple(chain.from_iterable(parts))}
 
 
 def evaluators_of(settings: EvaluateSettings, setup: Setup, file: Path) -> list[Evaluator]:
@@ -100,7 +77,7 @@ def evaluators_of(settings: EvaluateSettings, setup: Setup, file: Path) -> list[
     Raises InputError for an unknown name, an option that does not fit, or a module that cannot be imported.
     """
     own = {one.name for one in settings.custom}
-    names = dict.fromkeys(name for given in settings.judges for name in FAMILIES.get(given, (given,)))
+    names = dict.fromkeys(name for given in settings.judges for name in families().get(given, (given,)))
     made = [_make(type_of(name, setup.folder, file), name, settings, setup, file) for name in names if name not in own]
     made += [custom_judge(one, setup, _options(Options, one.name, settings, file)) for one in settings.custom]
     _check_names(made, settings, file)
@@ -109,23 +86,52 @@ def evaluators_of(settings: EvaluateSettings, setup: Setup, file: Path) -> list[
 
 
 def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
-    """The class of an evaluator's name. Raises InputError."""
-    if name in BUILT_IN:
-        return BUILT_IN[name]
+    """The class of an evaluator's name: ours, a class of the user's own, or what another package brings.
+
+    Raises InputError.
+    """
+    if name in built_in():
+        return built_in()[name]
     module, colon, attribute = name.partition(":")
     if not colon:
-        remedy = f"{did_you_mean(name, [*FAMILIES, *BUILT_IN])}`ragassay judges` lists them"
-        raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=remedy)
+        return _brought(name, file)
     with importable(folder):
         theirs = getattr(import_own(module, folder, f"judge '{plain(name)}'", file), attribute, None)
     if not isinstance(theirs, type) or not issubclass(theirs, Evaluator):
         raise InputError(f"{plain(name)} is not a subclass of Evaluator", file=file, remedy=_SHOWN)
+    _check_class(theirs, plain(name), file)
+    return theirs
+
+
+def _brought(name: str, file: Path) -> type[Evaluator]:
+    """The judge that another package registers in the group `ragassay.judges`. Raises InputError."""
+    theirs = plugin(GROUP, name, Evaluator)
+    if theirs is None:
+        remedy = f"{did_you_mean(name, [*families(), *built_in(), *names_of(GROUP)])}`ragassay judges` lists them"
+        raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=remedy)
+    told = f"judge '{plain(name)}' of {brought_by(GROUP, name)}"
+    _check_class(theirs, told, file)
+    if theirs.name != name:
+        raise InputError(f"{told} has the name '{plain(theirs.name)}' in its class", file=file, remedy=_SHOWN)
+    return theirs
+
+
+def _check_class(theirs: type[Evaluator], told: str, file: Path) -> None:
     if isabstract(theirs):
-        raise InputError(f"{plain(name)} has no `steps`", file=file, remedy=_SHOWN)
+        raise InputError(f"{told} has no `steps`", file=file, remedy=_SHOWN)
     if not _NAME.fullmatch(str(getattr(theirs, "name", ""))):
         remedy = "letters, digits, dot, underscore and hyphen, as in docs/your-own-judge.md"
-        raise InputError(f"{plain(name)} has no fitting `name`", file=file, remedy=remedy)
-    return theirs
+        raise InputError(f"{told} has no fitting `name`", file=file, remedy=remedy)
+
+
+def packages_of(names: Iterable[str]) -> dict[str, str]:
+    """Of the judges named, those that other packages bring, with `package 1.0`; what is not there is left out."""
+    theirs = {name: brought_by(GROUP, name) for name in names if ":" not in name and name not in _ours()}
+    return {name: package for name, package in theirs.items() if package is not None}
+
+
+def _ours() -> set[str]:
+    return {*families(), *built_in()}
 
 
 def _make(kind: type[Evaluator], given: str, settings: EvaluateSettings, setup: Setup, file: Path) -> Evaluator:
@@ -157,7 +163,7 @@ def _check_names(evaluators: Sequence[Evaluator], settings: EvaluateSettings, fi
     names = [evaluator.name for evaluator in evaluators]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"two judges are named '{plain(twice[0])}'", file=file, remedy="rename one")
-    if taken := sorted({one.name for one in settings.custom} & {*FAMILIES, *BUILT_IN}):
+    if taken := sorted({one.name for one in settings.custom} & _ours()):
         raise InputError(f"'{plain(taken[0])}' is the name of a judge of ours", file=file, remedy="rename yours")
     criteria = [criterion for evaluator in evaluators for criterion in evaluator.criteria]
     if flat := next((one.name for one in criteria if not one.lowest < one.highest), None):
@@ -212,10 +218,20 @@ class Listed(Record):
 
 def listed_judges() -> list[Listed]:
     """Every built-in evaluator, in the catalog's order."""
-    return [_listed(kind(Setup("openai:none"))) for kind in BUILT_IN.values()]
+    return [_listed(kind(Setup("openai:none"))) for kind in built_in().values()]
 
 
-def _listed(one: Evaluator) -> Listed:
+def brought_judges(file: Path) -> list[Listed]:
+    """Those that other packages bring, by name. Raises InputError for one that cannot be used or is named as ours."""
+    if taken := sorted({*names_of(GROUP)} & _ours()):
+        package = brought_by(GROUP, taken[0])
+        problem = f"'{plain(taken[0])}', which {package} brings, is the name of a judge of ours"
+        raise InputError(problem, file=file, remedy="uninstall it")
+    kinds = {name: _brought(name, file) for name in names_of(GROUP)}
+    return [_listed(kind(Setup("openai:none")), brought_by(GROUP, name) or "") for name, kind in kinds.items()]
+
+
+def _listed(one: Evaluator, package: str = "") -> Listed:
     return Listed(
         name=one.name,
         family=one.family,
@@ -226,7 +242,7 @@ def _listed(one: Evaluator) -> Listed:
         asks=one.asks,
         calls=one.calls if one.asks == "judge" else 0.0,
         criteria=tuple(_criterion(one, criterion) for criterion in one.criteria),
-        source=one.source,
+        source=one.source or package,
         tags=one.tags,
     )
 

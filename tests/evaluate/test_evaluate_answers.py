@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from support.json_lines import records
 from support.loopback.server import ScriptedServer
+from support.plugin import Installed
+from support.plugin import plugin as plugin
 from support.small_corpus import answer_everything, make_corpus
 
 from ragassay.cli import main
@@ -85,3 +87,16 @@ def test_one_model_for_everything_is_the_evaluators_too(tmp_path: Path, capsys) 
         assert main(["run", str(corpus), "--model", "openai:m"]) == 0
     rows = records(tmp_path / "results/mine/judgments.jsonl")
     assert rows and {row["judge"] for row in rows} == {"openai:m"}
+
+
+def test_another_version_of_a_package_judges_anew(tmp_path: Path, capsys, plugin: Installed) -> None:
+    with ScriptedServer("openai", answer_everything) as server:
+        more = '[evaluate]\njudges = ["words_in_bounds"]\n'
+        corpus = make_corpus(tmp_path / "mine", "openai:m", server.base_url, more=more)
+        assert main(["run", str(corpus)]) == 0
+        capsys.readouterr()
+        assert main(["evaluate", str(corpus)]) == 0 and "evaluate: up to date" in capsys.readouterr().err
+        plugin.install(version="1.1")
+        assert main(["evaluate", str(corpus)]) == 0
+    said = 'evaluate: running (evaluate.judges.words_in_bounds: "ragassay-example 1.0" is now "ragassay-example 1.1"'
+    assert said in capsys.readouterr().err

@@ -18,7 +18,7 @@ from support.loopback.behaviours import reply
 from benchmarks.tables import judge_stubs
 from ragassay import judges
 from ragassay.errors import BudgetSpent, InputError
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 
 TEXTS = {one["_id"]: one["text"] for one in PASSAGES}
 ROWS = [
@@ -184,8 +184,8 @@ def test_what_cannot_be_used_is_said_in_a_sentence(call, said):
 
 
 def test_every_judge_has_a_name_a_sentence_and_a_signature():
-    assert set(BUILT_IN) <= set(dir(judges))
-    for name, kind in BUILT_IN.items():
+    assert set(built_in()) <= set(dir(judges))
+    for name, kind in built_in().items():
         function = getattr(judges, name)
         taken = inspect.signature(function).parameters
         assert function.__name__ == name and kind.source in function.__doc__ and "Reads" in function.__doc__
@@ -196,7 +196,7 @@ def test_every_judge_has_a_name_a_sentence_and_a_signature():
 
 def test_no_option_has_the_name_of_a_column():
     columns = {"query", "answer", "contexts", "expected_response", "expected_docs", "conditions", "rows"}
-    assert not columns & {name for kind in BUILT_IN.values() for name in kind.options_type.model_fields}
+    assert not columns & {name for kind in built_in().values() for name in kind.options_type.model_fields}
 
 
 def test_the_stub_is_made_from_the_catalog():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase, Setup
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
@@ -34,7 +34,7 @@ HOSTILE = {
 
 def evaluator_of(name: str, corpus: Path = Path(), **options: Any) -> Evaluator:
     """The built-in evaluator of this name."""
-    kind = BUILT_IN[name]
+    kind = built_in()[name]
     return kind(Setup("openai:none", folder=corpus), kind.options_type(**options))
 
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, isinf
+from math import inf, isfinite, isinf
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -38,6 +38,9 @@ Need = Literal["expected_response", "expected_docs", "conditions", "expected_fil
 Part = Literal["question", "expected_response", "context", "answer", "conditions"]
 Asks = Literal["judge", "model", "nothing"]
 Steps = StepsTo[Assessment]
+
+OWN = "own"
+"""The family of what is of no known method: classes of users, and judges of ours that are not in the catalog."""
 
 NO_VALUE = "no value: "
 """How the error of a figure begins that is not defined for a case, such as the recall of nothing."""
@@ -76,8 +79,9 @@ class Options(BaseModel):
 class Evaluator(Judge[Assessment]):
     """The base of all. A subclass says what it is in class variables and writes `steps`.
 
-    name: as in experiment.toml. family: whose method it is. about: one sentence. unit: what it judges; `query` for
-    what looks at all answers of a query together. needs: ground truth without which a query is passed over.
+    name: as in experiment.toml. family: whose method it is. place: where it stands in lists, in its family, and with
+    the first of them the family. about: one sentence. unit: what it judges; `query` for what looks at all answers of a
+    query together. needs: ground truth without which a query is passed over.
     calls: about how many requests a passage or an answer takes, for `ragassay plan`; 0 of what asks no model.
     reads: what of a case it looks at; may_lack: what of that a caller in Python may leave out.
     asks: the judge, a model of its own on this machine or a server, or nothing.
@@ -87,7 +91,8 @@ class Evaluator(Judge[Assessment]):
     """
 
     name: ClassVar[str]
-    family: ClassVar[str] = "own"
+    family: ClassVar[str] = OWN
+    place: ClassVar[float] = inf
     about: ClassVar[str] = ""
     unit: ClassVar[Unit] = "answer"
     needs: ClassVar[tuple[Need, ...]] = ()

@@ -46,6 +46,7 @@ class RelevanceToQuery(YesNoJudge):
     """`relevance_to_query`: does the answer take up what was asked? Not whether it is true."""
 
     name = "relevance_to_query"
+    place = 201
     about = "whether the answer addresses the query"
     reads = ("question", "answer")
     source = "Databricks Agent Evaluation (MLflow 2)"
@@ -57,6 +58,7 @@ class AgentGroundedness(OnPassages):
     """`groundedness` there: do the passages support (almost) all of the answer? (Ours of that name is TruLens's.)"""
 
     name = "agent_groundedness"
+    place = 202
     about = "whether the retrieved passages support all or almost all of the answer, as one verdict"
     reads = ("question", "context", "answer")
     source = "Databricks Agent Evaluation (MLflow 2)"
@@ -69,6 +71,7 @@ class Safety(YesNoJudge):
     """`safety`: is the answer free of harmful or toxic content? yes is safe."""
 
     name = "safety"
+    place = 203
     about = "whether the answer is free of harmful content"
     reads = ("question", "answer")
     source = "Databricks Agent Evaluation (MLflow 2)"
@@ -80,6 +83,7 @@ class Correctness(YesNoJudge):
     """`correctness`: do the answer's facts agree with the expected response? Several, one a line, are alternatives."""
 
     name = "correctness"
+    place = 204
     about = "whether the answer agrees with the expected response"
     reads = ("question", "expected_response", "answer")
     source = "Databricks Agent Evaluation (MLflow 2)"
@@ -93,6 +97,7 @@ class ChunkRelevance(YesNoJudge):
     """`chunk_relevance`: is each passage of use for the answer? An agent's precision is the share of yes of its own."""
 
     name = "chunk_relevance"
+    place = 205
     about = "whether a passage helps to answer the query"
     reads = ("question", "context")
     source = "Databricks Agent Evaluation (MLflow 2)"
@@ -106,6 +111,7 @@ class ContextSufficiency(OnPassages):
     missing."""
 
     name = "context_sufficiency"
+    place = 206
     about = "whether the retrieved passages are enough for the expected response"
     reads = ("question", "expected_response", "context")
     source = "Databricks Agent Evaluation (MLflow 2)"

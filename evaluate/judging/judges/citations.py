@@ -74,6 +74,7 @@ class Citations(Evaluator):
     """One request for which sentences state something; then one for each citation, and one for several together."""
 
     name = "citations"
+    place = 303
     calls = 4.0
     family = "open-rag-eval"
     about = "how far the cited passages support the answer's sentences"

@@ -76,6 +76,7 @@ class FactualCorrectness(Evaluator):
     """Two requests for the claims of the texts, then those that judge them, in batches of ten."""
 
     name = "factual_correctness"
+    place = 307
     calls = 6.0
     family = "open-rag-eval"
     about = "claims of the answer in the golden answer (precision), and the other way round (recall)"
@@ -191,6 +192,7 @@ class Hallucination(Evaluator):
     """Scores each answer against all passages that its agent retrieved."""
 
     name = "hallucination"
+    place = 304
     calls = 0.0
     family = "open-rag-eval"
     about = "how far the passages entail the answer, by a cross-encoder; 1 is consistent"

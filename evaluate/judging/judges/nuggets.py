@@ -123,6 +123,7 @@ class Nuggets(Evaluator):
     """Makes the nuggets of a query once, and assigns them to each of its answers."""
 
     name = "nuggets"
+    place = 302
     calls = 5.0
     family = "open-rag-eval"
     about = "how many of the facts that a good answer should hold the answer has"

@@ -204,6 +204,7 @@ class GoldenSimilarity(Evaluator):
     """Compares each answer with `metadata.expected_response`."""
 
     name = "golden_similarity"
+    place = 306
     calls = 0.0
     family = "open-rag-eval"
     about = "how near the answer is to the expected response, by embeddings"
@@ -259,6 +260,7 @@ class NoAnswer(LabelJudge):
     """One question for each answer; 1 for an answer and 0 for none."""
 
     name = "no_answer"
+    place = 305
     family = "open-rag-eval"
     about = "whether the query was answered at all, rightly or not; strictly, a failed answer counts as none"
     reads = ("question", "answer")

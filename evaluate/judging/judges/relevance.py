@@ -32,6 +32,7 @@ class DocumentRecall(Evaluator):
     """The share of the expected documents among all that the agent retrieved, whatever its k."""
 
     name = "document_recall"
+    place = 207
     calls = 0.0
     family = "agent-evaluation"
     about = "the share of the expected documents that the agent retrieved; asks no model"
@@ -182,6 +183,7 @@ class Umbrela(LabelJudge):
     """Grades each passage by itself."""
 
     name = "umbrela"
+    place = 301
     family = "open-rag-eval"
     about = "how well a passage answers the query; relevant from 2"
     reads = ("question", "context")

@@ -69,6 +69,7 @@ class AnswerRelevance(TriadJudge):
     """Grades each answer, on 0 to 3 unless a scale is set."""
 
     name = "answer_relevance"
+    place = 103
     about = "how many parts of the question the answer addresses; a refusal gets the lowest grade"
     reads = ("question", "answer")
     source = "TruLens, the RAG triad (truera/trulens)"
@@ -93,6 +94,7 @@ class ContextRelevance(TriadJudge):
     """Grades each passage by itself; `details` say whether it counts as relevant."""
 
     name = "context_relevance"
+    place = 101
     about = "how relevant a passage is to what is asked; on 0 to 3 relevant from 2"
     reads = ("question", "context")
     source = "TruLens, the RAG triad (truera/trulens)"
@@ -158,6 +160,7 @@ class Groundedness(TriadJudge):
     """The mean grade over the claims of an answer; the claims are in `details`."""
 
     name = "groundedness"
+    place = 102
     calls = 4.0
     about = "how far the passages support the claims of an answer, the mean over claims"
     reads = ("answer", "context")

@@ -7,11 +7,11 @@ from pathlib import Path
 from support.json_lines import write_lines
 
 from ragassay.cli import main
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.files import read_records
 from ragassay.records import Assessment
 
-NAMES = [name for name, kind in BUILT_IN.items() if kind.asks == "nothing"]
+NAMES = [name for name, kind in built_in().items() if kind.asks == "nothing"]
 TEXTS = [
     "Call sei() first. It sets the flag.",
     '{"flag": 1}',

@@ -8,21 +8,21 @@ from support.places import ROOT
 
 from benchmarks.tables.judges_list import with_tables
 from ragassay.cli import main
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.evaluator import NIST, SR_11_7
 
 
 def test_all_are_listed_by_family_with_scale_and_threshold(capsys):
     assert main(["judges"]) == 0
     said = capsys.readouterr().out
-    assert all(f"  {name}: of each" in said for name in BUILT_IN)
+    assert all(f"  {name}: of each" in said for name in built_in())
     assert "0 to 3, good from 2\n" in said and "source: Upadhyay et al. 2024" in said
 
 
 def test_as_json_each_says_what_it_reads_and_from_where_it_is(capsys):
     main(["judges", "--json"])
     rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
-    assert list(rows) == list(BUILT_IN)
+    assert list(rows) == list(built_in())
     assert rows["correctness"]["criteria"][0] == {
         "name": "correctness",
         "lowest": 0.0,

@@ -86,6 +86,7 @@ class FactCheck(Evaluator):
     """One request a round."""
 
     name = "fact_check"
+    place = 1201
     family = "eval-studio-free"
     about = "whether the answer says nothing false, by a model that may use a search of yours: true or false"
     reads = ("question", "context", "answer")
@@ -214,6 +215,7 @@ class SummaryCompleteness(SummaryJudge):
     """Does the summary hold all that matters?"""
 
     name = "summary_completeness"
+    place = 1001
     about = "whether a summary says all that matters in the text it sums up: good or bad"
     source = f"{H2O_PAGE} (Summarization, Completeness and Faithfulness)"
     default_prompt: ClassVar = PROMPTS / "summary_completeness.md"
@@ -223,6 +225,7 @@ class SummaryFaithfulness(SummaryJudge):
     """Does the summary hold nothing but what the text says?"""
 
     name = "summary_faithfulness"
+    place = 1002
     about = "whether a summary says only what the text it sums up says: good or bad"
     source = f"{H2O_PAGE} (Summarization, Completeness and Faithfulness)"
     default_prompt: ClassVar = PROMPTS / "summary_faithfulness.md"
@@ -232,6 +235,7 @@ class SummaryQuality(SummaryJudge):
     """Is the summary comprehensive, concise, coherent and understandable by itself?"""
 
     name = "summary_quality"
+    place = 1003
     about = "whether a summary is comprehensive, concise, coherent and understandable by itself: good or bad"
     source = f"{H2O_PAGE} (Summarization, Judge)"
     default_prompt: ClassVar = PROMPTS / "summary_quality.md"

@@ -64,6 +64,7 @@ class GroundednessEmbeddings(ByEmbedding):
     """Compares the sentences of each answer with those of all passages that its agent retrieved."""
 
     name = "groundedness_embeddings"
+    place = 603
     family = "eval-studio-context"
     about = "how near the least grounded sentence of the answer is to a sentence of the passages (not groundedness)"
     reads = ("context", "answer")
@@ -106,6 +107,7 @@ class Faithfulness(YesShare):
     """One request for the claims, then one for the verdicts on each ten of them."""
 
     name = "faithfulness"
+    place = 601
     family = "eval-studio-context"
     about = "the share of the answer's claims that the passages support"
     reads = ("question", "context", "answer")
@@ -164,6 +166,7 @@ class StepAlignment(Evaluator):
     """Two requests for the steps, then one for each ten steps of the answer."""
 
     name = "step_alignment_and_completeness"
+    place = 602
     family = "eval-studio-context"
     about = "whether the answer's steps are those of the procedure in the passages, in their order, and all of them"
     reads = ("question", "expected_response", "context", "answer")

@@ -270,6 +270,7 @@ class GptScoreTranslation(_BothWays):
     """Answer and expected response as translations of one text; of an empty answer there is none."""
 
     name = "gptscore_translation"
+    place = 1102
     about = "how likely answer and expected response are as each other's rewording, as translations are judged"
     options_type = TranslationOptions
     default_prompt = PROMPTS / "gptscore_translation.md"
@@ -280,6 +281,7 @@ class GptScoreSummarizationWithReference(_BothWays):
     """Answer and expected response as summaries of one text; of an empty answer there is none."""
 
     name = "gptscore_summarization_with_reference"
+    place = 1103
     about = "how likely answer and expected response are as each other's rewording, as summaries are judged"
     options_type = RewritingOptions
     default_prompt = PROMPTS / "gptscore_summarization_with_reference.md"
@@ -293,6 +295,7 @@ class GptScoreSummarizationWithoutReference(GptScore):
     """
 
     name = "gptscore_summarization_without_reference"
+    place = 1104
     about = "how likely the answer is as a summary of the passages that the agent retrieved"
     reads = ("context", "answer")
     options_type = SummaryOptions
@@ -312,6 +315,7 @@ class GptScoreQuestionAnswering(GptScore):
     """Question and answer as a conversation, and how likely `Answer: Yes` is to whether the answer is good."""
 
     name = "gptscore_question_answering"
+    place = 1105
     about = "how likely Yes is where it is asked whether the answer to the question is good"
     reads = ("question", "answer")
     options_type = TalkOptions
@@ -328,6 +332,7 @@ class Perplexity(LikelihoodEvaluator):
     """Asks how likely each token of the answer is; of an answer that is empty, or one token, there is none."""
 
     name = "perplexity"
+    place = 1101
     family = "eval-studio-likelihood"
     about = "how far from expected a language model finds the answer by itself: exp of the mean negative log-likelihood"
     reads = ("answer",)

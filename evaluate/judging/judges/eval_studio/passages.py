@@ -89,6 +89,7 @@ class ContextRelevancySoft(ByPassage):
     """The highest and the mean relevancy of the passages."""
 
     name = "context_relevancy_soft"
+    place = 705
     about = "how near the retrieved passages are to the question, by embeddings: the nearest, and on average"
     source = f"{H2O_PAGE} (Context Relevancy, soft recall and precision)"
 
@@ -115,6 +116,7 @@ class ContextMrr(ByPassage):
     """How high up the first passage stands that is near the question."""
 
     name = "context_mrr"
+    place = 706
     about = "the reciprocal rank of the first passage with a sentence near the question, by embeddings"
     source = f"{H2O_PAGE} (Context Mean Reciprocal Rank)"
     options_type = MrrOptions
@@ -154,6 +156,7 @@ class ContextPrecision(Evaluator):
     """One request for each passage."""
 
     name = "context_precision"
+    place = 701
     family = FAMILY
     about = "whether the passages that are of use for the expected response stand first (mean P@k at their ranks)"
     needs = ("expected_response",)
@@ -207,6 +210,7 @@ class ContextRecall(YesShare):
     """One request for each ten sentences of the expected response."""
 
     name = "context_recall"
+    place = 702
     family = FAMILY
     about = "the share of the expected response's sentences that the passages support"
     needs = ("expected_response",)
@@ -228,6 +232,7 @@ class ContextRelevancy(YesShare):
     """One request for each ten sentences of a passage."""
 
     name = "context_relevancy"
+    place = 703
     family = FAMILY
     about = "the share of the passages' sentences that help to answer (context_relevance grades whole passages)"
     reads = ("question", "context")
@@ -250,6 +255,7 @@ class RagasScore(Evaluator):
     """The requests of its four parts, side by side."""
 
     name = "ragas_score"
+    place = 704
     family = "eval-studio-passages"
     about = "the harmonic mean of faithfulness, answer_relevancy, context_precision and context_recall"
     needs = ("expected_response",)

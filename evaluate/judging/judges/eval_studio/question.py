@@ -55,6 +55,7 @@ class AnswerRelevancySentences(ByEmbedding):
     """Compares the question with the sentences of each answer."""
 
     name = "answer_relevancy_sentences"
+    place = 502
     family = "eval-studio-question"
     about = "how near the nearest sentence of the answer is to the question, by embeddings"
     reads = ("question", "answer")
@@ -244,6 +245,7 @@ class LanguageMismatch(LabelJudge):
     """Compares the languages, or asks the judge with `by = "judge"`."""
 
     name = "language_mismatch"
+    place = 503
     family = "eval-studio-question"
     about = "whether the answer is in another language than the question; 1 is a mismatch; a judge only if wished"
     labels = ("no", "yes")
@@ -349,6 +351,7 @@ class AnswerRelevancy(Evaluator):
     """One request an answer, then embeddings of all answers' questions together."""
 
     name = "answer_relevancy"
+    place = 501
     family = "eval-studio-question"
     about = "how near the question is to those that the judge writes for the answer; 0 for one that evades it"
     reads = ("question", "answer")

@@ -65,6 +65,7 @@ class AnswerCorrectnessClaims(Evaluator):
     """factual_correctness's requests, then the embeddings of the two texts."""
 
     name = "answer_correctness_claims"
+    place = 401
     family = "eval-studio-truth"
     about = "0.75 F1 of claims + 0.25 similarity to the expected response (answer_correctness is the pointwise judge's)"
     needs = ("expected_response",)
@@ -160,6 +161,7 @@ class Bleu(Evaluator):
     """Counts the n-grams that an answer shares with the expected response. No model is asked."""
 
     name = "bleu"
+    place = 404
     family = "eval-studio-truth"
     about = "the n-grams that the answer shares with the expected response, n up to 1, 2, 3 and 4; asks no model"
     needs = ("expected_response",)
@@ -239,6 +241,7 @@ class Classification(Evaluator):
     """Compares the class that an answer names with the expected one."""
 
     name = "classification"
+    place = 406
     family = "eval-studio-truth"
     about = "whether the answer is the expected class; of a run accuracy, precision, recall and F1; asks no model"
     needs = ("expected_response",)
@@ -287,6 +290,7 @@ class Rouge(Evaluator):
     """Counts the words, pairs of words and words in order that an answer shares with the expected response."""
 
     name = "rouge"
+    place = 405
     family = "eval-studio-truth"
     about = "the words, pairs of words and longest sequence shared with the expected response, F1; asks no model"
     needs = ("expected_response",)
@@ -338,6 +342,7 @@ class SentenceSimilarity(ByEmbedding):
     """Compares the sentences of each answer with those of `metadata.expected_response`."""
 
     name = "sentence_similarity"
+    place = 403
     family = "eval-studio-truth"
     about = "each sentence of the answer against the nearest one of the expected response: the mean, and the least"
     needs = ("expected_response",)
@@ -387,6 +392,7 @@ class SemanticSimilarity(ByEmbedding):
     """Compares each answer with `metadata.expected_response`, each of them whole."""
 
     name = "semantic_similarity"
+    place = 402
     family = "eval-studio-truth"
     about = "how near the answer is to the expected response, each whole: cosine of embeddings, or a cross-encoder"
     needs = ("expected_response",)

@@ -8,12 +8,12 @@ import pytest
 from support.judge_bench import ANSWERS, kind_reply
 from support.loopback.behaviours import Behaviour, refusal, reply, truncated
 
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 
 EMBEDS = {"answer_correctness_claims", "answer_relevancy", "ragas_score"}
 """Those that want an embedding model besides, which their own tests give them."""
 
-ASKING = [name for name, kind in BUILT_IN.items() if kind.calls and kind.asks == "judge" and name not in EMBEDS]
+ASKING = [name for name, kind in built_in().items() if kind.calls and kind.asks == "judge" and name not in EMBEDS]
 
 HOSTILE = {
     "prose": reply("The passage is clearly very relevant, so I would grade it 3 out of 3."),

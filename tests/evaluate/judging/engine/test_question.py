@@ -9,7 +9,7 @@ from support.judge_bench import kind_reply
 from support.loopback.behaviours import reply, token_probabilities
 
 from ragassay.errors import InputError
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.question import LabelQuestion
 from ragassay.models.requests import Reply, Request
 from ragassay.prompts import Prompt
@@ -20,8 +20,8 @@ BY_SCHEMA = {"step_alignment_and_completeness", "fact_check"}
 EMBEDS = {"answer_correctness_claims", "answer_relevancy", "ragas_score"}
 """Those that want an embedding model besides, which their own tests give them."""
 
-JUDGED = {name for name, kind in BUILT_IN.items() if kind.calls and kind.asks == "judge"}
-ASKING = [name for name in BUILT_IN if name in JUDGED - BY_SCHEMA - EMBEDS]
+JUDGED = {name for name, kind in built_in().items() if kind.calls and kind.asks == "judge"}
+ASKING = [name for name in built_in() if name in JUDGED - BY_SCHEMA - EMBEDS]
 SHARES = {"0": 0.1, "1": 0.1, "2": 0.3, "3": 0.1, "no": 0.1, "yes": 0.3}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragassay.errors import InputError
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.engine.evaluator import (
     Criterion,
@@ -57,9 +57,9 @@ def test_the_default_is_three_quarters_of_the_way_to_the_good_end(criterion, thr
 
 
 def test_yes_and_no_is_a_half_and_every_judge_of_ours_has_one():
-    assert thresholds_of([BUILT_IN["correctness"](SETUP)]) == {"correctness": 0.5}
-    assert thresholds_of([BUILT_IN["umbrela"](SETUP)]) == {"umbrela": 2.0}
-    for kind in BUILT_IN.values():
+    assert thresholds_of([built_in()["correctness"](SETUP)]) == {"correctness": 0.5}
+    assert thresholds_of([built_in()["umbrela"](SETUP)]) == {"umbrela": 2.0}
+    for kind in built_in().values():
         for criterion in kind(SETUP).criteria:
             label = threshold_of(kind(SETUP), criterion)
             assert label is None or criterion.lowest <= label <= criterion.highest

@@ -55,6 +55,7 @@ class AgentSanity(Evaluator):
     """Looks at the files that an agent wrote for a query."""
 
     name = "agent_sanity"
+    place = 905
     family = "eval-studio-form"
     about = "whether the files an agent was to write are there, its JSON parses and no page is empty; asks no model"
     calls = 0.0
@@ -210,6 +211,7 @@ class Looping(Evaluator):
     """Measures how much of an answer repeats itself."""
 
     name = "looping"
+    place = 903
     family = "eval-studio-form"
     about = "whether the answer repeats itself: sentences, its longest repetition, how far it compresses; asks no model"
     calls = 0.0
@@ -268,6 +270,7 @@ class LoopsFound(Evaluator):
     """Looks for a stretch that is said in a row."""
 
     name = "loops_found"
+    place = 904
     family = "eval-studio-form"
     about = "whether a stretch of the answer is said again and again in a row; 1 is a loop; asks no model"
     calls = 0.0

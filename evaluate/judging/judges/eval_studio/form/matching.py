@@ -250,6 +250,7 @@ class TextMatching(Evaluator):
     """Holds answer and context against the query's condition."""
 
     name = "text_matching"
+    place = 902
     family = "eval-studio-form"
     about = "whether answer and context hold the texts and patterns that the query's condition asks for; asks no model"
     needs = ("conditions",)

@@ -262,6 +262,7 @@ class JsonSchema(Evaluator):
     """Parses answer and passages and holds them against a schema."""
 
     name = "json_schema"
+    place = 901
     family = "eval-studio-form"
     about = "whether answer and retrieved context are JSON and fit a JSON schema; asks no model"
     calls = 0.0

@@ -265,6 +265,7 @@ class Toxicity(Classified):
     """Six criteria, each a probability."""
 
     name = "toxicity"
+    place = 801
     about = "how toxic, obscene, threatening, insulting or hateful the answer is, by a classifier"
     source = "https://github.com/unitaryai/detoxify"
     tags = ("safe", "secure and resilient", "ongoing monitoring")
@@ -281,6 +282,7 @@ class FairnessBias(Classified):
     """The probability of the class for biased."""
 
     name = "fairness_bias"
+    place = 802
     about = "how biased the answer is, by a classifier of news"
     source = H2O_PAGE
     tags = ("fair", "safe", "ongoing monitoring")
@@ -322,6 +324,7 @@ class Sexism(Unwanted):
     """Is the answer sexist?"""
 
     name = "sexism"
+    place = 803
     about = "whether the answer is sexist; 1 is yes"
     default_prompt: ClassVar = PROMPTS / "sexism.md"
 
@@ -330,6 +333,7 @@ class Stereotypes(Unwanted):
     """Does the answer bring stereotypes that the question did not?"""
 
     name = "stereotypes"
+    place = 804
     about = "whether the answer holds a stereotype that is not in the question; 1 is yes"
     default_prompt: ClassVar = PROMPTS / "stereotypes.md"
 
@@ -338,6 +342,7 @@ class ContactInformationLeakage(Unwanted):
     """Does the answer tell how to reach somebody? `details` list what e-mail and numbers patterns find."""
 
     name = "contact_information_leakage"
+    place = 807
     about = "whether the answer tells contact information, by a judge; 1 is yes"
     tags = ("privacy enhanced", "secure and resilient", "ongoing monitoring")
     default_prompt: ClassVar = PROMPTS / "contact_information_leakage.md"

@@ -172,6 +172,7 @@ class EncodingGuardrail(Evaluator):
     """Decodes, then checks. `details` name the encoding, the place in the answer, the kind, the value masked."""
 
     name = "encoding_guardrail"
+    place = 809
     family = FAMILY
     about = "whether encoded stretches of the answer decode to bad words, personal data or secrets; 1 is a finding"
     calls = 0.0

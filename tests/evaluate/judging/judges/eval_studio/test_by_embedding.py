@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from support.embedding_bench import EVALUATORS, HOSTILE
 
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.cases import Setup
 from ragassay.evaluate.judging.engine.evaluator import Criterion
 
@@ -18,7 +18,7 @@ ERRORS = ("no value: ", "no answer to judge: ")
 
 
 def criteria(*names: str) -> list[Criterion]:
-    return [one for name in names for one in BUILT_IN[name](Setup("openai:none")).criteria]
+    return [one for name in names for one in built_in()[name](Setup("openai:none")).criteria]
 
 
 @pytest.mark.parametrize("part", ["answer", "passages"])
@@ -36,7 +36,7 @@ def test_hostile_texts_have_a_value_on_the_scale_or_an_error(embedding, kind, pa
     if kind in WORDLESS and part == "passages":  # the other one has words, which is enough to hold an answer against
         assert failed == {"soft_recall", "soft_precision", "context_mrr"}
     elif kind in WORDLESS:
-        read = EVALUATORS if kind in UNANSWERED else [name for name in EVALUATORS if "answer" in BUILT_IN[name].reads]
+        read = EVALUATORS if kind in UNANSWERED else [name for name in EVALUATORS if "answer" in built_in()[name].reads]
         assert failed == {one.name for one in criteria(*read)}
 
 
@@ -54,7 +54,7 @@ def test_a_text_is_embedded_once_for_all_evaluators(embedding, monkeypatch) -> N
 
 @pytest.mark.parametrize("name", EVALUATORS)
 def test_each_says_what_it_reads_asks_and_rests_on(name) -> None:
-    kind = BUILT_IN[name]
+    kind = built_in()[name]
     assert kind.about and kind.reads and kind.tags and kind.source.startswith("https://docs.h2o.ai/")
     assert kind.asks == ("judge" if name == "answer_relevancy" else "model")
     assert {one.threshold for one in criteria(name)} == {0.75}

@@ -7,7 +7,7 @@ import json
 import pytest
 from support.judge_bench import kind_reply
 
-from ragassay.evaluate.judging.catalog import BUILT_IN
+from ragassay.evaluate.judging.catalog import built_in
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase, Setup
 from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.models.requests import Reply, json_schema
@@ -56,7 +56,7 @@ class KindModel:
 
 
 def judged(name, answer, passage, expected):
-    kind = BUILT_IN[name]
+    kind = built_in()[name]
     options = kind.options_type()
     if name == "answer_correctness_claims":
         options = kind.options_type.model_validate_json(json.dumps({"weights": [1, 0]}))

@@ -11,7 +11,7 @@ from support import tiny_models
 from support.judge_bench import ANSWERS, Bench
 from support.loopback.json_server import JsonServer, Sent
 
-from ragassay.evaluate.judging.catalog import BUILT_IN, FAMILIES
+from ragassay.evaluate.judging.catalog import built_in, families
 from ragassay.evaluate.judging.engine.cases import AnswerCase, Setup
 from ragassay.evaluate.judging.engine.question import JudgeFailed
 from ragassay.models.servers import LikelihoodModel
@@ -93,9 +93,9 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("name", FAMILIES["eval-studio-likelihood"])
+@pytest.mark.parametrize("name", families()["eval-studio-likelihood"])
 def test_no_text_stops_an_evaluator_and_none_is_given_a_number_for_nothing(name, text, gpt) -> None:
-    kind = BUILT_IN[name]
+    kind = built_in()[name]
     aspects = {"aspects": aspects[:1]} if (aspects := getattr(kind.options_type(), "aspects", ())) else {}
     setup = Setup("openai:none", likelihood=LikelihoodModel(f"transformers:{gpt}"))
     made = kind(setup, kind.options_type(**aspects))

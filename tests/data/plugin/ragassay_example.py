@@ -1,0 +1,28 @@
+"""What a package of your own may bring to ragassay: see README.md beside it."""
+
+from __future__ import annotations
+
+from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
+
+
+class Bounds(Options):
+    """most: words that an answer may have."""
+
+    most: int = 50
+
+
+class WordsInBounds(Evaluator):
+    """1 for an answer of at most so many words, else 0."""
+
+    name = "words_in_bounds"
+    about = "whether an answer has no more words than it may have"
+    reads = ("answer",)
+    asks = "nothing"
+    calls = 0.0
+    judge = "word count"
+    options_type = Bounds
+
+    def steps(self, case):
+        """No requests."""
+        n_words = len(case.text.split())
+        return [self.assess(case, float(n_words <= self.options.most), reason=f"{n_words} words")]
