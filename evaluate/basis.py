@@ -15,12 +15,13 @@ from .audit.taste import begin_control, lengths_of
 from .figures import query_values
 from .figures import query_values as compared_measures
 from .figures.evaluator_values import Evaluations
-from .figures.measures import LabelRows
 from .figures.pool import failed_answers
 from .figures.query_values import ComparedMeasure
 from .inputs.clusters import source_clusters
 from .inputs.findings import Findings
 from .inputs.labels import HIGHEST
+from .measures.by_labels import LabelRows
+from .measures.measure import compared
 from .ratings import bradley_terry, elo
 from .ratings.leader import MARGIN, Standing, stand
 from .ratings.length_control import Controlled
@@ -84,6 +85,11 @@ class Basis:
         return self.experiment.retrieval.k
 
     @property
+    def ranking(self) -> list[str]:
+        """The ranking measures on which agents are compared."""
+        return compared(self.k, self.experiment.compare.measures)
+
+    @property
     def criteria(self) -> tuple[str, ...]:
         """Those by which answers were judged by themselves."""
         return self.experiment.judge.criteria
@@ -123,11 +129,12 @@ def basis_of(findings: Findings, experiment: Experiment, evaluated: Evaluations,
     rating = helpers.start(bradley_terry.rate, table, draws, play.initial)
     length = begin_control(found, lengths_of(findings.material.answers), agents, draws, helpers, table)
     points = elo.begin(table, draws if settings.elo_intervals else None, play, helpers)
-    labelled = query_values.labelled_rows(findings, experiment.retrieval.k)
-    retrieval = query_values.retrieval_by_query(findings, experiment.retrieval.k, labelled)
+    k, more = experiment.retrieval.k, settings.measures
+    labelled = query_values.labelled_rows(findings, k)
+    retrieval = query_values.retrieval_by_query(findings, k, more, labelled)
     pointwise = query_values.pointwise_by_query(findings, experiment.judge.criteria)
     games = points_of(found, agents, findings.queries, unanswered=failed_answers(findings))
-    asked = compared_measures.of_findings(experiment.retrieval.k, retrieval, pointwise, games)
+    asked = compared_measures.of_findings(compared(k, more), retrieval, pointwise, games)
     return Basis(
         findings=findings,
         experiment=experiment,

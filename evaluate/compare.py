@@ -44,6 +44,7 @@ from .inputs.findings import Findings, Material, limited, originals_alone, read_
 from .inputs.labels import HIGHEST, by_item
 from .judging.catalog import experiment_evaluators
 from .judging.engine.evaluator import Evaluator, coverage_of, thresholds_of
+from .measures.measure import from_labels
 from .ratings.leader import choose, rank_intervals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
@@ -74,7 +75,7 @@ def compare(workspace: Workspace) -> StageOutcome:
 
     Raises InputError for a file that is missing or not as the design has it; nothing is written then.
     """
-    compared_measures.check_matters(workspace)
+    compared_measures.check_measures(workspace)
     everything = read_findings(workspace)
     findings = originals_alone(everything)
     people = read_people(workspace)
@@ -200,7 +201,8 @@ def _results_of(
             answered_by(experiment, findings.material), measures, basis.evaluated.scales, basis.draws
         ),
         sources=written_and_real(
-            Measured(findings, basis.k, basis.retrieval, basis.pointwise, basis.found, basis.evaluated), basis.draws
+            Measured(findings, basis.k, basis.ranking, basis.retrieval, basis.pointwise, basis.found, basis.evaluated),
+            basis.draws,
         ),
     )
     return results, tuple(dict.fromkeys((*guess, *notices)))
@@ -215,7 +217,7 @@ class _Ranking(TypedDict):
 
 def _ranking(basis: Basis) -> _Ranking:
     """The ranking measures by the judge's labels and by people's, and the labels themselves."""
-    people = query_values.people_by_query(basis.findings, basis.k)
+    people = query_values.people_by_query(basis.findings, from_labels(basis.k, basis.experiment.compare.measures))
     return {
         "retrieval": basis.in_order(basis.retrieval_means),
         "retrieval_people": basis.in_order(query_values.figures(people, basis.draws)),
@@ -345,7 +347,7 @@ def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]], gues
     """
     findings, draws = basis.findings, basis.draws
     verdict = choose(basis.standing, basis.points, basis.margin, guesses)
-    low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
+    low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.ranking, basis.play.initial)
     again = _pairs(basis, low.measures) if low else None
     failing, pairs = low.figures(verdict, basis.order, draws) if low else None, begun()
     if low and again:

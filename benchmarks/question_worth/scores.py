@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from benchmarks.question_worth.collection import Asked
-from ragassay.evaluate.figures.measures import by_query
+from ragassay.evaluate.measures.measure import by_query
 from ragassay.evaluate.validity.questions import Scores
 from ragassay.retrieval.rankers.ranker import Ranking
 

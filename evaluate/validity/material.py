@@ -15,8 +15,8 @@ from ragassay.files import first_problem, read_json, read_qrels, read_records, r
 from ragassay.queries import originals
 from ragassay.records import Page, Passage, Query, QuestionsCheck, Section
 
-from ..figures.measures import section_recall, sources
 from ..inputs.clusters import source_clusters, writer
+from ..measures.by_place import section_recall, sources
 from ..screening.screen import screened_by
 from ..screening.screened import read_runs
 from .people import Basis
