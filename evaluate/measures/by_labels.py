@@ -16,7 +16,6 @@ import numpy as np
 
 from ragassay.arrays import Floats, Truths
 from ragassay.files import Qrels
-from ragassay.files import Rankings as Rankings_of_measures
 
 from ..statistics.clustered import Values
 from .measure import Judged, Measure, Rankings
@@ -51,7 +50,7 @@ class OfIrMeasures(Measure):
         parsed = _parsed(spelling)
         return cls(spelling, parsed) if parsed is not None and cls.name in ("", parsed.NAME) else None
 
-    def scores(self, qrels: Qrels, rankings: Rankings_of_measures) -> dict[str, float]:
+    def scores(self, qrels: Qrels, rankings: Mapping[str, Sequence[tuple[str, float]]]) -> dict[str, float]:
         """As of every measure."""
         import ir_measures
 

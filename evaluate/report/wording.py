@@ -11,7 +11,7 @@ from typing import Literal
 from ragassay.records import Figure
 from ragassay.text import one_line
 
-from ..measures.by_labels import LEVELS as LABEL_NAMES
+from ..measures.by_labels import LEVELS
 from ..measures.measure import named
 from ..results import Choice, Results
 
@@ -184,7 +184,7 @@ def measure_name(key: str) -> str:
         return one_line(key)
     rel, k = parts["rel"], f"@{parts['k']}" if parts["k"] else ""
     words = re.sub(r"_(s|usd)$", "", parts["name"]).replace("_", " ")
-    return f"{words}{f' {LABEL_NAMES.get(rel, rel)}' if rel else ''}{k}"
+    return f"{words}{f' {LEVELS.get(rel, rel)}' if rel else ''}{k}"
 
 
 def measure_help(key: str) -> str:
