@@ -12,11 +12,16 @@ from ragassay.experiment.settings import Experiment
 from ragassay.records import Figure
 
 from .audit.taste import begin_control, lengths_of
-from .figures import query_values
-from .figures import query_values as compared_measures
 from .figures.evaluator_values import Evaluations
 from .figures.pool import failed_answers
-from .figures.query_values import ComparedMeasure
+from .figures.query_values import (
+    ComparedMeasure,
+    figures,
+    labelled_rows,
+    of_findings,
+    pointwise_by_query,
+    retrieval_by_query,
+)
 from .inputs.clusters import source_clusters
 from .inputs.findings import Findings
 from .inputs.labels import HIGHEST
@@ -97,12 +102,12 @@ class Basis:
     @cached_property
     def retrieval_means(self) -> Figures:
         """The mean of each ranking measure."""
-        return query_values.figures(self.retrieval, self.draws)
+        return figures(self.retrieval, self.draws)
 
     @cached_property
     def pointwise_means(self) -> Figures:
         """The mean of each criterion."""
-        return query_values.figures(self.pointwise, self.draws, HIGHEST)
+        return figures(self.pointwise, self.draws, HIGHEST)
 
     def in_order(self, table: Mapping[str, V]) -> dict[str, V]:
         """By agent, best first."""
@@ -130,11 +135,11 @@ def basis_of(findings: Findings, experiment: Experiment, evaluated: Evaluations,
     length = begin_control(found, lengths_of(findings.material.answers), agents, draws, helpers, table)
     points = elo.begin(table, draws if settings.elo_intervals else None, play, helpers)
     k, more = experiment.retrieval.k, settings.measures
-    labelled = query_values.labelled_rows(findings, k)
-    retrieval = query_values.retrieval_by_query(findings, k, more, labelled)
-    pointwise = query_values.pointwise_by_query(findings, experiment.judge.criteria)
+    labelled = labelled_rows(findings, k)
+    retrieval = retrieval_by_query(findings, k, more, labelled)
+    pointwise = pointwise_by_query(findings, experiment.judge.criteria)
     games = points_of(found, agents, findings.queries, unanswered=failed_answers(findings))
-    asked = compared_measures.of_findings(compared(k, more), retrieval, pointwise, games)
+    asked = of_findings(compared(k, more), retrieval, pointwise, games)
     return Basis(
         findings=findings,
         experiment=experiment,
