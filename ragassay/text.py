@@ -97,6 +97,11 @@ def untrusted(text: object) -> str:
     return "".join(part + joiner for part, joiner in zip(shown, [*joined, ""], strict=True))
 
 
+def writable(text: str) -> str:
+    """`text` with "?" for lone surrogates, which are no text: no model, request or UTF-8 file takes them."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def one_line(text: object) -> str:
     """`untrusted` text with every run of white space made one space."""
     return " ".join(untrusted(text).split())

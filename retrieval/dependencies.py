@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +53,19 @@ def search_settings(experiment: Experiment, names: Sequence[str]) -> dict[str, A
     for variant in experiment.variants.needed(names):
         said = variant.settings.model_dump(mode="json", exclude={"name", "of"}, exclude_defaults=True)
         values[f"retriever.{variant.name}"] = {**said, "chunking": variant.chunking, "of": variant.of}
+    values |= brought_by_others(variant.settings.kind for variant in experiment.variants.needed(names))
     searched = {variant.chunking for variant in experiment.variants.needed(names)}
     for chunking in experiment.chunkings:
         if chunking.name in searched:
             values[f"chunking.{chunking.name}"] = chunking.returns
     return values
+
+
+def brought_by_others(kinds: Iterable[str]) -> dict[str, str]:
+    """Which version of which package brings a kind of retriever that is not ours."""
+    from .rankers.ranker import brought
+
+    return {f"package.{kind}": package for kind, package in brought(kinds).items()}
 
 
 def search_key(workspace: Workspace, variant: str) -> str:
@@ -95,6 +103,7 @@ def screen_settings(experiment: Experiment) -> dict[str, Any]:
         "search": experiment.search_settings.model_dump(mode="json"),
         "corpus.language": experiment.corpus.language,
     }
+    said |= brought_by_others(one.kind for one in experiment.retriever)
     if asked := rewritings_for(experiment):
         said["rewritings"] = [one._asdict() for one in asked]
     left_out = {"retrieval.url", *(f"opensearch.{key}" for key in REACHED)}

@@ -10,19 +10,15 @@ from ragassay.errors import InputError
 from ragassay.experiment.own_code import check_own_object, is_own
 from ragassay.experiment.settings import is_served
 from ragassay.experiment.workspace import Workspace
-from ragassay.models.encoders import check_encoder
 from ragassay.models.endpoint import check_model
-from ragassay.models.onnx import check_backend
-from ragassay.models.servers import EmbeddingServer, check_reachable, served_identity, why_unreachable
+from ragassay.models.servers import EmbeddingServer, check_reachable, served_identity
 from ragassay.records import Passage
 from ragassay.text import plain
 
 from .agents.python_agent import PassageRetriever
-from .opensearch.client import connect, unreachable
-from .opensearch.engine import Engine, open_rankers
-from .rankers.embedding import Embedder, OwnEncoder, Progress, ServedEmbedder, model_identity
+from .engines import check_server, engine_of, make_rankers, open_rankers
+from .rankers.embedding import Embedder, OwnEncoder, Progress, ServedEmbedder, check_local, model_identity
 from .rankers.embedding_cache import EmbeddingCache, Text, Vectors
-from .search import make_rankers
 
 __all__ = [
     "PassageRetriever",
@@ -53,9 +49,7 @@ def check_at_hand(workspace: Workspace) -> None:
     if dense:
         check_embedding(settings.embedding, workspace, dense[0])
     if (agents or workspace.experiment.retriever) and settings.engine == "opensearch":
-        nodes = connect(settings.url, workspace.experiment.opensearch).url.split(",")
-        if all(reasons := [why_unreachable(node) for node in nodes]):
-            raise unreachable(str(reasons[0]), url=",".join(nodes))
+        check_server(workspace)
 
 
 def make_embedder(workspace: Workspace, progress: Progress | None = None, caller: Caller | None = None) -> Embedder:
@@ -101,8 +95,7 @@ def check_embedding(embedding: str, workspace: Workspace, what: str) -> None:
     elif is_own(embedding):
         check_own_object(embedding, workspace.corpus)
     else:
-        check_encoder(embedding, what)
-        check_backend(workspace.experiment.retrieval.embedding_backend)
+        check_local(embedding, workspace.experiment.retrieval.embedding_backend, what)
 
 
 def passage_embedding(
@@ -138,16 +131,20 @@ def build_retrievers(
     settings, language = workspace.experiment.retrieval, workspace.experiment.corpus.language
     check_depth(workspace, len(passages))
     embedder = make_embedder(workspace, progress) if embedder is None else embedder
+    rrf_k = settings.rrf_k
     if settings.engine == "opensearch":
-        engine = Engine(
-            settings.url, workspace.experiment.opensearch, workspace.corpus.name, workspace.opensearch_rejected
-        )
         rankers = open_rankers(
-            settings.retrievers, passages, embedder, engine, language=language, rrf_k=settings.rrf_k, progress=progress
+            settings.retrievers,
+            passages,
+            embedder,
+            engine_of(workspace),
+            language=language,
+            rrf_k=rrf_k,
+            progress=progress,
         )
     else:
         rankers = make_rankers(
-            settings.retrievers, passages, embedder, language=language, bm25=settings.bm25, rrf_k=settings.rrf_k
+            settings.retrievers, passages, embedder, language=language, bm25=settings.bm25, rrf_k=rrf_k
         )
     known = {passage.id: passage for passage in passages}
     return {

@@ -3,33 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import Field as Field_of_search_times
+import pydantic
 
 from ragassay.errors import InputError
+from ragassay.experiment.settings import Backend
 from ragassay.files import read_records, stream_run
 from ragassay.layouts.topics import Field, read_queries_file
 from ragassay.layouts.trec_documents import TrecCollection, is_trec_collection
-from ragassay.models.onnx import Backend
 from ragassay.records import Id, Passage, Query, Record
 from ragassay.text import plain
 
-from .opensearch.engine import Engine, open_rankers
-from .rankers.bm25 import Bm25, Lexical, LuceneBm25, RankBm25
-from .rankers.combined import Hybrid
+from .engines import PLAIN, Engine, make_rankers, open_rankers
+from .rankers.bm25 import Lexical
 from .rankers.embedding import Embedder, Progress, model_identity
 from .rankers.embedding_cache import EmbeddingCache
-from .rankers.knn import Knn
-from .rankers.ranker import CorpusFile, IndexedTexts, Ranker, Ranking
+from .rankers.ranker import CorpusFile, Ranker, Ranking, kind_of_ranker
 
 R = TypeVar("R", Passage, Query)
-
-RETRIEVERS = ("bm25", "knn", "hybrid")
-
-PLAIN = Lexical()
 
 _BATCH = 512  # queries searched at a time
 
@@ -67,18 +61,32 @@ def search_files(
     for given in (corpus, queries):
         if out.exists() and out.resolve() == given.resolve():
             raise InputError("would be written over", file=given, remedy="give the run another name")
-    _check_names([retriever])
-    asked = _checked(read_queries_file(queries, topic_fields), "queries", queries)
+    kind_of_ranker(retriever)
+    asked = list(check_ids(read_queries_file(queries, topic_fields), "queries", queries))
     vectors = EmbeddingCache(model_identity(embedding, backend), cache)
+    embedder = Embedder(embedding, vectors, progress=progress if engine is None else None, backend=backend)
     if engine is not None:
-        lines, embedder = _lines(corpus), Embedder(embedding, vectors, backend=backend)
         rankers = open_rankers(
-            [retriever], lines, embedder, engine, language=language, rrf_k=rrf_k, file=corpus, progress=progress
+            [retriever],
+            _lines(corpus),
+            embedder,
+            engine,
+            language=language,
+            rrf_k=rrf_k,
+            file=corpus,
+            progress=progress,
         )
     else:
-        passages, embedder = _passages(corpus), Embedder(embedding, vectors, progress=progress, backend=backend)
         rankers = make_rankers(
-            [retriever], passages, embedder, language=language, bm25=bm25, rrf_k=rrf_k, lexical=lexical
+            [retriever],
+            _passages(corpus),
+            embedder,
+            language=language,
+            bm25=bm25,
+            rrf_k=rrf_k,
+            lexical=lexical,
+            kept=cache,
+            progress=progress,
         )
     stream_run(out, _rankings(rankers[retriever], asked, k), retriever)
     return len(asked)
@@ -91,49 +99,9 @@ def _rankings(ranker: Ranker, asked: Sequence[Query], k: int) -> Iterator[tuple[
         yield from zip((query.id for query in batch), found, strict=True)
 
 
-def make_rankers(
-    names: Collection[str],
-    passages: Iterable[Passage],
-    embedder: Embedder,
-    *,
-    language: str,
-    bm25: str,
-    rrf_k: int,
-    lexical: Lexical = PLAIN,
-) -> dict[str, Ranker]:
-    """The rankers named (of RETRIEVERS), over title and text; the hybrid shares the other two's indexes.
-
-    `passages` are gone through several times, also at the first search: a list, or a file that is read anew, and then
-    only ids stay in memory. Nothing is embedded yet. Raises InputError for another name or an unknown language.
-    """
-    _check_names(names)
-    ids = [passage.id for passage in passages]
-    texts = IndexedTexts(passages, len(ids))
-    rankers: dict[str, Ranker] = {}
-    if {"bm25", "hybrid"} & set(names):
-        rankers["bm25"] = _bm25(bm25)(ids, texts, lexical.make_analyzer(language), k1=lexical.k1, b=lexical.b)
-    if {"knn", "hybrid"} & set(names):
-        rankers["knn"] = Knn(ids, texts, embedder)
-    if "hybrid" in names:
-        rankers["hybrid"] = Hybrid([rankers["bm25"], rankers["knn"]], rrf_k)
-    return {name: rankers[name] for name in RETRIEVERS if name in names}
-
-
-def _check_names(names: Collection[str]) -> None:
-    if unknown := sorted(set(names) - set(RETRIEVERS)):
-        raise InputError(f"unknown retriever '{plain(unknown[0])}'", remedy=f"use one of {', '.join(RETRIEVERS)}")
-
-
-def _bm25(engine: str) -> type[Bm25] | type[RankBm25]:
-    known: dict[str, type[Bm25] | type[RankBm25]] = {"bm25s": Bm25, "lucene": LuceneBm25, "rank-bm25": RankBm25}
-    if engine not in known:
-        raise InputError(f"unknown BM25 engine '{plain(engine)}'", remedy=f"use one of {', '.join(known)}")
-    return known[engine]
-
-
 def _passages(path: Path) -> Iterable[Passage]:
     """The passages of a file that is read whenever they are gone through; of a pipe, those that came."""
-    return _Checked(path) if path.is_file() else _checked(read_records(path, Passage), "passages", path)
+    return _Checked(path) if path.is_file() else list(check_ids(read_records(path, Passage), "passages", path))
 
 
 class _Checked:
@@ -148,10 +116,6 @@ class _Checked:
 
 def _lines(path: Path) -> CorpusFile | TrecCollection:
     return TrecCollection(path) if is_trec_collection(path) else CorpusFile(path)
-
-
-def _checked(records: Iterable[R], what: str, path: Path) -> list[R]:
-    return list(check_ids(records, what, path))
 
 
 def check_ids(records: Iterable[R], what: str, path: Path) -> Iterator[R]:
@@ -181,8 +145,8 @@ class SearchTime(Record):
 
     agent: Id
     key: str
-    n: int = Field_of_search_times(ge=1)
-    latency_s: float = Field_of_search_times(ge=0)
+    n: int = pydantic.Field(ge=1)
+    latency_s: float = pydantic.Field(ge=0)
 
 
 def measure(

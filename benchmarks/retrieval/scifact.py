@@ -19,10 +19,11 @@ import ir_measures
 from ir_measures import R, nDCG
 
 from benchmarks.machine import machine
+from ragassay.experiment.settings import Backend
 from ragassay.files import Qrels, read_qrels, read_records, read_run, write_records
-from ragassay.models.onnx import Backend
 from ragassay.records import Query
-from ragassay.retrieval.search import RETRIEVERS, search_files
+from ragassay.retrieval.engines import RETRIEVERS
+from ragassay.retrieval.search import search_files
 
 REQUIRED = {"bm25": 0.665, "knn": 0.640}
 PUBLISHED = "Published nDCG@10: BM25 0.665 (BEIR) and 0.679 (Lucene, flat index), all-MiniLM-L6-v2 0.645."

@@ -22,9 +22,10 @@ import numpy as np
 
 from benchmarks.servers.latency import WORDS
 from benchmarks.speed.aims import note, why
+from ragassay.experiment.settings import Backend
 from ragassay.files import read_records
 from ragassay.models.encoders import OFFLINE_MODEL, load_encoder
-from ragassay.models.onnx import Backend, compiled
+from ragassay.models.onnx import compiled
 from ragassay.records import Passage
 from ragassay.retrieval.rankers.embedding import Embedder
 from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text

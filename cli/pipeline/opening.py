@@ -17,11 +17,11 @@ from typing import TextIO
 
 from ragassay.errors import InputError
 from ragassay.experiment.mirror import Address, Mirror
-from ragassay.experiment.reading import load_experiment
+from ragassay.experiment.reading import line_of_table, load_experiment
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_json, read_records
+from ragassay.files import read_json, read_records, read_text
 from ragassay.models.endpoint import provider_of
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
@@ -166,6 +166,7 @@ def _check(experiment: Experiment, corpus: Path) -> None:
     from ragassay.retrieval.rankers.analysis import language_code
 
     rerankers = {one.rerank for one in experiment.retriever if one.rerank}
+    _check_retrievers(experiment, corpus / "experiment.toml")
     try:
         _check_rerankers(sorted(rerankers))
         for model in sorted(experiment.model_names()):
@@ -180,6 +181,19 @@ def _check(experiment: Experiment, corpus: Path) -> None:
     for name in [*own, *judge.own_prompts()]:
         if name:
             Prompt.load(corpus / name)
+
+
+def _check_retrievers(experiment: Experiment, file: Path) -> None:
+    """That the kind of each table is one, and takes its settings; only then is imported what there are of them."""
+    for one in experiment.retriever:
+        from ragassay.retrieval.rankers.ranker import check_kind
+
+        try:
+            check_kind(one.kind, dict(one.settings))
+        except InputError as error:
+            line = line_of_table("retriever", one.name, read_text(file))
+            problem = f"retriever '{one.name}': {error.problem}"
+            raise InputError(problem, file=file, line=line, remedy=error.remedy) from None
 
 
 def _check_rerankers(names: Sequence[str]) -> None:

@@ -59,15 +59,14 @@ def add_opensearch(verb: argparse.ArgumentParser) -> None:
 
 def run_opensearch(options: argparse.Namespace) -> int:
     """List the indexes of ours on a server, or remove those named and, with --old, those without an alias."""
-    from ragassay.retrieval.opensearch.client import connect
-    from ragassay.retrieval.opensearch.index import kept_indexes, remove_indexes
+    from ragassay.retrieval.engines import connect, kept_indexes, remove_indexes
 
     server = connect(options.url, server_settings(options))
     if options.action == "list":
         if options.index or options.old:
             raise InputError("`ragassay opensearch list` takes no --index and no --old")
         for entry in kept_indexes(server):
-            print(plain(_line(entry.index, entry.about, entry.aliases, entry.size_bytes)))
+            print(plain(entry.told))
         return 0
     if not options.index and not options.old:
         raise InputError("nothing to remove", remedy="give --index NAME (see `ragassay opensearch list`) or --old")
@@ -76,19 +75,8 @@ def run_opensearch(options: argparse.Namespace) -> int:
     return 0
 
 
-def _line(index: str, about: object, aliases: tuple[str, ...], size_bytes: int | None) -> str:
-    from ragassay.retrieval.opensearch.about import About
-
-    size = f"{size_bytes / 1e6:.1f} MB" if size_bytes is not None else "size unknown"
-    if not isinstance(about, About):
-        return f"{index}: {size}, without a description"
-    state = "complete" if about.complete else "incomplete"
-    holds = f"{about.n_passages} passages, {about.language}, {about.embedding or 'no vectors'}"
-    return f"{index}: {holds}, {size}, {state}, " + (f"alias {', '.join(aliases)}" if aliases else "no alias")
-
-
 if TYPE_CHECKING:
-    from ragassay.retrieval.opensearch.engine import Engine
+    from ragassay.retrieval.engines import Engine
     from ragassay.retrieval.rankers.bm25 import Lexical
 
 _QUERIES = "queries.jsonl (BEIR), lines of id, tab and text, or TREC topics (<top>)"
@@ -110,7 +98,12 @@ def add_search(verb: argparse.ArgumentParser) -> None:
         choices=["title", "desc", "narr"],
         help="what of a TREC topic is asked; may be repeated; default: title",
     )
-    verb.add_argument("--retriever", choices=["bm25", "knn", "hybrid"], default="bm25", help="default: bm25")
+    verb.add_argument(
+        "--retriever",
+        default="bm25",
+        metavar="NAME",
+        help="bm25, knn, hybrid, sparse, late-interaction, or another package's; default: bm25",
+    )
     verb.add_argument("--embedding", default="all-MiniLM-L6-v2", metavar="MODEL", help="default: all-MiniLM-L6-v2")
     verb.add_argument(
         "--embedding-backend",
@@ -201,7 +194,7 @@ def _cache(options: argparse.Namespace) -> Path | None:
 
 def _engine(options: argparse.Namespace) -> Engine | None:
     """The OpenSearch server that the options name; None for the embedded engine. Raises InputError."""
-    from ragassay.retrieval.opensearch.engine import Engine
+    from ragassay.retrieval.engines import Engine
 
     if options.engine == "opensearch":
         _refuse(options, f"--bm25 {options.bm25} is", options.bm25 != "bm25s", "embedded")

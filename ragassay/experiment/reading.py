@@ -111,7 +111,7 @@ def _complaint(error: ValidationError, text: str, path: Path) -> InputError:
     keys = [part for part in location if part != "[key]"]
     name, line = plain(".".join(map(str, keys))), _line_of(keys, text)
     if isinstance(cause := first.get("ctx", {}).get("error"), TableError):
-        line = _line_of_table(cause.kind, cause.name, text)
+        line = line_of_table(cause.kind, cause.name, text)
     if first["type"] == "extra_forbidden":
         return InputError(f"unknown key '{name}'", file=path, line=line, remedy=_known(location))
     if first["type"] == "missing":
@@ -168,7 +168,7 @@ def _line_of(keys: Sequence[str | int], text: str) -> int | None:
     return best
 
 
-def _line_of_table(kind: str, name: str, text: str) -> int | None:
+def line_of_table(kind: str, name: str, text: str) -> int | None:
     """The line on which a `[[kind]]` is given this name."""
     table = ""
     for number, line in enumerate(text.split("\n"), 1):

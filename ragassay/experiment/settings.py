@@ -32,6 +32,11 @@ def is_served(embedding: str) -> bool:
     return embedding.startswith("openai:")
 
 
+Backend = Literal["auto", "torch", "onnx", "onnx-int8"]
+"""What runs an embedding model's network. auto: ONNX Runtime where it is installed, the model is right in it and no
+GPU is there, and else torch. onnx: ONNX Runtime or an error. onnx-int8: the same with 8-bit weights."""
+
+
 class CorpusSettings(Table):
     language: str = "en"
     note: str = ""
@@ -44,7 +49,7 @@ class RetrievalSettings(Table):
     retrievers: tuple[Literal["bm25", "knn", "hybrid"], ...] = Field(("bm25", "knn", "hybrid"), min_length=1)
     bm25: Literal["bm25s", "rank-bm25"] = "bm25s"
     embedding: str = "intfloat/multilingual-e5-base"
-    embedding_backend: Literal["auto", "torch", "onnx", "onnx-int8"] = "auto"
+    embedding_backend: Backend = "auto"
     k: int = Field(5, ge=1)
     rrf_k: int = Field(60, ge=1)
 

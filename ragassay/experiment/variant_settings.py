@@ -6,9 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import chain, product
 from math import prod
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 from pydantic_core import CoreSchema, core_schema
 
 from ..records import Id
@@ -135,9 +143,20 @@ _OF_KINDS: dict[str, tuple[str, ...]] = {
     "weights": ("hybrid",),
     "rrf_k": ("hybrid",),
     "callable": ("python",),
-    "chunking": ("bm25", "knn", "sparse", "late-interaction", "python"),
 }
 """Keys that only some kinds have."""
+
+
+def _pairs(given: Any) -> Any:
+    """A table as (key, value) pairs, which can be hashed."""
+    if not isinstance(given, Mapping):
+        return given
+    if wrong := next((key for key, value in given.items() if not isinstance(value, str | int | float)), None):
+        raise ValueError(f"{wrong} is neither text, a number nor true or false")
+    return tuple(given.items())
+
+
+Pairs = Annotated[tuple[tuple[str, str | int | float], ...], BeforeValidator(_pairs)]
 
 
 class RetrieverSettings(Table):
@@ -145,13 +164,14 @@ class RetrieverSettings(Table):
 
     of: names of retrievers; weights: one for each of them. rewrite_queries: how many a fusion or decomposition writes
     at most. depth: how many are reranked, made diverse or fused. mmr: lambda, from 0 (all diversity) to 1. threshold:
-    the lowest score that is handed over. k: passages handed over; tokens: instead, as many as fit.
+    the lowest score that is handed over. k: passages handed over; tokens: instead, as many as fit. kind: one of
+    `retrieval/rankers`, of another package, or "python"; settings: those of its own, which such a kind may take.
     """
 
     model_config = ConfigDict(allow_inf_nan=False)
 
     name: Id
-    kind: Literal["bm25", "knn", "sparse", "late-interaction", "hybrid", "python"]
+    kind: str = Field(min_length=1)
     chunking: str | None = None
     k1: float | None = Field(None, ge=0)
     b: float | None = Field(None, ge=0, le=1)
@@ -174,12 +194,23 @@ class RetrieverSettings(Table):
     k: int | None = Field(None, ge=1)
     tokens: int | None = Field(None, ge=1)
     callable: str | None = None
+    settings: Pairs = ()
+
+    @model_serializer(mode="wrap")
+    def _without_settings_of_none(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What depends on a table that gives none is what it was before there could be any."""
+        said: dict[str, Any] = dump(self)
+        if "settings" in said:
+            said |= {"settings": dict(self.settings)}
+        return said if self.settings else {key: value for key, value in said.items() if key != "settings"}
 
     @model_validator(mode="after")
     def _fits_its_kind(self) -> RetrieverSettings:
         for key, kinds in _OF_KINDS.items():
             if getattr(self, key) not in (None, ()) and self.kind not in kinds:
                 raise ValueError(f'{key} goes with kind = "{kinds[0]}", and this is kind = "{self.kind}"')
+        if self.chunking and self.kind == "hybrid":
+            raise ValueError('chunking goes with kind = "bm25", and this is kind = "hybrid"')
         if self.embedding and self.kind in ("bm25", "hybrid", "python") and self.mmr is None:
             raise ValueError(f'embedding is not for kind = "{self.kind}" (but with mmr)')
         if self.kind in ("sparse", "late-interaction") and not self.embedding:

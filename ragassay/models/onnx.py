@@ -18,12 +18,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Singles
 from ..errors import InputError, MissingExtra
+from ..experiment.settings import Backend
 from ..files import digest_json
 from ..text import plain
 from .encoders import Encoder
@@ -224,10 +225,6 @@ def _key(network: Any, int8: bool) -> str:
         {"format": FORMAT, "int8": int8, "weights": content.hexdigest(), "config": repr(config)} | versions
     )
 
-
-Backend = Literal["auto", "torch", "onnx", "onnx-int8"]
-"""What runs an embedding model's network. auto: ONNX Runtime where it is installed, the model is right in it and no
-GPU is there, and else torch. onnx: ONNX Runtime or an error. onnx-int8: the same with 8-bit weights."""
 
 INT8: Backend = "onnx-int8"
 

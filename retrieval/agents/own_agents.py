@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from ragassay.errors import InputError
 from ragassay.files import Rankings, first_problem, read_text
 from ragassay.records import OWN_SYSTEM, Answer, StageUsage, Usage
-from ragassay.text import plain, without_keys
+from ragassay.text import plain, without_keys, writable
 
 PARAMETER = "meter"
 """A callable that has a parameter of this name is handed one."""
@@ -92,7 +92,7 @@ def own_answer(given: Mapping[str, Any], query_id: str, agent: str, passage_ids:
 def _writable(value: Any) -> Any:
     """Strings without the lone surrogates that no UTF-8 file can hold."""
     if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode()
+        return writable(value)
     return [_writable(part) for part in value] if isinstance(value, list | tuple) else value
 
 

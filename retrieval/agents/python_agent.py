@@ -194,7 +194,7 @@ class PassageRetriever(BaseRetriever):
 TIMEOUT_S = 300.0
 
 
-class PythonRanker:
+class PythonRanker(Ranker):
     """What `callable` ("module:name") finds: a function of a query's text and k, or a LangChain retriever.
 
     A function gives ids of passages, or (id, score) with the best first; a retriever gives documents with

@@ -13,6 +13,7 @@ from ragassay.experiment.settings import OpenSearchSettings
 from ragassay.experiment.variant_settings import OURS, RetrieverSettings
 from ragassay.experiment.variants import Variant
 from ragassay.records import Passage
+from ragassay.text import plain
 
 from ..rankers.analysis import language_code, make_analyzer
 from ..rankers.bm25 import Lexical
@@ -38,6 +39,8 @@ from .rankers import (
     rrf_processor,
 )
 
+RETRIEVERS = ("bm25", "knn", "hybrid")
+
 
 @dataclass(frozen=True)
 class Engine:
@@ -60,11 +63,14 @@ def open_rankers(
     file: Path | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Ranker]:
-    """The rankers named ("bm25", "knn", "hybrid") over `passages`, which are indexed first if they are not yet.
+    """The rankers named (of RETRIEVERS) over `passages`, which are indexed first if they are not yet.
 
     `passages` may be a file that is read each time it is gone through, and `file` its name. `progress` is told
     (passages indexed or found there, passages). Raises InputError where the server or the passages cannot be used.
     """
+    if unknown := sorted(set(names) - set(RETRIEVERS)):
+        remedy = f"use one of {', '.join(RETRIEVERS)}"
+        raise InputError(f"OpenSearch has no retriever '{plain(unknown[0])}'", remedy=remedy)
     server = connect(engine.url, engine.settings)
     analyze, vectors = make_analyzer(language), bool({"knn", "hybrid"} & set(names))
     model = embedder.identity if vectors else None
@@ -119,7 +125,7 @@ class Clauses(Protocol):
         ...
 
 
-class ServerFused:
+class ServerFused(Ranker):
     """The top max(k, `depth`) of each of 1 to 5 `members` over one index of one shard, fused by the server.
 
     Scores are those of the embedded engine's hybrid, but that the server gives 0.001 by min-max where a ranking's last

@@ -340,6 +340,17 @@ class Kept:
         """Whether it is complete and another index has taken its alias."""
         return self.about is not None and self.about.complete and not self.aliases
 
+    @property
+    def told(self) -> str:
+        """A line on it, for `ragassay opensearch list`."""
+        size = f"{self.size_bytes / 1e6:.1f} MB" if self.size_bytes is not None else "size unknown"
+        if (about := self.about) is None:
+            return f"{self.index}: {size}, without a description"
+        state = "complete" if about.complete else "incomplete"
+        holds = f"{about.n_passages} passages, {about.language}, {about.embedding or 'no vectors'}"
+        aliases = f"alias {', '.join(self.aliases)}" if self.aliases else "no alias"
+        return f"{self.index}: {holds}, {size}, {state}, {aliases}"
+
 
 def kept_indexes(server: Server) -> list[Kept]:
     """Every index of ours, by name. Raises InputError."""

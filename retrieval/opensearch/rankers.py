@@ -15,12 +15,13 @@ from ragassay.errors import InputError
 
 from ..rankers.analysis import Analyzer
 from ..rankers.bm25 import DIGITS as BM25_DIGITS
+from ..rankers.bm25 import TermRanker
 from ..rankers.combined import HYBRID_DEPTH as DEPTH
-from ..rankers.combined import rrf
+from ..rankers.combined import ids_of, rrf
 from ..rankers.embedding import Embedder
 from ..rankers.embedding_cache import Text, Vectors
 from ..rankers.knn import DIGITS as KNN_DIGITS
-from ..rankers.ranker import Ranking
+from ..rankers.ranker import Ranker, Ranking, in_order
 from .about import TERMS
 from .client import Server, is_passing, reason_of
 from .index import filter_value, term_string
@@ -187,7 +188,7 @@ RRF_DIGITS = 8
 """The server sums reciprocal ranks in single precision; beyond these, equal sums differ."""
 
 
-class ServerBm25:
+class ServerBm25(TermRanker):
     """Lucene's BM25. Scores are in single precision, rounded to 6 decimals; equal ones are in the order of ids.
 
     OpenSearch 2 multiplies every score by k1 + 1, which changes no order; they are left as the server gives them.
@@ -215,7 +216,7 @@ class ServerBm25:
         return [rounded(ranking, BM25_DIGITS) for ranking in answered(self._server, self._target, bodies)]
 
 
-class ServerKnn:
+class ServerKnn(Ranker):
     """HNSW by cosine: approximate, unlike the embedded engine's. Scores are cosines, rounded to 5 decimals."""
 
     def __init__(self, server: Server, target: Target, embedder: Embedder) -> None:
@@ -233,7 +234,7 @@ class ServerKnn:
         return [knn_query(self._target, vector, depth) for vector in self._embed(queries)]
 
 
-class ServerHybrid:
+class ServerHybrid(Ranker):
     """RRF over the top max(k, 50) of BM25 and of KNN, fused here (both searched in one `_msearch`) or by the server.
 
     `by_server`: a hybrid query with the server's RRF. Where BM25 scores several passages alike, it ranks them in an
@@ -259,7 +260,7 @@ class ServerHybrid:
         found = answered(self._server, self._target, bodies)
         pairs = zip(found[::2], found[1::2], strict=True)
         return [
-            rrf([_ids(rounded(bm25, BM25_DIGITS)), _ids(_cosines(knn)[:depth])], self._rrf_k) for bm25, knn in pairs
+            rrf([ids_of(rounded(bm25, BM25_DIGITS)), ids_of(_cosines(knn)[:depth])], self._rrf_k) for bm25, knn in pairs
         ]
 
     def _by_server(self, queries: Sequence[str], depth: int) -> list[Ranking]:
@@ -290,12 +291,8 @@ def _cosines(ranking: Ranking) -> Ranking:
 
 
 def rounded(ranking: Ranking, digits: int) -> Ranking:
-    rounded = [(identifier, round(score, digits)) for identifier, score in ranking]
-    return sorted(rounded, key=lambda pair: (-pair[1], pair[0]))
-
-
-def _ids(ranking: Ranking) -> list[str]:
-    return [identifier for identifier, _ in ranking]
+    """The ranking by scores of so many decimals."""
+    return in_order((identifier, round(score, digits)) for identifier, score in ranking)
 
 
 def check_depth(k: int) -> None:

@@ -14,13 +14,14 @@ alike; over a few passages of one subject they differ, and its scores can be zer
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,12 +31,7 @@ from ragassay.files import read_text
 from ragassay.text import plain
 
 from .analysis import STOP_WORDS, Analyzer, language_code, make_analyzer, make_lucene_english, rounded_lengths
-from .ranker import Ranker, Ranking, at_least_kth, best_first
-
-# bm25s wants every term of every passage at once, as lists; over a million passages these take more memory than the
-# index. Here a few thousand passages at a time become arrays of (passage, term, frequency), and those the columns of
-# bm25s' matrix: for each term the passages that hold it, ascending, with how often (`count_terms`). What k1 and b make
-# of these are the scores (`weigh`), so that texts analysed once serve every k1 and b.
+from .ranker import Material, Ranker, Ranking, at_least_kth, best_first
 
 _AT_A_TIME = 8192  # passages whose terms are held as text
 _WEIGHED_AT_A_TIME = 1 << 20  # pairs of term and passage
@@ -55,6 +51,11 @@ class _Part(NamedTuple):
 class TermCounts:
     """Which terms are in which texts: column t is `passages[starts[t]:starts[t + 1]]`, with `counts` beside it.
 
+    bm25s wants every term of every passage at once, as lists; over a million passages these take more memory than the
+    index. Here a few thousand passages at a time become arrays of (passage, term, frequency), and those the columns of
+    bm25s' matrix, to the last bit. What k1 and b make of these are the scores (`weigh`), so that texts analysed once
+    serve every k1 and b.
+
     vocabulary: the number of each term. passages: numbers of texts, ascending in a column. starts: (terms + 1,).
     lengths: how many terms each text has.
     """
@@ -71,28 +72,14 @@ class TermCounts:
         return np.diff(self.starts)
 
 
-def build_index(
-    texts: Iterable[str],
-    analyze: Analyzer,
-    vocabulary: dict[str, int],
-    k1: float,
-    b: float,
-    *,
-    rounded: bool = False,
-) -> Any:
-    """A `bm25s.BM25` of `texts` (method lucene, float64), and each new term in `vocabulary`; None where no term is.
-
-    rounded: whether lengths are those of Lucene's index (`lucene_lengths`).
-    """
-    return weigh(count_terms(texts, analyze, vocabulary), k1, b, rounded=rounded)
-
-
 def count_terms(texts: Iterable[str], analyze: Analyzer, vocabulary: dict[str, int] | None = None) -> TermCounts:
     """The terms of `texts`, gone through once; `vocabulary` gets the new ones."""
     vocabulary = {} if vocabulary is None else vocabulary
     parts: list[_Part] = []
     lengths: list[int] = []
-    for rows in _analyzed(texts, analyze):
+    waiting = iter(texts)
+    while batch := list(islice(waiting, _AT_A_TIME)):
+        rows = analyze(batch)
         parts.append(_count(rows, vocabulary, len(lengths)))
         lengths += map(len, rows)
     return _columns(parts, vocabulary, np.array(lengths, np.int64))
@@ -117,12 +104,6 @@ def weigh(counted: TermCounts, k1: float, b: float, *, rounded: bool = False) ->
     index.vocab_dict, index.unique_token_ids_set = counted.vocabulary, set(counted.vocabulary.values())
     index.nonoccurrence_array = None
     return index
-
-
-def _analyzed(texts: Iterable[str], analyze: Analyzer) -> Iterator[list[list[str]]]:
-    waiting = iter(texts)
-    while batch := list(islice(waiting, _AT_A_TIME)):
-        yield analyze(batch)
 
 
 def _count(rows: Sequence[Sequence[str]], vocabulary: dict[str, int], first: int) -> _Part:
@@ -158,7 +139,10 @@ def _columns(parts: list[_Part], vocabulary: dict[str, int], lengths: npt.NDArra
 def _weights(counted: TermCounts, k1: float, b: float, rounded: bool) -> npt.NDArray[np.float64]:
     """The score that each term gives each passage that holds it, beside `counted.passages`."""
     lengths = rounded_lengths(counted.lengths) if rounded else counted.lengths
-    mean, idf = counted.lengths.mean(), _idf(counted.held_by, len(lengths))
+    n, mean = len(lengths), counted.lengths.mean()
+    held_by, which = np.unique(counted.held_by, return_inverse=True)
+    # by math.log as in bm25s: NumPy's may differ in the last bit
+    idf = np.array([math.log(1 + (n - df + 0.5) / (df + 0.5)) for df in held_by.tolist()])[which]
     data = np.empty(len(counted.passages))
     for start in range(0, len(data), _WEIGHED_AT_A_TIME):
         stop = min(start + _WEIGHED_AT_A_TIME, len(data))
@@ -168,16 +152,18 @@ def _weights(counted: TermCounts, k1: float, b: float, rounded: bool) -> npt.NDA
     return data
 
 
-def _idf(held_by: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.float64]:
-    """Of each term by how many of `n` passages hold it, by math.log as in bm25s: NumPy's may differ in the last bit."""
-    values, which = np.unique(held_by, return_inverse=True)
-    return np.array([math.log(1 + (n - df + 0.5) / (df + 0.5)) for df in values.tolist()])[which]
-
-
 K1, B = 1.2, 0.75
 """Lucene's defaults."""
 
 DIGITS = 6
+
+
+class TermRanker(Ranker):
+    """A ranker by terms, which can be given weights."""
+
+    @abstractmethod
+    def search_weighted(self, queries: Sequence[Mapping[str, float]], k: int) -> list[Ranking]:
+        """The at most `k` best passages for queries whose terms, as analysed, have weights (0 or more)."""
 
 
 class AnalyzedTexts:
@@ -188,13 +174,14 @@ class AnalyzedTexts:
         self.counted: TermCounts = count_terms(texts, analyze)
 
 
-class Bm25:
+class Bm25(TermRanker):
     """BM25 over `texts`, whose ids stand beside them; only passages that share a term with the query are returned.
 
     Scores are sums in double precision, rounded to 6 decimals; equal scores are in the order of ids. `k1` is 0 or more,
     `b` 0 to 1.
     """
 
+    name = "bm25"
     rounded = False
 
     def __init__(
@@ -203,7 +190,17 @@ class Bm25:
         self._weigh(AnalyzedTexts(ids, texts, analyze), k1, b)
 
     @classmethod
-    def over(cls, analyzed: AnalyzedTexts, *, k1: float = K1, b: float = B) -> Self:
+    def over(cls, material: Material) -> Ranker:
+        """By the settings `lexical` and `engine`: "bm25s", "lucene" or "rank-bm25". Raises InputError for another."""
+        engines: dict[str, type[Bm25 | RankBm25]] = {"bm25s": Bm25, "lucene": LuceneBm25, "rank-bm25": RankBm25}
+        engine, lexical = material.settings.get("engine", "bm25s"), material.settings.get("lexical", Lexical())
+        if engine not in engines:
+            raise InputError(f"unknown BM25 engine '{plain(engine)}'", remedy=f"use one of {', '.join(engines)}")
+        analyze = lexical.make_analyzer(material.language)
+        return engines[engine](material.ids, material.texts, analyze, k1=lexical.k1, b=lexical.b)
+
+    @classmethod
+    def of_analyzed(cls, analyzed: AnalyzedTexts, *, k1: float = K1, b: float = B) -> Self:
         """The same over texts that were analysed before; only the weights are made."""
         made = cls.__new__(cls)
         made._weigh(analyzed, k1, b)
@@ -211,7 +208,10 @@ class Bm25:
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` (1 or more) best passages for each query; none where no term of the query is known."""
-        return [self._ranking(terms, k) for terms in self._analyze(queries)]
+        known = [
+            [self._vocabulary[term] for term in terms if term in self._vocabulary] for terms in self._analyze(queries)
+        ]
+        return [_positive(self._ids, self._index.get_scores_from_ids(ids), k) if ids else [] for ids in known]
 
     def search_weighted(self, queries: Sequence[Mapping[str, float]], k: int) -> list[Ranking]:
         """The same for queries whose terms, as analysed, have weights (0 or more): what a term gives is multiplied."""
@@ -221,12 +221,6 @@ class Bm25:
         self._ids, self._analyze = analyzed.ids, analyzed.analyze
         self._vocabulary = analyzed.counted.vocabulary
         self._index = weigh(analyzed.counted, k1, b, rounded=self.rounded)
-
-    def _ranking(self, terms: list[str], k: int) -> Ranking:
-        known = [self._vocabulary[term] for term in terms if term in self._vocabulary]
-        if not known:
-            return []
-        return _positive(self._ids, self._index.get_scores_from_ids(known), k)
 
     def _weighted_ranking(self, weights: Mapping[str, float], k: int) -> Ranking:
         known = {self._vocabulary[term]: weight for term, weight in weights.items() if term in self._vocabulary}
@@ -241,12 +235,12 @@ class Bm25:
 
 
 class LuceneBm25(Bm25):
-    """The same with the passages' lengths as Lucene's index keeps them, in one byte (`lucene_lengths`)."""
+    """The same with the passages' lengths as Lucene's index keeps them, in one byte (`rounded_lengths`)."""
 
     rounded = True
 
 
-class RankBm25:
+class RankBm25(Ranker):
     """The reference: BM25Okapi of rank-bm25, with the same terms and parameters as `Bm25`."""
 
     def __init__(
@@ -316,30 +310,10 @@ def read_stop_words(path: Path) -> frozenset[str]:
     return frozenset(words)
 
 
-# Lavrenko and Croft, Relevance-Based Language Models (SIGIR 2001), interpolated with the query as in Abdul-Jaleel et
-# al., UMass at TREC 2004: Novelty and HARD:
-#     weight(t) = λ · P(t | query) + (1 - λ) · P(t | relevant)
-# P(t | relevant) is, over the passages that BM25 finds first, the sum of (share of t in the passage · score of the
-# passage), cut to the highest terms and scaled to a sum of 1. As in Anserini's Rm3Reranker, whose defaults these are, a
-# passage is cut to its most frequent terms first, terms that more than a tenth of the passages hold are left out (stop
-# words hurt RM3), as are those of one character, and BM25's score takes the place of the query likelihood. Unlike
-# there, terms are not restricted to a-z and 0-9 and 20 characters, since identifiers and other scripts matter here, and
-# equal
-# weights are in the order of terms.
-# It needs the weights of terms, so it expands BM25 alone; a hybrid fuses an expanded one with the others.
-
 PASSAGES, TERMS, WEIGHT = 10, 10, 0.5
 
 _LARGEST_SHARE = 0.1  # of the passages that may hold a term that is added
 _SHORTEST = 2  # characters
-
-
-class TermRanker(Ranker, Protocol):
-    """A ranker by terms, which can be given weights."""
-
-    def search_weighted(self, queries: Sequence[Mapping[str, float]], k: int) -> list[Ranking]:
-        """The at most `k` best passages for queries whose terms, as analysed, have weights (0 or more)."""
-        ...
 
 
 class FeedbackTerms:
@@ -365,8 +339,21 @@ class FeedbackTerms:
         return {self._names[column]: float(count) for column, count in pairs}
 
 
-class Rm3:
+class Rm3(Ranker):
     """`bm25` searched by queries expanded by `feedback`, which is of the same texts.
+
+    Lavrenko and Croft, Relevance-Based Language Models (SIGIR 2001), interpolated with the query as in Abdul-Jaleel et
+    al., UMass at TREC 2004: Novelty and HARD:
+
+        weight(t) = λ · P(t | query) + (1 - λ) · P(t | relevant)
+
+    P(t | relevant) is, over the passages that BM25 finds first, the sum of (share of t in the passage · score of the
+    passage), cut to the highest terms and scaled to a sum of 1. As in Anserini's Rm3Reranker, whose defaults these are,
+    a passage is cut to its most frequent terms first, terms that more than a tenth of the passages hold are left out
+    (stop words hurt RM3), as are those of one character, and BM25's score takes the place of the query likelihood.
+    Unlike there, terms are not restricted to a-z and 0-9 and 20 characters, since identifiers and other scripts matter
+    here, and equal weights are in the order of terms. It needs the weights of terms, so it expands BM25 alone; a hybrid
+    fuses an expanded one with the others.
 
     passages: how many of the first search are taken for relevant. terms: how many are added. weight: λ, of the query's
     own, 0 to 1. A query of which nothing is found stays as it is.
@@ -392,7 +379,14 @@ class Rm3:
         """The terms of each expanded query, as analysed, with their weights, which sum to 1 (or none)."""
         found = self._bm25.search(queries, self._passages)
         rows = zip(self._feedback.analyze(queries), found, strict=True)
-        return [self._interpolated(_scaled(Counter(terms)), self._relevance_model(first)) for terms, first in rows]
+        expanded, weight = [], self._weight
+        for terms, first in rows:
+            query, relevant = _scaled(Counter(terms)), self._relevance_model(first)
+            both = {
+                term: weight * query.get(term, 0) + (1 - weight) * relevant.get(term, 0) for term in {*query, *relevant}
+            }
+            expanded.append(dict(sorted(both.items())) if relevant else query)
+        return expanded
 
     def _relevance_model(self, found: Ranking) -> dict[str, float]:
         parts: dict[str, list[float]] = {}
@@ -400,13 +394,6 @@ class Rm3:
             for term, share in _scaled(_highest(self._feedback.terms(identifier), self._terms)).items():
                 parts.setdefault(term, []).append(share * score)
         return _scaled(_highest({term: math.fsum(shares) for term, shares in parts.items()}, self._terms))
-
-    def _interpolated(self, query: Mapping[str, float], relevant: Mapping[str, float]) -> dict[str, float]:
-        if not relevant:
-            return dict(query)
-        weight = self._weight
-        terms = sorted({*query, *relevant})
-        return {term: weight * query.get(term, 0) + (1 - weight) * relevant.get(term, 0) for term in terms}
 
 
 def _highest(weights: Mapping[str, float], n: int) -> dict[str, float]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +19,19 @@ from ragassay.calls.served import Failed, ServerCall
 from ragassay.cores import Cores
 from ragassay.errors import InputError, MissingExtra
 from ragassay.experiment.own_code import load_own_object, own_identity, said
+from ragassay.experiment.settings import Backend
 from ragassay.files import digest_file, digest_json
-from ragassay.models.encoders import OFFLINE_MODEL, Encoder, model_name
+from ragassay.models.encoders import OFFLINE_MODEL, Encoder, check_encoder, model_name
 from ragassay.models.encoders import load_encoder as load_encoder
 from ragassay.models.encoders import prompt_for as prompt_for
-from ragassay.models.onnx import INT8, Backend, compiled
+from ragassay.models.onnx import INT8, check_backend, compiled
 from ragassay.models.servers import EmbeddingServer, vectors_of
 from ragassay.prompts import count_tokens
-from ragassay.text import plain
+from ragassay.text import plain, writable
 
 from .embedding_cache import EmbeddingCache, Text, Vectors
+
+E = TypeVar("E")
 
 CHUNK = 512
 """Texts embedded between two writes to the cache."""
@@ -57,7 +60,7 @@ class Embedder:
     ) -> None:
         self._cores = cores or Cores()
         self._load: Callable[[str], Encoder] = load or _Loader(backend)
-        self._model, self._cache, self._progress = model, cache, progress
+        self.model, self._cache, self._progress = model, cache, progress
         self._encoder: Encoder | None = None
         self._anew = False
 
@@ -69,7 +72,7 @@ class Embedder:
     def vectors(self, texts: Sequence[Text]) -> Vectors:
         """One row a text (float16, of length 1 up to rounding). Raises what `places` does."""
         if self._anew and texts:
-            return _vectors(self._ready(len(texts)), self._model, texts)
+            return _vectors(self._ready(len(texts)), self.model, texts)
         return self.take(self.places(texts)) if texts else np.zeros((0, 0), np.float16)
 
     @contextmanager
@@ -104,14 +107,14 @@ class Embedder:
 
     def _make(self, texts: Iterable[Text], missing: Set[bytes]) -> None:
         if self._cores.elsewhere:
-            work = partial(_encode_there, self._load, self._model)
+            work = partial(_encode_there, self._load, self.model)
         else:
-            work = partial(_encode, self._ready(len(missing)), self._model)
+            work = partial(_encode, self._ready(len(missing)), self.model)
         total, done, known = len(missing), 0, self._cache.known()
         for _, made in self._cores.each(work, self._chunks(texts, missing), here="one"):
             if known.dimensions not in {None, n := made.vectors.shape[1]}:
                 said = f"gives vectors of {n} numbers, where there are some of {known.dimensions}"
-                raise InputError(f"embedding model '{plain(self._model)}' {said}", remedy="name another model")
+                raise InputError(f"embedding model '{plain(self.model)}' {said}", remedy="name another model")
             self._cache.add(made.keys, made.vectors)
             done += len(made.keys)
             if self._progress:
@@ -135,12 +138,23 @@ class Embedder:
 
     def _ready(self, n_missing: int) -> Encoder:
         if self._encoder is None:
-            try:
-                self._encoder = self._load(self._model)
-            except ModuleNotFoundError as error:
-                what = f"knn needs sentence-transformers for {n_missing} texts not yet embedded"
-                raise MissingExtra(f"{what} ({error.name} is not installed), which", "local") from None
+            what = f"knn needs sentence-transformers for {n_missing} texts not yet embedded"
+            self._encoder = load_or_say(self._load, self.model, what)
         return self._encoder
+
+
+def load_or_say(load: Callable[[str], E], model: str, what: str) -> E:
+    """What `load` gives of the model. Raises MissingExtra, which begins with `what`, where a package is not there."""
+    try:
+        return load(model)
+    except ModuleNotFoundError as error:
+        raise MissingExtra(f"{what} ({error.name} is not installed), which", "local") from None
+
+
+def check_local(model: str, backend: Backend, what: str) -> None:
+    """Raises InputError where `what` could not embed by a model on this machine. Nothing is loaded."""
+    check_encoder(model, what)
+    check_backend(backend)
 
 
 @dataclass(frozen=True)
@@ -206,7 +220,7 @@ def _vectors(encoder: Encoder, model: str, texts: Sequence[Text]) -> Vectors:
     """Vectors of texts of one kind, normalised, half precision. Raises InputError where one is zero or not finite."""
     kind = texts[0].kind
     encode = encoder.encode_query if kind == "query" else encoder.encode_document
-    clean = [text.text.encode("utf-8", "replace").decode() for text in texts]  # a lone surrogate is not text
+    clean = [writable(text.text) for text in texts]  # a lone surrogate is not text
     prompt = prompt_for(model, encoder.prompts, kind)
     raw = np.asarray(encode(clean, prompt=prompt, batch_size=32, show_progress_bar=False), dtype=np.float32)
     return unit_vectors(raw, model, clean)
@@ -293,7 +307,7 @@ class ServedEmbedder(Embedder):
                 error = error or f"gives vectors of {got.shape[1]} numbers, where there are some of {known.dimensions}"
         if error:
             remedy = "what came is kept: run again to go on, or name another model"
-            raise InputError(f"{self._model} cannot embed: {error}", remedy=remedy)
+            raise InputError(f"{self.model} cannot embed: {error}", remedy=remedy)
 
     def _batches(self, texts: Iterable[Text], missing: Set[bytes]) -> Iterator[tuple[list[bytes], list[Text]]]:
         """The missing texts, each once, as many together as one call takes."""
@@ -312,12 +326,12 @@ class ServedEmbedder(Embedder):
 
         def keep(raw: Singles) -> None:
             if known.dimensions in {None, raw.shape[1]}:
-                self._cache.add(keys, unit_vectors(raw, self._model, clean))
+                self._cache.add(keys, unit_vectors(raw, self.model, clean))
 
         read = partial(vectors_of, n=len(clean))
         tokens = sum(map(count_tokens, clean))
-        return ServerCall(LABEL, self._model, len(clean), tokens, partial(self._server.ask, clean), read, keep)
+        return ServerCall(LABEL, self.model, len(clean), tokens, partial(self._server.ask, clean), read, keep)
 
     def _clean(self, text: Text) -> str:
         """The text behind its model's prefix; a lone surrogate is not text."""
-        return prompt_for(self._model, {}, text.kind) + text.text.encode("utf-8", "replace").decode()
+        return prompt_for(self.model, {}, text.kind) + writable(text.text)

@@ -1,8 +1,9 @@
-"""Embeddings kept by content in plain arrays, so that no text is embedded twice and a recorded run can ship its own.
+"""What models made of texts, kept by content in plain arrays, so that nothing is made twice; and the embeddings.
 
-A file is a NumPy archive without pickles: `keys` (n × 32 bytes: the SHA-256 of the model, whether the text is a query
-or a passage, and the text), `vectors` (n × dimensions, float16) and `model` (a name, for people). Every file of a
-folder counts, whatever its name; each chunk is a file of its own, moved into place, so a killed run keeps what it had.
+A file is a NumPy archive without pickles: `keys` (n × 32 bytes: the SHA-256 of the model, the text and what else shapes
+what is kept), `model` (a name, for people), and the arrays themselves: of embeddings `vectors` (n × dimensions,
+float16). Every file of a folder counts, whatever its name, so that a recorded run can ship its own; each chunk is a
+file of its own, moved into place, so a killed run keeps what it had.
 """
 
 from __future__ import annotations
@@ -14,73 +15,141 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ragassay.errors import InputError
 from ragassay.files import digest_bytes, digest_json, naming, write_bytes
 from ragassay.text import plain
 
-# The file has no name (it is gone when the process ends, however it ends) and lies in the folder for temporary files,
-# which TMPDIR sets. It is memory-mapped, so the system keeps in memory what is being read and gives the rest back.
-
 Vectors = npt.NDArray[np.float16]
+Rows = npt.NDArray[Any]
+
+FORMAT = 1
+"""Part of every key; to be raised when the prefixes that models get or the way vectors are stored change."""
+
+KEY_BYTES = 32
+
+log = logging.getLogger(__name__)
+
+
+def write_archive(
+    folder: Path,
+    model: str,
+    keys: Sequence[bytes],
+    save: Callable[..., None] = np.savez_compressed,
+    kind: str = "",
+    **arrays: Rows,
+) -> None:
+    """Write a file that is there whole or not at all, named by the model, what `kind` says and the keys."""
+    packed, stream = np.frombuffer(b"".join(keys), np.uint8).reshape(len(keys), KEY_BYTES), io.BytesIO()
+    save(stream, model=np.array(model), keys=packed, **arrays)
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "-", plain(model))[:60].strip("-.") or "model"
+    write_bytes(folder / f"{slug}{kind}-{digest_bytes(b''.join(keys))[:16]}.npz", stream.getvalue())
+
+
+def read_archive(path: Path, *names: str) -> tuple[str, list[bytes], list[Rows]] | None:
+    """(model, keys, the arrays of these names) of a file, or None where it is not what `write_archive` writes."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            model, keys, arrays = str(archive["model"]), archive["keys"], [archive[name] for name in names]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, TypeError, zlib.error):
+        return None
+    if keys.dtype != np.uint8 or keys.ndim != 2 or keys.shape[1] != KEY_BYTES:
+        return None
+    return model, [row.tobytes() for row in keys], arrays
+
+
+class RowFile:
+    """Rows of one shape and type, in the order in which they came.
+
+    The file has no name (it is gone when the process ends, however it ends) and lies in the folder for temporary files,
+    which TMPDIR sets. It is memory-mapped, so the system keeps in memory what is being read and gives the rest back.
+    """
+
+    def __init__(self, dtype: npt.DTypeLike) -> None:
+        self._dtype = np.dtype(dtype)
+        self._file: Any = None
+        self._mapped: Rows = np.zeros(0, self._dtype)
+        self._n = 0
+        self.shape: tuple[int, ...] | None = None
+
+    def __len__(self) -> int:
+        return self._n
+
+    def append(self, parts: Sequence[Rows]) -> None:
+        """Append the rows of each part. Raises ValueError where a row is longer or shorter than those before."""
+        shapes = {part.shape[1:] for part in parts} | ({self.shape} if self.shape is not None else set())
+        if len(shapes) > 1:
+            raise ValueError(f"rows of different shapes: {sorted(shapes)}")
+        if not parts:
+            return
+        if self._file is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self.shape = shapes.pop()
+        with naming(tempfile.gettempdir()):
+            self._file.seek(self._n * int(np.prod(self.shape)) * self._dtype.itemsize)
+            for part in parts:
+                self._file.write(np.ascontiguousarray(part, self._dtype).tobytes())
+            self._file.flush()
+        self._n += sum(map(len, parts))
+
+    def all(self) -> Rows:
+        """(rows, *shape), memory-mapped."""
+        shape = (self._n, *(self.shape or ()))
+        if self._mapped.shape != shape:
+            empty = not all(shape)
+            self._mapped = (
+                np.zeros(shape, self._dtype) if empty else np.memmap(self._file, self._dtype, "r", shape=shape)
+            )
+        return self._mapped
 
 
 class VectorStore(Mapping[bytes, Vectors]):
     """Half-precision vectors of one length by key. A key that is added again has the vector given last."""
 
     def __init__(self) -> None:
-        self._rows: dict[bytes, int] = {}
-        self._file: Any = None
-        self._mapped: Vectors = np.zeros((0, 0), np.float16)
-        self._n = 0
-        self.dimensions: int | None = None
+        self._numbers: dict[bytes, int] = {}
+        self._rows = RowFile(np.float16)
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._numbers)
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self._rows)
+        return iter(self._numbers)
 
     def __contains__(self, key: object) -> bool:
-        return key in self._rows
+        return key in self._numbers
 
     def __getitem__(self, key: bytes) -> Vectors:
-        return np.array(self._all()[self._rows[key]])
+        return np.array(self._rows.all()[self._numbers[key]])
+
+    @property
+    def dimensions(self) -> int | None:
+        """Of every vector; None while there is none."""
+        return self._rows.shape[0] if self._rows.shape else None
 
     def add(self, keys: Sequence[bytes], vectors: Vectors) -> None:
         """Append the vectors (one row a key). Raises ValueError where they are longer or shorter than those before."""
         if not len(keys):
             return
-        row_bytes = vectors.shape[1] * np.dtype(np.float16).itemsize
-        if self._file is None:
-            self._file, self.dimensions = tempfile.TemporaryFile(), vectors.shape[1]  # noqa: SIM115
-        if vectors.shape != (len(keys), self.dimensions):
-            raise ValueError(f"{vectors.shape} is not {len(keys)} vectors of {self.dimensions} dimensions")
-        self._file.seek(self._n * row_bytes)
-        with naming(tempfile.gettempdir()):
-            self._file.write(np.ascontiguousarray(vectors, np.float16).tobytes())
-            self._file.flush()
-        self._rows.update(zip(keys, range(self._n, self._n + len(keys)), strict=True))
-        self._n += len(keys)
+        if len(vectors) != len(keys):
+            raise ValueError(f"{len(vectors)} vectors for {len(keys)} keys")
+        first = len(self._rows)
+        self._rows.append([vectors])
+        self._numbers.update(zip(keys, range(first, len(self._rows)), strict=True))
 
     def places(self, keys: Sequence[bytes]) -> npt.NDArray[np.intp]:
         """The row of each key, for `take`. Raises KeyError."""
-        return np.fromiter((self._rows[key] for key in keys), np.intp, len(keys))
+        return np.fromiter((self._numbers[key] for key in keys), np.intp, len(keys))
 
     def take(self, places: npt.NDArray[np.intp]) -> Vectors:
         """The vectors in those rows, in memory: float16, (len(places), dimensions)."""
-        return self._all()[places]
-
-    def _all(self) -> Vectors:
-        if len(self._mapped) < self._n:
-            self._mapped = np.memmap(self._file, np.float16, "r", shape=(self._n, self.dimensions or 0))
-        return self._mapped
+        return self._rows.all()[places]
 
 
 def on_disk(shape: tuple[int, int]) -> npt.NDArray[np.float32]:
@@ -93,109 +162,62 @@ def on_disk(shape: tuple[int, int]) -> npt.NDArray[np.float32]:
         return np.memmap(file, np.float32, "w+", shape=shape)
 
 
-FORMAT = 1
-"""Part of every key; to be raised when the prefixes that models get or the way vectors are stored change."""
-
-_KEY_BYTES = 32
-
-log = logging.getLogger(__name__)
-
-
 class Text(NamedTuple):
-    """What is embedded: models may treat a query and a passage of the same words differently."""
+    """What a model is given: models may treat a query and a passage of the same words differently."""
 
     kind: Literal["query", "passage"]
     text: str
 
 
-class EmbeddingCache:
-    """The embeddings of one model: those in `read` and `write` folders (which need not exist), and those added.
+S = TypeVar("S")
+
+
+class TextCache(ABC, Generic[S]):
+    """What one model made of texts: that in the folders `read` and `write` (which need not exist), and what is added.
 
     New ones go to the folder `write`, or are only remembered where it is None. A file that is damaged is warned of
-    and left out, so that its texts are embedded again.
+    and left out, so that its texts are given to the model again.
     """
 
-    def __init__(self, model: str, write: Path | None, read: Sequence[Path] = ()) -> None:
+    def __init__(self, model: str, write: Path | None, read: Sequence[Path], store: S, **named: str | int) -> None:
         self.model = model
-        self._write = write
-        self._folders = tuple(dict.fromkeys([*read, *([write] if write else [])]))
-        self._found: VectorStore | None = None
+        self._write, self._store, self._named = write, store, named
+        self._unread = tuple(dict.fromkeys([*read, *([write] if write else [])]))
 
     def key(self, text: Text) -> bytes:
-        """What the vector of `text` is kept under: 32 bytes."""
-        named = {"format": FORMAT, "model": self.model, "kind": text.kind, "text": text.text}
-        return bytes.fromhex(digest_json(named))
+        """What is made of `text` is kept under: 32 bytes."""
+        return bytes.fromhex(digest_json({**self._named, "model": self.model, "kind": text.kind, "text": text.text}))
 
-    def known(self) -> VectorStore:
-        """Every vector of the model, by key, on disk; the folders are read at the first call."""
-        if self._found is None:
-            self._found = VectorStore()
-            for path in (path for folder in self._folders for path in sorted(folder.glob("*.npz"))):
-                self._take(path)
-        return self._found
+    def known(self) -> S:
+        """All that the model made, by key, on disk; the folders are read at the first call."""
+        folders, self._unread = self._unread, ()
+        for path in (path for folder in folders for path in sorted(folder.glob("*.npz"))):
+            self._take(path)
+        return self._store
+
+    @abstractmethod
+    def _take(self, path: Path) -> None:
+        """Remember what is in a file, if it is this model's."""
+
+
+class EmbeddingCache(TextCache[VectorStore]):
+    """The embeddings of one model."""
+
+    def __init__(self, model: str, write: Path | None, read: Sequence[Path] = ()) -> None:
+        super().__init__(model, write, read, VectorStore(), format=FORMAT)
 
     def add(self, keys: Sequence[bytes], vectors: Vectors) -> None:
         """Remember vectors (one row a key) and write them, as one file that is there whole or not at all."""
         self.known().add(keys, vectors)
         if self._write is not None:
-            name = f"{_slug(self.model)}-{digest_bytes(b''.join(keys))[:16]}.npz"
-            write_bytes(self._write / name, _archive(self.model, keys, vectors))
+            write_archive(self._write, self.model, keys, vectors=vectors.astype(np.float16))
 
     def _take(self, path: Path) -> None:
-        content = _read(path)
-        if content is None:
+        model, keys, (vectors,) = read_archive(path, "vectors") or (self.model, [], [np.zeros(0)])
+        shaped = vectors.dtype == np.float16 and vectors.ndim == 2 and len(keys) == len(vectors)
+        if not shaped or not np.isfinite(vectors).all():
             log.warning("%s is damaged or not an embeddings file; its texts are embedded again", path)
-        elif content[0] == self.model:
-            if self.known().dimensions not in {None, content[2].shape[1]}:
-                log.warning("%s has vectors of another length; its texts are embedded again", path)
-            else:
-                self.known().add(content[1], content[2])
-
-
-def export_embeddings(source: Path, target: Path) -> int:
-    """Join every embeddings file of the folder `source` in one file, `target` (`….npz`); how many texts it holds.
-
-    The same embeddings give the same bytes. Raises InputError where there are none, or those of several models.
-    """
-    contents = [content for path in sorted(source.glob("*.npz")) if (content := _read(path)) is not None]
-    models = sorted({model for model, _, _ in contents})
-    if len(models) != 1:
-        what = f"the embeddings of several models ({', '.join(models)})" if models else "no embeddings"
-        raise InputError(f"holds {what}", file=source, remedy="export the folder of a run with one embedding model")
-    rows = {key: row for _, keys, vectors in contents for key, row in zip(keys, vectors, strict=True)}
-    keys = sorted(rows)
-    write_bytes(target, _archive(models[0], keys, np.stack([rows[key] for key in keys])))
-    return len(keys)
-
-
-def _archive(model: str, keys: Sequence[bytes], vectors: Vectors) -> bytes:
-    packed = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(len(keys), _KEY_BYTES)
-    stream = io.BytesIO()
-    np.savez_compressed(stream, model=np.array(model), keys=packed, vectors=vectors.astype(np.float16))
-    return stream.getvalue()
-
-
-def _read(path: Path) -> tuple[str, list[bytes], Vectors] | None:
-    """(model, keys, vectors) of a file, or None where it is not what `_archive` writes."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            model, keys, vectors = str(archive["model"]), archive["keys"], archive["vectors"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, TypeError, zlib.error):
-        return None
-    return (model, [row.tobytes() for row in keys], vectors) if _well_formed(keys, vectors) else None
-
-
-def _well_formed(keys: npt.NDArray[Any], vectors: npt.NDArray[Any]) -> bool:
-    return (
-        keys.dtype == np.uint8
-        and keys.ndim == 2
-        and keys.shape[1] == _KEY_BYTES
-        and vectors.dtype == np.float16
-        and vectors.ndim == 2
-        and len(keys) == len(vectors)
-        and bool(np.isfinite(vectors).all())
-    )
-
-
-def _slug(model: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain(model))[:60].strip("-.") or "model"
+        elif model == self.model and self._store.dimensions not in {None, vectors.shape[1]}:
+            log.warning("%s has vectors of another length; its texts are embedded again", path)
+        elif model == self.model:
+            self._store.add(keys, vectors)

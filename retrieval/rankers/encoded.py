@@ -1,179 +1,101 @@
-"""Learned sparse retrieval: a model weighs the terms of queries and passages, and a score is the sum of products.
+"""Learned sparse retrieval and late interaction: what models made of texts, a row a term or a token, kept and compared.
 
-Formal, Piwowarski and Clinchant, SPLADE: Sparse Lexical and Expansion Model for First Stage Ranking (SIGIR 2021);
-sentence-transformers' SparseEncoder computes the weights, terms that the text does not have among them.
+Formal, Piwowarski and Clinchant, SPLADE: Sparse Lexical and Expansion Model for First Stage Ranking (SIGIR 2021): a
+model weighs the terms of queries and passages, terms that the text does not have among them, and a score is the sum of
+products. sentence-transformers' SparseEncoder computes the weights.
+
+Khattab and Zaharia, ColBERT: Efficient and Effective Passage Search via Contextualized Late Interaction over BERT
+(SIGIR 2020), equation 3: score(q, d) = sum over tokens i of q of the maximum over tokens j of d of E_qi · E_dj. The
+vectors are those of sentence-transformers' MultiVectorEncoder, whose modules are the linear layer, the normalisation,
+the markers of queries and passages, the tokens that are added to a query and those of a passage that are left out.
 """
 
 from __future__ import annotations
 
-import io
-import logging
-import re
-import tempfile
 import threading
-import zipfile
-import zlib
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ragassay.arrays import Floats, Ints, Singles
-from ragassay.errors import InputError, MissingExtra
-from ragassay.files import digest_bytes, digest_json, naming, write_bytes
-from ragassay.models.encoders import RowEncoder, load_multi_vector_encoder, load_sparse_encoder
-from ragassay.text import plain
+from ragassay.errors import InputError
+from ragassay.models.encoders import RowEncoder, check_encoder, load_multi_vector_encoder, load_sparse_encoder
+from ragassay.text import plain, writable
 
-from .embedding import CHUNK, Progress
-from .embedding_cache import Text
-from .ranker import Ranking, at_least_kth, best_first
-
-# A file is a NumPy archive without pickles: `keys` (n × 32 bytes: the SHA-256 of the layout, the model, whether the
-# text is a query or a passage, and the text), `starts` (n + 1: where the rows of each begin), `rows` and `model` (a
-# name,
-# for people). Every file of a folder counts, whatever its name; each chunk is a file of its own, moved into place. They
-# are
-# not embeddings files, and lie in a folder of their own.
+from .embedding import CHUNK, Progress, load_or_say, model_identity
+from .embedding_cache import RowFile, Rows, Text, TextCache, log, read_archive, write_archive
+from .ranker import Material, Ranker, Ranking, at_least_kth, best_first
 
 FORMAT = 1
 """Part of every key; to be raised when what models are given or the way rows are stored changes."""
 
 Layout = Literal["terms", "tokens"]
-Rows = npt.NDArray[Any]
-"""Of "terms": (n,) of (`term`, `weight`). Of "tokens": (n, dimensions), half precision."""
+"""Rows of "terms": (n,) of (`term`, `weight`). Of "tokens": (n, dimensions), half precision."""
 
 TERM = np.dtype([("term", "<i4"), ("weight", "<f4")])
 _TYPES: dict[Layout, np.dtype[Any]] = {"terms": TERM, "tokens": np.dtype("<f2")}
-_KEY_BYTES = 32
-
-log = logging.getLogger(__name__)
-
-
-class _Content(NamedTuple):
-    model: str
-    keys: list[bytes]
-    rows: list[Rows]
-
-
-class RowCache:
-    """The rows of one model: those in `read` and `write` folders (which need not exist), and those added.
-
-    New ones go to the folder `write`, or are only remembered where it is None. A file that is damaged is warned of
-    and left out, so that its texts are encoded again.
-    """
-
-    def __init__(self, model: str, layout: Layout, write: Path | None, read: Sequence[Path] = ()) -> None:
-        self.model, self.layout = model, layout
-        self._write = write
-        self._folders = tuple(dict.fromkeys([*read, *([write] if write else [])]))
-        self._found: RowStore | None = None
-
-    def key(self, text: Text) -> bytes:
-        """What the rows of `text` are kept under: 32 bytes."""
-        named = {"format": FORMAT, "rows": self.layout, "model": self.model, "kind": text.kind, "text": text.text}
-        return bytes.fromhex(digest_json(named))
-
-    def known(self) -> RowStore:
-        """Every text's rows, by key, on disk; the folders are read at the first call."""
-        if self._found is None:
-            self._found = RowStore(_TYPES[self.layout])
-            for path in (path for folder in self._folders for path in sorted(folder.glob("*.npz"))):
-                self._take(path)
-        return self._found
-
-    def add(self, keys: Sequence[bytes], rows: Sequence[Rows]) -> None:
-        """Remember the rows of texts and write them, as one file that is there whole or not at all."""
-        self.known().add(keys, rows)
-        if self._write is not None:
-            name = f"{_slug(self.model)}-{self.layout}-{digest_bytes(b''.join(keys))[:16]}.npz"
-            write_bytes(self._write / name, _archive(self.model, keys, rows))
-
-    def _take(self, path: Path) -> None:
-        content = _read(path)
-        if content is None:
-            log.warning("%s is damaged or no file of encodings; its texts are encoded again", path)
-        elif content.model == self.model and content.rows[0].dtype == _TYPES[self.layout]:
-            try:
-                self.known().add(content.keys, content.rows)
-            except ValueError:
-                log.warning("%s has vectors of another length; its texts are encoded again", path)
 
 
 class RowStore:
-    """Rows by key, in a file without a name for temporary files, memory-mapped: in memory is where each begins."""
+    """Rows by key, memory-mapped: in memory is where each begins."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
-        self._dtype = dtype
         self._spans: dict[bytes, tuple[int, int]] = {}
-        self._shape: tuple[int, ...] | None = None
-        self._file: Any = None
-        self._mapped: Rows | None = None
-        self._n = 0
+        self._rows = RowFile(dtype)
 
     def __contains__(self, key: object) -> bool:
         return key in self._spans
 
     def __getitem__(self, key: bytes) -> Rows:
         start, stop = self._spans[key]
-        return self._all()[start:stop]
+        return self._rows.all()[start:stop]
 
     def add(self, keys: Sequence[bytes], rows: Sequence[Rows]) -> None:
         """Append the rows of each key. Raises ValueError where a row is longer or shorter than those before."""
-        shapes = {row.shape[1:] for row in rows} | ({self._shape} if self._shape is not None else set())
-        if len(shapes) > 1:
-            raise ValueError(f"rows of different shapes: {sorted(shapes)}")
-        if not keys:
-            return
-        if self._file is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115
-        self._shape = shapes.pop()
-        with naming(tempfile.gettempdir()):
-            self._file.seek(0, io.SEEK_END)
-            for key, row in zip(keys, rows, strict=True):
-                self._file.write(np.ascontiguousarray(row, self._dtype).tobytes())
-                self._spans[key] = (self._n, self._n + len(row))
-                self._n += len(row)
-            self._file.flush()
-
-    def _all(self) -> Rows:
-        shape = (self._n, *(self._shape or ()))
-        if self._mapped is None or len(self._mapped) < self._n:
-            empty = not all(shape)
-            self._mapped = (
-                np.zeros(shape, self._dtype) if empty else np.memmap(self._file, self._dtype, "r", shape=shape)
-            )
-        return self._mapped
+        stop = len(self._rows)
+        self._rows.append(rows)
+        for key, row in zip(keys, rows, strict=True):
+            start, stop = stop, stop + len(row)
+            self._spans[key] = (start, stop)
 
 
-def _archive(model: str, keys: Sequence[bytes], rows: Sequence[Rows]) -> bytes:
-    packed = np.frombuffer(b"".join(keys), dtype=np.uint8).reshape(len(keys), _KEY_BYTES)
-    starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
-    stream = io.BytesIO()
-    np.savez(stream, model=np.array(model), keys=packed, starts=starts, rows=np.concatenate(list(rows)))
-    return stream.getvalue()
+class RowCache(TextCache[RowStore]):
+    """The rows of one model. A file has `rows` and `starts` (n + 1: where the rows of each key begin).
+
+    They are no embeddings files, and lie in a folder of their own.
+    """
+
+    def __init__(self, model: str, layout: Layout, write: Path | None, read: Sequence[Path] = ()) -> None:
+        super().__init__(model, write, read, RowStore(_TYPES[layout]), format=FORMAT, rows=layout)
+        self.layout = layout
+
+    def add(self, keys: Sequence[bytes], rows: Sequence[Rows]) -> None:
+        """Remember the rows of texts and write them, as one file that is there whole or not at all."""
+        self.known().add(keys, rows)
+        if self._write is not None:
+            starts, together = np.cumsum([0, *map(len, rows)], dtype=np.int64), np.concatenate(list(rows))
+            write_archive(self._write, self.model, keys, np.savez, f"-{self.layout}", starts=starts, rows=together)
+
+    def _take(self, path: Path) -> None:
+        model, keys, arrays = read_archive(path, "starts", "rows") or (self.model, [], [np.zeros(0), np.zeros(0)])
+        starts, rows = arrays
+        if not _well_formed(keys, starts, rows):
+            log.warning("%s is damaged or no file of encodings; its texts are encoded again", path)
+        elif model == self.model and rows.dtype == _TYPES[self.layout]:
+            try:
+                self._store.add(keys, [rows[start:stop] for start, stop in pairwise(starts)])
+            except ValueError:
+                log.warning("%s has vectors of another length; its texts are encoded again", path)
 
 
-def _read(path: Path) -> _Content | None:
-    """What is in a file, or None where it is not what `_archive` writes."""
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            model, keys, starts, rows = str(archive["model"]), archive["keys"], archive["starts"], archive["rows"]
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, TypeError, zlib.error):
-        return None
-    if not _well_formed(keys, starts, rows):
-        return None
-    return _Content(model, [key.tobytes() for key in keys], [rows[start:stop] for start, stop in pairwise(starts)])
-
-
-def _well_formed(keys: npt.NDArray[Any], starts: npt.NDArray[Any], rows: Rows) -> bool:
+def _well_formed(keys: Sequence[bytes], starts: npt.NDArray[Any], rows: Rows) -> bool:
     return (
-        keys.dtype == np.uint8
-        and keys.ndim == 2
-        and keys.shape[1] == _KEY_BYTES
-        and starts.dtype == np.int64
+        starts.dtype == np.int64
         and starts.shape == (len(keys) + 1,)
         and len(keys) > 0
         and starts[0] == 0
@@ -189,10 +111,6 @@ def usable(rows: Rows) -> bool:
     if rows.dtype == TERM:
         return bool(np.isfinite(rows["weight"]).all() and (rows["term"] >= 0).all())
     return bool(np.isfinite(rows).all())
-
-
-def _slug(model: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", plain(model))[:60].strip("-.") or "model"
 
 
 Encode = Callable[[RowEncoder, Sequence[Text]], list[Rows]]
@@ -242,7 +160,7 @@ class RowSource:
                     self._progress(done, len(missing))
 
     def _made(self, texts: Sequence[Text], n_missing: int) -> list[Rows]:
-        clean = [Text(text.kind, text.text.encode("utf-8", "replace").decode()) for text in texts]
+        clean = [Text(text.kind, writable(text.text)) for text in texts]
         made = self._encode(self._ready(n_missing), clean)
         if bad := next((text for text, rows in zip(clean, made, strict=True) if not usable(rows)), None):
             raise InputError(f"model '{plain(self._model)}' gives no usable numbers for '{plain(bad.text[:60])}'")
@@ -250,55 +168,117 @@ class RowSource:
 
     def _ready(self, n_missing: int) -> RowEncoder:
         if self._encoder is None:
-            try:
-                self._encoder = self._load(self._model)
-            except ModuleNotFoundError as error:
-                what = f"{self._what} needs sentence-transformers for {n_missing} texts not yet encoded"
-                raise MissingExtra(f"{what} ({error.name} is not installed), which", "local") from None
+            what = f"{self._what} needs sentence-transformers for {n_missing} texts not yet encoded"
+            self._encoder = load_or_say(self._load, self._model, what)
         return self._encoder
 
 
-# Khattab and Zaharia, ColBERT: Efficient and Effective Passage Search via Contextualized Late Interaction over BERT
-# (SIGIR 2020), equation 3: score(q, d) = sum over tokens i of q of the maximum over tokens j of d of E_qi · E_dj. The
-# vectors are those of sentence-transformers' MultiVectorEncoder, whose modules are the linear layer, the normalisation,
-# the markers of queries and passages, the tokens that are added to a query and those of a passage that are left out.
-
-DIGITS = 4
+DIGITS, SPARSE_DIGITS = 4, 5
 
 _QUERY_TOKENS, _PASSAGE_TOKENS = 2048, 8192  # that are compared at a time: 64 MB of products
 _MARGIN = 1e-4  # above the error of single precision, of a product of vectors of length 1
 
 
-def token_source(model: str, cache: RowCache, progress: Progress | None = None) -> RowSource:
-    """The vectors of texts' tokens by a model (hub name or folder); `cache` has the layout "tokens"."""
-    return RowSource(model, cache, load_multi_vector_encoder, _encode, "late-interaction", progress)
+class Encoded(Ranker):
+    """`texts`, whose ids stand beside them, encoded at the first search: what both kinds share."""
 
-
-class LateInteraction:
-    """MaxSim over `texts`, whose ids stand beside them; they are encoded at the first search.
-
-    Every passage that has a token is compared, exactly: candidates come from products in single precision, with room
-    for their error, and their scores from products in double. Scores are rounded to 4 decimals; equal ones are in the
-    order of ids. Vectors are kept in half precision, memory-mapped, and compared some thousands at a time.
-    """
+    layout: ClassVar[Layout]
 
     def __init__(self, ids: Sequence[str], texts: Collection[str], source: RowSource) -> None:
         self._ids, self._texts, self._source = ids, texts, source
-        self._passages: _Passages | None = None
         self._lock = threading.Lock()
+        self._ready = False
+
+    @classmethod
+    def source(cls, model: str, cache: RowCache, progress: Progress | None = None) -> RowSource:
+        """The rows of texts by a model (hub name or folder); `cache` has the class's layout."""
+        raise NotImplementedError
+
+    @classmethod
+    def over(cls, material: Material) -> Ranker:
+        """By the model `embedding`, one of sentence-transformers."""
+        model, folder = material.embedding, None if material.kept is None else material.kept / cls.layout
+        source = cls.source(model, RowCache(model_identity(model), cls.layout, folder), material.progress)
+        return cls(material.ids, material.texts, source)
+
+    @classmethod
+    def check(cls, embedding: str, named: str) -> None:
+        """Raises InputError where the model cannot be had."""
+        check_encoder(embedding, named)
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The at most `k` best passages for each query. Raises what `RowSource.rows` does."""
         if not queries or not len(self._ids):
             return [[] for _ in queries]
         with self._lock:
-            if self._passages is None:
-                rows = self._source.rows([Text("passage", text) for text in self._texts])
-                self._passages = _Passages(list(rows))
+            if not self._ready:
+                self._index(list(self._source.rows([Text("passage", text) for text in self._texts])))
+                self._ready = True
             asked = [np.array(row) for row in self._source.rows([Text("query", query) for query in queries])]
-        return [ranking for group in _groups(asked) for ranking in self._rankings(self._passages, group, k)]
+        return self._rankings(asked, k)
 
-    def _rankings(self, passages: _Passages, queries: Sequence[Rows], k: int) -> Iterator[Ranking]:
+    @abstractmethod
+    def _index(self, rows: list[Rows]) -> None:
+        """Take the passages' rows."""
+
+    @abstractmethod
+    def _rankings(self, queries: Sequence[Rows], k: int) -> list[Ranking]: ...
+
+
+class Sparse(Encoded):
+    """The dot product of weighted terms. Only passages whose score is above 0 are found: those that share a term with
+    the query. Scores are rounded to 5 decimals; equal ones are in the order of ids.
+    """
+
+    name, layout = "sparse", "terms"
+
+    @classmethod
+    def source(cls, model: str, cache: RowCache, progress: Progress | None = None) -> RowSource:
+        """The weighted terms."""
+        return RowSource(model, cache, load_sparse_encoder, _terms, cls.name, progress)
+
+    def _index(self, rows: list[Rows]) -> None:
+        """A scipy CSR matrix, a row a passage, in double precision."""
+        from scipy.sparse import csr_array
+
+        starts, together = np.cumsum([0, *map(len, rows)]), np.concatenate(rows)
+        shape = (len(rows), int(together["term"].max(initial=-1)) + 1)
+        self._matrix: Any = csr_array((together["weight"].astype(np.float64), together["term"], starts), shape=shape)
+
+    def _rankings(self, queries: Sequence[Rows], k: int) -> list[Ranking]:
+        return [self._ranking(row, k) for row in queries]
+
+    def _ranking(self, row: Rows, k: int) -> Ranking:
+        query = np.zeros(self._matrix.shape[1])
+        within = row[row["term"] < len(query)]
+        query[within["term"]] = within["weight"]
+        scores = self._matrix @ query
+        found = at_least_kth(scores, k, 10.0**-SPARSE_DIGITS)
+        found = found[scores[found] > 0]
+        return best_first(self._ids, scores[found], found, k, SPARSE_DIGITS)
+
+
+class LateInteraction(Encoded):
+    """MaxSim. Every passage that has a token is compared, exactly: candidates come from products in single precision,
+    with room for their error, and their scores from products in double. Scores are rounded to 4 decimals; equal ones
+    are in the order of ids. Vectors are kept in half precision, memory-mapped, and compared some thousands at a time.
+    """
+
+    name, layout = "late-interaction", "tokens"
+
+    @classmethod
+    def source(cls, model: str, cache: RowCache, progress: Progress | None = None) -> RowSource:
+        """The vectors of tokens."""
+        return RowSource(model, cache, load_multi_vector_encoder, _tokens, cls.name, progress)
+
+    def _index(self, rows: list[Rows]) -> None:
+        self._passages = _Passages(rows)
+
+    def _rankings(self, queries: Sequence[Rows], k: int) -> list[Ranking]:
+        return [ranking for group in _groups(queries) for ranking in self._of_group(group, k)]
+
+    def _of_group(self, queries: Sequence[Rows], k: int) -> Iterator[Ranking]:
+        passages = self._passages
         for query, rough in zip(queries, passages.rough(queries), strict=True):
             if not len(query) or not len(passages.numbers):
                 yield []
@@ -361,65 +341,17 @@ def _groups(queries: Sequence[Rows]) -> Iterator[list[Rows]]:
     yield group
 
 
-def _encode(encoder: RowEncoder, texts: Sequence[Text]) -> list[Rows]:
+def _encoded(encoder: RowEncoder, texts: Sequence[Text], **how: bool) -> Any:
     encode = encoder.encode_query if texts[0].kind == "query" else encoder.encode_document
-    found = encode([text.text for text in texts], batch_size=32, show_progress_bar=False, convert_to_numpy=True)
-    return [np.asarray(row, np.float16) for row in found]
+    return encode([text.text for text in texts], batch_size=32, show_progress_bar=False, **how)
 
 
-SPARSE_DIGITS = 5
+def _tokens(encoder: RowEncoder, texts: Sequence[Text]) -> list[Rows]:
+    return [np.asarray(row, np.float16) for row in _encoded(encoder, texts, convert_to_numpy=True)]
 
 
-def sparse_source(model: str, cache: RowCache, progress: Progress | None = None) -> RowSource:
-    """The weighted terms of texts by a model (hub name or folder); `cache` has the layout "terms"."""
-    return RowSource(model, cache, load_sparse_encoder, _sparse_encode, "sparse", progress)
-
-
-class Sparse:
-    """The dot product of weighted terms over `texts`, whose ids stand beside them; encoded at the first search.
-
-    Only passages whose score is above 0 are found: those that share a term with the query. Scores are rounded to 5
-    decimals; equal ones are in the order of ids.
-    """
-
-    def __init__(self, ids: Sequence[str], texts: Collection[str], source: RowSource) -> None:
-        self._ids, self._texts, self._source = ids, texts, source
-        self._matrix: Any = None
-        self._lock = threading.Lock()
-
-    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
-        """The at most `k` best passages for each query. Raises what `RowSource.rows` does."""
-        if not queries or not len(self._ids):
-            return [[] for _ in queries]
-        with self._lock:
-            if self._matrix is None:
-                self._matrix = _matrix(list(self._source.rows([Text("passage", text) for text in self._texts])))
-            rows = list(self._source.rows([Text("query", query) for query in queries]))
-        return [self._ranking(row, k) for row in rows]
-
-    def _ranking(self, row: Rows, k: int) -> Ranking:
-        query = np.zeros(self._matrix.shape[1])
-        within = row[row["term"] < len(query)]
-        query[within["term"]] = within["weight"]
-        scores = self._matrix @ query
-        found = at_least_kth(scores, k, 10.0**-SPARSE_DIGITS)
-        found = found[scores[found] > 0]
-        return best_first(self._ids, scores[found], found, k, SPARSE_DIGITS)
-
-
-def _matrix(rows: Sequence[Rows]) -> Any:
-    """A scipy CSR matrix, a row a passage, in double precision."""
-    from scipy.sparse import csr_array
-
-    starts = np.cumsum([0, *map(len, rows)])
-    together = np.concatenate(rows)
-    width = int(together["term"].max(initial=-1)) + 1
-    return csr_array((together["weight"].astype(np.float64), together["term"], starts), shape=(len(rows), width))
-
-
-def _sparse_encode(encoder: RowEncoder, texts: Sequence[Text]) -> list[Rows]:
-    encode = encoder.encode_query if texts[0].kind == "query" else encoder.encode_document
-    found = encode([text.text for text in texts], batch_size=32, show_progress_bar=False, save_to_cpu=True).coalesce()
+def _terms(encoder: RowEncoder, texts: Sequence[Text]) -> list[Rows]:
+    found = _encoded(encoder, texts, save_to_cpu=True).coalesce()
     numbers, terms = found.indices().numpy()
     rows = np.empty(len(terms), TERM)
     rows["term"], rows["weight"] = terms, found.values().float().numpy()

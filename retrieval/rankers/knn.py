@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from ragassay.arrays import Singles
 
 from .embedding import Embedder
 from .embedding_cache import Text, Vectors, on_disk
-from .ranker import Ranking, best_first
+from .ranker import Material, Ranker, Ranking, best_first
 
 DIGITS = 5
 
@@ -22,7 +21,7 @@ _ROWS, _FIRST_ROWS = 32_768, 4096  # passages that they are compared with at a t
 _MARGIN = 1e-3  # above the error of single precision and of rounding, in cosine
 
 
-class Knn:
+class Knn(Ranker):
     """Cosine over embeddings of `texts`, whose ids stand beside them; they are embedded at the first search.
 
     Candidates come from a product in single precision, with room for its error; their scores from one in double,
@@ -32,6 +31,14 @@ class Knn:
     Both kinds of vectors are memory-mapped, and compared some thousands at a time: what a search holds in memory does
     not grow with the number of passages.
     """
+
+    name = "knn"
+    embeds = True
+
+    @classmethod
+    def over(cls, material: Material) -> Ranker:
+        """By the embedder's model."""
+        return cls(material.ids, material.texts, material.embedder())
 
     def __init__(self, ids: Sequence[str], texts: Collection[str], embedder: Embedder) -> None:
         self._ids, self._texts, self._embedder = ids, texts, embedder
@@ -68,8 +75,9 @@ class Knn:
 
     def _ranking(self, query: Vectors, rows: npt.NDArray[np.intp], k: int) -> Ranking:
         assert self._places is not None
-        passages = self._embedder.take(self._places[rows]).astype(np.float64)
-        return best_first(self._ids, _cosine(query.astype(np.float64), passages), rows, k, DIGITS)
+        passages, asked = self._embedder.take(self._places[rows]).astype(np.float64), query.astype(np.float64)
+        lengths = np.sqrt((passages * passages).sum(axis=1) * (asked * asked).sum())
+        return best_first(self._ids, (passages @ asked) / lengths, rows, k, DIGITS)
 
 
 class _Both(Collection[Text]):
@@ -109,22 +117,16 @@ def candidates(queries: Singles, passages: Singles, k: int) -> list[npt.NDArray[
     rough = queries @ passages[:first].T
     floors = np.partition(rough, -min(k, rough.shape[1]), axis=1)[:, -min(k, rough.shape[1])]
     kept = [_Kept(k, floor) for floor in floors]
-    for start, stop in _blocks(first, len(passages)):
+    for start in (0, *range(first, len(passages), _ROWS)):
         if start:
-            rough = queries @ passages[start:stop].T
+            rough = queries @ passages[start : start + _ROWS].T
         above = np.flatnonzero(rough >= (np.array([row.floor for row in kept]) - np.float32(_MARGIN))[:, None])
         numbers, columns = np.divmod(above, rough.shape[1])
         ends = np.searchsorted(numbers, np.arange(len(kept) + 1))
         for number in np.flatnonzero(np.diff(ends)).tolist():
             hits = columns[ends[number] : ends[number + 1]]
             kept[number].add(hits + start, rough[number, hits])
-    return [row.rows() for row in kept]
-
-
-def _blocks(first: int, n: int) -> Iterator[tuple[int, int]]:
-    yield 0, min(first, n)
-    for start in range(first, n, _ROWS):
-        yield start, min(start + _ROWS, n)
+    return [row.rows for row in kept]
 
 
 class _Kept:
@@ -132,20 +134,12 @@ class _Kept:
 
     def __init__(self, k: int, floor: np.float32) -> None:
         self.floor, self._k = floor, k
-        self._rows: npt.NDArray[np.intp] = np.zeros(0, np.intp)
+        self.rows: npt.NDArray[np.intp] = np.zeros(0, np.intp)
         self._products: Singles = np.zeros(0, np.float32)
 
     def add(self, rows: npt.NDArray[np.intp], products: Singles) -> None:
-        self._rows, self._products = np.append(self._rows, rows), np.append(self._products, products)
-        if len(self._rows) > self._k:
+        self.rows, self._products = np.append(self.rows, rows), np.append(self._products, products)
+        if len(self.rows) > self._k:
             self.floor = max(self.floor, np.partition(self._products, -self._k)[-self._k])
             high = self._products >= self.floor - np.float32(_MARGIN)
-            self._rows, self._products = self._rows[high], self._products[high]
-
-    def rows(self) -> npt.NDArray[np.intp]:
-        return self._rows
-
-
-def _cosine(query: npt.NDArray[np.float64], passages: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    lengths = np.sqrt((passages * passages).sum(axis=1) * (query * query).sum())
-    return np.asarray((passages @ query) / lengths)
+            self.rows, self._products = self.rows[high], self._products[high]

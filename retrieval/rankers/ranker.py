@@ -1,13 +1,17 @@
-"""What every ranker shares: the seam, the text of a passage that is indexed, and the order of its results."""
+"""What every ranker shares: the seam, the kinds by name, what is indexed, the order of results, and failed queries."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +19,210 @@ from pydantic import ValidationError
 
 from ragassay.calls.served import Failed as Failed
 from ragassay.errors import InputError
+from ragassay.experiment.plugins import brought_by, names_of, plugin
 from ragassay.files import check_record, first_problem
 from ragassay.records import Passage
-from ragassay.text import plain
+from ragassay.text import did_you_mean, plain
+
+if TYPE_CHECKING:
+    from .embedding import Embedder
+
+OWN = "python"
+"""The kind of the user's own, which runs in a process of its own (`agents/python_agent.py:PythonRanker`)."""
+
+Ranking = list[tuple[str, float]]
+"""(passage id, score), best first; equal scores by id."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What rankers are made over: passages by `ids`, with their `texts` beside them, and settings.
+
+    texts: gone through anew each time, so that none has to be held. settings: those that are given; a kind finds its
+    own among them, with their defaults. language: of the corpus, for stop words and stems. embedding: a model's name;
+    embedder: its embeddings, for which it is loaded when a text needs it. kept: the folder for what models make of
+    texts, None where that is only remembered.
+    """
+
+    ids: Sequence[str]
+    texts: Collection[str]
+    settings: Mapping[str, Any]
+    language: str
+    embedding: str
+    embedder: Callable[[], Embedder]
+    kept: Path | None = None
+    progress: Callable[[int, int], None] | None = None
+    made: dict[str, Ranker] = field(default_factory=dict, repr=False)
+
+    def ranker(self, name: str) -> Ranker:
+        """The ranker of that kind over these passages, made once. Raises InputError where it cannot be."""
+        if name not in self.made:
+            kind = kind_of_ranker(name)
+            self.made[name] = kind.over(replace(self, settings={**kind.settings, **self.settings}))
+        return self.made[name]
+
+
+class Ranker(ABC):
+    """Ranks the passages it was built over.
+
+    A subclass with a `name` is a kind of retriever, asked for by that name: found in a module of this folder, or in
+    another package by the entry point group `ragassay.retrievers`. `settings` are those of its own, with their
+    defaults, and `embeds` says whether it searches by the vectors of an embedding model.
+    """
+
+    name: ClassVar[str] = ""
+    settings: ClassVar[Mapping[str, Any]] = {}
+    embeds: ClassVar[bool] = False
+
+    @classmethod
+    def over(cls, material: Material) -> Ranker:
+        """One of this kind over those passages. Raises InputError for settings that it cannot have."""
+        raise NotImplementedError(f"{cls.__name__} has no name, so nobody asks for it by one")
+
+    @classmethod  # noqa: B027  (most need nothing)
+    def check(cls, embedding: str, named: str) -> None:
+        """Raises InputError, beginning with who is `named`, where what it needs is not there. Nothing is loaded."""
+
+    @abstractmethod
+    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
+        """The `k` best passages for each query, or fewer where fewer were found."""
+
+
+def kind_of_ranker(name: str) -> type[Ranker]:
+    """The kind of that name, ours or another package's. Raises InputError where there is none."""
+    if (found := _ours().get(name) or plugin("retrievers", name, Ranker)) is not None:
+        return found
+    known = [*_ours(), *names_of("retrievers")]
+    remedy = f"{did_you_mean(name, known)}use one of {', '.join(known)}"
+    raise InputError(f"unknown retriever '{plain(name)}'", remedy=remedy)
+
+
+def check_kind(name: str, settings: Mapping[str, Any]) -> None:
+    """Raises InputError where no kind of a table [[retriever]] has this name, or it does not take these settings."""
+    if name != OWN:
+        _check_settings(kind_of_ranker(name), settings)
+    elif settings:
+        raise InputError(f'settings are not for kind = "{OWN}"', remedy="say them in its module")
+
+
+def _check_settings(kind: type[Ranker], given: Mapping[str, Any]) -> None:
+    for key, value in given.items():
+        if key not in kind.settings:
+            known = f"it takes {', '.join(kind.settings)}" if kind.settings else "it takes none of its own"
+            raise InputError(f"kind = \"{kind.name}\" has no setting '{plain(key)}'", remedy=known)
+        default = kind.settings[key]
+        fitting = (int, float) if isinstance(default, float) else type(default)
+        if not isinstance(value, fitting) or isinstance(value, bool) != isinstance(default, bool):
+            raise InputError(f"{plain(key)} is {plain(repr(value))}", remedy=f"give a value such as {default!r}")
+
+
+def embeds(name: str) -> bool:
+    """Whether a table of this kind searches by itself by the vectors of an embedding model."""
+    return name != OWN and kind_of_ranker(name).embeds
+
+
+def brought(kinds: Iterable[str]) -> dict[str, str]:
+    """The package and version that brings each of these kinds, without ours, for the manifests of stages."""
+    others = sorted(set(kinds) - _ours().keys() - {OWN})
+    return {name: package for name in others if (package := brought_by("retrievers", name))}
+
+
+@cache
+def _ours() -> Mapping[str, type[Ranker]]:
+    """Every class of this folder that has a name, by it."""
+    package = __name__.rpartition(".")[0]
+    modules = [
+        importlib.import_module(f"{package}.{one.name}") for one in pkgutil.iter_modules([Path(__file__).parent])
+    ]
+    classes = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
+    return {one.name: one for one in classes if issubclass(one, Ranker) and one.name and "name" in vars(one)}
+
+
+class QueriesFailed(Exception):
+    """Some queries have no ranking; `found` has for each query, in order, its ranking or why there is none.
+
+    A `Ranker` that can fail for single queries raises it: a caller that does not know of failures stops at the first,
+    and none takes a failure for a ranking of nothing.
+    """
+
+    def __init__(self, found: Sequence[Ranking | Failed]) -> None:
+        errors = [row.error for row in found if isinstance(row, Failed)]
+        super().__init__(f"{len(errors)} of {len(found)} queries have no ranking: {errors[0] if errors else ''}")
+        self.found = list(found)
+
+
+def search_each(ranker: Ranker, queries: Sequence[str], k: int) -> list[Ranking | Failed]:
+    """What `ranker.search` finds, with the queries that failed in their places. Other errors are raised on."""
+    try:
+        return list(ranker.search(queries, k))
+    except QueriesFailed as error:
+        return error.found
+
+
+def all_found(found: Sequence[Ranking | Failed]) -> list[Ranking]:
+    """The rankings. Raises QueriesFailed where a query has none."""
+    rankings = [row for row in found if not isinstance(row, Failed)]
+    if len(rankings) < len(found):
+        raise QueriesFailed(found)
+    return rankings
+
+
+def in_order(pairs: Iterable[tuple[str, float]]) -> Ranking:
+    """Passages with their scores as a ranking."""
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
+
+
+def indexed_text(passage: Passage) -> str:
+    """The text of a passage that is searched: its title, if it has one, and its text."""
+    return f"{passage.title} {passage.text}".strip()
+
+
+class IndexedTexts(Collection[str]):
+    """The text of each of `n` passages, made anew each time they are gone through, so that none has to be held."""
+
+    def __init__(self, passages: Iterable[Passage], n: int) -> None:
+        self._passages, self._n = passages, n
+
+    def __iter__(self) -> Iterator[str]:
+        return (indexed_text(passage) for passage in self._passages)
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __contains__(self, text: object) -> bool:
+        return any(text == other for other in self)
+
+
+_GROUP = 512
+
+
+def at_least_kth(scores: npt.NDArray[Any], k: int, margin: float) -> npt.NDArray[np.intp]:
+    """The positions, ascending, of every score that is at least the `k`-th best less `margin`; all where k is enough.
+
+    The k-th best of the largest scores of groups is at most the k-th best of all, so that only what reaches it has to
+    be sorted: over a million scores this takes a tenth of the time of a partition of them.
+    """
+    if k >= len(scores):
+        return np.arange(len(scores))
+    whole = len(scores) - len(scores) % _GROUP
+    largest = scores[:whole].reshape(-1, _GROUP).max(axis=1)
+    if k > len(largest):
+        return np.flatnonzero(scores >= np.partition(scores, -k)[-k] - margin)
+    reached = np.flatnonzero(scores >= np.partition(largest, -k)[-k] - margin)
+    kth = np.partition(scores[reached], -k)[-k]
+    return np.asarray(reached[scores[reached] >= kth - margin], np.intp)
+
+
+def best_first(
+    ids: Sequence[str], scores: npt.NDArray[Any], candidates: npt.NDArray[np.intp], k: int, digits: int
+) -> Ranking:
+    """The `k` best of `candidates` (positions in `ids`, with `scores` beside them), rounded to `digits`, ties by id."""
+    rounded = np.round(scores, digits)
+    if len(candidates) > k:
+        kept = rounded >= np.partition(rounded, -k)[-k]
+        candidates, rounded = candidates[kept], rounded[kept]
+    pairs = [(ids[i], score) for i, score in zip(candidates.tolist(), rounded.tolist(), strict=True)]
+    return in_order(pairs)[:k]
 
 
 class CorpusFile:
@@ -89,97 +294,3 @@ def _check_id(identifier: str, seen: set[str], file: Path | None) -> None:
         raise InputError(f"the id '{plain(identifier)}' holds white space, which a TREC run cannot", file=file)
     if len(identifier.encode("utf-8", "surrogatepass")) > 512:
         raise InputError(f"the id '{plain(identifier[:40])}…' is longer than 512 bytes", file=file)
-
-
-Ranking = list[tuple[str, float]]
-"""(passage id, score), best first; equal scores by id."""
-
-
-class Ranker(Protocol):
-    """Ranks the passages it was built over."""
-
-    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
-        """The `k` best passages for each query, or fewer where fewer were found."""
-        ...
-
-
-def indexed_text(passage: Passage) -> str:
-    """The text of a passage that is searched: its title, if it has one, and its text."""
-    return f"{passage.title} {passage.text}".strip()
-
-
-class IndexedTexts(Collection[str]):
-    """The text of each of `n` passages, made anew each time they are gone through, so that none has to be held."""
-
-    def __init__(self, passages: Iterable[Passage], n: int) -> None:
-        self._passages, self._n = passages, n
-
-    def __iter__(self) -> Iterator[str]:
-        return (indexed_text(passage) for passage in self._passages)
-
-    def __len__(self) -> int:
-        return self._n
-
-    def __contains__(self, text: object) -> bool:
-        return any(text == other for other in self)
-
-
-_GROUP = 512
-
-
-def at_least_kth(scores: npt.NDArray[Any], k: int, margin: float) -> npt.NDArray[np.intp]:
-    """The positions, ascending, of every score that is at least the `k`-th best less `margin`; all where k is enough.
-
-    The k-th best of the largest scores of groups is at most the k-th best of all, so that only what reaches it has to
-    be sorted: over a million scores this takes a tenth of the time of a partition of them.
-    """
-    if k >= len(scores):
-        return np.arange(len(scores))
-    whole = len(scores) - len(scores) % _GROUP
-    largest = scores[:whole].reshape(-1, _GROUP).max(axis=1)
-    if k > len(largest):
-        return np.flatnonzero(scores >= np.partition(scores, -k)[-k] - margin)
-    reached = np.flatnonzero(scores >= np.partition(largest, -k)[-k] - margin)
-    kth = np.partition(scores[reached], -k)[-k]
-    return np.asarray(reached[scores[reached] >= kth - margin], np.intp)
-
-
-def best_first(
-    ids: Sequence[str], scores: npt.NDArray[Any], candidates: npt.NDArray[np.intp], k: int, digits: int
-) -> Ranking:
-    """The `k` best of `candidates` (positions in `ids`, with `scores` beside them), rounded to `digits`, ties by id."""
-    rounded = np.round(scores, digits)
-    if len(candidates) > k:
-        kept = rounded >= np.partition(rounded, -k)[-k]
-        candidates, rounded = candidates[kept], rounded[kept]
-    pairs = [(ids[i], score) for i, score in zip(candidates.tolist(), rounded.tolist(), strict=True)]
-    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:k]
-
-
-# A `Ranker` that can fail for single queries raises `QueriesFailed`, which carries what was found for the others. So a
-# caller that does not know of failures stops at the first, and none takes a failure for a ranking of nothing.
-
-
-class QueriesFailed(Exception):
-    """Some queries have no ranking; `found` has for each query, in order, its ranking or why there is none."""
-
-    def __init__(self, found: Sequence[Ranking | Failed]) -> None:
-        errors = [row.error for row in found if isinstance(row, Failed)]
-        super().__init__(f"{len(errors)} of {len(found)} queries have no ranking: {errors[0] if errors else ''}")
-        self.found = list(found)
-
-
-def search_each(ranker: Ranker, queries: Sequence[str], k: int) -> list[Ranking | Failed]:
-    """What `ranker.search` finds, with the queries that failed in their places. Other errors are raised on."""
-    try:
-        return list(ranker.search(queries, k))
-    except QueriesFailed as error:
-        return error.found
-
-
-def all_found(found: Sequence[Ranking | Failed]) -> list[Ranking]:
-    """The rankings. Raises QueriesFailed where a query has none."""
-    rankings = [row for row in found if not isinstance(row, Failed)]
-    if len(rankings) < len(found):
-        raise QueriesFailed(found)
-    return rankings

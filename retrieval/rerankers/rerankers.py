@@ -1,13 +1,9 @@
-"""Reranking by a server's `/rerank`: each reply kept by what was asked, in the plan, the usage and the cost limit."""
+"""What scores the passages of a ranking anew: the user's own, a cross-encoder, a chat model or a server's `/rerank`."""
 
 from __future__ import annotations
 
-import io
 import logging
-import re
 import time
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
@@ -20,15 +16,16 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.served import Failed as Failed
 from ragassay.calls.served import ServerCall
 from ragassay.experiment.own_code import load_own_object, said
-from ragassay.files import digest_bytes, digest_json, write_bytes
+from ragassay.files import digest_json
 from ragassay.models.encoders import PairScorer, load_pair_scorer
 from ragassay.models.requests import Batch, Reply, Request
 from ragassay.models.servers import RerankServer, scores_of, searches_of
 from ragassay.prompts import Prompt, count_tokens
 from ragassay.records import Passage
-from ragassay.text import plain
+from ragassay.text import plain, writable
 
-from ..rankers.ranker import Ranking, indexed_text
+from ..rankers.embedding_cache import read_archive, write_archive
+from ..rankers.ranker import Ranking, in_order, indexed_text
 
 Asked = Sequence[tuple[str, Sequence[Passage]]]
 """(query, the passages that were found for it, best first)."""
@@ -51,15 +48,14 @@ class Reranker(Protocol):
 def reranked(passages: Sequence[Passage], scores: Scores) -> Ranking:
     """(passage id, score) of those that were not left out, best first; equal scores by id."""
     scored = zip(passages, scores, strict=True)
-    kept = [(passage.id, score) for passage, score in scored if score is not None]
-    return sorted(kept, key=lambda one: (-one[1], one[0]))
+    return in_order((passage.id, score) for passage, score in scored if score is not None)
 
 
 _AT = "ragassay_passage"
 
 
 class CompressorReranker:
-    """The object `python:module:name`: the order in which it gives documents back is the ranking.
+    """A LangChain `BaseDocumentCompressor` of the user's own, `python:module:name`, which orders the documents it gets.
 
     The score of a passage is how many places it stands above the end; one that does not come back is left out. It runs
     in this process: what it asks and pays is in no plan and no limit, and is kept nowhere.
@@ -96,10 +92,6 @@ class CompressorReranker:
         return load_own_object(self._name, self._folder, "compress_documents")
 
 
-# A file is a NumPy archive without pickles: `keys` (n × 32 bytes: the SHA-256 of model, query and text), `scores` (n,
-# float32) and `model` (a name, for people). Each chunk is a file of its own, moved into place, so a killed run keeps
-# what it had.
-
 FORMAT = 1
 """Part of every key; to be raised when the way pairs are scored changes."""
 
@@ -107,7 +99,7 @@ log = logging.getLogger(__name__)
 
 
 class ScoreCache:
-    """The scores of one model (`model`: its identity) in a folder, which need not exist.
+    """The scores of one model (`model`: its identity) in a folder, which need not exist: archives with `scores` (n,).
 
     A file that is damaged is warned of and left out, so that its pairs are scored again.
     """
@@ -120,39 +112,23 @@ class ScoreCache:
         """What the score of a pair is kept under: 32 bytes."""
         return bytes.fromhex(digest_json({"format": FORMAT, "model": self._model, "query": query, "text": text}))
 
-    def known(self) -> Mapping[bytes, float]:
+    def known(self) -> dict[bytes, float]:
         """Every score by key; the folder is read at the first call."""
         if self._found is None:
             self._found = {}
             for path in sorted(self._folder.glob("*.npz")):
-                self._found.update(self._read(path))
+                model, keys, (scores,) = read_archive(path, "scores") or (self._model, [], [np.zeros(1)])
+                if scores.shape != (len(keys),) or not np.isfinite(scores).all():
+                    log.warning("%s is damaged or not a file of scores; its pairs are scored again", path)
+                elif model == self._model:
+                    self._found.update(zip(keys, map(float, scores), strict=True))
         return self._found
 
     def add(self, scores: Mapping[bytes, float]) -> None:
         """Remember scores and write them, as one file that is there whole or not at all."""
-        packed = np.frombuffer(b"".join(scores), np.uint8).reshape(len(scores), 32)
-        values, stream = np.fromiter(scores.values(), np.float32, len(scores)), io.BytesIO()
-        np.savez_compressed(stream, model=np.array(self._model), keys=packed, scores=values)
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", plain(self._model))[:60].strip("-.") or "model"
-        write_bytes(self._folder / f"{name}-{digest_bytes(b''.join(scores))[:16]}.npz", stream.getvalue())
-        self.known()
-        assert self._found is not None
-        self._found.update(zip(scores, values.tolist(), strict=True))
-
-    def _read(self, path: Path) -> dict[bytes, float]:
-        """The scores of a file, none where they are another model's or it is damaged."""
-        try:
-            with np.load(path, allow_pickle=False) as archive:
-                model, keys, scores = str(archive["model"]), archive["keys"], archive["scores"]
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, TypeError, zlib.error):
-            model, keys, scores = self._model, np.zeros(0), np.zeros(1)
-        if model != self._model:
-            return {}
-        shaped = keys.dtype == np.uint8 and keys.ndim == 2 and keys.shape[1] == 32 and scores.shape == (len(keys),)
-        if not shaped or not np.isfinite(scores).all():
-            log.warning("%s is damaged or not a file of scores; its pairs are scored again", path)
-            return {}
-        return {row.tobytes(): float(score) for row, score in zip(keys, scores, strict=True)}
+        values = np.fromiter(scores.values(), np.float32, len(scores))
+        write_archive(self._folder, self._model, list(scores), scores=values)
+        self.known().update(zip(scores, values.tolist(), strict=True))
 
 
 CHUNK = 512
@@ -163,7 +139,10 @@ Progress = Callable[[int, int], None]
 
 
 class CrossEncoderReranker:
-    """The logits of a cross-encoder, from the cache or made; the model is loaded once, when a pair needs it."""
+    """The logits of a cross-encoder, which reads query and passage together (Nogueira and Cho 2019, arXiv:1901.04085).
+
+    They are from the cache or made; the model is loaded once, when a pair needs it.
+    """
 
     def __init__(
         self,
@@ -215,15 +194,9 @@ class CrossEncoderReranker:
 
 
 def _text(pair: tuple[str, str]) -> tuple[str, str]:
-    """Without lone surrogates, which are not text."""
-    query, text = (part.encode("utf-8", "replace").decode() for part in pair)
+    query, text = map(writable, pair)
     return query, text
 
-
-# Windows of 20 passages are ordered from the last of the ranking to its first, each ten further up, so that what is put
-# first in one is seen in the next. What differs from the paper: one prompt (ours) in place of a conversation that has
-# the model acknowledge each passage; passages whole and fenced, not cut after 300 words; and a schema, so that an order
-# that misses a passage or names one twice is asked for again and then fails its query, where the paper mends it.
 
 LABEL = "rerank"
 PROMPT = Path(__file__).with_name("prompts") / "rerank.md"
@@ -260,7 +233,14 @@ def order_schema(n: int) -> type[BaseModel]:
 
 
 class ListwiseReranker:
-    """Orders of `model`, any that chats; the score of a passage is how many stand behind it."""
+    """Orders of `model`, any that chats; the score of a passage is how many stand behind it.
+
+    Windows of 20 passages are ordered from the last of the ranking to its first, each ten further up, so that what is
+    put first in one is seen in the next (RankGPT; Sun et al. 2023, arXiv:2304.09542). What differs from the
+    paper: one prompt (ours) in place of a conversation that has the model acknowledge each passage; passages whole and
+    fenced, not cut after 300 words; and a schema, so that an order that misses a passage or names one twice is asked
+    for again and then fails its query, where the paper mends it.
+    """
 
     def __init__(self, model: str, caller: Caller, prompt: Path = PROMPT) -> None:
         self._model, self._caller, self._prompt = model, caller, Prompt.load(prompt)
@@ -300,14 +280,12 @@ def _scores(order: Sequence[int]) -> Scores:
     return [float(len(order) - places[at]) for at in range(len(order))]
 
 
-SERVER_LABEL = "rerank"
-
 _KEY_VERSION = 1
 """Part of every key: raising it throws away every reply that was paid for."""
 
 
 class ServerReranker:
-    """The scores of `rerank:NAME`, as its server gives them.
+    """The scores of `rerank:NAME`, as its server gives them, in the plan, the usage and the cost limit.
 
     A reply is kept for a query with all its passages: a server may score them by each other (Jina's third reranker).
     """
@@ -318,7 +296,7 @@ class ServerReranker:
 
     def rerank(self, asked: Asked) -> list[Scores | Failed]:
         """As `Reranker`. A reply with too few scores, two for a passage or none that is a number fails its query."""
-        texts = [(_clean(query), tuple(_clean(indexed_text(p)) for p in passages)) for query, passages in asked]
+        texts = [(writable(query), tuple(writable(indexed_text(p)) for p in passages)) for query, passages in asked]
         keys = [self._key(query, found) for query, found in texts]
         owed = {key: one for key, one in zip(keys, texts, strict=True) if one[1] and self._caller.kept(key) is None}
         failed: dict[str, Failed] = {}
@@ -345,15 +323,10 @@ class ServerReranker:
         tokens = len(texts) * count_tokens(query) + sum(map(count_tokens, texts))
         ask = partial(self._server.ask, query, texts)
         return ServerCall(
-            SERVER_LABEL, self._server.model, len(texts), tokens, ask, read, keep, partial(searches_of, n=len(texts))
+            LABEL, self._server.model, len(texts), tokens, ask, read, keep, partial(searches_of, n=len(texts))
         )
 
 
 def _body(scores: list[float]) -> dict[str, Any]:
     """What is kept of a reply, in Cohere's layout."""
     return {"object": "rerank", "results": [{"index": at, "relevance_score": score} for at, score in enumerate(scores)]}
-
-
-def _clean(text: str) -> str:
-    """Without lone surrogates, which no request can hold."""
-    return text.encode("utf-8", "replace").decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ragassay.experiment.variant_settings import OURS
 from ragassay.experiment.variants import Variant
@@ -12,7 +13,7 @@ from ragassay.experiment.workspace import Workspace
 from ragassay.records import Passage
 
 from ..agents.python_agent import PythonRanker
-from ..opensearch.engine import Engine, Homes, ServerVariants
+from ..engines import server_variants
 from ..rankers.bm25 import (
     K1,
     PASSAGES,
@@ -28,11 +29,10 @@ from ..rankers.bm25 import (
     TermRanker,
 )
 from ..rankers.combined import Searched, SmallToBig, sections_of
-from ..rankers.embedding import Embedder, Progress, model_identity
+from ..rankers.embedding import Embedder, Progress
 from ..rankers.embedding_cache import Text
-from ..rankers.encoded import LateInteraction, Layout, RowCache, Sparse, sparse_source, token_source
 from ..rankers.knn import Knn
-from ..rankers.ranker import IndexedTexts, Ranker
+from ..rankers.ranker import IndexedTexts, Material, Ranker
 
 Key = tuple[object, ...]
 
@@ -78,7 +78,7 @@ class Bases:
         self._feedback: dict[Key, FeedbackTerms] = {}
         self._made: dict[Key, Base] = {}
         self._open: list[PythonRanker] = []
-        self._server = self._servers() if workspace.experiment.retrieval.engine == "opensearch" else None
+        self._server = server_variants(workspace, self.passages, embedder, self.returns_sections)
 
     def passages(self, chunking: str) -> list[Passage]:
         """Those of a chunking, in the order of the file."""
@@ -117,15 +117,15 @@ class Bases:
         if settings.kind == "knn" and self._server is not None:
             indexed = self._server.index_of(variant)
             return self._server.knn(variant), indexed.made_s, indexed.n_bytes
+        model = settings.embedding or self._workspace.experiment.retrieval.embedding
         if settings.kind == "knn":
-            return self._knn(ids, texts, settings.embedding or self._workspace.experiment.retrieval.embedding)
+            return self._knn(ids, texts, model)
         if settings.kind == "python":
             return self._python(variant, ids), None, None
-        model = str(settings.embedding)
-        if settings.kind == "sparse":
-            return Sparse(ids, texts, sparse_source(model, self._rows(model, "terms"), self._progress)), None, None
-        source = token_source(model, self._rows(model, "tokens"), self._progress)
-        return LateInteraction(ids, texts, source), None, None
+        said, language = dict(settings.settings), self._workspace.experiment.corpus.language
+        kept, embedder = self._workspace.embeddings, partial(self._embedder, model)
+        material = Material(ids, texts, said, language, model, embedder, kept, self._progress)
+        return material.ranker(settings.kind), None, None
 
     def _python(self, variant: Variant, ids: Sequence[str]) -> PythonRanker:
         at_once, name = self._workspace.experiment.run.max_concurrency, str(variant.settings.callable)
@@ -137,18 +137,6 @@ class Bases:
         """End the processes of the user's own retrievers."""
         while self._open:
             self._open.pop().close()
-
-    def _rows(self, model: str, layout: Layout) -> RowCache:
-        return RowCache(model_identity(model), layout, self._workspace.embeddings / layout)
-
-    def _servers(self) -> ServerVariants:
-        """What the server searches in place of memory: every bm25 and knn."""
-        workspace, experiment = self._workspace, self._workspace.experiment
-        settings, retrieval = experiment.opensearch, experiment.retrieval
-        homes = Homes(experiment.variants.all, settings, retrieval.embedding, self.returns_sections)
-        engine = Engine(retrieval.url, settings, workspace.corpus.name, workspace.opensearch_rejected)
-        language, rrf_k = experiment.corpus.language, retrieval.rrf_k
-        return ServerVariants(homes, engine, self.passages, self._embedder, language=language, rrf_k=rrf_k)
 
     def _index(self, variant: Variant) -> str | None:
         if self._server is None or variant.settings.kind not in ("bm25", "knn"):
@@ -179,7 +167,7 @@ class Bases:
         settings, (analyzed, analyzing_s) = variant.settings, self._terms(variant.chunking, analyzer)
         started = time.perf_counter()
         k1, b = K1 if settings.k1 is None else settings.k1, B if settings.b is None else settings.b
-        bm25 = Bm25.over(analyzed, k1=k1, b=b)
+        bm25 = Bm25.of_analyzed(analyzed, k1=k1, b=b)
         index_s = analyzing_s + time.perf_counter() - started
         return bm25, index_s, analyzed.counted.passages.nbytes * 3 + analyzed.counted.starts.nbytes
 
@@ -209,5 +197,5 @@ def _key(variant: Variant) -> Key:
     settings = variant.settings
     rm3 = (settings.rm3_passages, settings.rm3_terms, settings.rm3_weight) if settings.rewrite == "rm3" else None
     weighing = (settings.k1, settings.b, settings.analyzer, rm3)
-    model = settings.embedding if settings.kind in ("knn", "sparse", "late-interaction") else None
-    return (settings.kind, variant.chunking, model, settings.callable, *weighing)
+    model = None if settings.kind in ("bm25", "python") else settings.embedding
+    return (settings.kind, variant.chunking, model, settings.callable, settings.settings, *weighing)

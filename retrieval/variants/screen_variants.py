@@ -15,7 +15,6 @@ from ragassay.experiment.variant_settings import SECTIONS, RetrieverSettings
 from ragassay.experiment.variants import Variant
 from ragassay.experiment.workspace import StageOutcome, VariantRun, Workspace, count_by_chunking, limits_of, settings_of
 from ragassay.files import read_records, write_records, write_run
-from ragassay.models.encoders import check_encoder
 from ragassay.prompts import passage_tokens
 from ragassay.records import Passage, Query
 from ragassay.text import plain
@@ -24,6 +23,7 @@ from ..agents.own_agents import source_problem
 from ..agents.python_agent import PythonRanker
 from ..dependencies import search_key
 from ..rank_queries import read_queries
+from ..rankers.ranker import OWN, embeds, kind_of_ranker
 from ..rerankers.opening import check_reranker
 from ..retrievers import check_embedding
 from .bases import Base
@@ -41,12 +41,12 @@ def variant_checks(workspace: Workspace, *, run_code: bool) -> Collection[Callab
         named, model = f"retriever '{one.name}'", one.embedding or default
         if one.rerank:
             checks["rerank", one.rerank] = partial(check_reranker, one.rerank, workspace)
-        if one.kind in ("sparse", "late-interaction"):
-            checks["encoder", model] = partial(check_encoder, model, named)
-        if one.kind == "knn" or one.mmr is not None:
-            checks["embedding", model] = partial(check_embedding, model, workspace, named)
-        if one.kind == "python":
+        if one.kind == OWN:
             checks["own", str(one.callable)] = partial(_check_own, one, workspace, run_code)
+        else:
+            checks[one.kind, model] = partial(kind_of_ranker(one.kind).check, model, named)
+        if embeds(one.kind) or one.mmr is not None:
+            checks["embedding", model] = partial(check_embedding, model, workspace, named)
     return checks.values()
 
 

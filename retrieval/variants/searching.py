@@ -21,7 +21,7 @@ from ..rank_queries import read_queries
 from ..rankers.combined import Hybrid, rrf
 from ..rankers.embedding import Embedder, Progress
 from ..rankers.embedding_cache import Text
-from ..rankers.ranker import Failed, Ranker, Ranking, all_found, indexed_text, search_each
+from ..rankers.ranker import Failed, Ranker, Ranking, all_found, embeds, indexed_text, search_each
 from ..rerankers.opening import above, mmr, open_reranker
 from ..rerankers.rerankers import CrossEncoderReranker, Reranker, reranked
 from ..retrievers import check_embedding, open_embedder
@@ -43,7 +43,7 @@ class Searching:
     seconds: Seconds
 
 
-class Pipeline:
+class Pipeline(Ranker):
     """A variant as a ranker over query texts: what is found by `first`, then what `settings` say.
 
     rewritten: what is searched in place of a query, None where that is the query. Rankings of several texts are fused
@@ -200,8 +200,9 @@ class VariantRankers:
         default = self._workspace.experiment.retrieval.embedding
         wanted: dict[str, dict[str, None]] = {}
         for variant in self._workspace.experiment.variants.all:
-            if variant.settings.kind == "knn" or variant.settings.mmr is not None:
-                searched = [variant.chunking] if variant.settings.kind == "knn" else []
+            by_vectors = embeds(variant.settings.kind)
+            if by_vectors or variant.settings.mmr is not None:
+                searched = [variant.chunking] if by_vectors else []
                 wanted.setdefault(variant.settings.embedding or default, {}).update(dict.fromkeys(searched))
         for model, chunkings in wanted.items():
             texts = [Text("query", query.text) for query in queries]

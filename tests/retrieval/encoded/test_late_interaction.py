@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support import tiny_models
 
 from ragassay.retrieval.rankers import encoded as late_interaction
-from ragassay.retrieval.rankers.encoded import LateInteraction, RowCache, token_source
+from ragassay.retrieval.rankers.encoded import LateInteraction, RowCache
 
 TEXTS = [
     "the header util delay h declares delay ms .",
@@ -34,7 +34,7 @@ def test_scores_are_the_librarys_own(model: str) -> None:
 
     encoder = MultiVectorEncoder(model, device="cpu")
     scores = encoder.similarity(encoder.encode_query(QUERIES), encoder.encode_document(TEXTS)).numpy()
-    ranker = LateInteraction(IDS, TEXTS, token_source(model, RowCache("tiny", "tokens", None)))
+    ranker = LateInteraction(IDS, TEXTS, LateInteraction.source(model, RowCache("tiny", "tokens", None)))
     for ranking, row in zip(ranker.search(QUERIES, 10), scores, strict=True):
         assert dict(ranking) == pytest.approx(dict(zip(IDS, row.tolist(), strict=True)), abs=0.01)  # half precision
     assert [row[:2] for row in ranker.search(QUERIES, 10)] == ranker.search(QUERIES, 2)
@@ -42,10 +42,11 @@ def test_scores_are_the_librarys_own(model: str) -> None:
 
 def test_no_text_is_encoded_twice(model: str, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
-    source = token_source(model, RowCache("tiny", "tokens", tmp_path), lambda done, of: told.append((done, of)))
+    cache = RowCache("tiny", "tokens", tmp_path)
+    source = LateInteraction.source(model, cache, lambda done, of: told.append((done, of)))
     first = LateInteraction(IDS, TEXTS, source).search(QUERIES, 5)
     assert told == [(5, 5), (3, 3)]
-    again = LateInteraction(IDS, TEXTS, token_source("no/such", RowCache("tiny", "tokens", None, [tmp_path])))
+    again = LateInteraction(IDS, TEXTS, LateInteraction.source("no/such", RowCache("tiny", "tokens", None, [tmp_path])))
     assert again.search(QUERIES, 5) == first
 
 
@@ -79,7 +80,7 @@ def test_it_is_the_formula_whatever_is_compared_at_a_time(passages, queries, k, 
         patch.setattr(late_interaction, "load_multi_vector_encoder", lambda model: Vectors())
         patch.setattr(late_interaction, "_QUERY_TOKENS", query_tokens)
         patch.setattr(late_interaction, "_PASSAGE_TOKENS", passage_tokens)
-        ranker = LateInteraction(ids, passages, token_source("any", RowCache("any", "tokens", None)))
+        ranker = LateInteraction(ids, passages, LateInteraction.source("any", RowCache("any", "tokens", None)))
         found = ranker.search(queries, k)
     for query, ranking in zip(queries, found, strict=True):
         every = [(i, round(score(query, p), 4)) for i, p in zip(ids, passages, strict=True) if vectors(p) and query]

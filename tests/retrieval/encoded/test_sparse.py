@@ -10,7 +10,7 @@ from support import tiny_models
 
 from ragassay.errors import InputError
 from ragassay.models import encoders as encoder_kinds
-from ragassay.retrieval.rankers.encoded import TERM, RowCache, Sparse, sparse_source
+from ragassay.retrieval.rankers.encoded import TERM, RowCache, Sparse
 
 TEXTS = [
     "the header util delay h declares delay ms",
@@ -46,7 +46,7 @@ def splade(model: str, texts: list[str]) -> np.ndarray:
 
 
 def test_scores_are_the_dot_products_of_splades_weights(model: str) -> None:
-    ranker = Sparse(IDS, TEXTS, sparse_source(model, RowCache("tiny", "terms", None)))
+    ranker = Sparse(IDS, TEXTS, Sparse.source(model, RowCache("tiny", "terms", None)))
     scores = splade(model, QUERIES) @ splade(model, TEXTS).T
     for ranking, row in zip(ranker.search(QUERIES, 10), scores, strict=True):
         assert dict(ranking) == pytest.approx({IDS[i]: s for i, s in enumerate(row) if s > 0}, abs=1e-4)
@@ -59,7 +59,7 @@ def test_a_saved_sparse_encoder_is_the_same(model: str, tmp_path: Path) -> None:
 
     SparseEncoder(model, device="cpu").save(str(tmp_path / "saved"))
     found = [
-        Sparse(IDS, TEXTS, sparse_source(m, RowCache("m", "terms", None))) for m in (model, str(tmp_path / "saved"))
+        Sparse(IDS, TEXTS, Sparse.source(m, RowCache("m", "terms", None))) for m in (model, str(tmp_path / "saved"))
     ]
     assert found[0].search(QUERIES, 5) == found[1].search(QUERIES, 5)
 
@@ -67,9 +67,9 @@ def test_a_saved_sparse_encoder_is_the_same(model: str, tmp_path: Path) -> None:
 def test_no_text_is_encoded_twice(model: str, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     cache = RowCache("tiny", "terms", tmp_path)
-    first = Sparse(IDS, TEXTS, sparse_source(model, cache, lambda done, of: told.append((done, of)))).search(QUERIES, 5)
+    first = Sparse(IDS, TEXTS, Sparse.source(model, cache, lambda done, of: told.append((done, of)))).search(QUERIES, 5)
     assert told == [(5, 5), (3, 3)]
-    again = Sparse(IDS, TEXTS, sparse_source("no/such-model", RowCache("tiny", "terms", None, [tmp_path])))
+    again = Sparse(IDS, TEXTS, Sparse.source("no/such-model", RowCache("tiny", "terms", None, [tmp_path])))
     assert again.search(QUERIES, 5) == first
 
 
@@ -88,7 +88,7 @@ class Weights:
 
 def given(monkeypatch, *texts: str) -> Sparse:
     monkeypatch.setattr("ragassay.retrieval.rankers.encoded.load_sparse_encoder", lambda model: Weights())
-    return Sparse([f"p{i}" for i in range(len(texts))], texts, sparse_source("any", RowCache("any", "terms", None)))
+    return Sparse([f"p{i}" for i in range(len(texts))], texts, Sparse.source("any", RowCache("any", "terms", None)))
 
 
 def test_only_what_shares_a_term_is_found_and_ties_are_by_id(monkeypatch) -> None:

@@ -68,7 +68,7 @@ def test_texts_analysed_once_are_ranked_as_by_an_index_of_their_own(engine, pass
         return ANALYZE(rows)
 
     analyzed = AnalyzedTexts(ids, texts, counting)
-    rankers = [(engine.over(analyzed, k1=k1, b=b), k1, b) for k1 in (0.4, 0.9, 2.0) for b in (0.0, 0.4)]
+    rankers = [(engine.of_analyzed(analyzed, k1=k1, b=b), k1, b) for k1 in (0.4, 0.9, 2.0) for b in (0.0, 0.4)]
     assert asked == [len(texts)]
     for ranker, k1, b in rankers:
         assert ranker.search(QUERIES, 40) == engine(ids, texts, ANALYZE, k1=k1, b=b).search(QUERIES, 40)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.retrieval.rankers import bm25 as bm25_index
-from ragassay.retrieval.rankers.bm25 import build_index, count_terms, weigh
+from ragassay.retrieval.rankers.bm25 import count_terms, weigh
 from ragassay.retrieval.rankers.ranker import at_least_kth
 
 
@@ -27,7 +27,7 @@ def test_it_is_what_bm25s_makes(rows: list[str], at_a_time: int, k1: float, b: f
     vocabulary: dict[str, int] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bm25_index, "_AT_A_TIME", at_a_time)
-        index = build_index(iter(rows), split, vocabulary, k1, b)
+        index = weigh(count_terms(iter(rows), split, vocabulary), k1, b)
     theirs = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64", backend="numpy")
     theirs.index(([[vocabulary[t] for t in row] for row in split(rows)], vocabulary), False, False)
     for name in ("data", "indices", "indptr"):
@@ -51,8 +51,8 @@ def test_texts_counted_once_serve_every_k1_and_b(
 
 
 def test_passages_without_terms_make_no_index() -> None:
-    assert build_index(iter(["", " "]), split, {}, 1.2, 0.75) is None
-    assert build_index(iter([]), split, {}, 1.2, 0.75) is None
+    assert weigh(count_terms(iter(["", " "]), split), 1.2, 0.75) is None
+    assert weigh(count_terms(iter([]), split), 1.2, 0.75) is None
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 3000), st.integers(1, 3000), st.sampled_from([0.0, 0.01, 0.3]))

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragassay.errors import InputError
-from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text, export_embeddings
+from ragassay.retrieval.rankers.embedding_cache import EmbeddingCache, Text
 
 
 def filled(folder: Path, model: str = "m", start: int = 0, n: int = 3) -> list[bytes]:
@@ -66,24 +65,3 @@ def test_a_damaged_file_is_warned_of_and_left_out(tmp_path: Path, damage: str, c
     with caplog.at_level(logging.WARNING):
         assert set(EmbeddingCache("m", tmp_path).known()) == set(good)
     assert "bad.npz is damaged" in caplog.text
-
-
-def test_an_export_joins_every_file_and_has_the_same_bytes_however_they_were_cut(tmp_path: Path) -> None:
-    for start in (0, 3, 6):
-        filled(tmp_path / "three", start=start)
-    filled(tmp_path / "one", n=9)
-    assert export_embeddings(tmp_path / "three", tmp_path / "a" / "embeddings.npz") == 9
-    assert export_embeddings(tmp_path / "one", tmp_path / "b" / "embeddings.npz") == 9
-    assert (tmp_path / "a" / "embeddings.npz").read_bytes() == (tmp_path / "b" / "embeddings.npz").read_bytes()
-    exported, source = (EmbeddingCache("m", None, read=[tmp_path / name]).known() for name in ("a", "three"))
-    assert {key: row.tolist() for key, row in exported.items()} == {key: row.tolist() for key, row in source.items()}
-
-
-def test_an_export_of_nothing_or_of_two_models_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no embeddings"):
-        export_embeddings(tmp_path, tmp_path / "out.npz")
-    filled(tmp_path, "one")
-    filled(tmp_path, "two")
-    with pytest.raises(InputError, match=r"several models \(one, two\)"):
-        export_embeddings(tmp_path, tmp_path / "out.npz")
-    assert not (tmp_path / "out.npz").exists()

@@ -43,7 +43,7 @@ def manual(passages) -> tuple[list[str], list[str], AnalyzedTexts]:
 @pytest.mark.parametrize(("n_passages", "n_terms", "weight"), [(10, 10, 0.5), (3, 5, 0.2), (1, 50, 0.8)])
 def test_the_expanded_query_is_anserinis(manual, n_passages: int, n_terms: int, weight: float) -> None:
     ids, texts, analyzed = manual
-    bm25 = Bm25.over(analyzed, k1=0.9, b=0.4)
+    bm25 = Bm25.of_analyzed(analyzed, k1=0.9, b=0.4)
     rm3 = Rm3(bm25, FeedbackTerms(analyzed), passages=n_passages, terms=n_terms, weight=weight)
     for query, expanded in zip(QUERIES, rm3.expanded(QUERIES), strict=True):
         first = [(ids.index(identifier), score) for identifier, score in bm25.search([query], n_passages)[0]]
@@ -54,7 +54,7 @@ def test_the_expanded_query_is_anserinis(manual, n_passages: int, n_terms: int, 
 
 def test_the_ranking_is_that_of_the_weighted_query(manual) -> None:
     _, _, analyzed = manual
-    bm25 = Bm25.over(analyzed)
+    bm25 = Bm25.of_analyzed(analyzed)
     rm3 = Rm3(bm25, FeedbackTerms(analyzed))
     assert rm3.search(QUERIES, 40) == bm25.search_weighted(rm3.expanded(QUERIES), 40)
     assert rm3.search(QUERIES, 40) != bm25.search(QUERIES, 40)
@@ -62,7 +62,7 @@ def test_the_ranking_is_that_of_the_weighted_query(manual) -> None:
 
 def test_with_all_weight_on_the_query_the_order_is_bm25s(manual) -> None:
     _, _, analyzed = manual
-    bm25 = Bm25.over(analyzed)
+    bm25 = Bm25.of_analyzed(analyzed)
     ranked = Rm3(bm25, FeedbackTerms(analyzed), weight=1.0).search(QUERIES[:1], 5)[0]
     n = len(ANALYZE(QUERIES[:1])[0])
     assert [i for i, _ in ranked] == [i for i, _ in bm25.search(QUERIES[:1], 5)[0]]
@@ -72,7 +72,7 @@ def test_with_all_weight_on_the_query_the_order_is_bm25s(manual) -> None:
 def test_a_related_passage_without_a_word_of_the_query_is_found() -> None:
     texts = ["cat sat mat", "cat purr whisker", "purr whisker fur", *(f"word{i} other{i}" for i in range(27))]
     analyzed = AnalyzedTexts([f"p{i:02}" for i in range(30)], texts, ANALYZE)
-    bm25 = Bm25.over(analyzed)
+    bm25 = Bm25.of_analyzed(analyzed)
     plain, expanded = bm25.search(["cat"], 5)[0], Rm3(bm25, FeedbackTerms(analyzed)).search(["cat"], 5)[0]
     assert {identifier for identifier, _ in plain} == {"p00", "p01"}
     assert expanded[2][0] == "p02"
@@ -80,6 +80,6 @@ def test_a_related_passage_without_a_word_of_the_query_is_found() -> None:
 
 def test_a_query_of_which_nothing_is_found_or_nothing_can_be_added_stays() -> None:
     analyzed = AnalyzedTexts(["a", "b"], ["cat mat", "cat dog"], ANALYZE)
-    rm3 = Rm3(Bm25.over(analyzed), FeedbackTerms(analyzed))
+    rm3 = Rm3(Bm25.of_analyzed(analyzed), FeedbackTerms(analyzed))
     assert rm3.expanded(["zebra", "cat dog", ""]) == [{"zebra": 1.0}, {"cat": 0.5, "dog": 0.5}, {}]
     assert rm3.search(["zebra", ""], 3) == [[], []]
