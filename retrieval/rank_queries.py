@@ -23,8 +23,9 @@ from ragassay.prompts import passage_tokens
 from ragassay.records import Passage, Query, Record, Usage
 from ragassay.text import plain
 
-from .agents.rag import Rewrite, add_usage, fuse, seconds
-from .dependencies import built_in_settings, search_key, timed_agents
+from .agents.rag import Rewrite, add_usage, seconds
+from .dependencies import built_in_settings, search_key, searched_by, timed_agents
+from .rankers.combined import rrf
 from .rankers.embedding import Embedder
 from .rankers.ranker import Ranking
 from .retrievers import PassageRetriever, build_retrievers, make_embedder
@@ -43,114 +44,6 @@ class AgentSearch(Record):
     usage: Usage | None = None
     latency_s: float | None = None
     error: str | None = None
-
-
-@dataclass(frozen=True)
-class VariantFound:
-    """What one variant handed over: query id to its ranking, and why a query has none.
-
-    search_s: seconds of searching for one query, over `n_timed` of them, without what rewriting took; None where it is
-    not known.
-    """
-
-    rankings: Mapping[str, Ranking]
-    errors: Mapping[str, str] = field(default_factory=dict)
-    search_s: float | None = None
-    n_timed: int = 1
-
-
-def searching_agents(experiment: Experiment) -> dict[str, str]:
-    """The agents of tables that have a retriever: name to the variant's."""
-    return {agent.name: agent.variant.name for agent in experiment.table_agents() if agent.variant}
-
-
-def search_agents(
-    workspace: Workspace, queries: Sequence[Query], found: Mapping[str, VariantFound]
-) -> dict[str, list[AgentSearch]]:
-    """Write `rankings/AGENT.trec` and `searches/AGENT.jsonl` of each agent of a table; its records.
-
-    found: by the variant's name. A query whose rewriting or searching failed is in no ranking of that agent. Raises
-    InputError where what was rewritten is not there.
-    """
-    agents, experiment = searching_agents(workspace.experiment), workspace.experiment
-    if not agents:
-        return {}
-    rewrites = read_rewrites(workspace, queries, rewritings_for(experiment, list(agents.values())))
-    rows: dict[str, list[AgentSearch]] = {}
-    for agent, variant in agents.items():
-        used = [rewrites[one] for one in rewritings_for(experiment, [variant])]
-        rows[agent] = [_record(query, [row[query.id] for row in used], found[variant]) for query in queries]
-        answered = [row.query_id for row in rows[agent] if row.error is None]
-        write_run(workspace.rankings(agent), {name: found[variant].rankings.get(name, []) for name in answered}, agent)
-        write_records(workspace.searches(agent), rows[agent])
-    return rows
-
-
-def _record(query: Query, rewrites: Sequence[Rewrite], found: VariantFound) -> AgentSearch:
-    """Of one query; what several rewritings took is added."""
-    usage, latency_s = (rewrites[0].usage, rewrites[0].latency_s) if rewrites else (None, None)
-    for more in rewrites[1:]:
-        usage, latency_s = add_usage(usage or Usage(), more.usage), seconds(latency_s, more.latency_s)
-    failed = next((f"rewriting the query failed: {row.error}" for row in rewrites if row.error is not None), None)
-    error = failed or found.errors.get(query.id)
-    queries = dict.fromkeys(text for row in rewrites for text in row.queries)
-    return AgentSearch(
-        query_id=query.id, queries=() if error else tuple(queries), usage=usage, latency_s=latency_s, error=error
-    )
-
-
-def search_times(
-    workspace: Workspace, found: Mapping[str, VariantFound], known: Mapping[str, SearchTime]
-) -> list[SearchTime]:
-    """How long searching took each agent, measured once: what is `known` of the same passages and settings stays."""
-    rows = list[SearchTime]()
-    for agent, variant in searching_agents(workspace.experiment).items():
-        key = search_key(workspace, variant)
-        if agent in known and known[agent].key == key:
-            rows.append(known[agent])
-        elif (search_s := found[variant].search_s) is not None:
-            rows.append(SearchTime(agent=agent, key=key, n=found[variant].n_timed, latency_s=round(search_s, 6)))
-    return rows
-
-
-def notices_of(searches: Mapping[str, Sequence[AgentSearch]]) -> list[str]:
-    """A sentence for each agent with queries that failed."""
-    notices = []
-    for agent, rows in searches.items():
-        failed = [row for row in rows if row.error is not None]
-        if failed:
-            first = f"{plain(failed[0].query_id)}: {plain(str(failed[0].error))}"
-            notices.append(f"{agent}: {len(failed)} of {len(rows)} queries have no ranking; the first, {first}")
-    return notices
-
-
-def read_screened(
-    workspace: Workspace, names: Sequence[str], passages: Mapping[str, Passage]
-) -> dict[str, VariantFound]:
-    """What these variants hand over. Raises InputError where one was not screened, or over other passages."""
-    runs = {run.variant: run for run in read_records(workspace.screening_runs, VariantRun)}
-    if missing := [name for name in names if name not in runs]:
-        problem = f"variant '{plain(missing[0])}' is not in it"
-        raise InputError(problem, file=workspace.screening_runs, remedy="run `ragassay screen` again")
-    return {name: _found(workspace, runs[name], passages) for name in names}
-
-
-def _found(workspace: Workspace, run: VariantRun, passages: Mapping[str, Passage]) -> VariantFound:
-    path = workspace.screening / f"{run.variant}.trec"
-
-    def cut(ranking: Ranking) -> Ranking:
-        ids = [identifier for identifier, _ in ranking]
-        if unknown := [identifier for identifier in ids if identifier not in passages]:
-            problem = f"passage '{plain(unknown[0])}' is not in {workspace.passages.name}"
-            raise InputError(problem, file=path, remedy="run `ragassay screen` again")
-        return ranking[: handed_over(ids, run.k, run.tokens, lambda one: passage_tokens(passages[one]))]
-
-    rankings = {query: cut(ranking) for query, ranking in read_run(path).items()}
-    return VariantFound(rankings, run.errors, run.latency_p50_s, run.n_timed)
-
-
-Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
-"""(retriever, query text) to its (passage id, score), best first."""
 
 
 def rank_queries(
@@ -174,25 +67,20 @@ def rank_queries(
     if not experiment.built_in_agents() and not searching_agents(experiment):
         return StageOutcome()
     queries = read_queries(workspace)
-    built_in = _BuiltIn.open(workspace, progress, caller) if experiment.built_in_agents() else None
+    built_in = None
+    if experiment.built_in_agents():
+        passages = read_passages(workspace.passages)
+        embedder = make_embedder(workspace, progress, caller if isinstance(caller, Caller) else None)
+        built_in = _BuiltIn(build_retrievers(workspace, passages, progress, embedder), embedder)
     fusion = _rewrite(workspace, queries, caller) if fuses(workspace) else []
     if built_in:
         _rank_built_in(workspace, built_in, queries, fusion)
     found = _screened(workspace)
-    searches = search_agents(workspace, queries, found)
+    searches = _search_agents(workspace, queries, found)
     _time(workspace, built_in, queries, fusion, found)
     failed = sum(row.error is not None for rows in searches.values() for row in rows)
     outcome = _outcome(workspace, fusion, len(queries) * (len(experiment.built_in_agents()) + len(searches)))
-    return replace(outcome, notices=(*outcome.notices, *notices_of(searches)), n_failed=outcome.n_failed + failed)
-
-
-def _screened(workspace: Workspace) -> dict[str, VariantFound]:
-    """What the variants of agents found, by their names."""
-    names = list(dict.fromkeys(searching_agents(workspace.experiment).values()))
-    if not names:
-        return {}
-    passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
-    return read_screened(workspace, names, passages)
+    return replace(outcome, notices=(*outcome.notices, *_notices(searches)), n_failed=outcome.n_failed + failed)
 
 
 @dataclass(frozen=True)
@@ -202,11 +90,9 @@ class _BuiltIn:
     retrievers: Mapping[str, PassageRetriever]
     embedder: Embedder
 
-    @classmethod
-    def open(cls, workspace: Workspace, progress: Callable[[int, int], None] | None, caller: Asks) -> _BuiltIn:
-        serving = caller if isinstance(caller, Caller) else None
-        passages, embedder = read_passages(workspace.passages), make_embedder(workspace, progress, serving)
-        return cls(build_retrievers(workspace, passages, progress, embedder), embedder)
+
+Found = Mapping[tuple[str, str], Sequence[tuple[str, float]]]
+"""(retriever, query text) to its (passage id, score), best first."""
 
 
 def read_queries(workspace: Workspace) -> list[Query]:
@@ -225,6 +111,11 @@ def read_queries(workspace: Workspace) -> list[Query]:
 def fuses(workspace: Workspace) -> bool:
     """Whether RAG-Fusion takes part, so that queries are rewritten."""
     return any(kind == "rag-fusion" for _, _, kind in workspace.experiment.built_in_agents())
+
+
+def searching_agents(experiment: Experiment) -> dict[str, str]:
+    """The agents of tables that have a retriever: name to the variant's."""
+    return {agent.name: agent.variant.name for agent in experiment.table_agents() if agent.variant}
 
 
 def _rewrite(workspace: Workspace, queries: Sequence[Query], caller: Asks) -> list[Rewrite]:
@@ -263,6 +154,96 @@ def _search(
     }
 
 
+def _fused(
+    workspace: Workspace, found: Found, retriever: str, queries: Sequence[Query], rewrites: Sequence[Rewrite]
+) -> Rankings:
+    settings, rankings = workspace.experiment.retrieval, Rankings()
+    for query, rewrite in zip(queries, rewrites, strict=True):
+        if rewrite.error is None:
+            lists = [[pid for pid, _ in found[retriever, text]] for text in (query.text, *rewrite.queries)]
+            rankings[query.id] = rrf(lists, settings.rrf_k)[: settings.k]
+    return rankings
+
+
+@dataclass(frozen=True)
+class VariantFound:
+    """What one variant handed over: query id to its ranking, and why a query has none.
+
+    search_s: seconds of searching for one query, over `n_timed` of them, without what rewriting took; None where it is
+    not known.
+    """
+
+    rankings: Mapping[str, Ranking]
+    errors: Mapping[str, str] = field(default_factory=dict)
+    search_s: float | None = None
+    n_timed: int = 1
+
+
+def _screened(workspace: Workspace) -> dict[str, VariantFound]:
+    """What the variants of agents handed over, by name. Raises InputError where one was not screened, or over others.
+
+    A ranking is as many passages as its variant says.
+    """
+    names = searched_by(workspace.experiment)
+    if not names:
+        return {}
+    passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
+    runs = {run.variant: run for run in read_records(workspace.screening_runs, VariantRun)}
+    if missing := [name for name in names if name not in runs]:
+        problem = f"variant '{plain(missing[0])}' is not in it"
+        raise InputError(problem, file=workspace.screening_runs, remedy="run `ragassay screen` again")
+    return {name: _found(workspace, runs[name], passages) for name in names}
+
+
+def _found(workspace: Workspace, run: VariantRun, passages: Mapping[str, Passage]) -> VariantFound:
+    path = workspace.screening / f"{run.variant}.trec"
+
+    def cut(ranking: Ranking) -> Ranking:
+        ids = [identifier for identifier, _ in ranking]
+        if unknown := [identifier for identifier in ids if identifier not in passages]:
+            problem = f"passage '{plain(unknown[0])}' is not in {workspace.passages.name}"
+            raise InputError(problem, file=path, remedy="run `ragassay screen` again")
+        return ranking[: handed_over(ids, run.k, run.tokens, lambda one: passage_tokens(passages[one]))]
+
+    rankings = {query: cut(ranking) for query, ranking in read_run(path).items()}
+    return VariantFound(rankings, run.errors, run.latency_p50_s, run.n_timed)
+
+
+def _search_agents(
+    workspace: Workspace, queries: Sequence[Query], found: Mapping[str, VariantFound]
+) -> dict[str, list[AgentSearch]]:
+    """Write `rankings/AGENT.trec` and `searches/AGENT.jsonl` of each agent of a table; its records.
+
+    found: by the variant's name. A query whose rewriting or searching failed is in no ranking of that agent. Raises
+    InputError where what was rewritten is not there.
+    """
+    agents, experiment = searching_agents(workspace.experiment), workspace.experiment
+    if not agents:
+        return {}
+    rewrites = read_rewrites(workspace, queries, rewritings_for(experiment, list(agents.values())))
+    rows: dict[str, list[AgentSearch]] = {}
+    for agent, variant in agents.items():
+        used = [rewrites[one] for one in rewritings_for(experiment, [variant])]
+        rows[agent] = [_record(query, [row[query.id] for row in used], found[variant]) for query in queries]
+        answered = [row.query_id for row in rows[agent] if row.error is None]
+        write_run(workspace.rankings(agent), {name: found[variant].rankings.get(name, []) for name in answered}, agent)
+        write_records(workspace.searches(agent), rows[agent])
+    return rows
+
+
+def _record(query: Query, rewrites: Sequence[Rewrite], found: VariantFound) -> AgentSearch:
+    """Of one query; what several rewritings took is added."""
+    usage, latency_s = (rewrites[0].usage, rewrites[0].latency_s) if rewrites else (None, None)
+    for more in rewrites[1:]:
+        usage, latency_s = add_usage(usage or Usage(), more.usage), seconds(latency_s, more.latency_s)
+    failed = next((f"rewriting the query failed: {row.error}" for row in rewrites if row.error is not None), None)
+    error = failed or found.errors.get(query.id)
+    queries = dict.fromkeys(text for row in rewrites for text in row.queries)
+    return AgentSearch(
+        query_id=query.id, queries=() if error else tuple(queries), usage=usage, latency_s=latency_s, error=error
+    )
+
+
 def _time(
     workspace: Workspace,
     built_in: _BuiltIn | None,
@@ -276,7 +257,9 @@ def _time(
     if built_in and any(name in timed for name, _, _ in workspace.experiment.built_in_agents()):
         with built_in.embedder.anew():
             times += _built_in_times(workspace, built_in, queries, rewrites, known)
-    times += [row for row in search_times(workspace, found, known) if row.agent in timed]
+    for agent, variant in searching_agents(workspace.experiment).items():
+        if agent in timed:
+            times += _variant_times(agent, found[variant], search_key(workspace, variant), known)
     if timed:
         write_records(workspace.search_times, times)
     else:
@@ -303,15 +286,13 @@ def _built_in_times(
     return times
 
 
-def _fused(
-    workspace: Workspace, found: Found, retriever: str, queries: Sequence[Query], rewrites: Sequence[Rewrite]
-) -> Rankings:
-    settings, rankings = workspace.experiment.retrieval, Rankings()
-    for query, rewrite in zip(queries, rewrites, strict=True):
-        if rewrite.error is None:
-            lists = [[pid for pid, _ in found[retriever, text]] for text in (query.text, *rewrite.queries)]
-            rankings[query.id] = fuse(lists, settings.rrf_k, settings.k)
-    return rankings
+def _variant_times(agent: str, found: VariantFound, key: str, known: Mapping[str, SearchTime]) -> list[SearchTime]:
+    """How long searching took an agent, measured once: what is `known` of the same passages and settings stays."""
+    if agent in known and known[agent].key == key:
+        return [known[agent]]
+    if found.search_s is None:
+        return []
+    return [SearchTime(agent=agent, key=key, n=found.n_timed, latency_s=round(found.search_s, 6))]
 
 
 def _outcome(workspace: Workspace, rewrites: Sequence[Rewrite], n_records: int) -> StageOutcome:
@@ -328,3 +309,14 @@ def _outcome(workspace: Workspace, rewrites: Sequence[Rewrite], n_records: int) 
         notices.append(f"{len(fewer)} of {len(rewrites)} queries have fewer than {wanted} rewritten ones beside them")
     n_fusion = sum(kind == "rag-fusion" for _, _, kind in workspace.experiment.built_in_agents())
     return StageOutcome(tuple(notices), n_records=n_records, n_failed=len(failed) * n_fusion)
+
+
+def _notices(searches: Mapping[str, Sequence[AgentSearch]]) -> list[str]:
+    """A sentence for each agent with queries that failed."""
+    notices = []
+    for agent, rows in searches.items():
+        failed = [row for row in rows if row.error is not None]
+        if failed:
+            first = f"{plain(failed[0].query_id)}: {plain(str(failed[0].error))}"
+            notices.append(f"{agent}: {len(failed)} of {len(rows)} queries have no ranking; the first, {first}")
+    return notices

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from langchain_core.documents import Document as Document_of_rag
+from langchain_core.documents import Document
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import Runnable, RunnableConfig
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -18,7 +18,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.models.requests import Reply, Request
-from ragassay.prompts import Message, Prompt, count_tokens
+from ragassay.prompts import Prompt, count_tokens
 from ragassay.records import Answer, Page, Passage, Query, Record, Usage
 from ragassay.text import plain
 
@@ -29,22 +29,22 @@ MOST_TOKENS = 100_000
 """So many tokens may all documents have together, where the agent's table does not say."""
 
 
-class Document(NamedTuple):
+class WholeDocument(NamedTuple):
     """A document as the prompt shows it: its name, and its pages' texts joined by newlines."""
 
     name: str
     text: str
 
 
-def read_documents(workspace: Workspace) -> list[Document]:
+def read_documents(workspace: Workspace) -> list[WholeDocument]:
     """All documents, in the order of `pages.jsonl`. Raises InputError with the line."""
     pages: dict[str, list[str]] = {}
     for page in read_records(workspace.pages, Page):
         pages.setdefault(page.doc, []).append(page.text)
-    return [Document(name, "\n".join(texts)) for name, texts in pages.items()]
+    return [WholeDocument(name, "\n".join(texts)) for name, texts in pages.items()]
 
 
-def count_document_tokens(documents: Sequence[Document]) -> int:
+def count_document_tokens(documents: Sequence[WholeDocument]) -> int:
     """Tokens of all documents and their names, as `ragassay.prompts` counts them."""
     return sum(count_tokens(document.name) + count_tokens(document.text) for document in documents)
 
@@ -67,7 +67,7 @@ def check_long_context(workspace: Workspace) -> None:
 
 
 def long_context_request(
-    prompt: Prompt, question: str, documents: Sequence[Document], temperature: float | None = None
+    prompt: Prompt, question: str, documents: Sequence[WholeDocument], temperature: float | None = None
 ) -> Request:
     """The request for an answer from all documents."""
     return Request(prompt.render({"documents": list(documents), "question": question}), temperature=temperature)
@@ -182,7 +182,7 @@ def as_query(given: str | Query) -> Query:
     return given if isinstance(given, Query) else Query(id="query", text=given)
 
 
-def as_passages(documents: Sequence[Document_of_rag]) -> list[Passage]:
+def as_passages(documents: Sequence[Document]) -> list[Passage]:
     """LangChain documents as passages. Raises InputError where one has no id."""
     passages = []
     for document in documents:
@@ -198,7 +198,7 @@ def ask_with(model: BaseChatModel) -> Ask:
     """Requests answered by a LangChain chat model, one at a time, without cache or budget; its exceptions pass."""
 
     def ask(request: Request) -> Reply:
-        started, messages = time.perf_counter(), [_langchain(message) for message in request.messages]
+        started, messages = time.perf_counter(), [(message.role, message.content) for message in request.messages]
         if request.schema is None:
             said = model.invoke(messages)
             usage, seconds, text = _usage(said), time.perf_counter() - started, str(said.text).strip()
@@ -217,21 +217,11 @@ def ask_with(model: BaseChatModel) -> Ask:
     return ask
 
 
-def _langchain(message: Message) -> BaseMessage:
-    if message.role == "system":
-        return SystemMessage(message.content)
-    return HumanMessage(message.content) if message.role == "user" else AIMessage(message.content)
-
-
 def _usage(message: BaseMessage) -> Usage:
     measured = message.usage_metadata if isinstance(message, AIMessage) else None
     if not measured:
         return Usage()
     return Usage(input_tokens=measured["input_tokens"], output_tokens=measured["output_tokens"])
-
-
-# The fused score of a passage is the sum over the rankings of 1/(k + rank), ranks from 1 (Cormack, Clarke & Büttcher
-# 2009); the passages that come out on top go into the same prompt as plain RAG's.
 
 
 class Rewritten(BaseModel):
@@ -293,14 +283,12 @@ def distinct(written: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept.values())
 
 
-def fuse(rankings: Sequence[Sequence[str]], rrf_k: int, k: int) -> list[tuple[str, float]]:
-    """(passage id, fused score) of the best `k` passages over the rankings, best first."""
-    return rrf(rankings, rrf_k)[:k]
-
-
 class RagFusionAgent(RagAgent):
-    """RAG-Fusion as a LangChain Runnable, from any retriever and anything that answers requests.
+    """RAG-Fusion (Rackauckas 2024) as a LangChain Runnable, from any retriever and anything that answers requests.
 
+    A model rewrites the query, each version is searched, and the rankings are fused: the score of a passage is the sum
+    over the rankings of 1/(k + rank), ranks from 1 (Cormack, Clarke & Büttcher 2009); the passages that come out on top
+    go into the same prompt as plain RAG's.
     `k` passages are kept of the fused ranking; how many are searched for each query is the retriever's own setting.
     """
 
@@ -329,7 +317,7 @@ class RagFusionAgent(RagAgent):
         texts = (query.text, *rewrite.queries)
         lists, search_s = self._search(texts, config)
         by_id = {passage.id: passage for passages in lists for passage in passages}
-        fused = fuse([[passage.id for passage in passages] for passages in lists], self._rrf_k, self._k)
+        fused = rrf([[passage.id for passage in passages] for passages in lists], self._rrf_k)[: self._k]
         return found_by_fusion(self._agent, rewrite, [by_id[passage_id] for passage_id, _ in fused], search_s)
 
 

@@ -15,6 +15,11 @@ from ragassay.experiment.mirror import is_server
 from ragassay.experiment.settings import Experiment, OpenSearchSettings
 from ragassay.text import plain
 
+if TYPE_CHECKING:
+    from opensearchpy import OpenSearch
+
+T = TypeVar("T")
+
 BUSY = frozenset({429, 502, 503, 504})
 """HTTP statuses after which the same request may succeed later."""
 
@@ -52,7 +57,8 @@ def refusal(status: int, reason: str, *, url: str, user: str | None) -> InputErr
         problem = f"OpenSearch at {url} takes nothing more: its disk is fuller than its watermark allows"
         return InputError(problem, remedy="free disk space there, or see `ragassay opensearch list`, and run again")
     if status == 401:
-        return InputError(f"OpenSearch at {url} {_login(user)}", remedy="set OPENSEARCH_USER and OPENSEARCH_PASSWORD")
+        said = f"refuses the login of '{plain(user)}'" if user else "wants a login"
+        return InputError(f"OpenSearch at {url} {said}", remedy="set OPENSEARCH_USER and OPENSEARCH_PASSWORD")
     if status == 403:
         who = f"the login '{plain(user)}'" if user else "whoever has no login"
         said = f"OpenSearch at {url} does not allow this to {who} ({shown(reason)})"
@@ -93,15 +99,6 @@ def shown(reason: str) -> str:
     text = plain(" ".join(reason.split()))
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
-
-def _login(user: str | None) -> str:
-    return f"refuses the login of '{plain(user)}'" if user else "wants a login"
-
-
-if TYPE_CHECKING:
-    from opensearchpy import OpenSearch
-
-T = TypeVar("T")
 
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.5, 30.0
 
@@ -154,11 +151,14 @@ class Server:
             raise untrusted(str(error.error), url=self.url) from None
         except exceptions.ConnectionError as error:
             if last or not (self._answered or self._untried):
-                raise unreachable(_cause(error), url=self.url) from None
+                said = str(error.error)  # without the client's own object names
+                cause = said.rpartition(": ")[2] if "Failed to establish" in said else said
+                raise unreachable(cause, url=self.url) from None
             self._untried -= not self._answered
             return []
         except exceptions.NotFoundError as error:
-            self._check_is_opensearch(error.info)
+            if not (isinstance(error.info, Mapping) and ("_index" in error.info or "error" in error.info)):
+                raise self.not_opensearch() from None
             raise
         except exceptions.TransportError as error:
             self._answered = True
@@ -170,10 +170,6 @@ class Server:
             raise self.not_opensearch() from None
         self._answered = True
         return [result]
-
-    def _check_is_opensearch(self, info: object) -> None:
-        if not (isinstance(info, Mapping) and ("_index" in info or "error" in info)):
-            raise self.not_opensearch()
 
 
 def connect(
@@ -194,11 +190,13 @@ def connect(
     except ModuleNotFoundError:
         raise MissingExtra('engine = "opensearch"', "opensearch") from None
     logging.getLogger("opensearch").addHandler(logging.NullHandler())  # what goes wrong is said in our own sentences
-    user = environment.get("OPENSEARCH_USER") or None
+    user, region = environment.get("OPENSEARCH_USER") or None, settings.aws_region
+    login = (user, environment.get("OPENSEARCH_PASSWORD", "")) if user else None
     client = opensearchpy.OpenSearch(
         hosts=list(addresses),
-        http_auth=_client_login(settings, user, environment),
-        connection_class=_connection(settings),
+        http_auth=_signer(region, settings.aws_service) if region else login,
+        # the signer is made for requests; urllib3 serves the others, and is faster
+        connection_class=opensearchpy.RequestsHttpConnection if region else opensearchpy.Urllib3HttpConnection,
         timeout=settings.timeout_s,
         max_retries=0,
         **_tls(addresses, settings, environment),
@@ -221,19 +219,6 @@ def check_addresses(url: str) -> tuple[str, ...]:
             problem = f"'{plain(place)}' is not the address of a server, or something follows it"
             raise InputError(problem, remedy="write it such as http://127.0.0.1:9200")
     return addresses
-
-
-def _client_login(settings: OpenSearchSettings, user: str | None, environment: Mapping[str, str]) -> Any:
-    if settings.aws_region:
-        return _signer(settings.aws_region, settings.aws_service)
-    return (user, environment.get("OPENSEARCH_PASSWORD", "")) if user else None
-
-
-def _connection(settings: OpenSearchSettings) -> Any:
-    """The signer is made for requests; urllib3 serves the others, and is faster."""
-    import opensearchpy
-
-    return opensearchpy.RequestsHttpConnection if settings.aws_region else opensearchpy.Urllib3HttpConnection
 
 
 def _signer(region: str, service: str) -> Any:
@@ -265,12 +250,6 @@ def _tls(addresses: tuple[str, ...], settings: OpenSearchSettings, environment: 
     }
 
 
-def _cause(error: Any) -> str:
-    """Why there was no connection, without the client's own object names."""
-    text = str(error.error)
-    return text.rpartition(": ")[2] if "Failed to establish" in text else text
-
-
 KNN, NEURAL = "opensearch-knn", "opensearch-neural-search"
 
 
@@ -279,15 +258,11 @@ def check_plugins(server: Server, experiment: Experiment) -> str:
     version = server.call(lambda client: client.info()).get("version", {}).get("number", "unknown")
     rows: Any = server.call(lambda client: client.cat.plugins(format="json"))
     there = {str(row.get("component")) for row in rows}
-    wanted = _wanted(experiment)
+    kinds: set[str] = {*experiment.retrieval.retrievers, *(one.kind for one in experiment.retriever)}
+    wanted: set[str] = {KNN} if {"knn", "hybrid"} & kinds else set()
+    wanted |= {NEURAL} if experiment.opensearch.hybrid == "server" else set()
     if lacking := sorted(wanted - there):
         problem = f"OpenSearch at {server.url} lacks the plugin {' and '.join(lacking)}"
         raise InputError(problem, remedy="install it there, or leave out the retrievers that need it")
     used = f" with {', '.join(sorted(wanted))}" if wanted else ""
     return plain(f"{version} at {server.url}{used}")
-
-
-def _wanted(experiment: Experiment) -> set[str]:
-    kinds: set[str] = {*experiment.retrieval.retrievers, *(one.kind for one in experiment.retriever)}
-    neural = experiment.opensearch.hybrid == "server"
-    return ({KNN} if kinds & {"knn", "hybrid"} else set()) | ({NEURAL} if neural else set())

@@ -17,7 +17,7 @@ from ragassay.text import plain
 
 from ..rankers.analysis import language_code, make_analyzer
 from ..rankers.bm25 import Lexical
-from ..rankers.combined import HYBRID_DEPTH as DEPTH
+from ..rankers.combined import HYBRID_DEPTH, Hybrid
 from ..rankers.embedding import Embedder, Progress
 from ..rankers.embedding_cache import Text
 from ..rankers.ranker import Ranker, Ranking, fingerprint, indexed_text
@@ -25,10 +25,8 @@ from .about import TERMS, TERMS_OF, About, Weighing, variants_alias, wanted
 from .client import NotAllowed, Server, connect
 from .index import Sources, ensure_index, existing_index, read_about
 from .rankers import (
-    RRF_DIGITS,
     Body,
     ServerBm25,
-    ServerHybrid,
     ServerKnn,
     Target,
     answered,
@@ -82,13 +80,12 @@ def open_rankers(
     else:
         known = existing_index(server, engine.settings.index, about)
         target = target_of(engine.settings.index, known, engine.settings)
-    by_server = fuses(engine.settings, target.shards)
-    every: dict[str, Ranker] = {
-        "bm25": ServerBm25(server, target, analyze),
-        "knn": ServerKnn(server, target, embedder),
-        "hybrid": ServerHybrid(server, target, analyze, embedder, rrf_k, by_server=by_server),
-    }
-    return {name: ranker for name, ranker in every.items() if name in names}
+    bm25, knn = ServerBm25(server, target, analyze), ServerKnn(server, target, embedder)
+    hybrid: Ranker = Hybrid([bm25, knn], rrf_k)
+    if fuses(engine.settings, target.shards):
+        hybrid = ServerFused(server, target, [bm25, knn], "rrf", weights=[1, 1], rrf_k=rrf_k)
+    every: dict[str, Ranker] = {"bm25": bm25, "knn": knn, "hybrid": hybrid}
+    return {name: every[name] for name in names}
 
 
 def fuses(settings: OpenSearchSettings, shards: int) -> bool:
@@ -113,8 +110,8 @@ def target_of(index: str, about: About, settings: OpenSearchSettings, terms: str
     )
 
 
-MIN_MAX_DIGITS = 6
-"""The server's scores are in single precision."""
+RRF_DIGITS, MIN_MAX_DIGITS = 8, 6
+"""The server's scores are in single precision; beyond these, equal sums of reciprocal ranks differ."""
 
 
 class Clauses(Protocol):
@@ -141,7 +138,7 @@ class ServerFused(Ranker):
         *,
         weights: Sequence[float],
         rrf_k: int,
-        depth: int = DEPTH,
+        depth: int = HYBRID_DEPTH,
     ) -> None:
         self._server, self._target, self._members = server, target, list(members)
         self._fusion, self._weights, self._rrf_k, self._depth = fusion, list(weights), rrf_k, depth
@@ -175,9 +172,6 @@ class ServerFused(Ranker):
         return [weight for weight, clause in zip(self._weights, row, strict=True) if clause is not None]
 
 
-# BM25 has an index a chunking, without vectors, so that another k1 costs no vectors. Where the server fuses, the BM25
-# that is fused stands in the index of the vectors.
-
 MOST_FUSED = 5
 """Queries that a hybrid query of the server takes at most."""
 
@@ -192,6 +186,9 @@ class Home:
 
 class Homes:
     """The indexes of `variants`, which are all of an experiment's, so that every stage finds the same ones.
+
+    BM25 has an index a chunking, without vectors, so that another k1 costs no vectors. Where the server fuses, the BM25
+    that is fused stands in the index of the vectors.
 
     embedding: the model where a variant names none. returns_sections: whether a chunking's passages are handed over as
     sections, which the server knows nothing of.

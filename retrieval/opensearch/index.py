@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,10 @@ def send(server: Server, index: str, documents: Mapping[str, Mapping[str, Any]])
     A request or an item that met a busy server (429, 503) is sent again. Returns what the server refused for good.
     Raises InputError where it would refuse everything (login, disk), or was busy to the last.
     """
-    lines = {identifier: _lines(identifier, document) for identifier, document in documents.items()}
+    lines = {
+        identifier: f"{json.dumps({'create': {'_id': identifier}})}\n{json.dumps(document, allow_nan=False)}\n"
+        for identifier, document in documents.items()
+    }
     return [rejection for batch in _batches(lines) for rejection in _send_batch(server, index, batch)]
 
 
@@ -80,10 +84,6 @@ def _sort(server: Server, items: Sequence[Mapping[str, Any]]) -> tuple[dict[str,
             kind = str(result["error"]["type"])
             refused.append(Rejection(passage=result["_id"], status=status, kind=kind, reason=shown(reason)))
     return busy, refused
-
-
-def _lines(identifier: str, document: Mapping[str, Any]) -> str:
-    return json.dumps({"create": {"_id": identifier}}) + "\n" + json.dumps(document, allow_nan=False) + "\n"
 
 
 def _batches(lines: Mapping[str, str]) -> Iterator[dict[str, str]]:
@@ -185,7 +185,11 @@ def filter_value(key: str, value: str) -> str:
 
 def _begin(server: Server, about: About, known: About | None, sources: Sources) -> About:
     """Create the index, if it is not there, and its description, with the number of dimensions."""
-    about = about.model_copy(update={"dimension": _dimension(sources)})
+    dimension = None
+    if sources.embedder is not None:
+        first = next(iter(sources.passages))
+        dimension = int(sources.embedder.vectors([Text("passage", indexed_text(first))]).shape[1])
+    about = about.model_copy(update={"dimension": dimension})
     if known is not None:
         if known.dimension != about.dimension:
             problem = (
@@ -210,16 +214,10 @@ def _create(client: Any, index: str, body: Mapping[str, Any]) -> None:
             raise
 
 
-def _dimension(sources: Sources) -> int | None:
-    if sources.embedder is None:
-        return None
-    first = next(iter(sources.passages))
-    return int(sources.embedder.vectors([Text("passage", indexed_text(first))]).shape[1])
-
-
 def _fill(server: Server, about: About, sources: Sources, *, fresh: bool, progress: Progress | None) -> list[Rejection]:
     done, rejections = 0, list[Rejection]()
-    for chunk in _chunks(sources.passages):
+    waiting = iter(sources.passages)
+    while chunk := list(islice(waiting, CHUNK)):
         missing = chunk if fresh else _missing(server, about.index, chunk)
         rejections += send(server, about.index, _documents(missing, sources)) if missing else []
         done += len(chunk)
@@ -310,17 +308,6 @@ def _point_alias(server: Server, index: str, alias: str, *, needed: bool) -> Non
     except NotAllowed:
         if needed:
             raise
-
-
-def _chunks(passages: Iterable[Passage]) -> Iterator[list[Passage]]:
-    chunk = list[Passage]()
-    for passage in passages:
-        chunk.append(passage)
-        if len(chunk) == CHUNK:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
-"""BM25, KNN and their hybrid over an index, as rankers that take the place of the embedded ones."""
+"""Searching an index: many queries in one `_msearch`, none answered in part; BM25 and KNN over it as rankers."""
 
 from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,6 @@ from ragassay.errors import InputError
 from ..rankers.analysis import Analyzer
 from ..rankers.bm25 import DIGITS as BM25_DIGITS
 from ..rankers.bm25 import TermRanker
-from ..rankers.combined import HYBRID_DEPTH as DEPTH
-from ..rankers.combined import ids_of, rrf
 from ..rankers.embedding import Embedder
 from ..rankers.embedding_cache import Text, Vectors
 from ..rankers.knn import DIGITS as KNN_DIGITS
@@ -55,8 +53,7 @@ class Target:
 
 def bm25_query(target: Target, terms: Sequence[str]) -> Body:
     """Passages that hold any of `terms`, each term as often as it stands there; 1 or more terms."""
-    match = {"match": {target.terms: {"query": term_string(terms), "operator": "or"}}}
-    return {"bool": {"must": [match], "filter": _filters(target)}} if target.filter else match
+    return _filtered({"match": {target.terms: {"query": term_string(terms), "operator": "or"}}}, target)
 
 
 def weighted_query(target: Target, weights: Mapping[str, float]) -> Body:
@@ -64,7 +61,10 @@ def weighted_query(target: Target, weights: Mapping[str, float]) -> Body:
     terms = [
         {"term": {target.terms: {"value": term_string([term]), "boost": weight}}} for term, weight in weights.items()
     ]
-    match: Body = {"bool": {"should": terms, "minimum_should_match": 1}}
+    return _filtered({"bool": {"should": terms, "minimum_should_match": 1}}, target)
+
+
+def _filtered(match: Body, target: Target) -> Body:
     return {"bool": {"must": [match], "filter": _filters(target)}} if target.filter else match
 
 
@@ -96,12 +96,6 @@ def sorted_search(query: Body, k: int) -> Body:
 def knn_search(target: Target, vector: npt.NDArray[Any], k: int) -> Body:
     """KNN by cosine."""
     return {**_plain(k), "query": knn_query(target, vector, k)}
-
-
-def fused_search(target: Target, terms: Sequence[str], vector: npt.NDArray[Any], depth: int, rrf_k: int) -> Body:
-    """BM25's and KNN's top `depth` fused by the server: a hybrid query and RRF in its search pipeline."""
-    queries = [*([bm25_query(target, terms)] if terms else []), knn_query(target, vector, depth)]
-    return hybrid_search(queries, depth, rrf_processor(rrf_k))
 
 
 def hybrid_search(queries: Sequence[Body], depth: int, processor: Body) -> Body:
@@ -184,10 +178,6 @@ def _plain(size: int) -> Body:
     return {"size": size, "_source": False, "track_total_hits": False}
 
 
-RRF_DIGITS = 8
-"""The server sums reciprocal ranks in single precision; beyond these, equal sums differ."""
-
-
 class ServerBm25(TermRanker):
     """Lucene's BM25. Scores are in single precision, rounded to 6 decimals; equal ones are in the order of ids.
 
@@ -220,74 +210,30 @@ class ServerKnn(Ranker):
     """HNSW by cosine: approximate, unlike the embedded engine's. Scores are cosines, rounded to 5 decimals."""
 
     def __init__(self, server: Server, target: Target, embedder: Embedder) -> None:
-        self._server, self._target = server, target
-        self._embed = _embedding(embedder)
+        self._server, self._target, self._embedder = server, target, embedder
+        self._lock = threading.Lock()  # LangChain may search from several threads
+
+    def _embed(self, queries: Sequence[str]) -> Vectors:
+        with self._lock:
+            return self._embedder.vectors([Text("query", query) for query in queries])
 
     def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
         """The min(k, number of passages) nearest passages for each query, as far as HNSW finds them; k to 10,000."""
         check_depth(k)
         bodies = [knn_search(self._target, vector, k) for vector in self._embed(queries)]
-        return [_cosines(ranking)[:k] for ranking in run_searches(self._server, self._target, bodies)]
+        found = run_searches(self._server, self._target, bodies)
+        # OpenSearch scores a cosine c as (1 + c) / 2
+        return [rounded([(identifier, 2 * score - 1) for identifier, score in row], KNN_DIGITS)[:k] for row in found]
 
     def clauses(self, queries: Sequence[str], depth: int) -> list[Body | None]:
         """The query on the server for each of `queries`, for its `depth` nearest passages."""
         return [knn_query(self._target, vector, depth) for vector in self._embed(queries)]
 
 
-class ServerHybrid(Ranker):
-    """RRF over the top max(k, 50) of BM25 and of KNN, fused here (both searched in one `_msearch`) or by the server.
-
-    `by_server`: a hybrid query with the server's RRF. Where BM25 scores several passages alike, it ranks them in an
-    order of its own, and we by id.
-    """
-
-    def __init__(
-        self, server: Server, target: Target, analyze: Analyzer, embedder: Embedder, rrf_k: int, *, by_server: bool
-    ) -> None:
-        self._server, self._target, self._analyze, self._rrf_k = server, target, analyze, rrf_k
-        self._embed, self._fuse = _embedding(embedder), self._by_server if by_server else self._ours
-
-    def search(self, queries: Sequence[str], k: int) -> list[Ranking]:
-        """The at most `k` (1 to 10,000) best passages for each query, scored by `rrf`."""
-        check_depth(k)
-        return [ranking[:k] for ranking in self._fuse(queries, max(k, DEPTH))]
-
-    def _ours(self, queries: Sequence[str], depth: int) -> list[Ranking]:
-        bodies: list[Body | None] = []
-        for terms, vector in zip(self._analyze(queries), self._embed(queries), strict=True):
-            bodies.append(bm25_search(self._target, terms, depth) if terms else None)
-            bodies.append(knn_search(self._target, vector, depth))
-        found = answered(self._server, self._target, bodies)
-        pairs = zip(found[::2], found[1::2], strict=True)
-        return [
-            rrf([ids_of(rounded(bm25, BM25_DIGITS)), ids_of(_cosines(knn)[:depth])], self._rrf_k) for bm25, knn in pairs
-        ]
-
-    def _by_server(self, queries: Sequence[str], depth: int) -> list[Ranking]:
-        asked = zip(self._analyze(queries), self._embed(queries), strict=True)
-        bodies = [fused_search(self._target, terms, vector, depth, self._rrf_k) for terms, vector in asked]
-        return [rounded(ranking, RRF_DIGITS) for ranking in run_searches(self._server, self._target, bodies)]
-
-
-def _embedding(embedder: Embedder) -> Callable[[Sequence[str]], Vectors]:
-    lock = threading.Lock()  # LangChain may search from several threads
-
-    def embed(queries: Sequence[str]) -> Vectors:
-        with lock:
-            return embedder.vectors([Text("query", query) for query in queries])
-
-    return embed
-
-
 def answered(server: Server, target: Target, bodies: Sequence[Body | None]) -> list[Ranking]:
     """A ranking for each search, empty for one that is None."""
     found = run_searches(server, target, [body for body in bodies if body is not None])
     return [[] if body is None else next(found) for body in bodies]
-
-
-def _cosines(ranking: Ranking) -> Ranking:
-    """OpenSearch scores a cosine c as (1 + c) / 2."""
-    return rounded([(identifier, 2 * score - 1) for identifier, score in ranking], KNN_DIGITS)
 
 
 def rounded(ranking: Ranking, digits: int) -> Ranking:

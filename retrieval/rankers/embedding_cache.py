@@ -213,7 +213,8 @@ class EmbeddingCache(TextCache[VectorStore]):
             write_archive(self._write, self.model, keys, vectors=vectors.astype(np.float16))
 
     def _take(self, path: Path) -> None:
-        model, keys, (vectors,) = read_archive(path, "vectors") or (self.model, [], [np.zeros(0)])
+        model, keys, arrays = read_archive(path, "vectors") or (self.model, list[bytes](), [np.zeros(0)])
+        vectors: Rows = arrays[0]
         shaped = vectors.dtype == np.float16 and vectors.ndim == 2 and len(keys) == len(vectors)
         if not shaped or not np.isfinite(vectors).all():
             log.warning("%s is damaged or not an embeddings file; its texts are embedded again", path)

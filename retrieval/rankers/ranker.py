@@ -90,7 +90,7 @@ class Ranker(ABC):
 
 def kind_of_ranker(name: str) -> type[Ranker]:
     """The kind of that name, ours or another package's. Raises InputError where there is none."""
-    if (found := _ours().get(name) or plugin("retrievers", name, Ranker)) is not None:
+    if found := _ours().get(name) or plugin("retrievers", name, Ranker):  # type: ignore[type-abstract]
         return found
     known = [*_ours(), *names_of("retrievers")]
     remedy = f"{did_you_mean(name, known)}use one of {', '.join(known)}"

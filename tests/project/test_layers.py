@@ -128,6 +128,20 @@ def test_every_module_imports_only_what_its_room_may():
     assert [fault for path in MODULES for fault in faults(path)] == []
 
 
+DOORS_OF_ONE = {
+    "ragassay.retrieval.opensearch": "ragassay.retrieval.engines",
+    "ragassay.models.onnx": "ragassay.retrieval.rankers.embedding",
+}
+"""What only some users have or need: a room or a module, and the one module that imports it."""
+
+
+def test_what_few_need_has_one_importer():
+    for wanted, importer in DOORS_OF_ONE.items():
+        outside = [path for path in MODULES if not f"{module_of(path)}.".startswith(f"{wanted}.")]
+        found = {module_of(path) for path in outside for name in imports(path) if f"{name}.".startswith(f"{wanted}.")}
+        assert found == {importer}, wanted
+
+
 def test_no_module_is_in_a_circle():
     inside = NAMES - {"ragassay"}  # the package is there before any of its modules, and loads none of them
     known = {module_of(path): {name for name in imports(path) if name in inside} for path in MODULES + BENCHMARKS}
