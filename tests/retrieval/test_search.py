@@ -62,7 +62,7 @@ def test_the_same_bytes_under_any_hash_seed(passages_file: Path, queries: Path, 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"retriever": "splade"}, "unknown retriever 'splade'; use one of "),
+        ({"retriever": "splade"}, "unknown retriever 'splade'; "),
         ({"bm25": "okapi"}, "unknown BM25 engine 'okapi'; use one of bm25s, lucene, rank-bm25"),
         ({"k": 0}, "k is 0"),
         ({"language": "xx-XX"}, "'xx-XX' is not a language code"),
