@@ -65,7 +65,7 @@ def brought_by_others(kinds: Iterable[str]) -> dict[str, str]:
     """Which version of which package brings a kind of retriever that is not ours."""
     from .rankers.ranker import brought
 
-    return {f"package.{kind}": package for kind, package in brought(kinds).items()}
+    return {f"retrievers.{kind}": package for kind, package in brought(kinds).items()}
 
 
 def search_key(workspace: Workspace, variant: str) -> str:

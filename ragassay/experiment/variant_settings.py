@@ -14,6 +14,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     SerializerFunctionWrapHandler,
+    WithJsonSchema,
     model_serializer,
     model_validator,
 )
@@ -156,7 +157,9 @@ def _pairs(given: Any) -> Any:
     return tuple(given.items())
 
 
-Pairs = Annotated[tuple[tuple[str, str | int | float], ...], BeforeValidator(_pairs)]
+Pairs = Annotated[
+    tuple[tuple[str, str | int | float], ...], BeforeValidator(_pairs), WithJsonSchema({"type": "object"})
+]
 
 
 class RetrieverSettings(Table):
@@ -194,7 +197,7 @@ class RetrieverSettings(Table):
     k: int | None = Field(None, ge=1)
     tokens: int | None = Field(None, ge=1)
     callable: str | None = None
-    settings: Pairs = ()
+    settings: Pairs = Field((), json_schema_extra={"default": {}})
 
     @model_serializer(mode="wrap")
     def _without_settings_of_none(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:

@@ -473,7 +473,8 @@ def limits_of(variant: Variant, experiment: Experiment) -> tuple[int | None, int
 def settings_of(variant: Variant, experiment: Experiment) -> dict[str, Any]:
     """Everything that makes a variant what it is, with the defaults of its kind; None where a setting is not used."""
     settings, default = variant.settings, experiment.retrieval
-    said = settings.model_dump(mode="json", exclude={"name", "chunking"})
+    said = settings.model_dump(mode="json", exclude={"name", "chunking", "settings"})
+    said |= {f"settings.{key}": value for key, value in settings.settings}
     k, tokens = limits_of(variant, experiment)
     found: dict[str, Any] = {"kind": settings.kind, "chunking": variant.chunking} | _chunking(variant, experiment)
     if settings.kind == "knn":

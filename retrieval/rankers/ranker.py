@@ -90,7 +90,14 @@ class Ranker(ABC):
 
 def kind_of_ranker(name: str) -> type[Ranker]:
     """The kind of that name, ours or another package's. Raises InputError where there is none."""
-    if found := _ours().get(name) or plugin("retrievers", name, Ranker):  # type: ignore[type-abstract]
+    if ours := _ours().get(name):
+        return ours
+    if found := plugin("retrievers", name, Ranker):  # type: ignore[type-abstract]
+        if found.name != name:
+            problem = (
+                f"retriever '{plain(name)}' of {brought_by('retrievers', name)} has the name '{plain(found.name)}'"
+            )
+            raise InputError(f"{problem} in its class", remedy="name it there as in its entry point")
         return found
     known = [*_ours(), *names_of("retrievers")]
     remedy = f"{did_you_mean(name, known)}use one of {', '.join(known)}"

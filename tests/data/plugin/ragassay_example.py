@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
 from ragassay.evaluate.measures.measure import Measure
+from ragassay.retrieval.rankers.ranker import Ranker, in_order
 
 
 class Bounds(Options):
@@ -40,3 +41,26 @@ class BothFirst(Measure):
     def value(self, labels, others):
         """1 where they are, else 0."""
         return float(list(labels[:2]) == [2, 2])
+
+
+class Shortest(Ranker):
+    """The passages that share a word with the query, the shortest first; longer ones than `most` words are left out."""
+
+    name = "shortest"
+    settings = {"most": 1000}
+
+    def __init__(self, words, most):
+        self.words = {identifier: row for identifier, row in words.items() if len(row) <= most}
+
+    @classmethod
+    def over(cls, material):
+        """Over titles and texts."""
+        words = {one: text.split() for one, text in zip(material.ids, material.texts, strict=True)}
+        return cls(words, material.settings["most"])
+
+    def search(self, queries, k):
+        """A passage scores 1 / its words."""
+        return [
+            in_order((one, 1 / len(row)) for one, row in self.words.items() if {*query.split()} & {*row})[:k]
+            for query in queries
+        ]

@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.language_models import GenericFakeChatModel
@@ -26,7 +24,6 @@ from ragassay.retrieval.agents.rag import (
     Rewritten,
     answer_request,
     ask_with,
-    fuse,
     rewrite_record,
     rewrite_request,
 )
@@ -106,21 +103,6 @@ def test_a_rewriting_that_only_repeats_the_question_is_an_error() -> None:
 def test_a_reply_without_any_query_does_not_fit_the_schema() -> None:
     with pytest.raises(ValueError, match="no query"):
         Rewritten(queries=[" ", ""])
-
-
-rankings = st.lists(st.sampled_from([f"p{i}" for i in range(12)]), unique=True, min_size=1)
-
-
-@given(ranking=rankings, times=st.integers(1, 6), rrf_k=st.integers(1, 100), k=st.integers(1, 12))
-def test_identical_rankings_fuse_to_themselves(ranking: list[str], times: int, rrf_k: int, k: int) -> None:
-    assert [passage for passage, _ in fuse([ranking] * times, rrf_k, k)] == ranking[:k]
-
-
-def test_fused_scores_are_sums_of_reciprocal_ranks() -> None:
-    """Cormack et al. 2009: sum of 1/(60 + rank); b is 1st and 2nd, a 1st alone, c 2nd alone."""
-    fused = dict(fuse([["b", "c"], ["a", "b"]], 60, 5))
-    assert fused == pytest.approx({"b": 1 / 61 + 1 / 62, "a": 1 / 61, "c": 1 / 62})
-    assert list(fused) == ["b", "a", "c"]
 
 
 def test_rag_answers_from_what_the_retriever_found() -> None:
