@@ -1,15 +1,31 @@
-"""BM25 against the closed form, against rank-bm25 itself, and at the edges."""
+"""BM25 against the closed form, rank-bm25 and bm25s to the last bit; RM3 against Anserini's steps, in plain Python."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
+import bm25s
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
+from ragassay.retrieval.rankers import bm25 as bm25_index
 from ragassay.retrieval.rankers.analysis import make_analyzer
-from ragassay.retrieval.rankers.bm25 import AnalyzedTexts, Bm25, LuceneBm25, RankBm25
+from ragassay.retrieval.rankers.bm25 import (
+    AnalyzedTexts,
+    Bm25,
+    FeedbackTerms,
+    LuceneBm25,
+    RankBm25,
+    Rm3,
+    count_terms,
+    weigh,
+)
+from ragassay.retrieval.rankers.ranker import at_least_kth
 
 QUERIES = [
     "How do I move the heap to external RAM?",
@@ -131,3 +147,131 @@ def test_a_repeated_query_term_counts_as_often_as_it_stands_there(passages) -> N
     index = Bm25(*texts_of(passages), ANALYZE)
     once, twice = index.search(["freelist", "freelist freelist"], 5)
     assert dict(twice) == pytest.approx({i: 2 * score for i, score in once}, abs=2e-6)
+
+
+def split(texts: Sequence[str]) -> list[list[str]]:
+    return [text.split() for text in texts]
+
+
+texts = st.lists(st.text("abc ", max_size=12), min_size=1, max_size=40).filter(lambda rows: any(map(str.split, rows)))
+
+
+@given(texts, st.integers(1, 7), st.floats(0, 3), st.floats(0, 1))
+def test_it_is_what_bm25s_makes(rows: list[str], at_a_time: int, k1: float, b: float) -> None:
+    vocabulary: dict[str, int] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25_index, "_AT_A_TIME", at_a_time)
+        index = weigh(count_terms(iter(rows), split, vocabulary), k1, b)
+    theirs = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64", backend="numpy")
+    theirs.index(([[vocabulary[t] for t in row] for row in split(rows)], vocabulary), False, False)
+    for name in ("data", "indices", "indptr"):
+        assert np.array_equal(index.scores[name], theirs.scores[name]), name
+    assert np.array_equal(index.get_scores_from_ids([0]), theirs.get_scores_from_ids([0]))
+
+
+@given(texts, st.lists(st.tuples(st.floats(0, 3), st.floats(0, 1)), min_size=2, max_size=4), st.integers(1, 9))
+def test_texts_counted_once_serve_every_k1_and_b(
+    rows: list[str], parameters: list[tuple[float, float]], at_a_time: int
+):
+    counted = count_terms(iter(rows), split)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bm25_index, "_WEIGHED_AT_A_TIME", at_a_time)
+        indexes = [weigh(counted, k1, b) for k1, b in parameters]
+    for index, (k1, b) in zip(indexes, parameters, strict=True):
+        theirs = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64", backend="numpy")
+        theirs.index(([[counted.vocabulary[t] for t in row] for row in split(rows)], counted.vocabulary), False, False)
+        for name in ("data", "indices", "indptr"):
+            assert np.array_equal(index.scores[name], theirs.scores[name]), name
+
+
+def test_passages_without_terms_make_no_index() -> None:
+    assert weigh(count_terms(iter(["", " "]), split), 1.2, 0.75) is None
+    assert weigh(count_terms(iter([]), split), 1.2, 0.75) is None
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 3000), st.integers(1, 3000), st.sampled_from([0.0, 0.01, 0.3]))
+def test_all_that_reach_the_kth_best_are_found(seed: int, n: int, k: int, margin: float) -> None:
+    scores = np.random.default_rng(seed).random(n).round(2)
+    kth = np.sort(scores)[::-1][min(k, n) - 1]
+    expected = np.flatnonzero(scores >= kth - margin) if k < n else np.arange(n)
+    assert np.array_equal(at_least_kth(scores, k, margin), expected)
+
+
+ANALYZE = make_analyzer("en")
+RM3_QUERIES = [
+    "How do I move the heap to external RAM?",
+    "pgm_read_byte strings in program space",
+    "malloc malloc heap",
+]
+
+
+def scaled(weights: dict[str, float]) -> dict[str, float]:
+    return {term: weight / sum(weights.values()) for term, weight in weights.items()}
+
+
+def pruned(weights: dict[str, float], n: int) -> dict[str, float]:
+    return dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:n])
+
+
+def anserini(texts: list[str], first: list[tuple[int, float]], query: str, n: int, weight: float) -> dict[str, float]:
+    """io.anserini.rerank.lib.Rm3Reranker: feedback vectors pruned, scaled, weighed by score, pruned, interpolated."""
+    rows = ANALYZE(texts)
+    df = Counter(term for row in rows for term in set(row))
+    model: Counter[str] = Counter()
+    for number, score in first:
+        vector = {t: c for t, c in Counter(rows[number]).items() if len(t) >= 2 and df[t] / len(rows) <= 0.1}
+        for term, share in scaled(pruned(vector, n)).items() if vector else ():
+            model[term] += share * score
+    own, added = scaled(Counter(ANALYZE([query])[0])), scaled(pruned(model, n))
+    return {t: weight * own.get(t, 0) + (1 - weight) * added.get(t, 0) for t in {*own, *added}}
+
+
+@pytest.fixture
+def manual(passages) -> tuple[list[str], list[str], AnalyzedTexts]:
+    ids, texts = [p.id for p in passages], [p.text for p in passages]
+    return ids, texts, AnalyzedTexts(ids, texts, ANALYZE)
+
+
+@pytest.mark.parametrize(("n_passages", "n_terms", "weight"), [(10, 10, 0.5), (3, 5, 0.2), (1, 50, 0.8)])
+def test_the_expanded_query_is_anserinis(manual, n_passages: int, n_terms: int, weight: float) -> None:
+    ids, texts, analyzed = manual
+    bm25 = Bm25.of_analyzed(analyzed, k1=0.9, b=0.4)
+    rm3 = Rm3(bm25, FeedbackTerms(analyzed), passages=n_passages, terms=n_terms, weight=weight)
+    for query, expanded in zip(RM3_QUERIES, rm3.expanded(RM3_QUERIES), strict=True):
+        first = [(ids.index(identifier), score) for identifier, score in bm25.search([query], n_passages)[0]]
+        assert expanded == pytest.approx(anserini(texts, first, query, n_terms, weight))
+        assert sum(expanded.values()) == pytest.approx(1)
+        assert len(expanded) > len(set(ANALYZE([query])[0]))
+
+
+def test_the_ranking_is_that_of_the_weighted_query(manual) -> None:
+    _, _, analyzed = manual
+    bm25 = Bm25.of_analyzed(analyzed)
+    rm3 = Rm3(bm25, FeedbackTerms(analyzed))
+    assert rm3.search(RM3_QUERIES, 40) == bm25.search_weighted(rm3.expanded(RM3_QUERIES), 40)
+    assert rm3.search(RM3_QUERIES, 40) != bm25.search(RM3_QUERIES, 40)
+
+
+def test_with_all_weight_on_the_query_the_order_is_bm25s(manual) -> None:
+    _, _, analyzed = manual
+    bm25 = Bm25.of_analyzed(analyzed)
+    ranked = Rm3(bm25, FeedbackTerms(analyzed), weight=1.0).search(RM3_QUERIES[:1], 5)[0]
+    n = len(ANALYZE(RM3_QUERIES[:1])[0])
+    assert [i for i, _ in ranked] == [i for i, _ in bm25.search(RM3_QUERIES[:1], 5)[0]]
+    assert [s * n for _, s in ranked] == pytest.approx([s for _, s in bm25.search(RM3_QUERIES[:1], 5)[0]], abs=1e-5)
+
+
+def test_a_related_passage_without_a_word_of_the_query_is_found() -> None:
+    texts = ["cat sat mat", "cat purr whisker", "purr whisker fur", *(f"word{i} other{i}" for i in range(27))]
+    analyzed = AnalyzedTexts([f"p{i:02}" for i in range(30)], texts, ANALYZE)
+    bm25 = Bm25.of_analyzed(analyzed)
+    plain, expanded = bm25.search(["cat"], 5)[0], Rm3(bm25, FeedbackTerms(analyzed)).search(["cat"], 5)[0]
+    assert {identifier for identifier, _ in plain} == {"p00", "p01"}
+    assert expanded[2][0] == "p02"
+
+
+def test_a_query_of_which_nothing_is_found_or_nothing_can_be_added_stays() -> None:
+    analyzed = AnalyzedTexts(["a", "b"], ["cat mat", "cat dog"], ANALYZE)
+    rm3 = Rm3(Bm25.of_analyzed(analyzed), FeedbackTerms(analyzed))
+    assert rm3.expanded(["zebra", "cat dog", ""]) == [{"zebra": 1.0}, {"cat": 0.5, "dog": 0.5}, {}]
+    assert rm3.search(["zebra", ""], 3) == [[], []]

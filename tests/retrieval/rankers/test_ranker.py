@@ -31,7 +31,7 @@ def test_ours_are_found_by_name_and_bring_no_package(plugin: Installed) -> None:
 def test_ours_stay_ours_and_a_name_must_be_the_classs(plugin: Installed) -> None:
     plugin.install(retrievers={"knn": f"{MODULE}:Shortest", "brief": f"{MODULE}:Shortest"})
     assert kind_of_ranker("knn").__name__ == "Knn"
-    with pytest.raises(InputError, match="retriever 'brief' of ragassay-example 1.0 has the name 'shortest'"):
+    with pytest.raises(InputError, match=r"retriever 'brief' of ragassay-example .* has the name 'shortest'"):
         kind_of_ranker("brief")
 
 
