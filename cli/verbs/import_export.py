@@ -201,8 +201,7 @@ def add_export(verb: argparse.ArgumentParser) -> None:
 
 def run_export(options: argparse.Namespace) -> int:
     """Write a CSV file, and with --metrics a JSON file of the run's figures; or a folder."""
-    from ragassay.evaluate.from_files import exports as export_agent_evaluation
-    from ragassay.evaluate.from_files import exports as export_open_rag_eval
+    from ragassay.evaluate.from_files.exports import export_open_rag_eval_table, metrics, table
     from ragassay.files import write_json, write_text
 
     from ..pipeline.opening import open_workspace
@@ -210,15 +209,13 @@ def run_export(options: argparse.Namespace) -> int:
     if options.to:
         if given := "--metrics" if options.metrics else "--results" if options.results else None:
             raise InputError(f"{given} does not go with --to", remedy="leave it out")
-        pass
-
         return export_folder(options)
     ours = options.format == "agent-evaluation"
     if options.metrics and not ours:
         raise InputError(f"--metrics does not go with --format {options.format}", remedy="leave it out")
     workspace = open_workspace(options)
-    columns, rows = (export_agent_evaluation if ours else export_open_rag_eval).table(workspace)
-    figures = export_agent_evaluation.metrics(workspace) if options.metrics else None
+    columns, rows = table(workspace) if ours else export_open_rag_eval_table(workspace)
+    figures = metrics(workspace) if options.metrics else None
     write_text(options.out, as_csv(columns, rows))
     print(f"{options.out}: {len(rows)} rows")
     if options.metrics:
