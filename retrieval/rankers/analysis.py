@@ -80,7 +80,12 @@ def make_analyzer(language: str, *, stem: bool = True, stop_words: Collection[st
 
     def analyze(texts: Sequence[str]) -> list[list[str]]:
         terms = _TermsOfWords(code, stop, _stemmer(code) if stem else str)
-        return [[term for word in _words(text, code) for term in terms[word]] for text in texts]
+        rows = []
+        for text in texts:
+            folded = _folded(text, code)
+            words = _pattern(_is_unspaced(text), ascii_only=folded.isascii()).findall(folded)
+            rows.append([term for word in words for term in terms[word]])
+        return rows
 
     return analyze
 
@@ -104,11 +109,6 @@ def _stemmer(code: str) -> Callable[[str], str]:
 
     stem = Stemmer.Stemmer(_STEMMED[code][0]).stemWord  # made anew for each call: it may not be shared between threads
     return lambda word: stem(word) or word  # Snowball leaves nothing of a lone "s": such a word stays as it is
-
-
-def _words(text: str, code: str) -> list[str]:
-    folded = _folded(text, code)
-    return _pattern(_is_unspaced(text), ascii_only=folded.isascii()).findall(folded)
 
 
 def _parts(word: str, code: str) -> Iterator[str]:
@@ -171,18 +171,12 @@ def _stop_words(name: str | None) -> frozenset[str]:
     return frozenset(sys.intern(word) for word in getattr(stopwords, f"STOPWORDS_{name}"))
 
 
-# StandardTokenizer (the word boundaries of Unicode Annex 29; tokens of more than 255 characters are cut), the
-# possessive filter, lower case, 33 stop words, and PorterStemFilter: Porter's own program
-# (tartarus.org/martin/PorterStemmer),
-# which departs from his paper, and so from Snowball's `porter`, in two endings (-bli, -logi) and leaves words of one or
-# two
-# letters alone. Emoji made of several others are several terms here.
-
-_WORDS = (
-    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this"
-    " to was will with"
+STOP_WORDS = frozenset(
+    (
+        "a an and are as at be but by for if in into is it no not of on or such that the their then there these they"
+        " this to was will with"
+    ).split()
 )
-STOP_WORDS = frozenset(_WORDS.split())
 """EnglishAnalyzer.ENGLISH_STOP_WORDS_SET of Apache Lucene (Apache-2.0)."""
 
 LONGEST = 255
@@ -211,7 +205,14 @@ _DEPARTING = re.compile(r"(.*)(bl|log)(?:i|y|is|ys|ies|ied|iing|yed|ying)")
 
 
 def make_lucene_english(stop_words: Collection[str] = STOP_WORDS) -> Analyzer:
-    """The analyzer; `stop_words` (in lower case, as they are before stemming) take the place of Lucene's."""
+    """The analyzer by the rules of Lucene's EnglishAnalyzer, which Anserini's BM25 baselines use, too.
+
+    StandardTokenizer (the word boundaries of Unicode Annex 29; tokens of more than 255 characters are cut), the
+    possessive filter, lower case, 33 stop words, and PorterStemFilter: Porter's own program
+    (tartarus.org/martin/PorterStemmer), which departs from his paper, and so from Snowball's `porter`, in two endings
+    (-bli, -logi) and leaves words of one or two letters alone. Emoji made of several others are several terms here.
+    `stop_words` (in lower case, as they are before stemming) take the place of Lucene's.
+    """
     stop = frozenset(map(sys.intern, stop_words))
 
     def analyze(texts: Sequence[str]) -> list[list[str]]:
@@ -238,21 +239,17 @@ class _TermOfToken(dict[str, str]):
         self._stop, self._stem = stop, stem
 
     def __missing__(self, token: str) -> str:
-        word = _without_possessive(token).lower()
+        possessive = len(token) > 1 and token[-1] in "sS" and token[-2] in "'\u2019\uff07"
+        word = (token[:-2] if possessive else token).lower()
         self[token] = term = "" if word in self._stop else self._stem(word)
         return term
-
-
-def _without_possessive(token: str) -> str:
-    return token[:-2] if len(token) > 1 and token[-1] in "sS" and token[-2] in "'\u2019\uff07" else token
 
 
 def _porter() -> Callable[[str], str]:
     import Stemmer
 
-    stem: Callable[[str], str] = Stemmer.Stemmer(
-        "porter"
-    ).stemWord  # made anew for each call: it may not be shared between threads
+    # made anew for each call: it may not be shared between threads
+    stem: Callable[[str], str] = Stemmer.Stemmer("porter").stemWord
 
     def stem_as_porters_program(word: str) -> str:
         if len(word) <= 2:
@@ -300,7 +297,6 @@ def _others() -> tuple[str, str]:
     return digits, "".join(marks) + "\U0001f3fb-\U0001f3ff"
 
 
-_KEPT_BITS = 4
 _EXACT = 255 - 231
 """The byte holds 231 floats of four significant bits (those up to 2**31 - 1), and so 24 whole numbers before them."""
 
@@ -313,6 +309,6 @@ def rounded_lengths(lengths: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     beyond = np.maximum(lengths - _EXACT, 0)
     bits = np.zeros_like(beyond)
     bits[beyond > 0] = np.floor(np.log2(beyond[beyond > 0])).astype(np.int64) + 1
-    shift = np.maximum(bits - _KEPT_BITS, 0)
+    shift = np.maximum(bits - 4, 0)
     kept: npt.NDArray[np.int64] = np.where(lengths < _EXACT, lengths, _EXACT + ((beyond >> shift) << shift))
     return kept

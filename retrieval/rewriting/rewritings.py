@@ -1,4 +1,7 @@
-"""Which rewritings an experiment's variants ask for, and where they are kept. No model library is loaded."""
+"""Queries rewritten by a model: the ways, which of them variants ask for, each asked for once, and what is searched.
+
+No model library is loaded.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,18 @@ from ..rankers.ranker import Failed
 from ..rewriting import WAY_PROMPTS
 
 Way = Literal["fusion", "hyde", "decompose", "step-back"]
+"""What a model is asked, and what is searched then:
+
+- fusion: other queries beside the original, their rankings fused (RAG-Fusion; Rackauckas 2024, arXiv:2402.03367).
+- hyde: a passage that could answer, in place of the query (Gao et al. 2023, Precise Zero-Shot Dense Retrieval without
+  Relevance Labels, arXiv:2212.10496). The paper takes the mean of the embeddings of eight such passages and the query,
+  all embedded as documents; here it is one passage, embedded as a query is, so that every retriever can search it.
+- decompose: the simpler questions that it consists of, in place of the query, their rankings fused (Khot et al. 2023,
+  Decomposed Prompting, arXiv:2210.02406; Press et al. 2023, self-ask, arXiv:2210.03350). In the papers a question may
+  rest on the answer to one before it; here all are written at once.
+- step-back: a more general question beside the original, both rankings fused (Zheng et al. 2024, Take a Step Back,
+  arXiv:2310.06117). The paper puts both lists of passages into the prompt; here k of them are left.
+"""
 
 OF_SEVERAL = ("fusion", "decompose")
 """The ways that write a number of queries; the others write one."""
@@ -80,17 +95,6 @@ def batch_label(one: Rewriting, experiment: Experiment) -> str:
     """That of RAG-Fusion's requests, where it is these."""
     return "rewrites" if one == of_rag_fusion(experiment) else f"rewrites-{one.way}"
 
-
-# - fusion: other queries beside the original, their rankings fused (RAG-Fusion; Rackauckas 2024, arXiv:2402.03367).
-# - hyde: a passage that could answer, in place of the query (Gao et al. 2023, Precise Zero-Shot Dense Retrieval without
-#   Relevance Labels, arXiv:2212.10496). The paper takes the mean of the embeddings of eight such passages and the
-# query,   all embedded as documents; here it is one passage, embedded as a query is, so that every retriever can search
-# it.
-# - decompose: the simpler questions that it consists of, in place of the query, their rankings fused (Khot et al. 2023,
-#   Decomposed Prompting, arXiv:2210.02406; Press et al. 2023, self-ask, arXiv:2210.03350). In the papers a question may
-#   rest on the answer to one before it; here all are written at once.
-# - step-back: a more general question beside the original, both rankings fused (Zheng et al. 2024, Take a Step Back,
-#   arXiv:2310.06117). The paper puts both lists of passages into the prompt; here k of them are left.
 
 BESIDE = ("fusion", "step-back")
 """The ways of which the original query is searched too."""
@@ -178,7 +182,7 @@ def _failed(query: Query, reply: Reply, error: str) -> Rewrite:
 Rewrites = Mapping[Rewriting, Mapping[str, Rewrite]]
 """For each rewriting, query id to what became of the query."""
 
-Searched = Callable[[str], Sequence[str] | Failed]
+Instead = Callable[[str], Sequence[str] | Failed]
 """The texts that are searched for a query's text, or why there are none."""
 
 
@@ -224,19 +228,23 @@ def rewrite_queries(
         for one, requests in zip(order, owed, strict=True)
     ]
     found = caller.ask(batches) if batches else []
+    replies = [dict(zip(batch.requests, given, strict=True)) for batch, given in zip(batches, found, strict=True)]
     return {
-        one: _records(one, queries, requests, dict(zip(batch.requests, replies, strict=True)))
-        for one, requests, batch, replies in zip(order, owed, batches, found, strict=True)
+        one: {
+            query.id: rewritten(one.way, query, by_request[request], one.n)
+            for query, request in zip(queries, requests, strict=True)
+        }
+        for one, requests, by_request in zip(order, owed, replies, strict=True)
     }
 
 
-def searched_by(rewrites: Rewrites, queries: Sequence[Query], experiment: Experiment) -> Callable[[Variant], Searched]:
+def searched_by(rewrites: Rewrites, queries: Sequence[Query], experiment: Experiment) -> Callable[[Variant], Instead]:
     """For a variant whose queries a model rewrites, what it searches for each of them.
 
     A text that is no query of the test set, as one that another rewriting wrote, is searched as it is.
     """
 
-    def of_variant(variant: Variant) -> Searched:
+    def of_variant(variant: Variant) -> Instead:
         rewriting = rewriting_of(variant.settings, experiment)
         assert rewriting is not None, f"{variant.name} rewrites nothing"
         rows = {query.text: rewrites[rewriting][query.id] for query in queries}
@@ -252,10 +260,3 @@ def searched_by(rewrites: Rewrites, queries: Sequence[Query], experiment: Experi
         return texts
 
     return of_variant
-
-
-def _records(
-    one: Rewriting, queries: Sequence[Query], requests: Sequence[Request], replies: Mapping[Request, Reply]
-) -> dict[str, Rewrite]:
-    pairs = zip(queries, requests, strict=True)
-    return {query.id: rewritten(one.way, query, replies[request], one.n) for query, request in pairs}

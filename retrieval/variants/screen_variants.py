@@ -22,12 +22,12 @@ from ragassay.text import plain
 from ..agents.own_agents import source_problem
 from ..agents.python_agent import PythonRanker
 from ..dependencies import search_key
-from ..rank_queries import read_queries
+from ..rank_queries import VariantFound, read_queries
 from ..rankers.ranker import OWN, embeds, kind_of_ranker
 from ..rerankers.opening import check_reranker
 from ..retrievers import check_embedding
 from .bases import Base
-from .searching import RewrittenBy, VariantFound, VariantRankers
+from .searching import RewrittenBy, VariantRankers
 
 
 def variant_checks(workspace: Workspace, *, run_code: bool) -> Collection[Callable[[], None]]:
@@ -145,7 +145,7 @@ def _run(
         tokens=tokens,
         n=len(queries),
         n_failed=len(found.errors),
-        errors=found.errors,
+        errors=dict(found.errors),
         **(_times(known[key]) if key in known else _measured(rankers, variant, queries)),
         n_passages=len(rankers.bases.passages(variant.chunking)),
         key=key,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ragassay.experiment.variants import Variant
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Passage, Query
 
-from ..rank_queries import read_queries
+from ..rank_queries import VariantFound, read_queries
 from ..rankers.combined import Hybrid, rrf
 from ..rankers.embedding import Embedder, Progress
 from ..rankers.embedding_cache import Text
@@ -25,11 +25,8 @@ from ..rankers.ranker import Failed, Ranker, Ranking, all_found, embeds, indexed
 from ..rerankers.opening import above, mmr, open_reranker
 from ..rerankers.rerankers import CrossEncoderReranker, Reranker, reranked
 from ..retrievers import check_embedding, open_embedder
-from ..rewriting.rewritings import rewrite_for_variants, searched_by
+from ..rewriting.rewritings import Instead, rewrite_for_variants, searched_by
 from .bases import Base, Bases
-
-Rewritten = Callable[[str], Sequence[str] | Failed]
-"""The texts that are searched for a query's text, or why there are none."""
 
 Seconds = Callable[[Sequence[str]], Floats]
 """How long each of these queries takes alone, in seconds (queries,); NaN where that is not known."""
@@ -56,7 +53,7 @@ class Pipeline(Ranker):
         first: Searching,
         passages: Mapping[str, Passage],
         *,
-        rewritten: Rewritten | None = None,
+        rewritten: Instead | None = None,
         reranker: Reranker | None = None,
         embedder: Embedder | None = None,
         rrf_k: int = 60,
@@ -149,16 +146,8 @@ class Pipeline(Ranker):
         return done
 
 
-RewrittenBy = Callable[[Variant], Rewritten]
+RewrittenBy = Callable[[Variant], Instead]
 """What a variant whose queries a model rewrites searches for each of them."""
-
-
-@dataclass(frozen=True)
-class VariantFound:
-    """What a variant found: query id to its ranking, and of the queries that failed to why."""
-
-    rankings: dict[str, Ranking] = field(default_factory=dict)
-    errors: dict[str, str] = field(default_factory=dict)
 
 
 class VariantRankers:
@@ -212,13 +201,12 @@ class VariantRankers:
 
     def search(self, name: str, queries: Sequence[Query], k: int) -> VariantFound:
         """The `k` best passages of a variant for each query."""
-        found, texts = VariantFound(), [query.text for query in queries]
-        for query, row in zip(queries, search_each(self.pipeline(name), texts, k), strict=True):
-            if isinstance(row, Failed):
-                found.errors[query.id] = row.error
-            else:
-                found.rankings[query.id] = row
-        return found
+        found = search_each(self.pipeline(name), [query.text for query in queries], k)
+        rows = list(zip([query.id for query in queries], found, strict=True))
+        return VariantFound(
+            {query: row for query, row in rows if not isinstance(row, Failed)},
+            {query: row.error for query, row in rows if isinstance(row, Failed)},
+        )
 
     def handed_over(self, chunking: str) -> Sequence[Passage]:
         """What can be handed over where this chunking is searched: its passages, or the sections."""

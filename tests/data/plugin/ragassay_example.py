@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
 from ragassay.evaluate.measures.measure import Measure
 from ragassay.retrieval.rankers.ranker import Ranker, in_order
@@ -47,7 +49,7 @@ class Shortest(Ranker):
     """The passages that share a word with the query, the shortest first; longer ones than `most` words are left out."""
 
     name = "shortest"
-    settings = {"most": 1000}
+    settings: ClassVar = {"most": 1000}
 
     def __init__(self, words, most):
         self.words = {identifier: row for identifier, row in words.items() if len(row) <= most}
