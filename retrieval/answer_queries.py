@@ -11,7 +11,6 @@ from typing import NamedTuple
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
 from ragassay.experiment.settings import Experiment
-from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.variants import TableAgent
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, read_run, write_records, write_run
@@ -81,16 +80,13 @@ def _of_table(
     for query in queries:
         if query.id not in searches:
             raise _of_another_run(query, workspace.searches(agent.name))
-        found = _searched(agent.name, searches[query.id], ranked.get(query.id, ()), search_s)
+        row, read = searches[query.id], tuple(ranked.get(query.id, ()))
+        # latency is that of rewriting and searching, None where either was to be measured and is not
+        rewrite_s = row.latency_s if row.usage is not None else 0.0
+        latency_s = rewrite_s if row.error is not None else seconds(rewrite_s, search_s)
+        found = Found(query.id, agent.name, read, row.queries, row.usage, latency_s, row.error)
         request = answer_request(prompt, query.text, found.passages, agent.temperature)
         yield Owed(found, None if found.error is not None else request, agent.model)
-
-
-def _searched(agent: str, row: AgentSearch, passages: Sequence[Passage], search_s: float | None) -> Found:
-    """Latency is that of rewriting and searching, None where either was to be measured and is not."""
-    rewrite_s = row.latency_s if row.usage is not None else 0.0
-    latency_s = rewrite_s if row.error is not None else seconds(rewrite_s, search_s)
-    return Found(row.query_id, agent, tuple(passages), row.queries, row.usage, latency_s, row.error)
 
 
 def _of_long_context(workspace: Workspace, agent: TableAgent, queries: Sequence[Query]) -> Iterator[Owed]:
@@ -164,11 +160,15 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
     passages = {passage.id: passage for passage in read_records(workspace.passages, Passage)}
     with ExitStack() as closing:
         answers, notices = _file_agents(workspace, queries, passages)
-        python_agents = [
-            _loaded(a, workspace, closing) for a in workspace.experiment.own_agents() if a.kind == "python"
-        ]
+        python_agents = []
+        for agent in workspace.experiment.own_agents():
+            if agent.kind == "python":
+                python_agents.append(load_python_agent(agent, workspace))
+                closing.callback(python_agents[-1].close)
         check_long_context(workspace)
-        runs = _asked(workspace, queries, passages, caller)
+        owed = list(owed_answers(workspace, queries, passages))
+        replies = _ask(owed, workspace.experiment, caller)
+        runs = [_run(owed, replies, run) for run in range(workspace.experiment.answer.repeats)]
         answers |= runs[0]
         for own in python_agents:
             answers[own.name] = ask_python_agent(own, queries, passages.keys(), progress)
@@ -177,12 +177,6 @@ def answer_queries(workspace: Workspace, caller: Caller, progress: Progress | No
     _write_runs(workspace, runs[1:])
     metered = tuple(usage for own in python_agents if (usage := metered_usage(own.name, answers[own.name])))
     return replace(_outcome(workspace, answers, notices), usage=metered)
-
-
-def _loaded(agent: AgentSettings, workspace: Workspace, closing: ExitStack) -> PythonAgent:
-    loaded = load_python_agent(agent, workspace)
-    closing.callback(loaded.close)
-    return loaded
 
 
 def _file_agents(
@@ -196,17 +190,8 @@ def _file_agents(
     return answers, notices
 
 
-def _asked(
-    workspace: Workspace, queries: Sequence[Query], passages: Mapping[str, Passage], caller: Caller
-) -> list[dict[str, list[Answer]]]:
-    """Agent to its answers, for each run."""
-    experiment = workspace.experiment
-    owed = list(owed_answers(workspace, queries, passages))
-    replies = _ask(owed, experiment, caller)
-    return [_run(owed, replies, run) for run in range(experiment.answer.repeats)]
-
-
 def _run(owed: Sequence[Owed], replies: Mapping[tuple[str, Request], Reply], run: int) -> dict[str, list[Answer]]:
+    """Agent to its answers, of one run."""
     answers: dict[str, list[Answer]] = {}
     for found, request, model in owed:
         if request is None:

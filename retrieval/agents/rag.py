@@ -159,7 +159,7 @@ class RagAgent(Runnable[str | Query, Answer]):
 
     def invoke(self, input: str | Query, config: RunnableConfig | None = None, **kwargs: Any) -> Answer:
         """The answer to one query; a plain string becomes a query with the id `query`."""
-        query = as_query(input)
+        query = input if isinstance(input, Query) else Query(id="query", text=input)
         found = self.find(query, config)
         if found.error is not None:
             return failed_record(found, found.error)
@@ -175,11 +175,6 @@ class RagAgent(Runnable[str | Query, Answer]):
         started = time.perf_counter()
         lists = [as_passages(self._retriever.invoke(text, config)) for text in texts]
         return lists, time.perf_counter() - started
-
-
-def as_query(given: str | Query) -> Query:
-    """A query as it is, a string as a query with the id `query`."""
-    return given if isinstance(given, Query) else Query(id="query", text=given)
 
 
 def as_passages(documents: Sequence[Document]) -> list[Passage]:

@@ -171,12 +171,11 @@ def _stop_words(name: str | None) -> frozenset[str]:
     return frozenset(sys.intern(word) for word in getattr(stopwords, f"STOPWORDS_{name}"))
 
 
-STOP_WORDS = frozenset(
-    (
-        "a an and are as at be but by for if in into is it no not of on or such that the their then there these they"
-        " this to was will with"
-    ).split()
+_WORDS = (
+    "a an and are as at be but by for if in into is it no not of on or such that the their then there these they this"
+    " to was will with"
 )
+STOP_WORDS = frozenset(_WORDS.split())
 """EnglishAnalyzer.ENGLISH_STOP_WORDS_SET of Apache Lucene (Apache-2.0)."""
 
 LONGEST = 255
