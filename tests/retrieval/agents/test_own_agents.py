@@ -15,6 +15,7 @@ from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, read_run
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.retrieval.agents.python_agent import ask_python_agent, load_python_agent
+from ragassay.retrieval.agents.worker import load_system
 from ragassay.retrieval.answer_queries import answer_queries
 
 QUERIES = {"q_1": "What is vaccum optimizer ?", "q_2": "Tell me about ‘always_ram’ parameter?", "q_3": "What is RRF?"}
@@ -216,19 +217,24 @@ def test_a_langchain_runnable_is_a_callable_too(tmp_path: Path) -> None:
         ("system_broken", "def answer(:", r"cannot be imported \(SyntaxError"),
         ("system_that_exits", "raise SystemExit(0)", r"cannot be imported \(SystemExit: 0\)"),
         ("system_without_it", "x = 1", r"system_without_it:answer does not exist"),
-        ("system_constant", "answer = 1", r"system_constant:answer is not a function"),
         ("system_async", "async def answer(query): return query", r"system_async:answer is async"),
         ("json", "def answer(query): return query", r"the module name 'json' is taken"),
     ],
 )
-def test_a_callable_that_cannot_be_had(tmp_path: Path, module: str, code: str | None, said: str) -> None:
-    workspace = own_workspace(tmp_path, f'kind = "python"\ncallable = "{module}:answer"')
+def test_a_callable_that_cannot_be_had(tmp_path: Path, monkeypatch, module: str, code: str | None, said: str) -> None:
+    """As its process loads it, but here."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
     if code is not None:
-        (workspace.corpus / f"{module}.py").write_text(code)
-    before = list(sys.path)
+        (tmp_path / f"{module}.py").write_text(code)
     with pytest.raises(InputError, match=said):
+        load_system("ours", f"{module}:answer", tmp_path)
+
+
+def test_one_that_its_process_cannot_load_is_said_before_anything_is_asked(tmp_path: Path) -> None:
+    workspace = own_workspace(tmp_path, 'kind = "python"\ncallable = "system_constant:answer"')
+    (workspace.corpus / "system_constant.py").write_text("answer = 1")
+    with pytest.raises(InputError, match=r"experiment\.toml: .*system_constant:answer is not a function"):
         answer_queries(workspace, NoCaller())
-    assert sys.path == before
 
 
 def test_kept_answers_are_those_of_the_same_code_query_and_corpus(tmp_path: Path) -> None:

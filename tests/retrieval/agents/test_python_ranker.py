@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from langchain_core.documents import Document
 from ragassay.errors import InputError
 from ragassay.retrieval.agents.own_agents import source_problem
 from ragassay.retrieval.agents.python_agent import PythonRanker
-from ragassay.retrieval.agents.worker import own_ranking
+from ragassay.retrieval.agents.worker import load_system, own_ranking
 from ragassay.retrieval.rankers.ranker import Failed, QueriesFailed
 
 IDS = frozenset(f"p{number}" for number in range(9))
@@ -82,14 +83,23 @@ def test_a_langchain_retriever_ranks_by_its_documents_ids(ranker) -> None:
     [
         ("def search(query): return []", "search", "cannot be called with a query's text and k alone"),
         ("async def search(query, k): return []", "search", "retriever 'ours': own_code:search is async"),
-        ("search = 7", "search", "retriever 'ours': own_code:search is not a function"),
         (RETRIEVER, "Ours", "is not a function"),
         ("import no_such_package_here", "search", "retriever 'ours': the module own_code cannot be imported"),
     ],
 )
-def test_what_can_never_work_is_said_at_once(ranker, code: str, name: str, says: str) -> None:
+def test_what_can_never_work_is_said_at_once(tmp_path: Path, monkeypatch, code: str, name: str, says: str) -> None:
+    """As the process loads it, but here."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "own_code", raising=False)
+    (tmp_path / "own_code.py").write_text(textwrap.dedent(code))
     with pytest.raises(InputError, match=says):
-        ranker(code, name)
+        load_system("ours", f"own_code:{name}", tmp_path, "retriever")
+    sys.modules.pop("own_code", None)
+
+
+def test_what_its_process_cannot_load_is_said_at_once(ranker) -> None:
+    with pytest.raises(InputError, match=r"experiment\.toml: retriever 'ours': own_code:search is not a function"):
+        ranker("search = 7")
 
 
 @pytest.mark.parametrize(
