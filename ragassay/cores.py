@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from threading import Lock, Thread, current_thread, main_thread
@@ -33,6 +33,31 @@ def import_environment() -> dict[str, str]:
 def why_ended(status: int) -> str:
     """What a process's exit status says; a negative one is that of a signal."""
     return f"the process was ended by signal {-status}" if status < 0 else f"the process ended with status {status}"
+
+
+@contextmanager
+def memory_limited(most: int) -> Iterator[None]:
+    """So that one hostile document cannot take a machine's memory, a limit to what this process may take inside.
+
+    Beyond `most` bytes of data Python raises MemoryError, and a C++ library ends the process by SIGABRT.
+
+    What is read from files as they stand on the disk does not count. The limit is taken back at the end.
+    """
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    with suppress(OSError, ValueError):  # a system that knows no such limit
+        resource.setrlimit(resource.RLIMIT_DATA, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def too_much(most: int) -> str:
+    """What is said of a document for which that is not enough."""
+    return f"takes more than {most / 1e9:g} GB of memory; divide it"
 
 
 T = TypeVar("T")

@@ -12,9 +12,8 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ragassay.cores import memory_limited, too_much
 from ragassay.errors import MissingExtra
-
-from .pdf.memory import memory_limited, too_much
 
 # Runs in a worker process, and imports nothing of ragassay, to start quickly.
 

@@ -15,11 +15,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragassay.cores import Cores, import_environment, why_ended
+from ragassay.cores import Cores, import_environment, too_much, why_ended
 from ragassay.cores import usable_cores as usable_cores
 
 from . import worker
-from .memory import too_much
 from .readers import OutlineEntry, ReaderName
 
 TRIES_OF_A_PAGE = 2

@@ -18,8 +18,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast
 
+from ragassay.cores import memory_limited, too_much
+
 from ..formats import UnreadableDocument, convert
-from .memory import memory_limited, too_much
 from .readers import OpenPdf, ReaderName, UnreadablePdf, open_pdf
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragassay.synth.pdf.memory import memory_limited
+from ragassay.cores import memory_limited
 
 _GREY, _RGB = 0, 2
 
