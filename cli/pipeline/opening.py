@@ -185,14 +185,14 @@ def _check(experiment: Experiment, corpus: Path) -> None:
 
 def _check_retrievers(experiment: Experiment, file: Path) -> None:
     """That the kind of each table is one, and takes its settings; only then is imported what there are of them."""
-    for one in experiment.retriever:
+    for (kind, settings), name in {(one.kind, one.settings): one.name for one in experiment.retriever}.items():
         from ragassay.retrieval.rankers.ranker import check_kind
 
         try:
-            check_kind(one.kind, dict(one.settings))
+            check_kind(kind, dict(settings))
         except InputError as error:
-            line = line_of_table("retriever", one.name, read_text(file))
-            problem = f"retriever '{one.name}': {error.problem}"
+            line = line_of_table("retriever", name, read_text(file))
+            problem = f"retriever '{name}': {error.problem}"
             raise InputError(problem, file=file, line=line, remedy=error.remedy) from None
 
 

@@ -23,7 +23,7 @@ from ..agents.own_agents import source_problem
 from ..agents.python_agent import PythonRanker
 from ..dependencies import search_key
 from ..rank_queries import VariantFound, read_queries
-from ..rankers.ranker import OWN, embeds, kind_of_ranker
+from ..rankers.ranker import OWN, kind_of_ranker
 from ..rerankers.opening import check_reranker
 from ..retrievers import check_embedding
 from .bases import Base
@@ -37,15 +37,17 @@ def variant_checks(workspace: Workspace, *, run_code: bool) -> Collection[Callab
     """
     default = workspace.experiment.retrieval.embedding
     checks: dict[tuple[str, str], Callable[[], None]] = {}
-    for one in workspace.experiment.retriever:
+    tables = workspace.experiment.retriever
+    kinds = {name: kind_of_ranker(name) for name in {one.kind for one in tables} - {OWN}}
+    for one in tables:
         named, model = f"retriever '{one.name}'", one.embedding or default
         if one.rerank:
             checks["rerank", one.rerank] = partial(check_reranker, one.rerank, workspace)
         if one.kind == OWN:
             checks["own", str(one.callable)] = partial(_check_own, one, workspace, run_code)
         else:
-            checks[one.kind, model] = partial(kind_of_ranker(one.kind).check, model, named)
-        if embeds(one.kind) or one.mmr is not None:
+            checks[one.kind, model] = partial(kinds[one.kind].check, model, named)
+        if (one.kind in kinds and kinds[one.kind].embeds) or one.mmr is not None:
             checks["embedding", model] = partial(check_embedding, model, workspace, named)
     return checks.values()
 

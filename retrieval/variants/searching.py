@@ -188,10 +188,10 @@ class VariantRankers:
         """Raises InputError, before anything is embedded, where a text is not kept and its model cannot be had."""
         default = self._workspace.experiment.retrieval.embedding
         wanted: dict[str, dict[str, None]] = {}
+        by_vectors = {kind for kind in {one.kind for one in self._workspace.experiment.retriever} if embeds(kind)}
         for variant in self._workspace.experiment.variants.all:
-            by_vectors = embeds(variant.settings.kind)
-            if by_vectors or variant.settings.mmr is not None:
-                searched = [variant.chunking] if by_vectors else []
+            if variant.settings.kind in by_vectors or variant.settings.mmr is not None:
+                searched = [variant.chunking] if variant.settings.kind in by_vectors else []
                 wanted.setdefault(variant.settings.embedding or default, {}).update(dict.fromkeys(searched))
         for model, chunkings in wanted.items():
             texts = [Text("query", query.text) for query in queries]

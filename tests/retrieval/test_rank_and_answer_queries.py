@@ -80,15 +80,22 @@ def make_workspace(folder: Path, agents: str = '["rag", "rag-fusion"]', k: int =
     )
 
 
+@pytest.fixture(scope="module")
+def done(tmp_path_factory) -> tuple[Workspace, ScriptedCaller]:
+    """Both stages done, for those that only read."""
+    workspace, caller = make_workspace(tmp_path_factory.mktemp("done")), ScriptedCaller(answers)
+    for stage in (rank_queries, answer_queries):
+        outcome = stage(workspace, caller)
+        assert (outcome.n_records, outcome.n_failed, outcome.notices) == (6, 0, ())
+    return workspace, caller
+
+
 def read_answers(workspace: Workspace, agent: str) -> dict[str, Answer]:
     return {answer.query_id: answer for answer in read_records(workspace.answers(agent), Answer)}
 
 
-def test_every_agent_has_a_ranking_of_k_passages_and_an_answer_to_every_query(workspace: Workspace) -> None:
-    caller = ScriptedCaller(answers)
-    ranked, answered = rank_queries(workspace, caller), answer_queries(workspace, caller)
-    assert (ranked.n_records, ranked.n_failed, ranked.notices) == (6, 0, ())
-    assert (answered.n_records, answered.n_failed, answered.notices) == (6, 0, ())
+def test_every_agent_has_a_ranking_of_k_passages_and_an_answer_to_every_query(done) -> None:
+    workspace, _ = done
     rag = read_run(workspace.rankings("bm25-rag"))
     assert rag["q2"][0][0] == "watchdog" and len(rag["q1"]) == 2
     for agent in ("bm25-rag", "bm25-rag-fusion"):
@@ -97,8 +104,8 @@ def test_every_agent_has_a_ranking_of_k_passages_and_an_answer_to_every_query(wo
         assert all([pid for pid, _ in run.get(key, [])] == list(answer.passages) for key, answer in found.items())
 
 
-def test_rag_fusion_puts_first_what_the_rewritten_queries_agree_on(workspace: Workspace) -> None:
-    rank_queries(workspace, ScriptedCaller(answers))
+def test_rag_fusion_puts_first_what_the_rewritten_queries_agree_on(done) -> None:
+    workspace, _ = done
     row = {rewrite.query_id: rewrite for rewrite in read_records(workspace.rewrites, Rewrite)}["q1"]
     assert row.queries == tuple(REWRITES["q1"])
     fused = read_run(workspace.rankings("bm25-rag-fusion"))["q1"]
@@ -107,10 +114,8 @@ def test_rag_fusion_puts_first_what_the_rewritten_queries_agree_on(workspace: Wo
     assert {pid for pid, _ in fused} == {"progmem", "pgm-read"}
 
 
-def test_usage_of_the_rewriting_counts_for_rag_fusion_alone(workspace: Workspace) -> None:
-    caller = ScriptedCaller(answers)
-    rank_queries(workspace, caller)
-    answer_queries(workspace, caller)
+def test_usage_of_the_rewriting_counts_for_rag_fusion_alone(done) -> None:
+    workspace, _ = done
     rag, fusion = read_answers(workspace, "bm25-rag")["q1"], read_answers(workspace, "bm25-rag-fusion")["q1"]
     assert (rag.usage.input_tokens, rag.queries) == (100, ())
     assert (fusion.usage.input_tokens, fusion.queries) == (107, tuple(REWRITES["q1"]))
@@ -134,18 +139,14 @@ def test_latency_is_that_of_rewriting_searching_and_answering(tmp_path: Path, mo
     assert texts[1:] == [1] * 4 + [3] * 4, "one that does not count, then each of the three alone"
 
 
-def test_without_the_time_of_searching_there_is_no_latency(workspace: Workspace) -> None:
-    caller = ScriptedCaller(answers)
-    rank_queries(workspace, caller)
-    answer_queries(workspace, caller)
+def test_without_the_time_of_searching_there_is_no_latency(done) -> None:
+    workspace, _ = done
     assert not workspace.search_times.exists()
     assert {answer.latency_s for answer in read_answers(workspace, "bm25-rag").values()} == {None}
 
 
-def test_agents_with_the_same_passages_share_one_request(workspace: Workspace) -> None:
-    caller = ScriptedCaller(answers)
-    rank_queries(workspace, caller)
-    answer_queries(workspace, caller)
+def test_agents_with_the_same_passages_share_one_request(done) -> None:
+    workspace, caller = done
     (batch,) = [batch for batch in caller.batches if batch.label == "answers"]
     found = [read_answers(workspace, agent) for agent in ("bm25-rag", "bm25-rag-fusion")]
     shown = {(key, answer.passages) for rows in found for key, answer in rows.items()}
@@ -153,10 +154,8 @@ def test_agents_with_the_same_passages_share_one_request(workspace: Workspace) -
     assert found[0]["q3"].answer == found[1]["q3"].answer
 
 
-def test_nothing_found_is_asked_all_the_same(workspace: Workspace) -> None:
-    caller = ScriptedCaller(answers)
-    rank_queries(workspace, caller)
-    answer_queries(workspace, caller)
+def test_nothing_found_is_asked_all_the_same(done) -> None:
+    workspace, caller = done
     answer = read_answers(workspace, "bm25-rag")["q3"]
     assert answer.passages == () and answer.error is None
     prompts = [request.messages[-1].content for request in caller.batches[-1].requests]
