@@ -105,7 +105,7 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
 
 def _brought(name: str, file: Path) -> type[Evaluator]:
     """The judge that another package registers in the group `ragassay.judges`. Raises InputError."""
-    theirs = plugin(GROUP, name, Evaluator)
+    theirs = plugin(GROUP, name, Evaluator)  # type: ignore[type-abstract]  # a class of it, not an instance
     if theirs is None:
         remedy = f"{did_you_mean(name, [*families(), *built_in(), *names_of(GROUP)])}`ragassay judges` lists them"
         raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=remedy)

@@ -19,12 +19,6 @@ from ...ratings.verdicts import winner_of
 from ...texts.sentences import without_citations
 from ..engine.cases import NOT_JUDGED, Evidence, GameCase, Judge, Order, Setup, StepsTo
 from ..engine.question import Reason, Strict, distribution, read_value
-from . import PROMPTS
-
-DEFAULT_PROMPT = PROMPTS / "pairwise.md"
-TOKEN_PROMPT = PROMPTS / "pairwise_token.md"
-STRICT_PROMPT = PROMPTS / "pairwise_strict.md"
-STRICT_TOKEN_PROMPT = PROMPTS / "pairwise_strict_token.md"
 
 
 @dataclass(frozen=True)

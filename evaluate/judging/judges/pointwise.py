@@ -24,11 +24,6 @@ from ..engine.evaluator import Criterion, Evaluator, LabelJudge, Steps
 from ..engine.question import LABELS, Label, Reason, Strict, distribution, likeliest, read_value, yes_or_no
 from ..judges import PROMPTS
 
-DEFAULT_PROMPT = PROMPTS / "pointwise.md"
-TOKEN_PROMPT = PROMPTS / "pointwise_token.md"
-STRICT_PROMPT = PROMPTS / "pointwise_strict.md"
-STRICT_TOKEN_PROMPT = PROMPTS / "pointwise_strict_token.md"
-
 
 class Grade(Strict):
     """One sentence on why, then the label."""
@@ -119,8 +114,6 @@ class PointwiseByToken(AnswerJudge):
 # answer where there is one (`metadata.expected_response`). Whether the answer declines (`refusal`, 1 or 0) is recorded
 # beside it and is no grade. The prompts and the scale are ours.
 
-ANSWER_CORRECTNESS_DEFAULT_PROMPT = PROMPTS / "answer_correctness.md"
-ANSWER_CORRECTNESS_TOKEN_PROMPT = PROMPTS / "answer_correctness_token.md"
 
 CORRECTNESS = "answer_correctness"
 REFUSAL = "refusal"

@@ -64,12 +64,6 @@ def _documents(case: AnswerCase) -> frozenset[str]:
     return frozenset([*case.answer.passages, *(doc for doc in cut_from if isinstance(doc, str))])
 
 
-DEFAULT_PROMPT = PROMPTS / "relevance.md"
-TOKEN_PROMPT = PROMPTS / "relevance_token.md"
-STRICT_PROMPT = PROMPTS / "relevance_strict.md"
-STRICT_TOKEN_PROMPT = PROMPTS / "relevance_strict_token.md"
-YES_NO_PROMPT = PROMPTS / "relevance_yes_no.md"
-
 CRITERION = "relevance"
 VERY_RELEVANT = 2
 YES_NO = ("Yes", "No")

@@ -23,11 +23,8 @@ from ragassay.records import IDENTICAL, Answer, Assessment, Game, RankedList, Wi
 from ..engine.cases import NOT_JUDGED, Judge, ListCase, Order, PassageCase, PassagesCase, QueryCase, Setup, StepsTo
 from ..engine.evaluator import Steps
 from ..engine.question import JudgeFailed, Label, Reason, Strict, check_each_once, read_value
-from ..judges import PROMPTS
 from ..judges.pairwise import Shown, why_unplayed
 from ..judges.relevance import Relevance, RelevanceReply
-
-DEFAULT_PROMPT = PROMPTS / "listwise.md"
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -162,9 +159,6 @@ def _winner(ranked: RankedList, a: str, b: str) -> Winner | None:
 # The passages stand in a seeded order, which depends on the seed, the query's id and the passages' ids alone, in
 # batches of nearly the same size. Where the judge twice gives a batch no usable reply, its passages are asked about one
 # by one.
-
-RELEVANCE_BATCH_DEFAULT_PROMPT = PROMPTS / "relevance_batch.md"
-STRICT_PROMPT = PROMPTS / "relevance_batch_strict.md"
 
 
 @lru_cache(maxsize=64)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from support.scripted_judge import records_of, request_of
 
 from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase, Setup
-from ragassay.evaluate.judging.judges import pairwise, pointwise, relevance
-from ragassay.evaluate.judging.judges import pointwise as answer_correctness
+from ragassay.evaluate.judging.judges import PROMPTS, pairwise, pointwise, relevance
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
@@ -20,11 +19,11 @@ from ragassay.records import Answer, Passage, Query
 SETUP = Setup("local:m", "probability")
 QUERY = Query(id="q1", text="Which header declares delay_ms?")
 CASE = PassageCase(QUERY, Passage(id="p1", text="util/delay.h declares it."))
-TOKEN_JUDGE = relevance.RelevanceByToken(SETUP, Prompt.load(relevance.TOKEN_PROMPT))
+TOKEN_JUDGE = relevance.RelevanceByToken(SETUP, Prompt.load(PROMPTS / "relevance_token.md"))
 
 
 def yes_no_judge(threshold):
-    return relevance.RelevanceByYes(SETUP, Prompt.load(relevance.YES_NO_PROMPT), threshold)
+    return relevance.RelevanceByYes(SETUP, Prompt.load(PROMPTS / "relevance_yes_no.md"), threshold)
 
 
 def pairing(first):
@@ -33,7 +32,7 @@ def pairing(first):
 
 
 def game(first, p_of_place_a):
-    judge = pairwise.PairwiseByToken(SETUP, Prompt.load(pairwise.TOKEN_PROMPT), ("depth",), first)
+    judge = pairwise.PairwiseByToken(SETUP, Prompt.load(PROMPTS / "pairwise_token.md"), ("depth",), first)
     [row] = records_of(judge, pairing(first), Reply(probabilities={"A": p_of_place_a, "B": 1 - p_of_place_a}))
     return row
 
@@ -87,7 +86,7 @@ def test_yes_or_no_by_the_threshold_of_the_settings(p_yes, threshold, label, pro
 
 
 def test_criteria_are_asked_one_by_one_with_the_criterion_last():
-    prompt = Prompt.load(pointwise.TOKEN_PROMPT)
+    prompt = Prompt.load(PROMPTS / "pointwise_token.md")
     evidence = (Evidence(CASE.passage, None),)
     case = AnswerCase(QUERY, Answer(query_id="q1", agent="x", answer="util/delay.h"), (), evidence)
     texts = []
@@ -104,12 +103,12 @@ def test_criteria_are_asked_one_by_one_with_the_criterion_last():
 
 
 def test_whether_it_is_a_refusal_is_asked_by_yes_or_no_behind_what_both_share():
-    prompt = Prompt.load(answer_correctness.ANSWER_CORRECTNESS_TOKEN_PROMPT)
+    prompt = Prompt.load(PROMPTS / "answer_correctness_token.md")
     answered = Answer(query_id="q1", agent="x", answer="I could not find it.")
     case = AnswerCase(QUERY, answered, (), (Evidence(CASE.passage, None),))
     label, refusal = (
-        answer_correctness.CorrectnessByToken(SETUP, prompt),
-        answer_correctness.RefusalByToken(SETUP, prompt),
+        pointwise.CorrectnessByToken(SETUP, prompt),
+        pointwise.RefusalByToken(SETUP, prompt),
     )
     first, second = (request_of(judge, case) for judge in (label, refusal))
     assert first.tokens == ("0", "1", "2") and second.tokens == ("Yes", "No")

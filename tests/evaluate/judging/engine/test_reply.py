@@ -12,7 +12,6 @@ from support.scripted_judge import records_of, request_of
 
 from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase, Setup
 from ragassay.evaluate.judging.judges import PROMPTS, pairwise, pointwise, relevance
-from ragassay.evaluate.judging.judges import pointwise as answer_correctness
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.models.requests import Reply, read_reply
 from ragassay.prompts import Prompt
@@ -29,7 +28,7 @@ def answer(agent, text):
 
 
 def relevance_case():
-    judge = relevance.Relevance(SETUP, Prompt.load(relevance.DEFAULT_PROMPT))
+    judge = relevance.Relevance(SETUP, Prompt.load(PROMPTS / "relevance.md"))
     return judge, PassageCase(QUERY, PASSAGE)
 
 
@@ -38,24 +37,22 @@ INTENT = {"intent": "To know which header to include."}
 
 
 def pointwise_case(criteria=CRITERIA, text="util/delay.h", passage=PASSAGE):
-    judge = pointwise.Pointwise(SETUP, Prompt.load(pointwise.DEFAULT_PROMPT), criteria, intent=True)
+    judge = pointwise.Pointwise(SETUP, Prompt.load(PROMPTS / "pointwise.md"), criteria, intent=True)
     return judge, AnswerCase(QUERY, answer("bm25-rag", text), (), (Evidence(passage, "It names the header."),))
 
 
 def strict_pointwise_case(criteria=CRITERIA, text="util/delay.h", passage=PASSAGE):
-    judge = pointwise.Pointwise(SETUP, Prompt.load(pointwise.STRICT_PROMPT), criteria)
+    judge = pointwise.Pointwise(SETUP, Prompt.load(PROMPTS / "pointwise_strict.md"), criteria)
     return judge, AnswerCase(QUERY, answer("bm25-rag", text), (passage,))
 
 
 def correctness_case(query=QUERY, text="util/delay.h", evidence=EVIDENCE):
-    judge = answer_correctness.AnswerCorrectness(
-        SETUP, Prompt.load(answer_correctness.ANSWER_CORRECTNESS_DEFAULT_PROMPT)
-    )
+    judge = pointwise.AnswerCorrectness(SETUP, Prompt.load(PROMPTS / "pointwise.md"))
     return judge, AnswerCase(query, answer("bm25-rag", text), (), evidence)
 
 
 def pairwise_case(first):
-    judge = pairwise.Pairwise(SETUP, Prompt.load(pairwise.DEFAULT_PROMPT), ("correctness",), first)
+    judge = pairwise.Pairwise(SETUP, Prompt.load(PROMPTS / "pairwise.md"), ("correctness",), first)
     case = GameCase(QUERY, answer("bm25-rag", "ALPHA"), answer("knn-rag", "BETA"), first, EVIDENCE)
     return judge, case
 
@@ -225,7 +222,7 @@ def test_a_game_shows_its_answers_in_its_order_without_names(first):
     assert text.index("It names the header.") < min(text.index("ALPHA"), text.index("BETA"))
 
 
-SCHEMAS = [relevance.RelevanceReply, pointwise.Grade, pairwise.PairwiseReply, answer_correctness.CorrectnessReply]
+SCHEMAS = [relevance.RelevanceReply, pointwise.Grade, pairwise.PairwiseReply, pointwise.CorrectnessReply]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
@@ -322,7 +319,7 @@ def labels_of(system):
     return dict(re.findall(r"^- (\d), (.*?)(?=^- |\n\n)", system, re.MULTILINE | re.DOTALL))
 
 
-@pytest.mark.parametrize("path", [relevance.DEFAULT_PROMPT, relevance.TOKEN_PROMPT], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [PROMPTS / "relevance.md", PROMPTS / "relevance_token.md"], ids=lambda path: path.name)
 def test_somewhat_relevant_is_on_the_topic_without_the_full_answer(path):
     said = {label: " ".join(text.split()) for label, text in labels_of(Prompt.load(path).system).items()}
     assert list(said) == ["0", "1", "2"]
@@ -332,11 +329,11 @@ def test_somewhat_relevant_is_on_the_topic_without_the_full_answer(path):
 
 
 def test_by_strict_prompts_the_topic_alone_is_not_relevant():
-    said = " ".join(labels_of(Prompt.load(relevance.STRICT_PROMPT).system)["0"].split())
+    said = " ".join(labels_of(Prompt.load(PROMPTS / "relevance_strict.md").system)["0"].split())
     assert "about the same subject" in said and "is not enough" in said
 
 
-@pytest.mark.parametrize("path", [pointwise.DEFAULT_PROMPT, pointwise.TOKEN_PROMPT], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [PROMPTS / "pointwise.md", PROMPTS / "pointwise_token.md"], ids=lambda path: path.name)
 def test_the_scales_of_an_answer_are_the_paper_s(path):
     values = {"criteria": CRITERIA, "criterion": "precision", "evidence": (), "query": QUERY, "answer": "?"}
     system = " ".join(Prompt.load(path).render(values)[0].content.split())
@@ -350,7 +347,7 @@ def test_the_scales_of_an_answer_are_the_paper_s(path):
     assert "similar product" in one and "exactly the product" in two
 
 
-@pytest.mark.parametrize("path", [pairwise.DEFAULT_PROMPT, pairwise.TOKEN_PROMPT], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [PROMPTS / "pairwise.md", PROMPTS / "pairwise_token.md"], ids=lambda path: path.name)
 def test_a_game_is_judged_by_all_factors_of_the_paper(path):
     factors = JudgeSettings(model="file:j").factors
     assert factors == (
@@ -381,7 +378,7 @@ def test_the_switches_say_what_a_game_shows(path, passages, notes):
 def test_citations_are_shown_or_not_and_code_is_no_citation():
     a, b = answer("x", "It is in `port[1]` [1][2]. So it is [3]."), answer("y", "It is in `port[1]`. So it is.")
     case = GameCase(QUERY, a, b, "a", EVIDENCE)
-    prompt = Prompt.load(pairwise.DEFAULT_PROMPT)
+    prompt = Prompt.load(PROMPTS / "pairwise.md")
     kept = pairwise.Pairwise(SETUP, prompt, ("depth",), "a")
     assert "[1][2]. So it is [3]." in asked_of(kept, case)
     assert "square brackets" in request_of(kept, case).messages[0].content
@@ -439,7 +436,7 @@ def test_the_schemas_are_pinned_since_a_change_throws_paid_replies_away():
         "properties": {"intent": {"title": "Intent", "type": "string"}, "accuracy": {"$ref": "#/$defs/Grade"}},
         "required": ["intent", "accuracy"],
     }
-    assert answer_correctness.CorrectnessReply.model_json_schema() == common | {
+    assert pointwise.CorrectnessReply.model_json_schema() == common | {
         "title": "CorrectnessReply",
         "description": "One sentence on why, whether the answer is a refusal, then the label.",
         "properties": {

@@ -12,9 +12,8 @@ from support.scripted_judge import Scripted, all_answers, fair, workspace
 
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.engine.cases import QueryCase, Setup
-from ragassay.evaluate.judging.judges import relevance
+from ragassay.evaluate.judging.judges import PROMPTS
 from ragassay.evaluate.judging.judges.relevance import Relevance
-from ragassay.evaluate.judging.together import listwise as relevance_batch
 from ragassay.evaluate.judging.together.listwise import RelevanceBatch
 from ragassay.evaluate.make_judgments import ONE_BY_ONE, make_judgments
 from ragassay.experiment.settings import Experiment
@@ -47,10 +46,10 @@ def test_together_they_get_the_labels_that_they_get_one_by_one(tmp_path):
 
 def batches(n_passages, size, seed=7, query="q1", ids=None):
     setup = Setup("openai:j")
-    one = Relevance(setup, Prompt.load(relevance.DEFAULT_PROMPT))
+    one = Relevance(setup, Prompt.load(PROMPTS / "relevance.md"))
     passages = tuple(Passage(_id=id, text=id) for id in ids or [f"p{n:02d}" for n in range(n_passages)])
     case = QueryCase(Query(_id=query, text="?"), passages, ())
-    judge = RelevanceBatch(one, Prompt.load(relevance_batch.RELEVANCE_BATCH_DEFAULT_PROMPT), size, seed)
+    judge = RelevanceBatch(one, Prompt.load(PROMPTS / "relevance_batch.md"), size, seed)
     return [[passage.id for passage in each.passages] for each in judge.batches(case)]
 
 
@@ -141,7 +140,9 @@ def test_the_request_has_the_rules_of_one_passage_and_fences_each(tmp_path, prom
     make_judgments(space, caller)
     [request] = caller.asked("relevance-batch")
     system, user = request.messages
-    single = Prompt.load({"paper": relevance.DEFAULT_PROMPT, "ragassay": relevance.STRICT_PROMPT}[prompts]).system
+    single = Prompt.load(
+        {"paper": PROMPTS / "relevance.md", "ragassay": PROMPTS / "relevance_strict.md"}[prompts]
+    ).system
     rules = single[single.index("- 0, not relevant") : single.index("\n\n", single.index("- 2, very relevant"))]
     assert rules in system.content and "never against the other passages" in system.content
     assert list(passages_in(user.content)) == [1, 2] and user.content.count("</question>") == 1
