@@ -105,7 +105,7 @@ def panel_of(workspace: Workspace, model: str | None = None) -> Panel:
         batch = RelevanceBatch(relevance, batched, settings.relevance_batch, settings.seed)
     games: dict[Order, Pairwise] = {}
     lists: dict[int, Listwise] = {}
-    if settings.listwise and not by_token:
+    if settings.listwise:
         ranked = prompt("listwise", settings.listwise_prompt)
         for number in range(1, settings.presentations + 1):
             lists[number] = Listwise(setup, ranked, settings.factors, number, shown)
