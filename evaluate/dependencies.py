@@ -43,7 +43,8 @@ def evaluate_settings(experiment: Experiment) -> dict[str, Any]:
         values |= tables(experiment, models=(likelihood,))
     from .judging.catalog import packages_of
 
-    packages = packages_of(experiment.evaluate.judges)
+    own = {one.name for one in experiment.evaluate.custom}
+    packages = packages_of(name for name in experiment.evaluate.judges if name not in own)
     values |= {f"evaluate.judges.{name}": package for name, package in packages.items()}
     return values | {
         "judge.model": experiment.evaluating_model,

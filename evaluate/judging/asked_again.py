@@ -24,8 +24,8 @@ from ..ratings.verdicts import SCORES
 from .engine.cases import Evidence, GameCase, Judge, KnownRelevant, ListCase, QueryCase, StepsTo, cases_of
 from .engine.evaluator import Evaluator
 from .engine.rounds import assess, judged, units
+from .judges.listwise import asked_games
 from .panel import Panel
-from .together.listwise import asked_games
 
 Drawn = TypeVar("Drawn")
 Asked = GameCase | ListCase

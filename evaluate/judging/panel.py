@@ -23,6 +23,7 @@ from .engine.evaluator import Evaluator
 from .engine.question import Mode
 from .engine.rounds import units
 from .judges import stage_prompt
+from .judges.listwise import Listwise, RelevanceBatch
 from .judges.pairwise import Pairwise, PairwiseByToken, Shown
 from .judges.pointwise import (
     CORRECTNESS,
@@ -34,7 +35,6 @@ from .judges.pointwise import (
     RefusalByToken,
 )
 from .judges.relevance import Relevance, RelevanceByToken, RelevanceByYes
-from .together.listwise import Listwise, RelevanceBatch
 
 
 @dataclass(frozen=True)

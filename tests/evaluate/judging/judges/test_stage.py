@@ -55,7 +55,7 @@ def strict_pointwise_case(criteria=CRITERIA, text="util/delay.h", passage=PASSAG
 
 
 def correctness_case(query=QUERY, text="util/delay.h", evidence=EVIDENCE):
-    judge = pointwise.AnswerCorrectness(SETUP, Prompt.load(PROMPTS / "pointwise.md"))
+    judge = pointwise.AnswerCorrectness(SETUP, Prompt.load(PROMPTS / "answer_correctness.md"))
     return judge, AnswerCase(query, answer("bm25-rag", text), (), evidence)
 
 

@@ -24,8 +24,8 @@ from ragassay.records import IDENTICAL, Answer, Assessment, Game, RankedList, Wi
 from ..engine.cases import NOT_JUDGED, Judge, ListCase, Order, PassageCase, PassagesCase, QueryCase, Setup, StepsTo
 from ..engine.evaluator import Steps
 from ..engine.question import JudgeFailed, Label, Reason, Strict, check_each_once, read_value
-from ..judges.pairwise import Shown, why_unplayed
-from ..judges.relevance import Relevance, RelevanceReply
+from .pairwise import Shown, why_unplayed
+from .relevance import Relevance, RelevanceReply
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

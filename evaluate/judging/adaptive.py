@@ -39,10 +39,10 @@ from ragassay.arrays import Floats, Ints, Truths
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.records import Game
 
-from ...inputs.clusters import Clusters, source_clusters
-from ...inputs.findings import Material
-from ...ratings.verdicts import SCORES, panel_verdicts, verdicts
-from ..engine.cases import GameCase, ListCase
+from ..inputs.clusters import Clusters, source_clusters
+from ..inputs.findings import Material
+from ..ratings.verdicts import SCORES, panel_verdicts, verdicts
+from .engine.cases import GameCase, ListCase
 
 BATCH_SHARE = 0.1
 """Of all queries, a batch."""

@@ -18,15 +18,15 @@ from ragassay.experiment.tables import JudgeSettings
 from ragassay.files import digest_json
 from ragassay.records import Assessment, Game, RankedList
 
-from ...inputs.findings import Material
-from ..asked_again import relevant_by_wave
-from ..engine.cases import ORDERS, AnswerCase, GameCase, Judge, KnownRelevant, ListCase, Order
-from ..engine.evaluator import Evaluator
-from ..engine.rounds import complete, judged
-from ..judges.pairwise import Shown
-from ..panel import Panel, shown_in_games
-from ..together.listwise import games_of
+from ..inputs.findings import Material
 from .adaptive import all_pairs, chosen, chosen_lists
+from .asked_again import relevant_by_wave
+from .engine.cases import ORDERS, AnswerCase, GameCase, Judge, KnownRelevant, ListCase, Order
+from .engine.evaluator import Evaluator
+from .engine.rounds import complete, judged
+from .judges.listwise import games_of
+from .judges.pairwise import Shown
+from .panel import Panel, shown_in_games
 
 MOST_SEATS = 8
 """Answers in one list, at most."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.judging.games.played import Plan, sittings, turns, williams
+from ragassay.evaluate.judging.games import Plan, sittings, turns, williams
 
 names = [f"agent-{n:02d}" for n in range(60)]
 

@@ -18,7 +18,7 @@ from support.scripted_judge import CRITERIA, Scripted, workspace
 from benchmarks.coverage.ratings import World, blind_share, played, simulate
 from ragassay.errors import RepliesMissing
 from ragassay.evaluate.inputs.clusters import ALONE, Clusters
-from ragassay.evaluate.judging.games.adaptive import (
+from ragassay.evaluate.judging.adaptive import (
     Design,
     Standing,
     adaptive_meetings,
