@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from ragassay.errors import InputError
 from ragassay.files import Qrels, check_record, first_problem
-from ragassay.layouts.answers import GivenAnswers, read_given
-from ragassay.layouts.layout import Given
+from ragassay.layouts.answers import Given, GivenAnswers, read_given
 from ragassay.records import Answer, Passage, Query, Record, Usage
 from ragassay.text import plain
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from ragassay.errors import InputError
 from ragassay.files import Rankings
-from ragassay.layouts.cells import text
-from ragassay.layouts.rows import Row, read_rows
+from ragassay.layouts.cells import Row, read_rows, text
 from ragassay.records import Game
 from ragassay.text import listed, plain
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from ragassay.errors import InputError
 from ragassay.files import json_line, write_json, write_text
-from ragassay.layouts.agent_evaluation import AGENT_EVALUATION
 from ragassay.layouts.cells import Context
+from ragassay.layouts.tables import AgentEvaluation
 from ragassay.queries import FROM, link_of
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.text import csv_cell, plain
@@ -224,7 +224,7 @@ def _context(passage: Passage, id: str, doc: str, text: str) -> Context:
 def _as_text(column: str, text: str) -> Any:
     """The text, or a conversation of it where the text would be taken for one."""
     try:
-        if AGENT_EVALUATION.columns[column].read(text) == text:
+        if AgentEvaluation.columns[column].read(text) == text:
             return text
     except ValueError:
         pass

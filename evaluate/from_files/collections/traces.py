@@ -18,7 +18,7 @@ from uuid import UUID, uuid5
 from ragassay.errors import InputError
 from ragassay.files import digest_bytes, json_line, write_text
 from ragassay.layouts.cells import unpacked
-from ragassay.layouts.spans import OUR_ID
+from ragassay.layouts.traces import OUR_ID
 from ragassay.records import Answer, Passage, Query
 
 from . import held

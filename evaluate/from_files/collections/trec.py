@@ -21,9 +21,8 @@ from ragassay.files import (
     write_run,
     write_text,
 )
-from ragassay.layouts.topics import read_queries_file
-from ragassay.layouts.trec_documents import TrecCollection, is_trec_collection
-from ragassay.layouts.trec_rag import TREC_RAG
+from ragassay.layouts.tables import TrecRag
+from ragassay.layouts.topics import TrecCollection, is_trec_collection, read_queries_file
 from ragassay.records import Answer, Passage
 from ragassay.text import csv_cell, listed, plain
 
@@ -66,7 +65,7 @@ def read(sources: Sequence[Path]) -> Collection:
 
 def _unlike(collection: Collection) -> int:
     """Answers that are another text when their sentences and citations are put together again."""
-    read = TREC_RAG.columns["answer"].read
+    read = TrecRag.columns["answer"].read
     whole = [answer for answer in held.answers_of(collection) if answer.answer is not None]
     return sum(read(rag_row(answer, collection)["answer"]) != answer.answer for answer in whole)
 

@@ -11,7 +11,7 @@ from support.json_lines import write_lines
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.layouts.answers import NAMES, read_given
+from ragassay.layouts.answers import layouts, read_given
 
 AGENT_EVALUATION = {
     "request_id": "r1",
@@ -211,7 +211,7 @@ def test_each_layout_is_told_by_its_columns(tmp_path: Path, rows, layout, fields
         path.write_text(json.dumps(rows))
     found = read_given(path)
     assert (found.layout, [dict(one.fields) for one in found.answers]) == (layout, [fields])
-    assert layout in NAMES and read_given(path, layout).answers == found.answers
+    assert layout in layouts() and read_given(path, layout).answers == found.answers
 
 
 def test_a_row_with_a_trace_needs_no_response_and_its_own_columns_go_before(tmp_path: Path):
