@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ragassay.evaluate.report import plots
+from ragassay.evaluate.report.plots import Scale, colours_of, scale
 from ragassay.evaluate.report.wording import kind_of
 from ragassay.evaluate.results import POINTS
 from ragassay.evaluate.statistics.clustered import interval
@@ -28,9 +28,9 @@ from ragassay.files import read_records
 from ragassay.records import Figure, Page
 from ragassay.text import listed, one_line
 
-from ..asked import Bench, bench_of, is_part, render
+from ..asked import Bench, bench_of, is_part, render, waiting
 from ..index.read import Index
-from ..look import TestSet, colours_of, test_set
+from ..look import TestSet, test_set
 from ..moved import (
     Changes,
     Moved,
@@ -42,6 +42,7 @@ from ..moved import (
     same_queries,
     settings_of,
 )
+from . import View
 
 # Passages are held against each other by document and character offsets, so that other chunking compares. Offsets count
 # in a document's text as it was read: a document that the runs read otherwise is not compared.
@@ -192,7 +193,7 @@ class Against:
     queries: TestSet
     rows: tuple[Moved, ...]
     chosen: tuple[Moved, ...]
-    axis: plots.Scale
+    axis: Scale
     changes: Changes | None
     common: dict[int, float]
     handed: bool
@@ -218,7 +219,7 @@ def show(request: Request) -> Response:
     for one in (bench, *others):
         index = request.app.state.keeper.index(one)
         if index is None:
-            return render(request, "waiting.html.j2", bench, error=request.app.state.keeper.error(one))
+            return waiting(request, bench, one)
         indexes.append(index)
     given = _context(bench, others, indexes[0], indexes[1:], request)
     return render(request, "compare.html.j2", bench, others=others, **given)
@@ -294,7 +295,7 @@ def _against(
         test_set(after),
         rows,
         chosen,
-        plots.scale([*(row.difference for row in chosen), Figure(value=0.0, n=0)], 4),
+        scale([*(row.difference for row in chosen), Figure(value=0.0, n=0)], 4),
         changes,
         common_text(before, after, agent, shown, texts),
         some and agent in after.agents,
@@ -342,7 +343,7 @@ def show_handed(request: Request) -> Response:
         raise HTTPException(404)
     before, after = (request.app.state.keeper.index(one) for one in (bench, other))
     if before is None or after is None:
-        return render(request, "waiting.html.j2", bench, error=None)
+        return waiting(request, bench, bench if before is None else other)
     agent = request.query_params.get("agent", "")
     if agent not in before.agents or agent not in after.agents:
         raise HTTPException(404)
@@ -351,4 +352,8 @@ def show_handed(request: Request) -> Response:
     return render(request, template, bench, over=over, agent=agent, other=other)
 
 
-ROUTES = (("/compare", show, ["GET"]), ("/compare/handed", show_handed, ["GET"]))
+class CompareRuns(View):
+    """Several runs beside each other."""
+
+    name, title, order = "compare", "Compare runs", 30
+    routes = (("/compare", show, ["GET"]), ("/compare/handed", show_handed, ["GET"]))

@@ -198,7 +198,7 @@ def test_the_win_matrix_and_the_position_bias(page: Page, results: Results) -> N
 def test_every_t_test_is_there(page: Page, results: Results) -> None:
     rows = [row for row in page.rows if row.section == "tests"][1:]
     for row, test in zip(rows, results.tests, strict=True):
-        assert not unsaid(row.cells[3], test.difference, 3)
+        assert not unsaid(row.said[3], test.difference, 3)
         assert [row.cells[1].strip(), row.cells[2].strip()] == [test.agent_a, test.agent_b]
         p = "–" if test.p is None else "< 0.001" if test.p < 0.001 else f"{test.p:.3f}"
         assert row.cells[6].strip() == p
@@ -363,4 +363,4 @@ def test_pages_that_look_wrong_are_shown_with_their_share_and_only_where_there_a
     shown = html[html.index('<section id="suspicious">') :]
     shown = shown[: shown.index("</section>")]
     assert "4 of 8" in shown and "50%" in shown and "<script>" not in shown
-    assert [page for page in range(9) if f'<td class="fig">{page}</td>' in shown] == [2, 3, 5]
+    assert [page for page in range(9) if f'<td class="num">{page}</td>' in shown] == [2, 3, 5]
