@@ -24,7 +24,7 @@ GAP = 3
 """Cells of a terminal between two columns."""
 
 _LONGEST_UNBROKEN, _LEAST_FOLDED, _NARROWEST = 24, 12, 16
-_NUMBER = re.compile(r"[~−-]?[\d.,]+%?|–|")
+_NUMBER = re.compile(r"(?:[~−-]|< )?[\d.,]+%?|–|")
 _MARKS = re.compile(r"([\\`*_\[\]<>|~&#$])")
 NO_COLOUR = 11
 
@@ -120,8 +120,11 @@ class Table:
         return at > 0 and (figures or self.columns[at].numbers or all(map(_NUMBER.fullmatch, map(str, cells))))
 
     def _n(self, at: int) -> str:
-        """How many values each of the column's figures is taken over, where that is the same; else ''."""
-        given = {one.n if isinstance(one, Cell) else "" for one in self.cells(at)}
+        """How many values each of the column's figures is taken over, where that is the same; else ''. Empty cells do not
+        count."""
+        given = {
+            one.n if isinstance(one, Cell) else "" for one in self.cells(at) if not isinstance(one, Cell) or one.value
+        }
         return given.pop() if len(given) == 1 else ""
 
     def _empty(self, at: int) -> str:

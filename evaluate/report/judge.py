@@ -72,7 +72,7 @@ def audited(audit: Audit, caption: str = "Audit of the judge") -> Table:
             )
         )
     columns = ("What", "Figure", "Fair", "p", "What it means for the ranking")
-    return Table(caption, [Column(name) for name in columns], rows)
+    return Table(caption, [Column(name, numbers=name in ("Fair", "p")) for name in columns], rows)
 
 
 def finding_shown(finding: AuditFinding) -> Cell:

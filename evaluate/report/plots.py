@@ -85,7 +85,7 @@ def whisker(
     css: a class in place of the colour's. band: how far to either side of 0 the ground is shaded.
     """
     ends = axis.percent(-band), axis.percent(band)
-    shaded = f'<rect class="band" x="{_pc(ends[0])}" y="0" width="{_pc(ends[1] - ends[0])}" height="100%"/>'
+    shaded = f'<rect class="band" x="{percent(ends[0])}" y="0" width="{percent(ends[1] - ends[0])}" height="100%"/>'
     parts = [*([shaded] if band else []), _grid(axis)]
     words = f"{label}: no value"
     if figure is not None and figure.value is not None:
@@ -93,10 +93,10 @@ def whisker(
         if figure.ci_low is not None and figure.ci_high is not None:
             low, high = axis.percent(figure.ci_low), axis.percent(figure.ci_high)
             words += f", interval {number(figure.ci_low, kind)} to {number(figure.ci_high, kind)}"
-            parts.append(_line("wh", low, high, 50, 50))
-            parts += [_line("wh", end, end, 32, 68) for end in (low, high)]
-        parts.append(f'<circle class="dot" cx="{_pc(axis.percent(figure.value))}" cy="50%" r="5.5"/>')
-    return _svg(f"plot {css or f'c{colour % COLOURS}'}", words, parts)
+            parts.append(line("wh", low, high, 50, 50))
+            parts += [line("wh", end, end, 32, 68) for end in (low, high)]
+        parts.append(f'<circle class="dot" cx="{percent(axis.percent(figure.value))}" cy="50%" r="5.5"/>')
+    return svg(f"plot {css or f'c{colour % COLOURS}'}", words, parts)
 
 
 def axis_labels(axis: Scale, kind: Kind) -> Markup:
@@ -104,11 +104,11 @@ def axis_labels(axis: Scale, kind: Kind) -> Markup:
     anchors = ["start", *["middle"] * (len(axis.ticks) - 2), "end"]
     classes = ["end", *["mid"] * (len(axis.ticks) - 2), "end"]
     texts = [
-        f'<text class="{css}" x="{_pc(axis.percent(tick))}" y="12" text-anchor="{anchor}">'
+        f'<text class="{css}" x="{percent(axis.percent(tick))}" y="12" text-anchor="{anchor}">'
         f"{escape(number(tick, kind))}</text>"
         for tick, anchor, css in zip(axis.ticks, anchors, classes, strict=True)
     ]
-    return _svg("ticks", "axis", texts)
+    return svg("ticks", "axis", texts)
 
 
 def bar(share: float, colour: int, label: str) -> Markup:
@@ -116,8 +116,8 @@ def bar(share: float, colour: int, label: str) -> Markup:
     width = min(max(share, 0.0), 1.0) * 100
     words = f"{label}: {number(share, 'share')}"
     whole = '<rect class="bed" x="0" y="25%" width="100%" height="50%" rx="3"/>'
-    part = f'<rect class="bar" x="0" y="25%" width="{_pc(width)}" height="50%" rx="3"/>'
-    return _svg(f"plot c{colour % COLOURS}", words, [whole, part])
+    part = f'<rect class="bar" x="0" y="25%" width="{percent(width)}" height="50%" rx="3"/>'
+    return svg(f"plot c{colour % COLOURS}", words, [whole, part])
 
 
 def stacked(counts: Sequence[tuple[str, str, int]], label: str) -> Markup:
@@ -128,10 +128,12 @@ def stacked(counts: Sequence[tuple[str, str, int]], label: str) -> Markup:
         width = 100 * count / total if total else 0.0
         if count:
             title = f"<title>{escape(f'{name}: {count:,} of {total:,}')}</title>"
-            parts.append(f'<rect class="{css}" x="{_pc(at)}" y="15%" width="{_pc(width)}" height="70%">{title}</rect>')
+            parts.append(
+                f'<rect class="{css}" x="{percent(at)}" y="15%" width="{percent(width)}" height="70%">{title}</rect>'
+            )
         at += width
     words = f"{label}: " + ", ".join(f"{name} {count:,}" for name, _, count in counts)
-    return _svg("plot stack", words, parts)
+    return svg("plot stack", words, parts)
 
 
 HEAT_ROW = 26
@@ -159,7 +161,7 @@ def heat_map(columns: Sequence[HeatColumn], label: str) -> Markup:
     cells = _heat_cells((at, one) for at, one in enumerate(columns) if not one.href)
     rows = len(columns[0].shares) if columns else 0
     given = f'height="{HEAT_ROW * rows}" viewBox="0 0 {len(columns)} {rows}" preserveAspectRatio="none"'
-    return _svg("heatmap", label, [cells, *linked], f'role="{"group" if linked else "img"}" {given}')
+    return svg("heatmap", label, [cells, *linked], f'role="{"group" if linked else "img"}" {given}')
 
 
 def _heat_link(one: HeatColumn, at: int) -> str:
@@ -213,7 +215,7 @@ class _Axis:
     def at(self, value: float) -> str:
         """In percent of the width."""
         share = self.scale.percent(log10(value) if self.log else value) / 100
-        return _pc(_LEFT + (self.right - _LEFT) * share)
+        return percent(_LEFT + (self.right - _LEFT) * share)
 
 
 def scatter(dots: Sequence[Dot], label: str, words: Callable[[float], str], quality: Kind) -> Markup:
@@ -233,7 +235,7 @@ def scatter(dots: Sequence[Dot], label: str, words: Callable[[float], str], qual
         text = escape(words(tick))
         parts.append(f'<text class="tick{odd}" x="{x}" y="{BOTTOM + 28}" text-anchor="middle">{text}</text>')
     parts += [_mark(one, *at, axis, up) for one, at in zip(dots, places, strict=True)]
-    return _svg("scatter", label, [*parts, *_badges(dots, places)])
+    return svg("scatter", label, [*parts, *_badges(dots, places)])
 
 
 def _axis_of(costs: Sequence[Figure], right: float) -> tuple[_Axis, Sequence[float]]:
@@ -299,17 +301,20 @@ def _y(value: float, up: Scale) -> float:
 
 
 def _grid(axis: Scale) -> str:
-    return "".join(_line("zero" if tick == 0 else "grid", x := axis.percent(tick), x, 0, 100) for tick in axis.ticks)
+    return "".join(line("zero" if tick == 0 else "grid", x := axis.percent(tick), x, 0, 100) for tick in axis.ticks)
 
 
-def _line(css: str, x1: float, x2: float, y1: float, y2: float) -> str:
-    return f'<line class="{css}" x1="{_pc(x1)}" x2="{_pc(x2)}" y1="{_pc(y1)}" y2="{_pc(y2)}"/>'
+def line(css: str, x1: float, x2: float, y1: float, y2: float) -> str:
+    """Between two points in percent of the plot."""
+    return f'<line class="{css}" x1="{percent(x1)}" x2="{percent(x2)}" y1="{percent(y1)}" y2="{percent(y2)}"/>'
 
 
-def _svg(css: str, label: str, parts: Sequence[str], given: str = 'role="img"') -> Markup:
+def svg(css: str, label: str, parts: Sequence[str], given: str = 'role="img"') -> Markup:
+    """The whole picture; label: what it says to those who cannot see it."""
     inside = "".join(parts)
     return Markup(f'<svg class="{css}" {given} aria-label="{escape(label)}">{inside}</svg>')  # noqa: S704
 
 
-def _pc(value: float) -> str:
+def percent(value: float) -> str:
+    """`12.5%`, in two digits at most."""
     return f"{value:.2f}".rstrip("0").rstrip(".") + "%"
