@@ -120,8 +120,7 @@ class Table:
         return at > 0 and (figures or self.columns[at].numbers or all(map(_NUMBER.fullmatch, map(str, cells))))
 
     def _n(self, at: int) -> str:
-        """How many values each of the column's figures is taken over, where that is the same; else ''. Empty cells do not
-        count."""
+        """How many values each figure of the column is taken over, where that is the same; else ''."""
         given = {
             one.n if isinstance(one, Cell) else "" for one in self.cells(at) if not isinstance(one, Cell) or one.value
         }
