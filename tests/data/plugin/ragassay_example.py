@@ -6,6 +6,8 @@ from typing import ClassVar
 
 from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
 from ragassay.evaluate.measures.measure import Measure
+from ragassay.layouts.answers import Column, Layout
+from ragassay.layouts.cells import text
 from ragassay.retrieval.rankers.ranker import Ranker, in_order
 
 
@@ -66,3 +68,16 @@ class Shortest(Ranker):
             in_order((one, 1 / len(row)) for one, row in self.words.items() if {*query.split()} & {*row})[:k]
             for query in queries
         ]
+
+
+class Helpdesk(Layout):
+    """Answers as our help desk's logs have them."""
+
+    name = "helpdesk"
+    title = "the help desk's: ticket, asked, replied"
+    needs = (frozenset(("asked", "replied")),)
+    columns = {  # noqa: RUF012
+        "ticket": Column("query_id", text),
+        "asked": Column("query", text),
+        "replied": Column("answer", text),
+    }
