@@ -21,7 +21,7 @@ from ..statistics.resamples import rounded
 from .estimates import draws, rank_interval, rank_p
 from .label_tables import number_of, read_labels
 
-DIGITS = 12
+_DIGITS = 12
 _STATISTICS = {"tau_b": tau_b, "rho": rho}
 
 
@@ -69,7 +69,7 @@ def agree_on_runs(
     names, values = _scores(runs, [{q: labels[q] for q in shared} for labels in qrels], shared, measure)
     clusters = read_clusters(sections, shared, first).of(shared)
     replicates = [resampled_means(side, clusters, bootstrap, seed) for side in values]
-    means = [np.round(side.mean(axis=1), DIGITS) for side in values]
+    means = [np.round(side.mean(axis=1), _DIGITS) for side in values]
     either = len(qrels[0].keys() | qrels[1].keys())
     notes = [f"{either - len(shared):,} of {either:,} queries have labels in one file only and take no part"]
     return _result(
@@ -86,7 +86,7 @@ def agree_on_runs(
 def resampled_means(values: Floats, clusters: Clusters, bootstrap: int, seed: int) -> Floats:
     """(replicates, systems): the means of values (systems, queries), whole clusters drawn with replacement."""
     weights = draws(len(clusters.names), bootstrap, seed)
-    means: Floats = np.round(weights @ clusters.sums(values).T / (weights @ clusters.sizes)[:, None], DIGITS)
+    means: Floats = np.round(weights @ clusters.sums(values).T / (weights @ clusters.sizes)[:, None], _DIGITS)
     return means
 
 
@@ -107,13 +107,9 @@ def _scores(
         for side, labels in zip(sides, qrels, strict=True):
             found = by_query(measure, labels, rankings)
             side.append([found[query] for query in queries])
-    names = _names(paths)
-    return names, (np.array(sides[0]), np.array(sides[1]))
-
-
-def _names(paths: Sequence[Path]) -> list[str]:
     stems = [path.stem for path in paths]
-    return stems if len(set(stems)) == len(stems) else [path.name for path in paths]
+    names = stems if len(set(stems)) == len(stems) else [path.name for path in paths]
+    return names, (np.array(sides[0]), np.array(sides[1]))
 
 
 def agree_on_scores(path: Path) -> SystemsAgreement:
@@ -158,10 +154,8 @@ def _of_table(
     for line, row in rows:
         if row.get(system, "") in scores:
             raise InputError(f"has '{plain(row.get(system, ''))}' a second time{where}", file=path, line=line)
-        scores[row.get(system, "")] = (
-            _score(row.get(columns[0], ""), path, line),
-            _score(row.get(columns[1], ""), path, line),
-        )
+        first, second = (_score(row.get(column, ""), path, line) for column in columns)
+        scores[row.get(system, "")] = first, second
     if len(scores) < 2:
         raise InputError(f"holds one system{where}, an order needs at least two", file=path)
     notes = ["from one score a system there is no interval: give --qrels and --runs to have queries resampled"]
