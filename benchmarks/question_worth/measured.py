@@ -11,9 +11,9 @@ from ragassay.arrays import Floats
 from ragassay.evaluate.agreement.estimates import bootstrap_interval, draws
 from ragassay.evaluate.statistics.orders import loss, place, rho, tau_b
 from ragassay.evaluate.statistics.resamples import rounded
-from ragassay.evaluate.validity.people import Shares, decisions, shares
+from ragassay.evaluate.validity.people import Shares, decisions, shares, worth
 from ragassay.evaluate.validity.questions import Scores
-from ragassay.evaluate.validity.worth import Worth, worth
+from ragassay.evaluate.validity.records import Worth
 from ragassay.records import Figure, Record
 
 HALVES = 2000
