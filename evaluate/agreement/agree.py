@@ -61,7 +61,7 @@ class PairAgreement(Record):
     figures: by spelling (`kappa`, `kappa(linear)`, `accuracy(rel=2)`, …), n the rows with both labels, n_failed those
     with a label missing. undefined: the reason for each figure whose value is None. bias is of judge - human.
     p: two-sided, of tau_b and rho (whole queries permuted, where one has several pairs) and of bias (paired t-test, by
-    query): see `p_values`.
+    query): see `estimates.rank_p`, `bias_p`.
     """
 
     human: str

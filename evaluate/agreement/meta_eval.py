@@ -55,7 +55,7 @@ class MetaEvaluation(Record):
     undefined: why a figure has no value. relevant: what of people's labels counts; threshold: the evaluator's lowest
     label that does, on its scale from `lowest` to `highest`. errors: each error with how often it occurred. prompts: in
     whose wording the evaluator asked. ranks: tau_b and rho of labels as they are, where people's are numbers, whatever
-    their scale, over rows of n_clusters; p: theirs, two-sided (`p_values`). Where the rows were drawn in other shares
+    their scale, over rows of n_clusters; p: theirs, two-sided (`rank_p`). Where the rows were drawn in other shares
     than the set has its labels, set_rows and set_relevant count the whole set, and binary has `precision_at_set_share`.
     """
 

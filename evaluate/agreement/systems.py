@@ -29,7 +29,7 @@ class SystemsAgreement(Record):
     """`scores`: system to its two scores, best first by the first. `figures`: `tau_b`, `rho`, n the systems.
 
     Intervals are from resampling the queries, those of a section together, the systems held fixed; from a table of
-    scores there are none. p: two-sided, the systems taken as drawn one by one (`p_values`).
+    scores there are none. p: two-sided, the systems taken as drawn one by one (`rank_p`).
     """
 
     first: str
@@ -55,7 +55,7 @@ def agree_on_runs(
 ) -> SystemsAgreement:
     """The order of all TREC runs in a folder under two files of qrels, over the queries that both label.
 
-    sections: the queries file that names each query's (`evaluate.inputs.sections`); without it each stands alone.
+    sections: the queries file that names each query's (`read_clusters`); without it each stands alone.
     Raises InputError for an unknown measure, fewer than two runs, qrels without a common query, a run with none of
     them, and a query without its line in `sections`.
     """

@@ -189,7 +189,7 @@ def audit_failures(found: Sequence[Verdict], agents: Sequence[str], draws: Resam
 
     agents: best first. A warning is set where another agent would then lead, alone or level, had every failed game gone
     as well for it as it could. Games that were not played
-    since an answer had failed are no failure of the judge (`figures/failures_at_bottom.py`).
+    since an answer had failed are no failure of the judge (`figures/pool.py`).
     """
     played = [v for v in found if not v.unplayed]
     n_failed = sum(v.winner is None for v in played)

@@ -38,7 +38,7 @@ def audit_position(
 
     The flips of a cluster are tested together. A warning is set where the flip rate reaches what guessing would give,
     and where the judge favours a place (p below 5%) and judging in one order only would have put others first (of
-    answers ranked together `place.py` says so).
+    answers ranked together `audit_places` says so).
     """
     found = verdicts(games) if found is None else found
     rate = flip_rate(found, draws)
