@@ -37,7 +37,6 @@ BINARY = ("precision", "recall", "f1", "kappa", "accuracy", "false_positive_rate
 RANKS = ("tau_b", "rho")
 GRADED = ("agreement", "off_by_one", "kappa", "kappa(linear)", "kappa(quadratic)")
 _UNEVEN = f"precision, f1, kappa and accuracy are of the rows drawn; {NAME} gives each label its weight in the set"
-_NONE_JUDGED = "no row has both labels"
 
 
 class CrossTable(Record):
@@ -191,7 +190,10 @@ def meta_evaluate(
         figure, why = precision_at_set_share(of_people, yes, clusters, relevant.labels, whole, seed=seed)
         binary = binary[0] | {NAME: figure}, binary[1] | ({NAME: why} if why else {})
     graded = _grades(labelled, labels, scale, bootstrap, seed)
-    ranks, pair = _ranks(labelled, labels, bootstrap, seed)
+    ranks: Figures = ({}, {})
+    pair = None
+    if labelled.numeric:
+        ranks, pair = _agreed(_ratings(labelled, labels), dict(zip(RANKS, RANKS, strict=True)), (bootstrap, seed))
     return MetaEvaluation(
         judge=evaluator.name,
         model=evaluator.judge,
@@ -229,13 +231,10 @@ def verdict_figures(
     people: Sequence[bool], judge: Sequence[bool | None], clusters: Sequence[str], *, bootstrap: int, seed: int
 ) -> Figures:
     """`BINARY` of yes and no against people's, all (rows,); None is a row without a verdict."""
-    failed = [verdict is None for verdict in judge]
-    if all(failed):
-        return _nothing(BINARY, len(failed))
     columns = (tuple(map(float, people)), tuple(None if verdict is None else float(verdict) for verdict in judge))
     ratings = Ratings("verdicts", ("people", "judge"), columns, tuple(clusters), True, "query")
-    found = agree(ratings, scale=("0", "1"), relevant="1", bootstrap=bootstrap, seed=seed).pairs[0]
-    return _named(found, {name: name if name == "kappa" else f"{name}(rel=1)" for name in BINARY})
+    names = {name: name if name == "kappa" else f"{name}(rel=1)" for name in BINARY}
+    return _agreed(ratings, names, (bootstrap, seed), ("0", "1"), "1")[0]
 
 
 def _grades(
@@ -246,24 +245,8 @@ def _grades(
     on_scale = labelled.numeric and all(scale.lowest <= label <= scale.highest for label in people)
     if not on_scale or isinf(scale.highest) or set(people) <= {0.0, 1.0}:
         return {}, {}
-    if all(label is None for label in labels):
-        return _nothing(GRADED, len(labels))
-    ratings = _ratings(labelled, labels)
     whole = [str(grade) for grade in range(round(scale.lowest), round(scale.highest) + 1)]
-    found = agree(ratings, scale=whole, bootstrap=bootstrap, seed=seed).pairs[0]
-    return _named(found, {name: name for name in GRADED})
-
-
-def _ranks(
-    labelled: LabelledSet, labels: Sequence[float | None], bootstrap: int, seed: int
-) -> tuple[Figures, PairAgreement | None]:
-    """`RANKS`, where people's labels are numbers; else nothing."""
-    if not labelled.numeric:
-        return ({}, {}), None
-    if all(label is None for label in labels):
-        return _nothing(RANKS, len(labels)), None
-    pair = agree(_ratings(labelled, labels), bootstrap=bootstrap, seed=seed).pairs[0]
-    return _named(pair, {name: name for name in RANKS}), pair
+    return _agreed(_ratings(labelled, labels), dict(zip(GRADED, GRADED, strict=True)), (bootstrap, seed), whole)[0]
 
 
 def _ratings(labelled: LabelledSet, labels: Sequence[float | None]) -> Ratings:
@@ -273,14 +256,20 @@ def _ratings(labelled: LabelledSet, labels: Sequence[float | None]) -> Ratings:
     return Ratings(labelled.file, ("people", "judge"), (people, tuple(labels)), clusters, True, "query")
 
 
-def _named(found: PairAgreement, names: dict[str, str]) -> Figures:
-    figures = {name: found.figures[theirs] for name, theirs in names.items()}
-    return figures, {name: found.undefined[theirs] for name, theirs in names.items() if theirs in found.undefined}
-
-
-def _nothing(names: Sequence[str], n_failed: int) -> Figures:
-    figure = Figure(value=None, n=0, n_failed=n_failed)
-    return dict.fromkeys(names, figure), dict.fromkeys(names, _NONE_JUDGED)
+def _agreed(
+    ratings: Ratings,
+    names: Mapping[str, str],
+    draws: tuple[int, int],
+    scale: Sequence[str] = (),
+    relevant: str | None = None,
+) -> tuple[Figures, PairAgreement | None]:
+    """Figures by name, of those that `agree` spells so; with the reason alone where the judge labelled nothing."""
+    if all(label is None for label in ratings.labels[1]):
+        figure = Figure(value=None, n=0, n_failed=len(ratings.labels[1]))
+        return (dict.fromkeys(names, figure), dict.fromkeys(names, "no row has both labels")), None
+    pair = agree(ratings, scale=scale, relevant=relevant, bootstrap=draws[0], seed=draws[1]).pairs[0]
+    undefined = {name: pair.undefined[theirs] for name, theirs in names.items() if theirs in pair.undefined}
+    return ({name: pair.figures[theirs] for name, theirs in names.items()}, undefined), pair
 
 
 def _confusion(labelled: LabelledSet, labels: Sequence[float | None]) -> CrossTable | None:

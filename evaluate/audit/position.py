@@ -173,8 +173,8 @@ def audit_echo(lists: Sequence[RankedList], draws: Resamples) -> tuple[AuditFind
     said = f"{n_same:,} of {len(given):,} lists came back exactly in the order shown, and {n_turned:,} exactly in its "
     said += f"reverse: {'the judge goes by the order' if beyond else 'no sign that the judge goes by the order'}."
     warning = _warning(more, more is same, len(given), chance) if beyond else None
-    row = AuditFinding(key="order_echoed", figure=same, fair=round(chance, 9), p=p, sentence=said, warning=warning)
-    return (row,)
+    fair = round(chance, 9)
+    return (AuditFinding(key="order_echoed", figure=same, fair=fair, p=p, sentence=said, warning=warning),)
 
 
 def _warning(more: Figure, same: bool, n: int, chance: float) -> str:

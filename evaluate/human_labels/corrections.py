@@ -151,8 +151,8 @@ def _differences(measure: str, items: Rows, values: Judgments, high: float, draw
         if not both:
             continue
         judged = draws.figure({query: values[a][query] - values[b][query] for query in both}, (-high, high))
-        rows = ([row for row in items[agent] if row.query in both] for agent in (a, b))
-        pair = tuple(sample_of(mine, draws.clusters, high) for mine in rows)
+        rows_a, rows_b = ([row for row in items[agent] if row.query in both] for agent in (a, b))
+        pair = sample_of(rows_a, draws.clusters, high), sample_of(rows_b, draws.clusters, high)
         found = correct_difference(*pair) if _enough(*pair) else None
         figures.append(_figure(measure, a, b, judged, found, pair))
     return figures

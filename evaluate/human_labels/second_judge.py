@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from shutil import rmtree
+from typing import Any
 
 from ragassay.calls.caller import Caller
 from ragassay.errors import InputError
@@ -20,7 +21,7 @@ from ragassay.records import Assessment, Game, Judgment
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, Key, Label
 from ..judging.asked_again import ask_once
-from ..judging.engine.cases import KnownRelevant, QueryCase
+from ..judging.engine.cases import Judge, KnownRelevant, QueryCase
 from ..judging.engine.rounds import judged
 from ..judging.games.played import game_cases
 from ..judging.judges.relevance import CRITERION
@@ -74,7 +75,11 @@ def ask_second(
         if (game.query.id, ":".join(sorted((game.a.agent, game.b.agent))), GAME) in keys
     ]
     orders = [(judge, [game for game in games if game.first == first]) for first, judge in panel.games.items()]
-    asked = [panel.passages(once.waves[0]), *((judge, answers) for judge in panel.pointwise), *orders]
+    asked: list[tuple[Judge[Any], Sequence[Any]]] = [
+        panel.passages(once.waves[0]),
+        *((judge, answers) for judge in panel.pointwise),
+        *orders,
+    ]
     made = judged(asked, caller)
     n = 1 + len(panel.pointwise)
 

@@ -15,7 +15,7 @@ from ragassay.text import same_words
 
 from ..inputs.clusters import Clusters
 from ..screening.screened import Screened
-from ..statistics.clustered import ASSUMED_CORRELATION, NO_SPREAD, interval
+from ..statistics.clustered import ASSUMED_CORRELATION, NO_SPREAD
 from ..statistics.resamples import rounded
 
 
@@ -88,8 +88,8 @@ class Measured:
 
     def complete(self) -> Measured:
         """On the queries on which every variant has a value."""
-        lacking = np.isnan(self.values).any(axis=0)
-        return self.only([query for query, none in zip(self.clusters.queries, lacking, strict=True) if not none])
+        whole = np.asarray(~np.isnan(self.values).any(axis=0)).tolist()
+        return self.only([query for query, known in zip(self.clusters.queries, whole, strict=True) if known])
 
     @property
     def family_names(self) -> tuple[str, ...]:
@@ -140,15 +140,6 @@ class Scores:
         """(draws, retrievers): the means where each cluster was drawn as often as `weights` (draws, clusters) say."""
         means: Floats = (weights @ self.sums.T) / (weights @ self.clusters.sizes)[:, None]
         return means
-
-    def figures(self, names: Sequence[str]) -> dict[str, Figure]:
-        """Each retriever's mean, by name, with its clustered interval."""
-        return {name: self.mean(values) for name, values in zip(names, self.values, strict=True)}
-
-    def mean(self, values: Floats) -> Figure:
-        """The mean of a value from 0 to 1 of each query, (queries,)."""
-        value, low, high = interval(values, np.ones(self.n), self.clusters, (0.0, 1.0))
-        return rounded(value, self.n, self.n_failed, low, high)
 
 
 class Estimates(NamedTuple):

@@ -32,6 +32,7 @@ from ..audit.taste import writers_of
 from ..figures.measures import section_recall, sources
 from ..inputs.clusters import source_clusters, writer
 from ..inputs.labels import HIGHEST
+from ..results import Part
 from ..screening.screen import screened_by
 from ..screening.screened import read_runs
 from .difficulty import authors, difficulty
@@ -39,7 +40,7 @@ from .leak import leak
 from .people import Basis, people
 from .questions import Measured, Question, Reading, asked_by_people, written
 from .realism import Corpus, coverage, realism
-from .records import Part, Validity
+from .records import Validity
 
 
 def write_validity(workspace: Workspace, experts: Sequence[str], reading: Reading) -> Validity:

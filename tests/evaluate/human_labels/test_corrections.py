@@ -1,4 +1,4 @@
-"""What people's labels correct: items of answers and games; verdicts in results.json, on the page and in the terminal."""
+"""What people's labels correct: items of answers and games; verdicts in the results, on page and terminal."""
 
 from __future__ import annotations
 
