@@ -19,29 +19,9 @@ from ..inputs.labels import GAME, Key
 from ..inputs.labels import Label as PersonsLabel
 from ..ratings.verdicts import SCORES, Verdict
 from ..results import AmongJudges
-from .coefficients import (
-    Share,
-    alpha,
-    balanced_accuracy,
-    coincidences,
-    crosstab,
-    detection_shares,
-    kappa,
-    tau_b,
-)
+from .coefficients import Share, alpha, balanced_accuracy, coincidences, crosstab, detection_shares, kappa, tau_b
 from .estimates import Found, Sample
-from .label_tables import (
-    LARGEST,
-    QUERY_COLUMNS,
-    Label,
-    LabelTable,
-    Ratings,
-    Scale,
-    label_in,
-    number_of,
-    ratings,
-    spelt,
-)
+from .label_tables import LARGEST, QUERY_COLUMNS, Label, LabelTable, Ratings, Scale, label_in, number_of, ratings, spelt
 
 SPLIT = "not_unanimous"
 ALPHA = "krippendorff_alpha(ordinal)"

@@ -54,10 +54,7 @@ def audit_family(
     draws: Resamples,
 ) -> tuple[AuditFinding, ...]:
     """On answers and on questions. `agents` are best first."""
-    return (
-        _on_answers(judge, writers, found, agents, draws),
-        *_on_questions(judge, queries, found, agents, draws),
-    )
+    return (_on_answers(judge, writers, found, agents, draws), *_on_questions(judge, queries, found, agents, draws))
 
 
 def _on_answers(
