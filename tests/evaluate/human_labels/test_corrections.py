@@ -108,7 +108,11 @@ def _differences(results: Results) -> list[CorrectedFigure]:
 
 
 def test_verdicts_are_by_holm_over_the_pairs(workspace: Workspace) -> None:
-    found = _differences(read_results(workspace.figures))
+    results = read_results(workspace.figures)
+    assert results.corrected is not None
+    means = [figure for figure in results.corrected.figures if figure.other is None]
+    assert means and {(figure.p, figure.p_holm, figure.verdict) for figure in means} == {(None, None, None)}
+    found = _differences(results)
     ordered = sorted(found, key=lambda figure: figure.p or 0.0)
     largest = 0.0
     for place, figure in enumerate(ordered):
@@ -119,14 +123,6 @@ def test_verdicts_are_by_holm_over_the_pairs(workspace: Workspace) -> None:
         assert figure.verdict == (("better" if sign else "worse") if largest <= 0.05 else NOT_DISTINGUISHABLE)
     decided = {figure.verdict for figure in found}
     assert NOT_DISTINGUISHABLE in decided and decided & {"better", "worse"}
-
-
-def test_means_and_what_could_not_be_corrected_have_no_verdict(workspace: Workspace) -> None:
-    results = read_results(workspace.figures)
-    assert results.corrected is not None
-    for figure in results.corrected.figures:
-        if figure.other is None:
-            assert (figure.p, figure.p_holm, figure.verdict) == (None, None, None)
 
 
 def test_the_sheet_the_table_and_the_terminal_say_so(workspace: Workspace) -> None:
@@ -140,6 +136,8 @@ def test_the_sheet_the_table_and_the_terminal_say_so(workspace: Workspace) -> No
     stream = io.StringIO()
     Console(file=stream, width=200).print(ranked_table(results))
     assert f"corrected by people, accuracy: {said}" in stream.getvalue()
+    assert 'id="agreement"' in page and "Krippendorff" in page and "judge − people" in page
+    assert "judge and people, accuracy: kappa (quadratic)" in stream.getvalue()
 
 
 def test_few_pairs_are_named_with_the_better_agent_first(workspace: Workspace) -> None:
@@ -179,11 +177,3 @@ def test_judge_and_people_agree_as_scikit_learn_and_scipy_say(workspace: Workspa
     assert figures["limit_high"] == pytest.approx(gaps.mean() + 1.96 * gaps.std(ddof=1))
     for figure in found.figures.values():
         assert figure.value is None or figure.ci_low is None or figure.ci_low <= figure.value <= (figure.ci_high or 9)
-
-
-def test_page_and_terminal_say_how_judge_and_people_agree(workspace: Workspace) -> None:
-    page = workspace.report.read_text(encoding="utf-8")
-    assert 'id="agreement"' in page and "Krippendorff" in page and "judge − people" in page
-    stream = io.StringIO()
-    Console(file=stream, width=200).print(ranked_table(read_results(workspace.figures)))
-    assert "judge and people, accuracy: kappa (quadratic)" in stream.getvalue()
