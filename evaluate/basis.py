@@ -12,15 +12,21 @@ from ragassay.experiment.settings import Experiment
 from ragassay.records import Figure
 
 from .audit.taste import begin_control, lengths_of
-from .figures import query_values
-from .figures import query_values as compared_measures
 from .figures.evaluator_values import Evaluations
-from .figures.measures import LabelRows
 from .figures.pool import failed_answers
-from .figures.query_values import ComparedMeasure
+from .figures.query_values import (
+    ComparedMeasure,
+    figures,
+    labelled_rows,
+    of_findings,
+    pointwise_by_query,
+    retrieval_by_query,
+)
 from .inputs.clusters import source_clusters
 from .inputs.findings import Findings
 from .inputs.labels import HIGHEST
+from .measures.by_labels import LabelRows
+from .measures.measure import compared
 from .ratings import bradley_terry, elo
 from .ratings.leader import MARGIN, Standing, stand
 from .ratings.length_control import Controlled
@@ -84,6 +90,11 @@ class Basis:
         return self.experiment.retrieval.k
 
     @property
+    def ranking(self) -> list[str]:
+        """The ranking measures on which agents are compared."""
+        return compared(self.k, self.experiment.compare.measures)
+
+    @property
     def criteria(self) -> tuple[str, ...]:
         """Those by which answers were judged by themselves."""
         return self.experiment.judge.criteria
@@ -91,12 +102,12 @@ class Basis:
     @cached_property
     def retrieval_means(self) -> Figures:
         """The mean of each ranking measure."""
-        return query_values.figures(self.retrieval, self.draws)
+        return figures(self.retrieval, self.draws)
 
     @cached_property
     def pointwise_means(self) -> Figures:
         """The mean of each criterion."""
-        return query_values.figures(self.pointwise, self.draws, HIGHEST)
+        return figures(self.pointwise, self.draws, HIGHEST)
 
     def in_order(self, table: Mapping[str, V]) -> dict[str, V]:
         """By agent, best first."""
@@ -123,11 +134,12 @@ def basis_of(findings: Findings, experiment: Experiment, evaluated: Evaluations,
     rating = helpers.start(bradley_terry.rate, table, draws, play.initial)
     length = begin_control(found, lengths_of(findings.material.answers), agents, draws, helpers, table)
     points = elo.begin(table, draws if settings.elo_intervals else None, play, helpers)
-    labelled = query_values.labelled_rows(findings, experiment.retrieval.k)
-    retrieval = query_values.retrieval_by_query(findings, experiment.retrieval.k, labelled)
-    pointwise = query_values.pointwise_by_query(findings, experiment.judge.criteria)
+    k, more = experiment.retrieval.k, settings.measures
+    labelled = labelled_rows(findings, k)
+    retrieval = retrieval_by_query(findings, k, more, labelled)
+    pointwise = pointwise_by_query(findings, experiment.judge.criteria)
     games = points_of(found, agents, findings.queries, unanswered=failed_answers(findings))
-    asked = compared_measures.of_findings(experiment.retrieval.k, retrieval, pointwise, games)
+    asked = of_findings(compared(k, more), retrieval, pointwise, games)
     return Basis(
         findings=findings,
         experiment=experiment,

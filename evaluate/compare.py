@@ -9,19 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import isinf
 from pathlib import Path
-from typing import TypedDict
+from typing import Any
 
 from ragassay.errors import LEFT_OUT
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_records, write_json
-from ragassay.records import Assessment, Figure
+from ragassay.records import Assessment
 
 from .agreement.agree import agreement_by_criterion
 from .audit.judge_audit import audit_of, guessing, judge_guesses, panel_of_judges, warnings, warnings_of
 from .basis import Basis, basis_of, helpers_for
-from .figures import query_values
-from .figures import query_values as compared_measures
 from .figures.answer_consistency import flip_problems, robustness
 from .figures.evaluator_values import (
     CLASSIFICATION,
@@ -34,7 +32,22 @@ from .figures.failures import failures
 from .figures.good_enough import by_threshold, found_in, insights, problems, relevant_by_judges, shares_by_agent
 from .figures.pass_or_fail import overall_by_agent, pass_or_fail
 from .figures.pool import at_bottom, pool_by_judge, pool_by_people, told_with_failures, withhold_pairs
-from .figures.query_values import ComparedMeasure, answered_by, boxes_of, models_by_prompts
+from .figures.query_values import (
+    ComparedMeasure,
+    answer_figures,
+    answered_by,
+    boxes_of,
+    check_measures,
+    compare_agents,
+    figures,
+    models_by_prompts,
+    of_evaluators,
+    people_by_query,
+    pointwise_labels,
+    refusals,
+    relevance_labels,
+    without_values,
+)
 from .figures.values import all_measures, write_values
 from .figures.written_and_real import Measured, told_of_both, written_and_real
 from .human_labels.corrections import Judged, People, correct_figures, read_people
@@ -44,23 +57,15 @@ from .inputs.findings import Findings, Material, limited, originals_alone, read_
 from .inputs.labels import HIGHEST, by_item
 from .judging.catalog import experiment_evaluators
 from .judging.engine.evaluator import Evaluator, coverage_of, thresholds_of
+from .measures.measure import from_labels
 from .ratings.leader import choose, rank_intervals
 from .ratings.win_table import first_shown_wins, flip_rate, win_rate, wins
 from .results import (
     NOT_DISTINGUISHABLE,
     POINTS,
-    AgentPool,
     Boxes,
-    ByThreshold,
-    Choice,
     Comparison,
     Corrections,
-    FailuresAtBottom,
-    Figures,
-    Insight,
-    PairedTest,
-    PassOrFail,
-    Problem,
     RatingDetail,
     Results,
     SecondJudgeResults,
@@ -74,7 +79,7 @@ def compare(workspace: Workspace) -> StageOutcome:
 
     Raises InputError for a file that is missing or not as the design has it; nothing is written then.
     """
-    compared_measures.check_matters(workspace)
+    check_measures(workspace)
     everything = read_findings(workspace)
     findings = originals_alone(everything)
     people = read_people(workspace)
@@ -94,7 +99,7 @@ def compare(workspace: Workspace) -> StageOutcome:
 
 def _write_values(path: Path, basis: Basis, rows: Sequence[Assessment]) -> None:
     """Of every measure that has values by query; what has none says why, as far as a record does."""
-    findings, evaluated = basis.findings, compared_measures.of_evaluators(basis.evaluated)
+    findings, evaluated = basis.findings, of_evaluators(basis.evaluated)
     said = {(row.query_id, row.subject, row.criterion): row.error for row in (*findings.pointwise, *rows) if row.error}
 
     def why(query: str, agent: str, measure: str) -> str | None:
@@ -122,22 +127,24 @@ def _evaluations(
     if not evaluators:
         return Evaluations()
     cutoffs = workspace.experiment.evaluate.k
-    findings = replace(findings, material=_judged(everything.material, findings.material, workspace.experiment))
+    # With `max_rows` those are judged that are among the first of all queries.
+    there = {query.id for query in limited(everything.material, workspace.experiment.evaluate.max_rows).queries}
+    judged = tuple(query for query in findings.material.queries if query.id in there)
+    findings = replace(findings, material=replace(findings.material, queries=judged))
     kept = [row for row in rows if row.query_id not in findings.perturbed]
     made = evaluations_by_query(findings, kept, evaluators, cutoffs)
     thresholds = thresholds_of(evaluators, workspace.experiment.evaluate.thresholds)
     found = found_in(findings, relevant_by_judges(evaluators, kept, thresholds), workspace.experiment)
     shares = shares_by_agent(evaluators, kept, findings.material.answers, thresholds, found)
     overall = overall_by_agent(workspace, evaluators)
-    judged = Judgments(evaluators, kept)
-    made = replace(made, classified=tuple(row for row in kept if row.criterion == CLASSIFICATION))
-    return replace(made, overall=overall, thresholds=thresholds, shares=shares, judged=judged)
-
-
-def _judged(every: Material, kept: Material, experiment: Experiment) -> Material:
-    """Of the queries kept those that evaluators judged, which with `max_rows` are among the first of every query."""
-    there = {query.id for query in limited(every, experiment.evaluate.max_rows).queries}
-    return replace(kept, queries=tuple(query for query in kept.queries if query.id in there))
+    return replace(
+        made,
+        classified=tuple(row for row in kept if row.criterion == CLASSIFICATION),
+        overall=overall,
+        thresholds=thresholds,
+        shares=shares,
+        judged=Judgments(evaluators, kept),
+    )
 
 
 def results_of(
@@ -159,7 +166,7 @@ def _results_of(
 ) -> tuple[Results, tuple[str, ...]]:
     """The sections that hang on this process alone come first: others are at the comparisons, length and Elo then."""
     findings, experiment = basis.findings, basis.experiment
-    measures = {**basis.asked, **compared_measures.of_evaluators(basis.evaluated)}
+    measures = {**basis.asked, **of_evaluators(basis.evaluated)}
     pairs = _pairs(basis, measures)
     boxes, ranking, answers, games, pool = _boxes(basis), _ranking(basis), _answers(basis), _games(basis), _pool(basis)
     panel = panel_of_judges(findings, basis.found, basis.own, experiment, basis.order, basis.draws)
@@ -172,7 +179,7 @@ def _results_of(
         *warnings_of(panel),
         *(corrected.notes if corrected else ()),
     ]
-    notices += compared_measures.without_values(experiment, basis.evaluated)
+    notices += without_values(experiment, basis.evaluated)
     results = Results(
         corpus=corpus,
         note=experiment.corpus.note,
@@ -195,67 +202,40 @@ def _results_of(
         corrected=corrected,
         panel=panel,
         second=_second(basis, second),
-        classification=_classification(basis),
+        classification=basis.in_order(classification_figures(basis.evaluated.classified, basis.draws)) or None,
         models_by_prompts=models_by_prompts(
             answered_by(experiment, findings.material), measures, basis.evaluated.scales, basis.draws
         ),
         sources=written_and_real(
-            Measured(findings, basis.k, basis.retrieval, basis.pointwise, basis.found, basis.evaluated), basis.draws
+            Measured(findings, basis.k, basis.ranking, basis.retrieval, basis.pointwise, basis.found, basis.evaluated),
+            basis.draws,
         ),
     )
     return results, tuple(dict.fromkeys((*guess, *notices)))
 
 
-class _Ranking(TypedDict):
-    retrieval: Figures
-    retrieval_people: Figures
-    relevance_labels: dict[str, int]
-    n_relevance_failed: int
-
-
-def _ranking(basis: Basis) -> _Ranking:
+def _ranking(basis: Basis) -> dict[str, Any]:
     """The ranking measures by the judge's labels and by people's, and the labels themselves."""
-    people = query_values.people_by_query(basis.findings, basis.k)
+    people = people_by_query(basis.findings, from_labels(basis.k, basis.experiment.compare.measures))
     return {
         "retrieval": basis.in_order(basis.retrieval_means),
-        "retrieval_people": basis.in_order(query_values.figures(people, basis.draws)),
-        "relevance_labels": query_values.relevance_labels(basis.findings),
+        "retrieval_people": basis.in_order(figures(people, basis.draws)),
+        "relevance_labels": relevance_labels(basis.findings),
         "n_relevance_failed": sum(row.error is not None for row in basis.findings.relevance),
     }
 
 
-class _Answers(TypedDict):
-    pointwise: Figures
-    pointwise_labels: dict[str, dict[str, dict[str, int]]]
-    refusals: dict[str, Figure]
-    answers: Figures
-
-
-def _answers(basis: Basis) -> _Answers:
+def _answers(basis: Basis) -> dict[str, Any]:
     """Answers judged by themselves, and what answering took."""
     return {
         "pointwise": basis.in_order(basis.pointwise_means),
-        "pointwise_labels": basis.in_order(query_values.pointwise_labels(basis.findings, basis.criteria)),
-        "refusals": basis.in_order(query_values.refusals(basis.findings, basis.draws)),
-        "answers": basis.in_order(query_values.answer_figures(basis.findings, basis.draws)),
+        "pointwise_labels": basis.in_order(pointwise_labels(basis.findings, basis.criteria)),
+        "refusals": basis.in_order(refusals(basis.findings, basis.draws)),
+        "answers": basis.in_order(answer_figures(basis.findings, basis.draws)),
     }
 
 
-class _Evaluators(TypedDict):
-    evaluations: Figures
-    evaluation_scales: dict[str, tuple[float, float | None]]
-    evaluators: dict[str, str]
-    evaluator_families: dict[str, str]
-    lower_is_better: tuple[str, ...]
-    thresholds: dict[str, float]
-    threshold_shares: ByThreshold
-    evaluator_tags: dict[str, tuple[str, ...]]
-    problems: tuple[Problem, ...]
-    insights: tuple[Insight, ...]
-    pass_or_fail: dict[str, PassOrFail]
-
-
-def _evaluators(basis: Basis) -> _Evaluators:
+def _evaluators(basis: Basis) -> dict[str, Any]:
     """What the evaluators of `[evaluate]` gave."""
     made, material = basis.evaluated, basis.findings.material
     means, given = basis.in_order(made.figures(basis.draws)), (made.judged.evaluators, made.judged.rows)
@@ -288,20 +268,7 @@ def _boxes(basis: Basis) -> Boxes:
     )
 
 
-def _classification(basis: Basis) -> Figures | None:
-    """Of a whole run, where answers are judged as classes."""
-    return basis.in_order(classification_figures(basis.evaluated.classified, basis.draws)) or None
-
-
-class _Games(TypedDict):
-    points: dict[str, Figure]
-    wins: Figures
-    win_rate: dict[str, Figure]
-    flip_rate: Figure
-    first_shown_wins: Figure
-
-
-def _games(basis: Basis) -> _Games:
+def _games(basis: Basis) -> dict[str, Any]:
     """Who won against whom, and the orders in which the answers were shown."""
     return {
         "points": basis.in_order(
@@ -314,13 +281,7 @@ def _games(basis: Basis) -> _Games:
     }
 
 
-class _Ratings(TypedDict):
-    elo: dict[str, Figure]
-    bradley_terry: dict[str, Figure]
-    bradley_terry_note: str | None
-
-
-def _ratings(basis: Basis) -> _Ratings:
+def _ratings(basis: Basis) -> dict[str, Any]:
     """The ratings from the games."""
     strengths = basis.strengths
     return {
@@ -330,22 +291,14 @@ def _ratings(basis: Basis) -> _Ratings:
     }
 
 
-class _Comparisons(TypedDict):
-    verdict: Choice
-    comparisons: tuple[Comparison, ...]
-    rating_detail: RatingDetail
-    tests: tuple[PairedTest, ...]
-    failures_at_bottom: FailuresAtBottom | None
-
-
-def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]], guesses: str) -> _Comparisons:
+def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]], guesses: str) -> dict[str, Any]:
     """Every pair of agents on every measure, what to choose by points, and the paper's tests.
 
     guesses: why the judge's verdicts on games may be guesses; "" where nothing says so.
     """
     findings, draws = basis.findings, basis.draws
     verdict = choose(basis.standing, basis.points, basis.margin, guesses)
-    low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.k, basis.play.initial)
+    low = at_bottom(findings, basis.retrieval, basis.pointwise, basis.found, draws, basis.ranking, basis.play.initial)
     again = _pairs(basis, low.measures) if low else None
     failing, pairs = low.figures(verdict, basis.order, draws) if low else None, begun()
     if low and again:
@@ -356,7 +309,15 @@ def _comparisons(basis: Basis, begun: Callable[[], tuple[Comparison, ...]], gues
     return {
         "verdict": told_of_both(verdict, by_source(findings.material.queries), basis.asked[POINTS].values),
         "comparisons": pairs,
-        "rating_detail": _rating_detail(basis, pairs),
+        "rating_detail": RatingDetail(
+            ranks=rank_intervals(basis.standing, [row for row in pairs if row.measure == POINTS])
+            if basis.standing
+            else {},
+            ties=basis.strengths.ties,
+            tie_parameter=basis.strengths.tie_parameter,
+            triples=basis.strengths.triples,
+            intransitive=basis.strengths.intransitive,
+        ),
         "tests": rag_tests(basis.experiment.built_in_agents(), {name: one.values for name, one in basis.asked.items()}),
         "failures_at_bottom": failing,
     }
@@ -368,33 +329,15 @@ def _guessed(row: Comparison) -> Comparison:
     return row.model_copy(update={"verdict": NOT_DISTINGUISHABLE, "sentence": said})
 
 
-def _rating_detail(basis: Basis, pairs: Sequence[Comparison]) -> RatingDetail:
-    strengths, rows = basis.strengths, [row for row in pairs if row.measure == POINTS]
-    return RatingDetail(
-        ranks=rank_intervals(basis.standing, rows) if basis.standing else {},
-        ties=strengths.ties,
-        tie_parameter=strengths.tie_parameter,
-        triples=strengths.triples,
-        intransitive=strengths.intransitive,
-    )
-
-
 def _pairs(basis: Basis, measures: Mapping[str, ComparedMeasure]) -> Callable[[], tuple[Comparison, ...]]:
     """Begun; waited for when asked for."""
     draws, matters = basis.draws, {**basis.experiment.compare.matters, POINTS: basis.margin}
     standing = basis.standing
     leader = FromLeader(standing.leader, standing.differences, standing.adjusted) if standing else None
-    return compared_measures.compare_agents(
-        measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers, leader
-    )
+    return compare_agents(measures, basis.order, draws.clusters, draws.seed, matters, basis.helpers, leader)
 
 
-class _Pool(TypedDict):
-    pool: dict[str, AgentPool]
-    pool_people: dict[str, AgentPool]
-
-
-def _pool(basis: Basis) -> _Pool:
+def _pool(basis: Basis) -> dict[str, Any]:
     """How far labels reach down the rankings."""
     return {
         "pool": basis.in_order(pool_by_judge(basis.findings, basis.draws, basis.k, basis.labelled)),

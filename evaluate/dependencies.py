@@ -9,7 +9,7 @@ from ragassay.experiment.reading import own_files, own_modules, tables
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
-from .figures.query_values import cross, settings_say
+from .figures.query_values import cross, measures_brought, settings_say
 from .judging.judges import PROMPTS, pairwise, pointwise, relevance
 from .judging.judges import pointwise as answer_correctness
 from .judging.together import listwise
@@ -83,7 +83,9 @@ def evaluate_prompts(workspace: Workspace) -> list[Path]:
 def compare_settings(experiment: Experiment) -> dict[str, Any]:
     """Those that shape the figures."""
     judge = experiment.judge
-    values = tables(experiment, "compare")
+    values = {name: value for name, value in tables(experiment, "compare").items() if name != "compare.measures"}
+    if experiment.compare.measures:
+        values["compare.measures"] = measures_brought(experiment)
     values |= {"retrieval.k": experiment.retrieval.k, "judge.criteria": judge.criteria, "judge.mode": judge.mode}
     if judge.panel:
         values["judge.panel"] = judge.panel

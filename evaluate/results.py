@@ -1,4 +1,4 @@
-"""What `validity.json` says of a test set in sentences: as much of it as the report shows."""
+"""What `compare` finds: the records of `results.json`, and as much of `validity.json` as the report shows."""
 
 from __future__ import annotations
 
@@ -474,50 +474,6 @@ class FailuresAtBottom(Record):
     bradley_terry: dict[str, Figure]
     pointwise: Figures
     retrieval: Figures
-
-
-__all__ = [
-    "NOT_DISTINGUISHABLE",
-    "POINTS",
-    "PRACTICALLY_EQUAL",
-    "WIN_RATE",
-    "AgentPool",
-    "AmongJudges",
-    "Audit",
-    "AuditFinding",
-    "Bounds",
-    "Box",
-    "Boxes",
-    "ByThreshold",
-    "Choice",
-    "Claim",
-    "Comparison",
-    "CorrectedFigure",
-    "Corrections",
-    "FailedReplies",
-    "Failures",
-    "FailuresAtBottom",
-    "Figures",
-    "Insight",
-    "JudgeAgreement",
-    "JudgeOfPanel",
-    "LeftOut",
-    "LengthControl",
-    "ModelByPrompt",
-    "NeededQueries",
-    "OrdersCompared",
-    "PairVerdict",
-    "PairedTest",
-    "PanelOfJudges",
-    "PassOrFail",
-    "Perturbed",
-    "Problem",
-    "RatingDetail",
-    "Results",
-    "SecondJudgeResults",
-    "ThresholdShares",
-    "WrittenAndReal",
-]
 
 
 class RatingDetail(Record):

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.question_worth.collection import Asked
 from ragassay.arrays import Floats
-from ragassay.evaluate.figures.measures import by_query
+from ragassay.evaluate.measures.measure import by_query
 from ragassay.evaluate.statistics.clustered import interval
 from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.evaluate.validity.questions import Scores

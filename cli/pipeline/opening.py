@@ -126,7 +126,7 @@ def open_workspace(options: argparse.Namespace) -> Workspace:
     experiment = _overridden(experiment, options)
     _check_judge(experiment, corpus)
     workspace = Workspace(corpus, results, experiment, tuple(mirrors))
-    _check_matters(workspace)
+    _check_measures(workspace)
     return with_others(with_finalists(workspace), getattr(options, "others", ()))
 
 
@@ -204,12 +204,12 @@ def _check_judge(experiment: Experiment, corpus: Path) -> None:
         raise InputError(error.problem, file=corpus / "experiment.toml", remedy=error.remedy) from None
 
 
-def _check_matters(workspace: Workspace) -> None:
+def _check_measures(workspace: Workspace) -> None:
     """What `compare` would refuse at the end is refused before the first stage. Raises InputError."""
-    if workspace.experiment.compare.matters:
-        from ragassay.evaluate.figures.query_values import check_matters
+    if workspace.experiment.compare.matters or workspace.experiment.compare.measures:
+        from ragassay.evaluate.figures.query_values import check_measures
 
-        check_matters(workspace)
+        check_measures(workspace)
 
 
 def _folder_name(corpus: Path) -> str:

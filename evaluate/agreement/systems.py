@@ -14,8 +14,9 @@ from ragassay.files import Qrels, read_qrels, read_run
 from ragassay.records import Figure, Record
 from ragassay.text import plain
 
-from ..figures.measures import by_query, parse
 from ..inputs.clusters import Clusters, read_clusters
+from ..measures.measure import Measure
+from ..measures.measure import measure as measure_of
 from ..statistics.orders import rho, tau_b
 from ..statistics.resamples import rounded
 from .estimates import draws, rank_interval, rank_p
@@ -59,14 +60,14 @@ def agree_on_runs(
     Raises InputError for an unknown measure, fewer than two runs, qrels without a common query, a run with none of
     them, and a query without its line in `sections`.
     """
-    parse(measure)
+    asked = measure_of(measure)
     if first.resolve() == second.resolve():
         raise InputError("is named twice: two sets of labels are compared", file=first)
     qrels = [read_qrels(path) for path in (first, second)]
     shared = sorted(qrels[0].keys() & qrels[1].keys())
     if not shared:
         raise InputError(f"shares no query with {plain(str(first))}", file=second, remedy="give qrels of one test set")
-    names, values = _scores(runs, [{q: labels[q] for q in shared} for labels in qrels], shared, measure)
+    names, values = _scores(runs, [{q: labels[q] for q in shared} for labels in qrels], shared, asked)
     clusters = read_clusters(sections, shared, first).of(shared)
     replicates = [resampled_means(side, clusters, bootstrap, seed) for side in values]
     means = [np.round(side.mean(axis=1), _DIGITS) for side in values]
@@ -91,7 +92,7 @@ def resampled_means(values: Floats, clusters: Clusters, bootstrap: int, seed: in
 
 
 def _scores(
-    folder: Path, qrels: Sequence[Qrels], queries: Sequence[str], measure: str
+    folder: Path, qrels: Sequence[Qrels], queries: Sequence[str], measure: Measure
 ) -> tuple[list[str], tuple[Floats, Floats]]:
     """The systems' names, and for each set of labels (systems, queries) the measure's values."""
     if not folder.is_dir():
@@ -105,7 +106,7 @@ def _scores(
         if not rankings.keys() & set(queries):
             raise InputError("ranks nothing for a query that both qrels label", file=path)
         for side, labels in zip(sides, qrels, strict=True):
-            found = by_query(measure, labels, rankings)
+            found = measure.scores(labels, rankings)
             side.append([found[query] for query in queries])
     stems = [path.stem for path in paths]
     names = stems if len(set(stems)) == len(stems) else [path.name for path in paths]

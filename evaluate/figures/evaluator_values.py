@@ -19,11 +19,11 @@ from ..inputs.clusters import ALONE, Clusters
 from ..inputs.findings import Findings
 from ..judging.engine.evaluator import Criterion, Evaluator
 from ..judging.judges.eval_studio.truth import Classification
+from ..measures.measure import Judged, measure
 from ..results import Figures as Figures_of_evaluator_values
 from ..statistics.clustered import Range, Values, limits_of
 from ..statistics.resamples import Resamples, resamples
 from .good_enough import AgentShares
-from .measures import judged_by_query
 from .pass_or_fail import AgentOverall
 
 # For a class: precision is TP / (TP + FP), recall TP / (TP + FN), F1 2 TP / (2 TP + FP + FN); the plain ones are their
@@ -281,7 +281,7 @@ def of_passages(
             for k in cutoffs:
                 for one in RANKING:
                     spelling = one.format(k=k)
-                    values[agent][f"{criterion.name}.{spelling}"] = _ranked(spelling, owing, labels, ranking, k)
+                    values[agent][f"{criterion.name}.{spelling}"] = _ranked(spelling, owing, labels, ranking)
     return values
 
 
@@ -299,7 +299,6 @@ def _ranked(
     queries: Sequence[str],
     labels: Mapping[tuple[str, str], float | None],
     ranking: Mapping[str, Sequence[tuple[str, float]] | None],
-    k: int,
 ) -> Values:
     qrels: dict[str, dict[str, int]] = defaultdict(dict)
     failed: dict[str, list[str]] = defaultdict(list)
@@ -308,4 +307,4 @@ def _ranked(
             failed[query].append(passage)
         else:
             qrels[query][passage] = int(label)
-    return judged_by_query(spelling, queries, qrels, ranking, failed, k)
+    return measure(spelling).values(Judged(queries, qrels, ranking, failed))

@@ -17,6 +17,8 @@ from ragassay.records import Figure
 
 from ..inputs.findings import Findings, Ranked
 from ..inputs.labels import HIGHEST
+from ..measures.by_labels import HIGHEST_LABEL, LabelRows, rows_by_agent
+from ..measures.measure import by_query, from_labels
 from ..ratings import bradley_terry
 from ..ratings.points import points_of
 from ..ratings.verdicts import Verdict
@@ -24,8 +26,7 @@ from ..ratings.win_table import contests, win_rate
 from ..results import NOT_DISTINGUISHABLE, POINTS, AgentPool, Bounds, Choice, Comparison, FailuresAtBottom, LeftOut
 from ..statistics.clustered import ByAgent, Values
 from ..statistics.resamples import Resamples
-from .measures import HIGHEST_LABEL, LabelRows, by_query, parse, rows_by_agent
-from .query_values import ComparedMeasure, figures, labelled_rows, of_findings, ranking_measures
+from .query_values import ComparedMeasure, figures, labelled_rows, of_findings
 
 # changes.
 # A failed answer has no label and no verdict, so that leaving it out pays an agent that fails where it would do badly.
@@ -69,10 +70,11 @@ def at_bottom(
     pointwise: ByAgent,
     found: Sequence[Verdict],
     draws: Resamples,
-    k: int,
+    ranking: Sequence[str],
     initial: float,
 ) -> Bottom | None:
-    """None where no answer failed. k: the cutoff of the ranking measures; initial: the rating all start from."""
+    """None where no answer failed. ranking: the ranking measures on which agents are compared; initial: the rating all
+    start from."""
     failed = failed_answers(findings)
     if not failed:
         return None
@@ -81,7 +83,7 @@ def at_bottom(
     retrieval, pointwise = _lowest(retrieval, ranked), _lowest(pointwise, failed)
     found = verdicts_at_bottom(found, failed)
     points = points_of(found, agents, findings.queries)
-    measures = of_findings(k, retrieval, pointwise, points)
+    measures = of_findings(ranking, retrieval, pointwise, points)
     strengths = bradley_terry.rate(contests(found, agents, findings.queries), draws, initial)
     leader = points.order[0] if (points.means == points.means).any() else None
     return Bottom(failed, retrieval, pointwise, found, measures, strengths, leader)
@@ -177,7 +179,7 @@ def ends(
     elsewhere: unlabelled passages of the query that may stand outside the first k. Labels run from 0 to 2. rows: of the
     queries where all is labelled, if they are at hand.
     """
-    decided = rows.values(parse(measure)) if rows else {}
+    decided = rows.values(measure) if rows else {}
     if decided:
         if len(decided) == len(ranking):
             return Ends(decided, decided, decided)
@@ -256,7 +258,7 @@ def _pools(
     for agent, ranking in rankings.items():
         own = {q: [p for p, _ in (ranking.get(q) or ()) if p in passages] for q, passages in alone.items()}
         rows = labelled[agent].without(unsettled)
-        found = {m: ends(m, qrels, ranking, k, elsewhere, rows) for m in ranking_measures(k)}
+        found = {m: ends(m, qrels, ranking, k, elsewhere, rows) for m in from_labels(k)}
         left = found
         if lost := {q: passages for q, passages in own.items() if passages}:
             left = _left_without(found, lost, qrels, ranking, elsewhere, k)

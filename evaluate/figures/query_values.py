@@ -23,13 +23,15 @@ from ..inputs.findings import Findings, Material, Ranked
 from ..inputs.labels import HIGHEST
 from ..judging.catalog import experiment_evaluators
 from ..judging.judges.pointwise import REFUSAL
+from ..measures.by_labels import LabelRows, rows_by_agent
+from ..measures.by_place import sources
+from ..measures.measure import Judged, by_query, compared, in_runs, package_of
 from ..ratings.points import Points
 from ..results import POINTS, Box, Boxes, Comparison, Figures, ModelByPrompt
 from ..statistics.clustered import ByAgent, Range, Values
 from ..statistics.paired_comparison import FromLeader, ValueTable, compare_table
 from ..statistics.resamples import DIGITS, Resamples, rounded
 from .evaluator_values import Evaluations, measures_of
-from .measures import LabelRows, by_query, judged_by_query, rows_by_agent, section_recall, sources
 
 REACH = 1.5
 """How many interquartile ranges a whisker may be long."""
@@ -81,22 +83,17 @@ def _kept(value: float) -> float:
     return round(float(value), DIGITS)
 
 
-def ranking_measures(k: int) -> tuple[str, ...]:
-    """The spellings of Table 4's measures, and the nDCG beside them."""
-    return (f"RR(rel=2)@{k}", f"RR(rel=1)@{k}", f"nDCG@{k}")
-
-
 def labelled_rows(findings: Findings, k: int) -> dict[str, LabelRows]:
     """Agent to the judge's labels of the first k passages, of the queries where all have one."""
     return rows_by_agent(findings.queries, findings.qrels, findings.rankings, k)
 
 
 def retrieval_by_query(
-    findings: Findings, k: int, labelled: Mapping[str, LabelRows] | None = None
+    findings: Findings, k: int, more: Sequence[str] = (), labelled: Mapping[str, LabelRows] | None = None
 ) -> dict[str, dict[str, Values]]:
-    """Agent to measure to query to value, by the judge's labels; R(section)@k where questions have a source.
+    """Agent to measure to query to value, by the judge's labels, of the measures that apply to some query.
 
-    labelled: `labelled_rows`, if they are at hand.
+    k: the cutoff; more: the user's own measures. labelled: `labelled_rows`, if they are at hand.
     """
     failed: dict[str, list[str]] = {}
     for judgment in findings.relevance:
@@ -104,26 +101,23 @@ def retrieval_by_query(
             failed.setdefault(judgment.query_id, []).append(judgment.subject)
     found = sources(findings.material.queries, findings.sections)
     values: dict[str, dict[str, Values]] = {}
-    queries, labelled = findings.queries, labelled_rows(findings, k) if labelled is None else labelled
+    queries, passages, measures = findings.queries, findings.material.passages, in_runs(k, more)
+    labelled = labelled_rows(findings, k) if labelled is None else labelled
     unsettled = {q for q, row in failed.items() if any(p not in findings.qrels.get(q, {}) for p in row)}
     for agent, ranking in findings.rankings.items():
         rows = labelled[agent].without(unsettled)
-        values[agent] = {
-            measure: judged_by_query(measure, queries, findings.qrels, ranking, failed, k, rows)
-            for measure in ranking_measures(k)
-        }
-        if found:
-            values[agent][f"R(section)@{k}"] = section_recall(found, findings.material.passages, ranking, k)
+        judged = Judged(queries, findings.qrels, ranking, failed, found, passages, rows)
+        values[agent] = {str(measure): row for measure in measures if (row := measure.values(judged))}
     return values
 
 
-def people_by_query(findings: Findings, k: int) -> dict[str, dict[str, Values]]:
+def people_by_query(findings: Findings, measures: Sequence[str]) -> dict[str, dict[str, Values]]:
     """The same by people's labels, over the queries they judged; what they left unjudged is not relevant (TREC).
 
     A level of relevance that they never gave is left out.
     """
     highest = max((label for labels in findings.people.values() for label in labels.values()), default=0)
-    spelt = [m for m in ranking_measures(k) if highest and not (m.startswith("RR(rel=2)") and highest < 2)]
+    spelt = [m for m in measures if highest and not (m.startswith("RR(rel=2)") and highest < 2)]
     return {
         agent: {measure: _by_people(measure, findings.people, ranking) for measure in spelt}
         for agent, ranking in findings.rankings.items()
@@ -262,12 +256,14 @@ class ComparedMeasure:
     lower_is_better: bool = False
 
 
-def of_findings(k: int, retrieval: ByAgent, pointwise: ByAgent, points: Points) -> dict[str, ComparedMeasure]:
-    """Measure to values: MRR at both levels, each criterion, and an agent's points a query."""
+def of_findings(
+    ranking: Sequence[str], retrieval: ByAgent, pointwise: ByAgent, points: Points
+) -> dict[str, ComparedMeasure]:
+    """Measure to values: the measures of `ranking`, each criterion, and an agent's points a query."""
     names = list(dict.fromkeys(name for row in pointwise.values() for name in row))
     table = {
         measure: ComparedMeasure({agent: row[measure] for agent, row in retrieval.items() if measure in row}, 1.0)
-        for measure in ranking_measures(k)[:2]
+        for measure in ranking
     }
     table |= {name: ComparedMeasure({agent: row[name] for agent, row in pointwise.items()}, HIGHEST) for name in names}
     return table | {POINTS: ComparedMeasure(points.values(), 1.0)}
@@ -287,16 +283,21 @@ def of_evaluators(evaluated: Evaluations) -> dict[str, ComparedMeasure]:
 
 def asked_measures(experiment: Experiment) -> list[str]:
     """The names of `of_findings`, as the settings give them."""
-    return [*ranking_measures(experiment.retrieval.k)[:2], *experiment.judge.criteria, POINTS]
+    ranking = compared(experiment.retrieval.k, experiment.compare.measures)
+    return [*ranking, *experiment.judge.criteria, POINTS]
 
 
-def check_matters(workspace: Workspace) -> None:
-    """Raises InputError for a measure of `[compare] matters` that is not compared here, with those that are.
+def check_measures(workspace: Workspace) -> None:
+    """Raises InputError for a measure that `[compare] measures` cannot have, or `matters` names and is not compared.
 
     It needs the settings alone, so that it can be said before anything is paid for.
     """
     experiment = workspace.experiment
-    known = asked_measures(experiment)
+    try:
+        known = asked_measures(experiment)
+    except InputError as error:
+        problem = f"compare.measures: {error.problem}"
+        raise InputError(problem, file=workspace.corpus / "experiment.toml", remedy=error.remedy) from None
     if experiment.evaluates and experiment.compare.matters.keys() - known:
         known += measures_of(experiment_evaluators(workspace), experiment.evaluate.k)
     for measure in experiment.compare.matters:
@@ -306,6 +307,11 @@ def check_matters(workspace: Workspace) -> None:
                 file=workspace.corpus / "experiment.toml",
                 remedy=f"{did_you_mean(measure, known)}the measures are {listed(known)}",
             )
+
+
+def measures_brought(experiment: Experiment) -> dict[str, str | None]:
+    """Each of `[compare] measures` and the package, with its version, that brings it; None of ours."""
+    return {spelling: package_of(spelling) for spelling in experiment.compare.measures}
 
 
 def without_values(experiment: Experiment, evaluated: Evaluations) -> list[str]:

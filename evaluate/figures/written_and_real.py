@@ -28,7 +28,7 @@ from ..statistics.paired_comparison import pair_by_query, pairs_by_query
 from ..statistics.resamples import Resamples, resamples, rounded
 from .evaluator_values import Evaluations
 from .pool import failed_answers
-from .query_values import ComparedMeasure, of_evaluators, of_findings, ranking_measures
+from .query_values import ComparedMeasure, of_evaluators, of_findings
 
 FEWEST = 2
 """Queries with a value, of each kind, below which no order is made of them."""
@@ -38,10 +38,14 @@ Measures = Mapping[str, ComparedMeasure]
 
 @dataclass(frozen=True)
 class Measured:
-    """What all queries gave. k: the cutoff of the ranking measures; found: the verdicts of the games."""
+    """What all queries gave.
+
+    k: the cutoff of the ranking measures; ranking: those on which agents are compared; found: verdicts on games.
+    """
 
     findings: Findings
     k: int
+    ranking: Sequence[str]
     retrieval: ByAgent
     pointwise: ByAgent
     found: Sequence[Verdict]
@@ -52,9 +56,9 @@ class Measured:
         kept = set(queries)
         ranked, judged, given = (_only(one, kept) for one in (self.retrieval, self.pointwise, self.evaluated.values))
         games = [verdict for verdict in self.found if verdict.query_id in kept]
-        ndcg = ranking_measures(self.k)[-1]
+        ndcg = f"nDCG@{self.k}"
         points = points_of(games, self.findings.material.agents, queries, unanswered=failed_answers(self.findings))
-        asked = of_findings(self.k, ranked, judged, points)
+        asked = of_findings(self.ranking, ranked, judged, points)
         lists = {agent: row[ndcg] for agent, row in ranked.items() if ndcg in row}
         return asked | {ndcg: ComparedMeasure(lists, 1.0)} | of_evaluators(replace(self.evaluated, values=given))
 

@@ -27,7 +27,6 @@ from ragassay.records import Answer, Assessment, AssessmentRun, Passage, Query
 from ragassay.text import untrusted
 
 from ..figures.answer_consistency import Consistency, Spread
-from ..figures.measures import judged_by_query
 from ..figures.pass_or_fail import (
     PASSED,
     Judged,
@@ -48,6 +47,8 @@ from ..judging.catalog import experiment_evaluators
 from ..judging.engine.cases import expected_docs, expected_response
 from ..judging.judges.nuggets import SUPPORT
 from ..judging.judges.pointwise import RAW
+from ..measures.measure import Judged as JudgedRankings
+from ..measures.measure import measure
 from ..statistics.clustered import Range
 from ..statistics.resamples import Resamples, resamples
 from ..texts.sentences import cited, sentences
@@ -350,12 +351,10 @@ def _ranked(
     rankings = {id: _ranking(answer) for id, answer in given.items()}
     deepest = max(workspace.experiment.evaluate.k)
 
-    def values(spelling: str, k: int) -> Mapping[str, float | None]:
-        return judged_by_query(spelling, list(given), qrels, rankings, failed, k)
-
+    judged = JudgedRankings(list(given), qrels, rankings, failed)
     cutoffs = workspace.experiment.evaluate.k
-    at = {k: (values(f"P(rel=2)@{k}", k), values(f"AP(rel=2)@{k}", k)) for k in cutoffs}
-    first = values(f"RR(rel=2)@{deepest}", deepest)
+    at = {k: [measure(f"{name}(rel=2)@{k}").values(judged) for name in ("P", "AP")] for k in cutoffs}
+    first = measure(f"RR(rel=2)@{deepest}").values(judged)
     return {
         id: {
             "precision@": {str(k): at[k][0][id] for k in cutoffs},

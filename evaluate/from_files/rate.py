@@ -15,8 +15,8 @@ from ragassay.records import Figure, Game, Winner
 from ragassay.text import csv_text, plain
 
 from ..agreement.label_tables import read_labels
-from ..figures.measures import by_query, parse
 from ..inputs.clusters import read_clusters
+from ..measures.measure import measure
 from ..ratings import bradley_terry, elo
 from ..ratings.bradley_terry_fit import TOLERANCE
 from ..ratings.leader import choose, rank_intervals, stand
@@ -305,11 +305,10 @@ def score_files(
     names (`evaluate.inputs.sections`); without it each query stands alone. Raises InputError for an unknown measure, an
     unreadable file, files that share no query, and a query without its line in `sections`.
     """
-    for measure in measures:
-        parse(measure)
+    asked = {spelling: measure(spelling) for spelling in measures}
     labels, rankings = _read(qrels, run)
     draws = resamples(list(labels), bootstrap, seed, read_clusters(sections, labels, qrels))
-    return {measure: draws.figure(by_query(measure, labels, rankings), (0.0, 1.0)) for measure in measures}
+    return {spelling: draws.figure(one.scores(labels, rankings), (0.0, 1.0)) for spelling, one in asked.items()}
 
 
 def missing_queries(qrels: Path, run: Path) -> int:

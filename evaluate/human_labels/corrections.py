@@ -23,12 +23,12 @@ import numpy as np
 from ragassay.experiment.workspace import Workspace
 from ragassay.records import Figure
 
-from ..figures.measures import by_query
-from ..figures.query_values import highest, ranking_measures
+from ..figures.query_values import highest
 from ..inputs.clusters import Clusters
 from ..inputs.findings import Findings
 from ..inputs.labels import GAME, WON, Key, Label, by_item, read_labels
 from ..judging.judges.relevance import CRITERION
+from ..measures.measure import by_query, from_labels
 from ..ratings.verdicts import SCORES, Verdict
 from ..ratings.win_table import pair_weights, win_rates_by_query
 from ..results import WIN_RATE, CorrectedFigure, Corrections
@@ -109,7 +109,7 @@ def _measures(
     """Measure to agent to items."""
     ranked = [agent for agent in agents if agent in judged.retrieval]
     found: dict[str, dict[str, list[Item]]] = {}
-    for measure in ranking_measures(k):
+    for measure in from_labels(k):
         found[measure] = {a: ranking_items(findings, judged.retrieval[a], a, measure, k, labels) for a in ranked}
     for criterion in criteria:
         found[criterion] = {a: answer_items(judged.pointwise[a], a, criterion, labels) for a in agents}

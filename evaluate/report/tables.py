@@ -12,9 +12,9 @@ from ragassay.records import Figure, LedgerRow, StageUsage
 from ragassay.text import one_line
 
 from ..inputs.labels import GAME
+from ..measures.by_labels import LEVELS
 from ..results import POINTS, CorrectedFigure, Corrections, Figures, JudgeAgreement, PairedTest, Results
 from .wording import (
-    LABEL_NAMES,
     MISSING,
     Kind,
     Shown,
@@ -392,7 +392,7 @@ def label_counts(results: Results, criterion: str) -> list[Count]:
 
 def label_parts(counts: Mapping[str, int], n_failed: int) -> list[tuple[str, str, int]]:
     """Label counts in the labels' order, then the failures, each with its name and CSS class."""
-    names = sorted({*counts, *LABEL_NAMES} - {FAILED}, key=lambda label: (float(label), label))
+    names = sorted({*counts, *LEVELS} - {FAILED}, key=lambda label: (float(label), label))
     parts = [(label_name(label), f"l{_shade(label)}", counts.get(label, 0)) for label in names]
     return [*parts, (FAILED, "lf", counts.get(FAILED, n_failed))]
 

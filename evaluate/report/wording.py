@@ -11,6 +11,8 @@ from typing import Literal
 from ragassay.records import Figure
 from ragassay.text import one_line
 
+from ..measures.by_labels import LEVELS
+from ..measures.measure import named
 from ..results import Choice, Results
 
 CORRECTNESS = "answer_correctness"
@@ -59,8 +61,6 @@ _DIGITS: dict[Kind, int] = {
     "usd": 4,
     "number": 0,
 }
-SECTION_RECALL = "R(section)"
-LABEL_NAMES = {"0": "not", "1": "somewhat", "2": "very"}
 
 _MEASURE = re.compile(r"(?P<name>[A-Za-z_]+)(?:\(rel=(?P<rel>\d)\))?(?:@(?P<k>\d+))?")
 
@@ -178,22 +178,19 @@ def kind_of_difference(key: str) -> Kind:
 
 def measure_name(key: str) -> str:
     """The heading for a figure's key: `RR(rel=2)@5` is `MRR@5 very`, `latency_s` is `latency`."""
-    if key.startswith(SECTION_RECALL):
-        return f"section recall{key.removeprefix(SECTION_RECALL)}"
+    if kind := named(key):
+        return one_line(kind.heading(key))
     if not (parts := _MEASURE.fullmatch(key)):
         return one_line(key)
-    name, rel, k = parts["name"], parts["rel"], f"@{parts['k']}" if parts["k"] else ""
-    if name == "RR":
-        return f"MRR{k} {LABEL_NAMES.get(rel or '1', f'label {rel} up')}"
-    words = re.sub(r"_(s|usd)$", "", name).replace("_", " ")
-    return f"{words}{f' {LABEL_NAMES.get(rel, rel)}' if rel else ''}{k}"
+    rel, k = parts["rel"], f"@{parts['k']}" if parts["k"] else ""
+    words = re.sub(r"_(s|usd)$", "", parts["name"]).replace("_", " ")
+    return f"{words}{f' {LEVELS.get(rel, rel)}' if rel else ''}{k}"
 
 
 def measure_help(key: str) -> str:
     """What the figure means, in a sentence for its heading's title; '' where it says so itself."""
-    if key.startswith("RR("):
-        least = "'very'" if "rel=2" in key else "'somewhat' or 'very'"
-        return f"{key}: mean over queries of 1 / rank of the first passage judged {least} relevant"
+    if kind := named(key):
+        return f"{key}: {kind.explained(key)}"
     for start, text in _HELP.items():
         if key.startswith(start):
             return f"{key}: {text}"
@@ -201,9 +198,6 @@ def measure_help(key: str) -> str:
 
 
 _HELP = {
-    "RR@": "mean over queries of 1 / rank of the first passage judged 'somewhat' or 'very' relevant",
-    "nDCG": "graded gain of the ranking over that of the best possible order of the judged passages",
-    SECTION_RECALL: "share of the source sections of a query that are among the passages retrieved",
     "points": "of a hundred games, each query's the mean over opponents: a win counts 1, a tie half, a loss nothing",
     "answered": "share of queries for which the agent gave an answer (failures count against it)",
     "answer_correctness": "mean label, 0 to 2: does the user get the right answer, to the point?",

@@ -17,8 +17,8 @@ from ragassay.queries import left_out, originals
 from ragassay.records import Passage, Query
 from ragassay.text import listed, plain
 
-from ..figures.measures import MEASURES, query_values
 from ..inputs.clusters import Clusters, source_clusters
+from ..measures.by_place import MEASURES, query_values
 from ..statistics.ladder import holm_from_leader
 from .chosen import chosen_variant
 from .effects import crossed, setting_effects

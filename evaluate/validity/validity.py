@@ -29,9 +29,9 @@ from ragassay.records import Figure, Page, Passage, Query, QuestionsCheck, Secti
 from ragassay.text import one_line, untrusted
 
 from ..audit.taste import writers_of
-from ..figures.measures import section_recall, sources
 from ..inputs.clusters import source_clusters, writer
 from ..inputs.labels import HIGHEST
+from ..measures.by_place import section_recall, sources
 from ..results import Part
 from ..screening.screen import screened_by
 from ..screening.screened import read_runs

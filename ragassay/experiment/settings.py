@@ -160,6 +160,7 @@ class CompareSettings(Table):
     elo_intervals: bool = False
     bootstrap: int = Field(1000, ge=100, le=100_000)
     seed: int = Field(7, ge=0)
+    measures: tuple[Annotated[str, Field(min_length=1)], ...] = ()
     matters: dict[str, Annotated[float, Field(gt=0)]] = Field({})
 
 

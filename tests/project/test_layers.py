@@ -31,7 +31,7 @@ GROUND_FLOOR = (
 EVALUATE = (
     {"inputs", "texts", "results"},
     {"statistics"},
-    {"ratings"},
+    {"ratings", "measures"},
     {"judging"},
     {"figures"},
     {"human_labels", "agreement", "screening"},
@@ -41,7 +41,7 @@ EVALUATE = (
 )
 """Each may import those of earlier rows; rooms of one row do not know each other."""
 
-REPORT_READS = {"report", "results", "ratings", "inputs", "screening"}
+REPORT_READS = {"report", "results", "ratings", "measures", "inputs", "screening"}
 
 
 def module_of(path: Path) -> str:

@@ -11,6 +11,7 @@ from ragassay.evaluate.figures.query_values import of_findings
 from ragassay.evaluate.figures.values import all_measures, write_values
 from ragassay.evaluate.inputs.clusters import source_clusters
 from ragassay.evaluate.inputs.findings import Findings, Material, originals_alone, read_findings
+from ragassay.evaluate.measures.measure import compared
 from ragassay.evaluate.ratings.points import points_of
 from ragassay.evaluate.ratings.verdicts import panel_verdicts
 from ragassay.evaluate.ratings.verdicts import verdicts as all_verdicts
@@ -76,7 +77,7 @@ def write_values_of(workspace: Workspace) -> None:
     pointwise = query_values.pointwise_by_query(found, settings.judge.criteria)
     agents, verdicts = found.material.agents, panel_verdicts(all_verdicts(found.games), settings.judge.models)
     points = points_of(verdicts, agents, found.queries)
-    measures = all_measures(retrieval, of_findings(settings.retrieval.k, retrieval, pointwise, points))
+    measures = all_measures(retrieval, of_findings(compared(settings.retrieval.k), retrieval, pointwise, points))
     clusters = source_clusters(found.material.queries)
     write_values(workspace.values, measures, agents, found.queries, clusters)
 

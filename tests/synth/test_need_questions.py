@@ -22,8 +22,8 @@ from support.small_corpus import make_corpus
 from ragassay.calls.reply_cache import output_line
 from ragassay.cli import main
 from ragassay.errors import MissingExtra, RagassayError
-from ragassay.evaluate.figures.measures import sources
 from ragassay.evaluate.judging.engine.cases import expected_docs
+from ragassay.evaluate.measures.by_place import sources
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import StageOutcome, Workspace
 from ragassay.files import read_json, read_records

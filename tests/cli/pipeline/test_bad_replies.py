@@ -15,7 +15,8 @@ from support.results_folder import scored
 from support.small_corpus import make_corpus
 
 from ragassay.cli import main
-from ragassay.evaluate.figures.measures import judged_by_query
+from ragassay.evaluate.measures.measure import Judged
+from ragassay.evaluate.measures.measure import measure as measure_of
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
 from ragassay.records import Game
 
@@ -112,7 +113,7 @@ def by_query(run: Run, agent: str, measure: str) -> dict[str, float]:
     for row in run.relevance:
         if row["error"] is not None:
             failed.setdefault(row["query_id"], []).append(row["subject"])
-    return judged_by_query(measure, run.query_ids, run.qrels, rankings, failed, run.k)
+    return measure_of(measure).values(Judged(run.query_ids, run.qrels, rankings, failed))
 
 
 def test_a_missing_judgment_is_unjudged_in_the_qrels(spoiled: Run) -> None:

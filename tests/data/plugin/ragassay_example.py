@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
+from ragassay.evaluate.measures.measure import Measure
 
 
 class Bounds(Options):
@@ -26,3 +27,16 @@ class WordsInBounds(Evaluator):
         """No requests."""
         n_words = len(case.text.split())
         return [self.assess(case, float(n_words <= self.options.most), reason=f"{n_words} words")]
+
+
+class BothFirst(Measure):
+    """Whether the first two passages are both very relevant.
+
+    It needs their labels alone.
+    """
+
+    name = "BothFirst"
+
+    def value(self, labels, others):
+        """1 where they are, else 0."""
+        return float(list(labels[:2]) == [2, 2])

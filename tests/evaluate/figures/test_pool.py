@@ -13,9 +13,9 @@ from support import results_folder
 from support.results_folder import answer
 from support.results_folder import scored as row
 
-from ragassay.evaluate.figures.measures import by_query
 from ragassay.evaluate.figures.pool import ends, pool_by_judge, pool_by_people
 from ragassay.evaluate.inputs.findings import Material
+from ragassay.evaluate.measures.measure import by_query
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.records import Query
 

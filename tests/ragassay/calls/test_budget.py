@@ -64,3 +64,13 @@ def test_without_a_limit_or_a_price_calls_go_on():
 def test_a_limit_that_is_spent_lets_no_call_through():
     with pytest.raises(BudgetSpent):
         Budget(1.0, 1.0, "judge").claim(lambda: None)
+
+
+def test_calls_without_a_price_make_no_other_seem_cheaper():
+    budget = Budget(1.5, 0.0, "judge")
+    for cost_usd in (0.6, *[None] * 9):
+        budget.claim(lambda: None)
+        budget.end(cost_usd)
+    budget.claim(lambda: None)
+    with pytest.raises(BudgetSpent):
+        budget.claim(lambda: None)

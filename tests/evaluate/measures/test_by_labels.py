@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import log2
 
@@ -11,25 +12,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragassay.errors import InputError
-from ragassay.evaluate.figures.measures import by_query, judged_by_query, parse, section_recall, sources
 from ragassay.evaluate.from_files.rate import missing_queries, score_files
-from ragassay.records import Passage, Query, Section
+from ragassay.evaluate.measures.by_labels import ideal_gains, label_rows
+from ragassay.evaluate.measures.measure import Judged, by_query, from_labels, measure
 
 
 def ranking(passages):
     return [(passage, -float(n)) for n, passage in enumerate(passages)]
 
 
-def judged(measure, labels, passages, failed=()):
+def judged(spelling, labels, passages, failed=()):
     rows = None if passages is None else ranking(passages)
-    return judged_by_query(measure, ["q"], {"q": labels}, {"q": rows}, {"q": list(failed)}, 5)["q"]
+    return measure(spelling).values(Judged(["q"], {"q": labels}, {"q": rows}, {"q": list(failed)}))["q"]
 
 
 @pytest.mark.parametrize(
-    ("measure", "value"), [("RR(rel=2)@5", 1 / 3), ("RR(rel=1)@5", 1 / 2), ("P@5", 2 / 5), ("R@5", 2 / 3), ("RR@1", 0)]
+    ("spelling", "value"), [("RR(rel=2)@5", 1 / 3), ("RR(rel=1)@5", 1 / 2), ("P@5", 2 / 5), ("R@5", 2 / 3), ("RR@1", 0)]
 )
-def test_closed_forms(measure, value):
-    assert judged(measure, {"a": 0, "b": 1, "c": 2, "d": 0, "x": 2}, "abcd") == pytest.approx(value)
+def test_closed_forms(spelling, value):
+    assert judged(spelling, {"a": 0, "b": 1, "c": 2, "d": 0, "x": 2}, "abcd") == pytest.approx(value)
 
 
 some_labels = st.dictionaries(st.sampled_from("abcdef"), st.sampled_from([-1, 0, 1, 2, 3]), max_size=6)
@@ -47,7 +48,11 @@ def test_reciprocal_ranks_are_those_of_ms_marcos_evaluation(rows, rel, cutoff):
     qrels = {f"q{n}": labels for n, (labels, _) in enumerate(rows) if labels}
     rankings = {f"q{n}": row for n, (_, row) in enumerate(rows)}
     runs = {query: dict(row) for query, row in rankings.items()}
-    theirs = ir_measures.msmarco.iter_calc([parse(f"RR(rel={rel})@{cutoff}")], qrels, runs) if qrels else []
+    theirs = (
+        ir_measures.msmarco.iter_calc([ir_measures.parse_measure(f"RR(rel={rel})@{cutoff}")], qrels, runs)
+        if qrels
+        else []
+    )
     ours = by_query(f"RR(rel={rel})@{cutoff}", qrels, rankings)
     assert ours == pytest.approx({metric.query_id: metric.value for metric in theirs})
 
@@ -61,11 +66,11 @@ def test_ndcg_is_linear_gain_over_log_rank_and_the_best_order_of_what_was_judged
 def test_nothing_retrieved_is_0_and_a_failed_retrieval_is_not():
     assert judged("RR@5", {"a": 2}, "") == 0
     assert judged("RR@5", {"a": 2}, None) is None
-    assert judged_by_query("RR@5", ["q"], {"q": {"a": 2}}, {}, {}, 5) == {"q": 0}
+    assert measure("RR@5").values(Judged(["q"], {"q": {"a": 2}}, {})) == {"q": 0}
 
 
 @pytest.mark.parametrize(
-    ("measure", "labels", "value"),
+    ("spelling", "labels", "value"),
     [
         ("RR(rel=1)@5", {"a": 2, "b": 0}, 1.0),  # settled above the failed c
         ("RR(rel=1)@5", {"a": 0, "b": 0}, None),  # c might be the first
@@ -74,8 +79,8 @@ def test_nothing_retrieved_is_0_and_a_failed_retrieval_is_not():
         ("nDCG@5", {"a": 2, "b": 2}, None),
     ],
 )
-def test_a_failed_judgment_leaves_open_what_it_might_have_changed(measure, labels, value):
-    assert judged(measure, labels, "abc", failed="c") == value
+def test_a_failed_judgment_leaves_open_what_it_might_have_changed(spelling, labels, value):
+    assert judged(spelling, labels, "abc", failed="c") == value
 
 
 @pytest.mark.parametrize(
@@ -106,20 +111,20 @@ def test_a_failed_judgment_of_another_agents_passage_opens_ndcg_and_not_mrr():
     st.sets(st.sampled_from("abcdxy"), max_size=3),
     st.permutations("abcd"),
 )
-def test_a_value_stands_where_no_label_that_failed_could_change_it(measure, labels, failed, order):
+def test_a_value_stands_where_no_label_that_failed_could_change_it(spelling, labels, failed, order):
     """Every labelling of what failed is tried. A rank or a count is known wherever it is settled."""
     known = {passage: label for passage, label in labels.items() if passage not in failed}
     tried = [known | dict(zip(failed, each, strict=True)) for each in product((0, 1, 2), repeat=len(failed))]
-    values = {round(judged(measure, each, order), 9) for each in tried}
-    found = judged(measure, known, order, failed)
+    values = {round(judged(spelling, each, order), 9) for each in tried}
+    found = judged(spelling, known, order, failed)
     assert found is None or [found] == pytest.approx(list(values))
-    if measure.startswith(("RR", "P")):
+    if spelling.startswith(("RR", "P")):
         assert found is not None or len(values) > 1
 
 
 @pytest.mark.parametrize("spelling", ["nDCG@10", "RR(rel=2)@5", "R(rel=1)@100", "P@5", "AP", "AP(rel=2)", "Success@5"])
 def test_spellings_parse_back(spelling):
-    assert parse(str(parse(spelling))) == parse(spelling)
+    assert measure(str(measure(spelling))).parsed == measure(spelling).parsed
 
 
 @pytest.mark.parametrize(
@@ -127,7 +132,7 @@ def test_spellings_parse_back(spelling):
 )
 def test_what_is_not_a_measure_is_told_some_that_are(spelling):
     with pytest.raises(InputError, match=r"is not a measure known here; .*measures are such as nDCG@10"):
-        parse(spelling)
+        measure(spelling)
 
 
 QRELS = "query-id\tcorpus-id\tscore\nq1\ta\t2\nq1\tb\t1\nq2\ta\t1\nq3\tc\t1\n"
@@ -163,83 +168,6 @@ def test_score_says_what_is_wrong(files, tmp_path):
             score_files(files[0], run, ["AP"])
 
 
-SECTIONS = [Section(id="s", doc="d.pdf", first_page=3, last_page=4, start=100, end=200, text="…")]
-
-
-def passage(name, **metadata):
-    return Passage(id=name, text="…", metadata=metadata)
-
-
-PLACED = {
-    "before": passage("before", doc="d.pdf", start=50, end=100, first_page=2, last_page=3),
-    "in": passage("in", doc="d.pdf", start=190, end=260, first_page=4, last_page=5),
-    "after": passage("after", doc="d.pdf", start=200, end=260, first_page=4, last_page=5),
-    "elsewhere": passage("elsewhere", doc="e.pdf", start=100, end=200, first_page=3, last_page=4),
-    "nowhere": passage("nowhere"),
-    "paged": passage("paged", doc="d.pdf", first_page=4, last_page=4),
-}
-
-
-@pytest.mark.parametrize(
-    ("ranked", "value"),
-    [
-        (["after", "elsewhere", "in"], 1.0),
-        (["after", "elsewhere"], 0.0),
-        (["before"], 0.0),
-        (["a1", "in"], 1.0),
-        (["nowhere", "after"], None),
-        (["paged"], 1.0),
-        ([], 0.0),
-        (None, None),
-        (["after", "after", "after", "after", "after", "in"], 0.0),
-    ],
-)
-def test_section_recall(ranked, value):
-    found = sources([Query(id="q", text="?", metadata={"section": "s"})], SECTIONS)
-    rows = None if ranked is None else ranking(ranked)
-    assert section_recall(found, PLACED, {"q": rows}, 5) == {"q": value}
-
-
-def test_a_query_without_a_source_is_not_counted():
-    queries = [
-        Query(id="own", text="?"),
-        Query(id="paged", text="?", metadata={"section": "gone", "doc": "d.pdf", "first_page": 5, "last_page": 5}),
-    ]
-    found = sources(queries, SECTIONS)
-    assert section_recall(found, PLACED, {"paged": ranking(["after"])}, 5) == {"paged": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("ranked", "value"),
-    [
-        (["in", "elsewhere", "other"], 1.0),
-        (["after", "in"], 1 / 3),
-        (["in", "elsewhere"], 2 / 3),
-        (["after"], 0.0),
-        (["in", "elsewhere", "nowhere"], None),
-        (["in", "elsewhere", "other", "nowhere"], 1.0),
-        (None, None),
-    ],
-)
-def test_section_recall_of_a_question_over_several_sections(ranked, value):
-    """By hand: the share of its three sections, in two documents, that a passage of the first five overlaps."""
-    more = [
-        Section(id="t", doc="e.pdf", first_page=3, last_page=3, start=50, end=101, text="…"),
-        Section(id="u", doc="e.pdf", first_page=9, last_page=9, start=900, end=950, text="…"),
-    ]
-    placed = PLACED | {"other": passage("other", doc="e.pdf", start=940, end=990, first_page=9, last_page=9)}
-    query = Query(id="q", text="?", metadata={"section": "s", "sections": ["s", "t", "u"]})
-    rows = None if ranked is None else ranking(ranked)
-    found = section_recall(sources([query], [*SECTIONS, *more]), placed, {"q": rows}, 5)
-    assert found == {"q": value if value is None else pytest.approx(value)}
-
-
-def test_a_section_that_is_gone_leaves_no_smaller_denominator():
-    query = Query(id="q", text="?", metadata={"section": "s", "sections": ["s", "gone"]})
-    for ranked in (["in"], ["after"]):
-        assert section_recall(sources([query], SECTIONS), PLACED, {"q": ranking(ranked)}, 5) == {"q": None}
-
-
 @pytest.mark.parametrize(
     ("theirs", "ours"),
     [
@@ -257,4 +185,48 @@ def test_trec_evals_names_are_the_same_measures(theirs: str, ours: str):
 @pytest.mark.parametrize("spelling", ["ndcg_cut", "P", "recall.", "ndcg_cut_ten", "num_rel"])
 def test_a_family_of_trec_eval_is_no_measure(spelling: str):
     with pytest.raises(InputError, match=r"not a measure known here.*ndcg_cut_10"):
-        parse(spelling)
+        measure(spelling)
+
+
+K = 3
+PASSAGES = [f"p{n}" for n in range(6)]
+labellings = st.dictionaries(st.sampled_from(PASSAGES), st.integers(-1, 2), max_size=6)
+some_rankings = st.lists(st.tuples(st.sampled_from(PASSAGES), st.sampled_from([4.0, 3.0, 2.0, 1.0])), max_size=5)
+
+
+def rows_of(labels, ranking, unsettled=()):
+    qrels = {"q": labels}
+    rows = label_rows(["q"], qrels, {"q": ranking}, K, ideal_gains(qrels, K))
+    return rows.without({"q"} if unsettled else set())
+
+
+@given(labellings, some_rankings)
+def test_where_they_decide_they_are_ir_measures(labels, ranking):
+    rows = rows_of(labels, ranking)
+    for spelling in from_labels(K):
+        for value in rows.values(spelling).values():
+            (found,) = ir_measures.iter_calc(
+                [ir_measures.parse_measure(spelling)], {"q": labels or {"other": 0}}, {"q": dict(ranking[:K])}
+            )
+            assert value == pytest.approx(found.value, abs=1e-12)
+
+
+@given(labellings, some_rankings, st.sets(st.sampled_from(PASSAGES), max_size=2))
+def test_judged_values_are_the_same_with_rows_at_hand(labels, ranking, failed):
+    failed = failed - labels.keys()
+    rows = rows_of(labels, ranking, failed)
+    for spelling in (*from_labels(K), f"P@{K}"):
+        asked = Judged(["q"], {"q": labels}, {"q": ranking}, {"q": failed})
+        found = measure(spelling).values(replace(asked, rows=rows))["q"]
+        assert found == pytest.approx(measure(spelling).values(asked)["q"], abs=1e-12)
+
+
+def test_what_is_open_or_level_is_not_decided():
+    labels = {"p0": 2, "p1": 0}
+    falling = [("p0", 2.0), ("p1", 1.0)]
+    assert rows_of(labels, falling).queries == ["q"]
+    assert rows_of(labels, falling, ["p5"]).queries == []
+    assert rows_of(labels, [*falling, ("p2", 0.5)]).queries == []
+    assert rows_of(labels, [("p0", 1.0), ("p1", 1.0)]).queries == []
+    assert rows_of(labels, [("p0", 1.0 + 1e-9), ("p1", 1.0)]).queries == [], "trec_eval has single precision"
+    assert rows_of(labels, None).queries == []

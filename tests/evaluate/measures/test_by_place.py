@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragassay.evaluate.figures.measures import NOTHING, EvidenceValues, query_values
+from ragassay.evaluate.measures.by_place import NOTHING, EvidenceValues, query_values, section_recall, sources
 from ragassay.evidence import Span, merged
+from ragassay.records import Passage, Query, Section
 
 
 def positions(spans):
@@ -118,3 +119,84 @@ def test_failed_is_no_value_and_neither_is_what_nobody_can_place():
 def test_a_query_without_evidence_is_an_error():
     with pytest.raises(ValueError, match="without evidence"):
         query_values((), [A])
+
+
+def placed_at(passages):
+    return [(passage, -float(n)) for n, passage in enumerate(passages)]
+
+
+SECTIONS = [Section(id="s", doc="d.pdf", first_page=3, last_page=4, start=100, end=200, text="…")]
+
+
+def passage(name, **metadata):
+    return Passage(id=name, text="…", metadata=metadata)
+
+
+PLACED = {
+    "before": passage("before", doc="d.pdf", start=50, end=100, first_page=2, last_page=3),
+    "in": passage("in", doc="d.pdf", start=190, end=260, first_page=4, last_page=5),
+    "after": passage("after", doc="d.pdf", start=200, end=260, first_page=4, last_page=5),
+    "elsewhere": passage("elsewhere", doc="e.pdf", start=100, end=200, first_page=3, last_page=4),
+    "nowhere": passage("nowhere"),
+    "paged": passage("paged", doc="d.pdf", first_page=4, last_page=4),
+}
+
+
+@pytest.mark.parametrize(
+    ("ranked", "value"),
+    [
+        (["after", "elsewhere", "in"], 1.0),
+        (["after", "elsewhere"], 0.0),
+        (["before"], 0.0),
+        (["a1", "in"], 1.0),
+        (["nowhere", "after"], None),
+        (["paged"], 1.0),
+        ([], 0.0),
+        (None, None),
+        (["after", "after", "after", "after", "after", "in"], 0.0),
+    ],
+)
+def test_section_recall(ranked, value):
+    found = sources([Query(id="q", text="?", metadata={"section": "s"})], SECTIONS)
+    rows = None if ranked is None else placed_at(ranked)
+    assert section_recall(found, PLACED, {"q": rows}, 5) == {"q": value}
+
+
+def test_a_query_without_a_source_is_not_counted():
+    queries = [
+        Query(id="own", text="?"),
+        Query(id="paged", text="?", metadata={"section": "gone", "doc": "d.pdf", "first_page": 5, "last_page": 5}),
+    ]
+    found = sources(queries, SECTIONS)
+    assert section_recall(found, PLACED, {"paged": placed_at(["after"])}, 5) == {"paged": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("ranked", "value"),
+    [
+        (["in", "elsewhere", "other"], 1.0),
+        (["after", "in"], 1 / 3),
+        (["in", "elsewhere"], 2 / 3),
+        (["after"], 0.0),
+        (["in", "elsewhere", "nowhere"], None),
+        (["in", "elsewhere", "other", "nowhere"], 1.0),
+        (None, None),
+    ],
+)
+def test_section_recall_of_a_question_over_several_sections(ranked, value):
+    """By hand: the share of its three sections, in two documents, that a passage of the first five overlaps."""
+    more = [
+        Section(id="t", doc="e.pdf", first_page=3, last_page=3, start=50, end=101, text="…"),
+        Section(id="u", doc="e.pdf", first_page=9, last_page=9, start=900, end=950, text="…"),
+    ]
+    placed = PLACED | {"other": passage("other", doc="e.pdf", start=940, end=990, first_page=9, last_page=9)}
+    query = Query(id="q", text="?", metadata={"section": "s", "sections": ["s", "t", "u"]})
+    rows = None if ranked is None else placed_at(ranked)
+    found = section_recall(sources([query], [*SECTIONS, *more]), placed, {"q": rows}, 5)
+    assert found == {"q": value if value is None else pytest.approx(value)}
+
+
+def test_a_section_that_is_gone_leaves_no_smaller_denominator():
+    query = Query(id="q", text="?", metadata={"section": "s", "sections": ["s", "gone"]})
+    for ranked in (["in"], ["after"]):
+        assert section_recall(sources([query], SECTIONS), PLACED, {"q": placed_at(ranked)}, 5) == {"q": None}

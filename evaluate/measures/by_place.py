@@ -1,0 +1,235 @@
+"""Measures of where passages stand in the documents: what of a query's source sections and evidence they cover.
+
+They need no judge. Evidence recall, precision and IoU are those of Smith and Troynikov ("Evaluating Chunking Strategies
+for Retrieval", Chroma technical report, 2024) with two differences: characters are counted, not tokens, so that no
+tokenizer shapes the figure; and what several passages share is counted once, where they count it in what was retrieved
+as often as it was. So overlap costs rank and context but no precision, and passages that cover the same text have the
+same three values. A passage stands for its span, one that is handed over as its section for the section's. What is cut
+off, at k passages or at T tokens, the caller leaves out (`ragassay.prompts.how_many_fit`): where the first passage
+alone has more than T tokens nothing was handed over, and every measure is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import Any, NamedTuple, Self
+
+from ragassay.errors import InputError
+from ragassay.evidence import Evidence, Span
+from ragassay.files import Qrels
+from ragassay.records import Passage, Query, Section
+
+from ..statistics.clustered import Values
+from .measure import Judged, Measure, Rankings
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a question comes from. `offsets` (characters, end exclusive) if known, `pages` (first, last) if known."""
+
+    doc: str
+    offsets: tuple[int, int] | None
+    pages: tuple[int, int] | None
+
+
+Sources = tuple[Source | None, ...]
+"""The places of a question's sections, one at least; None for one of several that is not in the corpus."""
+
+
+def sources(queries: Sequence[Query], sections: Sequence[Section]) -> dict[str, Sources]:
+    """Query id to its sources, of those that have one.
+
+    They are its `metadata.sections`, which a question over several has, or else its `metadata.section` (offsets in the
+    document's text), or the pages in its metadata. A query of a user's own has none and is not counted, and neither is
+    one that the documents do not answer (`metadata.kind` "unanswerable").
+    """
+    by_id = {section.id: section for section in sections}
+    answerable = (query for query in queries if query.metadata.get("kind") != "unanswerable")
+    found = {query.id: _sources(query.metadata, by_id) for query in answerable}
+    return {query: places for query, places in found.items() if places}
+
+
+def _sources(metadata: Mapping[str, Any], by_id: Mapping[str, Section]) -> Sources:
+    first, told = str(metadata.get("section")), metadata.get("sections")
+    names = list(dict.fromkeys(map(str, told))) if isinstance(told, list) else []
+    if len(names) < 2:
+        one = _section_place(by_id.get(first)) or place(metadata)
+        return (one,) if one else ()
+    return tuple(_section_place(by_id.get(name)) or (place(metadata) if name == first else None) for name in names)
+
+
+def _section_place(section: Section | None) -> Source | None:
+    if section is None:
+        return None
+    return Source(section.doc, (section.start, section.end), (section.first_page, section.last_page))
+
+
+def place(metadata: Mapping[str, Any]) -> Source | None:
+    """The place that a passage's or a query's metadata names; None where it names no document and part of it."""
+    doc = metadata.get("doc")
+    offsets, pages = _span(metadata, "start", "end"), _span(metadata, "first_page", "last_page")
+    return Source(doc, offsets, pages) if isinstance(doc, str) and (offsets or pages) else None
+
+
+def overlaps(one: Source, other: Source) -> bool | None:
+    """Whether two places share text; None where nothing that both of them know can tell."""
+    if one.doc != other.doc:
+        return False
+    if one.offsets and other.offsets:
+        return one.offsets[0] < other.offsets[1] and other.offsets[0] < one.offsets[1]
+    if one.pages and other.pages:
+        return one.pages[0] <= other.pages[1] and other.pages[0] <= one.pages[1]
+    return None
+
+
+class SectionRecall(Measure):
+    """Share of the source sections of a query that are among the passages retrieved."""
+
+    name = "R(section)"
+    in_runs = ("R(section)",)
+    from_labels = False
+
+    @classmethod
+    def of(cls, spelling: str) -> Self | None:
+        """Of `R(section)@5`."""
+        name, _, k = spelling.partition("@")
+        return cls(int(k)) if name == cls.name and k.isdecimal() else None
+
+    @classmethod
+    def heading(cls, spelling: str) -> str:
+        """`section recall@5`."""
+        return f"section recall{spelling.removeprefix(cls.name)}"
+
+    def scores(self, qrels: Qrels, rankings: Mapping[str, Sequence[tuple[str, float]]]) -> dict[str, float]:
+        """Raises InputError: labels do not say where a question comes from."""
+        raise InputError(f"'{self}' is not known of qrels", remedy="a run of questions from sections has it")
+
+    def values(self, judged: Judged) -> Values:
+        """`section_recall` of the queries that have a source."""
+        return section_recall(judged.sources, judged.passages, judged.rankings, self.k)
+
+
+def section_recall(
+    found: Mapping[str, Sources], passages: Mapping[str, Passage], rankings: Rankings, k: int | None
+) -> Values:
+    """For each query with a source: the share of its sections that some passage of the first k overlaps, 0 to 1.
+
+    None where retrieval failed, and where it cannot be told of one of its sections: no passage is seen to overlap it,
+    and it or some passage has no known place.
+    """
+    return {query: _recall(places, passages, rankings.get(query, ()), k) for query, places in found.items()}
+
+
+def _recall(
+    places: Sources, passages: Mapping[str, Passage], ranking: Sequence[tuple[str, float]] | None, k: int | None
+) -> float | None:
+    if ranking is None:
+        return None
+    top = [place(passages[name].metadata) if name in passages else None for name, _ in ranking[:k]]
+    hits = [hit for source in places if (hit := _hit(source, top)) is not None]
+    return sum(hits) / len(places) if len(hits) == len(places) else None
+
+
+def _hit(source: Source | None, top: Sequence[Source | None]) -> bool | None:
+    seen = [overlaps(source, at) if source and at else None for at in top]
+    return True if True in seen else None if None in seen or source is None else False
+
+
+def _span(metadata: Mapping[str, Any], first: str, last: str) -> tuple[int, int] | None:
+    low, high = metadata.get(first), metadata.get(last)
+    return (low, high) if isinstance(low, int) and isinstance(high, int) else None
+
+
+Handed = Sequence[Span | None] | None
+"""Where the passages stand that were handed over for a query, best first; None within for one whose place is not known.
+None for all: retrieval failed. Empty: it found nothing, or nothing that fits."""
+
+
+class EvidenceValues(NamedTuple):
+    """One query's values, each 0 to 1; all are 0 where nothing was handed over.
+
+    recall: of the evidence's characters, the share that was handed over. precision: of the characters handed over, the
+    share that is evidence. iou: the characters of both by those of either (Jaccard's index).
+
+    ndcg: the sum over ranks of the share of the evidence that this passage is the first to cover, by log2(rank + 1). It
+    is α-nDCG (Clarke et al., SIGIR 2008) with α = 1 and the evidence's characters for nuggets, but for its ideal: that
+    is all evidence at rank 1 for every ranking, where theirs is the best order of the passages that there are, which
+    would forgive a chunking that spreads the evidence over many.
+
+    rr: 1 by the rank of the first passage that holds a whole piece of the evidence, else 0 (its mean is the MRR).
+    """
+
+    recall: float
+    precision: float
+    iou: float
+    ndcg: float
+    rr: float
+
+
+MEASURES = {
+    "evidence_recall": "recall",
+    "evidence_precision": "precision",
+    "evidence_iou": "iou",
+    "evidence_ndcg": "ndcg",
+    "evidence_mrr": "rr",
+}
+"""What each is called in figures: the field of `EvidenceValues` that it is the mean of."""
+
+NOTHING = EvidenceValues(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def query_values(pieces: Evidence, handed: Handed) -> EvidenceValues | None:
+    """The values of one query; None where retrieval failed or a passage's place is not known.
+
+    pieces: as `spans.merged` leaves them, one at least.
+    Raises ValueError without a piece.
+    """
+    if not pieces:
+        raise ValueError("a query without evidence has no value")
+    known = None if handed is None else [span for span in handed if span is not None]
+    if handed is None or known is None or len(known) < len(handed):
+        return None
+    if not known:
+        return NOTHING
+    gains = list(_newly_covered(pieces, known))
+    covered, total, retrieved = sum(gains), sum(end - start for _, start, end in pieces), _length(known)
+    return EvidenceValues(
+        recall=covered / total,
+        precision=covered / retrieved,
+        iou=covered / (total + retrieved - covered),
+        ndcg=sum(gain / log2(at + 2) for at, gain in enumerate(gains) if gain) / total,
+        rr=1 / rank if (rank := _first_whole(pieces, known)) else 0.0,
+    )
+
+
+def _newly_covered(pieces: Evidence, passages: Sequence[Span]) -> Iterator[int]:
+    """By passage, how many characters of the evidence it covers that none before it did."""
+    left = list(pieces)
+    for doc, start, end in passages:
+        hits = [piece for piece in left if piece[0] == doc and piece[1] < end and start < piece[2]]
+        for piece in hits:
+            left.remove(piece)
+            left += [Span(doc, a, b) for a, b in ((piece.start, start), (end, piece.end)) if a < b]
+        yield sum(min(end, piece.end) - max(start, piece.start) for piece in hits)
+
+
+def _length(passages: Sequence[Span]) -> int:
+    """How many characters stand in one passage at least."""
+    length, at, where = 0, 0, None
+    for doc, start, end in sorted(passages):
+        if doc != where:
+            at, where = 0, doc
+        length += max(0, end - max(start, at))
+        at = max(at, end)
+    return length
+
+
+def _first_whole(pieces: Evidence, passages: Sequence[Span]) -> int | None:
+    """The rank of the first passage that holds a whole piece."""
+    for rank, (doc, start, end) in enumerate(passages, 1):
+        for other, begin, stop in pieces:
+            if doc == other and start <= begin and stop <= end:
+                return rank
+    return None
