@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -255,11 +255,11 @@ LABELS = {
 
 
 class Table(NamedTuple):
-    """header: of each column. rows: a text or a figure a cell."""
+    """header: of each column. rows: a text or a `Figure` a cell."""
 
     caption: str
     header: Sequence[str]
-    rows: Sequence[Sequence[str | Figure]]
+    rows: Sequence[Sequence[Any]]
 
 
 class ShownPart(NamedTuple):
@@ -306,45 +306,38 @@ def _cell(cell: str | Figure) -> tuple[str, str]:
 
 def _leak(found: Validity) -> Iterator[Table]:
     if thirds := found.leak.thirds:
-        header = ["family", *(f"overlap {third.low:.2f} to {third.high:.2f}" for third in thirds)]
-        rows: list[Sequence[str | Figure]] = [
-            [name, *(third.families[name] for third in thirds)] for name in thirds[0].families
-        ]
-        yield Table(f"Mean {found.quality} by overlap with the evidence", header, rows)
-        variants: list[Sequence[str | Figure]] = [
-            [name, *(third.variants[name] for third in thirds)] for name in thirds[0].variants
-        ]
-        yield Table("The same of each variant", ["variant", *header[1:]], variants)
-    if found.leak.interactions:
-        gains: list[Sequence[str | Figure]] = [
-            [f"{one.family} – {one.other}", one.figure] for one in found.leak.interactions
-        ]
-        yield Table("How much more one family gains by overlap (difference of slopes)", ["families", "value"], gains)
+        parts = [f"overlap {third.low:.2f} to {third.high:.2f}" for third in thirds]
+        sides = (
+            (f"Mean {found.quality} by overlap with the evidence", "family", [third.families for third in thirds]),
+            ("The same of each variant", "variant", [third.variants for third in thirds]),
+        )
+        for caption, of, figures in sides:
+            yield Table(caption, [of, *parts], [[name, *(one[name] for one in figures)] for name in figures[0]])
+    if gains := found.leak.interactions:
+        rows = [[f"{one.family} – {one.other}", one.figure] for one in gains]
+        yield Table("How much more one family gains by overlap (difference of slopes)", ["families", "value"], rows)
 
 
 def _realism(found: Validity) -> Iterator[Table]:
-    if found.realism.check and found.realism.check.features:
-        rows = [
-            [row.feature, f"{row.experts:.2f}", f"{row.written:.2f}", _number(row.difference)]
-            for row in found.realism.check.features
-        ]
+    if found.realism.check and (looks := found.realism.check.features):
+        rows = [[row.feature, f"{row.experts:.2f}", f"{row.written:.2f}", _number(row.difference)] for row in looks]
         yield Table("What gives them away", ["feature", "people’s", "written", "difference in deviations"], rows)
-    if found.realism.copies:
-        rows = [[one.text, one.real, f"{one.similarity:.2f}"] for one in found.realism.copies]
+    if copies := found.realism.copies:
+        rows = [[one.text, one.real, f"{one.similarity:.2f}"] for one in copies]
         yield Table("Nearest copies", ["written", "people’s", "similarity"], rows)
 
 
 def _coverage(found: Validity) -> Iterator[Table]:
     covered = found.coverage
-    for what, rows in (("document", covered.documents), ("kind", covered.kinds), ("role", covered.roles)):
-        if rows:
-            table: list[Sequence[str | Figure]] = [[row.name, row.share, _number(row.expected)] for row in rows]
-            yield Table(f"Share of the written questions by {what}", [what, "share", "expected"], table)
+    for what, asked in (("document", covered.documents), ("kind", covered.kinds), ("role", covered.roles)):
+        if asked:
+            rows = [[row.name, row.share, _number(row.expected)] for row in asked]
+            yield Table(f"Share of the written questions by {what}", [what, "share", "expected"], rows)
 
 
 def _difficulty(found: Validity) -> Iterator[Table]:
     kept = set(found.difficulty.subset.questions) if found.difficulty.subset else set()
-    rows: list[Sequence[str | Figure]] = [
+    rows = [
         [one.id, one.difficulty, one.discrimination, "in the smaller set" if one.id in kept else ""]
         for one in sorted(found.difficulty.questions, key=lambda one: one.difficulty.value or 0.0)
     ]
@@ -355,20 +348,17 @@ def _difficulty(found: Validity) -> Iterator[Table]:
 def _authors(found: Validity) -> Iterator[Table]:
     if groups := found.authors.groups:
         header = ["by", "", "questions", "τ-b with the others", "τ-b without, with all"]
-        rows: list[Sequence[str | Figure]] = [
-            [one.by, one.name, f"{one.n:,}", one.tau_b, one.tau_b_left_out] for one in groups
-        ]
+        rows = [[one.by, one.name, f"{one.n:,}", one.tau_b, one.tau_b_left_out] for one in groups]
         yield Table("The order by the questions of one, and without them", header, rows)
     if favours := found.authors.favours:
-        leads: list[Sequence[str | Figure]] = [[one.by, one.group, one.family, one.figure] for one in favours]
-        header = ["by", "", "family", "lead there less elsewhere"]
-        yield Table("Each family’s lead over the field", header, leads)
+        leads = [[one.by, one.group, one.family, one.figure] for one in favours]
+        yield Table("Each family’s lead over the field", ["by", "", "family", "lead there less elsewhere"], leads)
 
 
 def _people(found: Validity) -> Iterator[Table]:
     if beside := found.people.beside:
         names = list(beside[0].figures)
-        rows: list[Sequence[str | Figure]] = [[one.basis, *(one.figures[name] for name in names)] for one in beside]
+        rows = [[one.basis, *(one.figures[name] for name in names)] for one in beside]
         yield Table("Written questions beside people’s", ["by", *map(_label, names)], rows)
 
 
