@@ -10,24 +10,7 @@ from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 
 from .figures.query_values import cross, measures_brought, settings_say
-from .judging.judges import PROMPTS, pairwise, pointwise, relevance
-from .judging.judges import pointwise as answer_correctness
-from .judging.together import listwise
-from .judging.together import listwise as relevance_batch
-
-JUDGE_PROMPTS = (
-    answer_correctness.ANSWER_CORRECTNESS_DEFAULT_PROMPT,
-    answer_correctness.ANSWER_CORRECTNESS_TOKEN_PROMPT,
-    *(
-        path
-        for judge in (pairwise, pointwise, relevance)
-        for path in (judge.DEFAULT_PROMPT, judge.TOKEN_PROMPT, judge.STRICT_PROMPT, judge.STRICT_TOKEN_PROMPT)
-    ),
-    relevance.YES_NO_PROMPT,
-    listwise.DEFAULT_PROMPT,
-    relevance_batch.RELEVANCE_BATCH_DEFAULT_PROMPT,
-    relevance_batch.STRICT_PROMPT,
-)
+from .judging.judges import PROMPTS, STAGE_PROMPTS
 
 
 def judge_settings(experiment: Experiment) -> dict[str, Any]:
@@ -45,7 +28,7 @@ def judge_settings(experiment: Experiment) -> dict[str, Any]:
 def judge_prompts(workspace: Workspace) -> list[Path]:
     """Ours, and the user's own."""
     judge = workspace.experiment.judge
-    return [*JUDGE_PROMPTS, *own_files(workspace, *judge.own_prompts())]
+    return [*STAGE_PROMPTS, *own_files(workspace, *judge.own_prompts())]
 
 
 def evaluate_settings(experiment: Experiment) -> dict[str, Any]:
@@ -60,7 +43,8 @@ def evaluate_settings(experiment: Experiment) -> dict[str, Any]:
         values |= tables(experiment, models=(likelihood,))
     from .judging.catalog import packages_of
 
-    packages = packages_of(experiment.evaluate.judges)
+    own = {one.name for one in experiment.evaluate.custom}
+    packages = packages_of(name for name in experiment.evaluate.judges if name not in own)
     values |= {f"evaluate.judges.{name}": package for name, package in packages.items()}
     return values | {
         "judge.model": experiment.evaluating_model,

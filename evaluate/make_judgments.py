@@ -41,7 +41,7 @@ from .judging.catalog import experiment_evaluators
 from .judging.engine.cases import NOT_JUDGED, AnswerCase, QueryCase, cases_of, known_relevant, with_evidence
 from .judging.engine.evaluator import unjudged
 from .judging.engine.rounds import assess, complete, judged, units
-from .judging.games.played import play_lists, play_pairs
+from .judging.games import play_lists, play_pairs
 from .judging.judges.relevance import qrels_of
 from .judging.panel import Panel, by_criterion, outcome_of, panels_of, passed_over
 

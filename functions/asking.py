@@ -23,7 +23,7 @@ from ragassay.evaluate.judging.engine.rounds import assess
 from ragassay.experiment.tables import NO_MODEL
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import check_record
-from ragassay.layouts.agent_evaluation import AGENT_EVALUATION
+from ragassay.layouts.tables import AgentEvaluation
 from ragassay.progress import NoProgress, Outcome
 from ragassay.records import Answer, Assessment, Passage, Query
 from ragassay.text import did_you_mean, plain
@@ -332,7 +332,7 @@ def _row(row: Any, caller: str) -> dict[str, Any]:
 def _in_ours(row: dict[str, Any], caller: str) -> dict[str, Any]:
     """With our columns for theirs, where ours are not there."""
     for name in THEIRS:
-        column = AGENT_EVALUATION.columns[name]
+        column = AgentEvaluation.columns[name]
         ours = "expected_response" if name == "expected_facts" else column.field
         if name not in row or ours in row:
             continue

@@ -11,8 +11,7 @@ from pydantic import Field as Field_of_search_times
 
 from ragassay.errors import InputError
 from ragassay.files import read_records, stream_run
-from ragassay.layouts.topics import Field, read_queries_file
-from ragassay.layouts.trec_documents import TrecCollection, is_trec_collection
+from ragassay.layouts.topics import Field, TrecCollection, is_trec_collection, read_queries_file
 from ragassay.models.onnx import Backend
 from ragassay.records import Id, Passage, Query, Record
 from ragassay.text import plain

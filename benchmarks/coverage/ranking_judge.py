@@ -19,7 +19,7 @@ from benchmarks.coverage.comparisons import drawn, sections
 from benchmarks.ratings.tournaments import points_by
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.games.played import Plan, Sitting, sittings, turns
+from ragassay.evaluate.judging.games import Plan, Sitting, sittings, turns
 
 Signs = NDArray[np.int8]
 

@@ -31,7 +31,7 @@ from benchmarks.ratings.tournaments import (
 )
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.games.adaptive import Design, places, play_out
+from ragassay.evaluate.judging.adaptive import Design, places, play_out
 from ragassay.evaluate.ratings.leader import Standing, stand
 from ragassay.evaluate.ratings.points import points_of
 from ragassay.evaluate.ratings.verdicts import Verdict

@@ -25,7 +25,7 @@ from ragassay.errors import RepliesMissing
 from ragassay.evaluate.inputs.findings import read_findings
 from ragassay.evaluate.judging.engine.cases import ListCase, cases_of, known_relevant
 from ragassay.evaluate.judging.engine.rounds import judged
-from ragassay.evaluate.judging.games.played import list_cases
+from ragassay.evaluate.judging.games import list_cases
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.evaluate.statistics.resamples import resamples
 from ragassay.experiment.reading import load_experiment

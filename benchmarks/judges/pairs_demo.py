@@ -27,7 +27,7 @@ from ragassay.evaluate.inputs.clusters import writer
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.judging.engine.cases import cases_of, known_relevant
 from ragassay.evaluate.judging.engine.rounds import judged
-from ragassay.evaluate.judging.games.played import play_lists, play_pairs
+from ragassay.evaluate.judging.games import play_lists, play_pairs
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace

@@ -29,7 +29,7 @@ from ragassay.evaluate.compare import results_of
 from ragassay.evaluate.inputs.findings import Findings, read_findings
 from ragassay.evaluate.judging.engine.cases import cases_of, known_relevant
 from ragassay.evaluate.judging.engine.rounds import judged
-from ragassay.evaluate.judging.games.played import play_lists, play_pairs
+from ragassay.evaluate.judging.games import play_lists, play_pairs
 from ragassay.evaluate.judging.judges.relevance import qrels_of
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts

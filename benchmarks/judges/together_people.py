@@ -26,7 +26,7 @@ from benchmarks.judges.agreement import LLMBAR, read_tsv, shown
 from benchmarks.judges.take_replies import KEPT, WHO_JUDGED, WORK, awaited, judging, open_caller, open_work
 from ragassay.errors import RepliesMissing
 from ragassay.evaluate.inputs.findings import Material
-from ragassay.evaluate.judging.games.played import play_lists, play_pairs
+from ragassay.evaluate.judging.games import play_lists, play_pairs
 from ragassay.evaluate.judging.panel import panel_of
 from ragassay.evaluate.ratings.verdicts import SCORES, verdicts
 from ragassay.evaluate.statistics.clustered import Values

@@ -28,7 +28,7 @@ from benchmarks.coverage.ratings import World, query_names, rated, simulate, ver
 from benchmarks.ratings.tournaments import table_5
 from ragassay.arrays import Floats, Ints
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.games.adaptive import Design, places, play_out, play_together
+from ragassay.evaluate.judging.adaptive import Design, places, play_out, play_together
 from ragassay.evaluate.ratings.bradley_terry_fit import log_strengths
 from ragassay.evaluate.ratings.points import points_of
 from ragassay.evaluate.ratings.verdicts import Verdict

@@ -26,7 +26,8 @@ from ragassay.calls.caller import Caller
 from ragassay.calls.reply_cache import ReplyCache
 from ragassay.evaluate.judging.engine.cases import PassageCase, Setup
 from ragassay.evaluate.judging.engine.rounds import judged
-from ragassay.evaluate.judging.judges.relevance import DEFAULT_PROMPT, Relevance
+from ragassay.evaluate.judging.judges import PROMPTS
+from ragassay.evaluate.judging.judges.relevance import Relevance
 from ragassay.experiment.settings import Experiment
 from ragassay.experiment.workspace import Workspace
 from ragassay.models.requests import Batch, Request
@@ -74,7 +75,7 @@ def ours(n: int, base_url: str) -> Taken:
         }
     )
     cases = [_case(number) for number in range(n)]
-    judge = Relevance(Setup(MODEL), Prompt.load(DEFAULT_PROMPT))
+    judge = Relevance(Setup(MODEL), Prompt.load(PROMPTS / "relevance.md"))
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder), Path(folder) / "results", experiment)
         caller = Caller(workspace, "judge", ReplyCache(workspace.replies))
@@ -98,7 +99,9 @@ def _case(number: int) -> PassageCase:
 def main() -> None:
     """Print a table of what each took, and the rows of the speed table."""
     n, n_rounds = int((sys.argv[1:2] or ["2000"])[0]), int((sys.argv[2:3] or ["3"])[0])
-    requests = [Relevance(Setup(MODEL), Prompt.load(DEFAULT_PROMPT)).request(_case(number)) for number in range(n)]
+    requests = [
+        Relevance(Setup(MODEL), Prompt.load(PROMPTS / "relevance.md")).request(_case(number)) for number in range(n)
+    ]
     name = MODEL.split(":")[1]
     mine, threads, loop = list[Taken](), list[Taken](), list[Taken]()
     with LatencyServer(LATENCY_S) as server:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ragassay.calls.served import ServerLedger
 from ragassay.evaluate.judging.asked_again import waves_of
-from ragassay.evaluate.judging.games.played import Plan
+from ragassay.evaluate.judging.games import Plan
 from ragassay.evaluate.judging.panel import Panel, as_second, panels_of, second_panel
 from ragassay.experiment.settings import Experiment, is_served
 from ragassay.experiment.variant_settings import OURS, SECTIONS

@@ -21,8 +21,8 @@ from ragassay.evaluate.from_files.collections.collection import (
     whole_folder,
     write_folder,
 )
-from ragassay.evaluate.from_files.collections.formats import FORMATS, READERS
-from ragassay.evaluate.from_files.collections.held import not_held
+from ragassay.evaluate.from_files.collections.format import format_named, formats, not_held
+from ragassay.experiment.plugins import names_of
 from ragassay.files import digest_bytes, json_line
 from ragassay.text import plain, without_keys
 
@@ -109,7 +109,7 @@ def import_files(options: argparse.Namespace) -> int:
     for source in options.sources:
         if not source.exists():
             raise InputError("there is no such file", file=source)
-    collection = READERS[options.from_](options.sources)
+    collection = format_named(options.from_).read(options.sources)
     write_folder(collection, options.out)
     print(f"{plain(str(options.out))}: {_counted(collection)}")
     _say(collection.notes)
@@ -127,7 +127,7 @@ def export_folder(options: argparse.Namespace) -> int:
         with new_folder(options.out) as folder:
             said, left_out = mlflow_run.write(collection, results, folder), frozenset[str]()
     else:
-        to = FORMATS[options.to]
+        to = format_named(options.to)
         with whole_folder(options.out) as folder:
             to.write(collection, folder)
         said, left_out = not_held(to.title, to.loses, collection), frozenset(to.loses)
@@ -157,21 +157,12 @@ def add_archive(verb: argparse.ArgumentParser) -> None:
 
 def run_archive(options: argparse.Namespace) -> int:
     """Write the archive. Exit 2 where the folder is none, or a file seems to hold a key."""
-    pass
-
     if not (options.folder / "results.json").is_file():
         remedy = "name a folder that `ragassay run` has written"
         raise InputError("has no results.json", file=options.folder, remedy=remedy)
     names = write_archive(options.folder, options.corpus, options.out)
     print(f"{options.out}: {len(names)} files")
     return 0
-
-
-TO = (
-    *("beir", "trec", "ragas", "ragas-csv", "ragelo", "ragelo-experiment", "deepeval", "agent-evaluation", "csv"),
-    *("langsmith", "phoenix", "mlflow-traces", "hf", "mlflow"),
-)
-"""A test holds it to `from_files.collections.formats.FORMATS` and the run of MLflow."""
 
 
 def add_export(verb: argparse.ArgumentParser) -> None:
@@ -183,7 +174,8 @@ def add_export(verb: argparse.ArgumentParser) -> None:
     add_corpus(verb)
     whose = verb.add_mutually_exclusive_group(required=True)
     whose.add_argument("--format", choices=["agent-evaluation", "open-rag-eval"], help="whose columns")
-    whose.add_argument("--to", choices=TO, help="whose files; --out is then the folder to make")
+    to = [*formats(), *names_of("exports"), "mlflow"]
+    whose.add_argument("--to", choices=to, help="whose files; --out is then the folder to make")
     verb.add_argument(
         "--out",
         type=path_of,
@@ -243,22 +235,16 @@ def as_csv(columns: Sequence[str], rows: Iterable[Mapping[str, str | float | int
     return stream.getvalue()
 
 
-FROM = (
-    *("ragelo", "trec", "beir", "ragas", "csv", "langsmith", "phoenix"),
-    *("mlflow-traces", "deepeval", "agent-evaluation", "hf"),
-)
-"""A test holds it to `from_files.collections.formats.READERS`."""
-
-
 def add_import(verb: argparse.ArgumentParser) -> None:
     """Its options."""
     verb.add_argument("sources", type=path_of, nargs="+", metavar="SOURCE", help="files, or folders of them")
-    verb.add_argument("--from", dest="from_", choices=FROM, required=True, help="whose they are")
+    read = [name for name, one in formats().items() if one.source is None]
+    verb.add_argument(
+        "--from", dest="from_", choices=[*read, *names_of("exports")], required=True, help="whose they are"
+    )
     verb.add_argument("--out", type=path_of, required=True, metavar="DIR", help="the folder to make")
 
 
 def run_import(options: argparse.Namespace) -> int:
     """Write the folder; what is not used is said."""
-    pass
-
     return import_files(options)

@@ -23,8 +23,7 @@ from ragassay.files import (
     read_records,
     write_json,
 )
-from ragassay.layouts.answers import GivenAnswers, read_given
-from ragassay.layouts.layout import FIELDS
+from ragassay.layouts.answers import FIELDS, GivenAnswers, read_given
 from ragassay.queries import perturbed_from
 from ragassay.records import Answer, Assessment, AssessmentRun, Passage, Query, Record
 from ragassay.text import listed, plain

@@ -23,7 +23,7 @@ from ..inputs.labels import GAME, Key, Label
 from ..judging.asked_again import ask_once
 from ..judging.engine.cases import Judge, KnownRelevant, QueryCase
 from ..judging.engine.rounds import judged
-from ..judging.games.played import game_cases
+from ..judging.games import game_cases
 from ..judging.judges.relevance import CRITERION
 from ..judging.panel import second_panel
 from ..ratings.verdicts import SCORES, Verdict, panel_verdicts, verdicts

@@ -1,4 +1,5 @@
-"""Asking again: a part of the judgments word for word, to see how well the judge agrees with itself."""
+"""What is asked more than once, or only once: a part of the judgments word for word, to see how well the judge agrees
+with itself; the further runs of agents; the same text under several ids; and agents that join later, in waves."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ from ..ratings.verdicts import SCORES
 from .engine.cases import Evidence, GameCase, Judge, KnownRelevant, ListCase, QueryCase, StepsTo, cases_of
 from .engine.evaluator import Evaluator
 from .engine.rounds import assess, judged, units
+from .judges.listwise import asked_games
 from .panel import Panel
-from .together.listwise import asked_games
 
 Drawn = TypeVar("Drawn")
 Asked = GameCase | ListCase
@@ -65,14 +66,14 @@ class AskedAgain(Judge[Repeat]):
             replies = yield [replace(request, sample=request.sample + self.sample) for request in asked]
 
     def _repeats(self, case: Any, rows: Sequence[Any]) -> list[Repeat]:
-        told = [one for row in rows for one in (_games_of(case, row) if isinstance(row, RankedList) else [row])]
+        told: list[Judgment | Game] = []
+        for row in rows:
+            if isinstance(row, RankedList):  # kept nowhere else: its first game has its reason
+                games = asked_games(case, row)
+                told += [game.model_copy(update={"reason": row.reason}) for game in games[:1]] + games[1:]
+            else:
+                told.append(row)
         return [repeat_of(one, self.sample) for one in told]
-
-
-def _games_of(case: ListCase, row: RankedList) -> list[Game]:
-    """The list is kept nowhere else: its first game has its reason."""
-    games = asked_games(case, row)
-    return [game.model_copy(update={"reason": row.reason}) for game in games[:1]] + games[1:]
 
 
 def judge_again(
@@ -171,7 +172,8 @@ def further_runs(workspace: Workspace, material: Material) -> Iterator[tuple[int
     rows = {agent: _rows(workspace, agent) for agent in agents}
     for run in range(2, workspace.experiment.answer.repeats + 1):
         given: dict[tuple[str, str], Answer] = {
-            (query.id, agent): rows[agent].get((run, query.id)) or _missing(query.id, agent)
+            (query.id, agent): rows[agent].get((run, query.id))
+            or Answer(query_id=query.id, agent=agent, answer=None, error="the run has no answer")
             for query in material.queries
             for agent in agents
         }
@@ -188,10 +190,6 @@ def _rows(workspace: Workspace, agent: str) -> dict[tuple[int, str], Answer]:
     return rows
 
 
-def _missing(query_id: str, agent: str) -> Answer:
-    return Answer(query_id=query_id, agent=agent, answer=None, error="the run has no answer")
-
-
 def assess_runs(
     workspace: Workspace, evaluators: Sequence[Evaluator], material: Material, caller: Caller
 ) -> list[AssessmentRun]:
@@ -206,9 +204,6 @@ def assess_runs(
     ]
 
 
-# Chunkings of one corpus have passages in common, with the same title and text and an id each. The first of a query's,
-# by wave and then by id, is put to the judge, and what it says is said of all.
-
 Row = TypeVar("Row", bound=Judgment)
 Text = tuple[str, str]
 
@@ -216,7 +211,11 @@ Text = tuple[str, str]
 @dataclass(frozen=True)
 class AskedOnce:
     """The queries by wave, each with one passage of each text; `others`: (query, passage asked about) to the ids of the
-    others that have its text."""
+    others that have its text.
+
+    Chunkings of one corpus have passages in common, with the same title and text and an id each. The first of a
+    query's, by wave and then by id, is put to the judge, and what it says is said of all.
+    """
 
     waves: tuple[tuple[QueryCase, ...], ...]
     others: Mapping[tuple[str, str], Sequence[str]]
@@ -263,16 +262,17 @@ def _text(passage: Passage) -> Text:
     return passage.title, passage.text
 
 
-# `waves.json` keeps it: a list of lists of names. What a judge is shown to be relevant for an answer, a game or a list
-# is what the agents up to its wave had retrieved; passages that a wave brings are graded by themselves. So the requests
-# of
-# earlier waves stay as they were. Without the file, or where an agent of the first wave is gone, all are one wave.
-
 Waves = tuple[tuple[str, ...], ...]
+"""Agents in the order in which they joined, as `waves.json` keeps them: a list of lists of names.
+
+What a judge is shown to be relevant for an answer, a game or a list is what the agents up to its wave had retrieved;
+passages that a wave brings are graded by themselves. So the requests of earlier waves stay as they were.
+"""
 
 
 def waves_of(workspace: Workspace, agents: Sequence[str]) -> Waves:
-    """The waves of `agents`; those that `waves.json` does not name are the last one.
+    """The waves of `agents`; those that `waves.json` does not name are the last one. Without the file, or where an
+    agent of the first wave is gone, all are one wave.
 
     Raises InputError where the file is not such a list.
     """
@@ -301,21 +301,19 @@ def _read(workspace: Workspace) -> list[list[str]]:
 
 def cases_by_wave(material: Material) -> list[list[QueryCase]]:
     """By wave, each query with what the wave brings: its answers, and the passages that none before it retrieved."""
-    whole, found = cases_of(material), []
-    for number, agents in enumerate(material.waves):
-        found.append([_waves_of_wave(case, number, {*agents}, material) for case in whole])
-    return found
 
+    def brought(case: QueryCase, number: int, agents: Sequence[str]) -> QueryCase:
+        seen = {*material.pool(case.query.id, number - 1)} if number else set()
+        new = {*material.pool(case.query.id, number)} - seen
+        return replace(
+            case,
+            passages=tuple(passage for passage in case.passages if passage.id in new),
+            answers=tuple(answer for answer in case.answers if answer.subject in agents),
+            failed=tuple(answer for answer in case.failed if answer.agent in agents),
+        )
 
-def _waves_of_wave(case: QueryCase, number: int, agents: set[str], material: Material) -> QueryCase:
-    seen = {*material.pool(case.query.id, number - 1)} if number else set()
-    new = {*material.pool(case.query.id, number)} - seen
-    return replace(
-        case,
-        passages=tuple(passage for passage in case.passages if passage.id in new),
-        answers=tuple(answer for answer in case.answers if answer.subject in agents),
-        failed=tuple(answer for answer in case.failed if answer.agent in agents),
-    )
+    whole = cases_of(material)
+    return [[brought(case, number, agents) for case in whole] for number, agents in enumerate(material.waves)]
 
 
 def relevant_by_wave(material: Material, relevant: KnownRelevant) -> list[KnownRelevant]:

@@ -30,7 +30,7 @@ from ragassay.text import did_you_mean, plain
 
 from . import judges
 from .engine.cases import Setup
-from .engine.evaluator import NIST, OWN, SR_11_7, Criterion, Evaluator, Options, check_thresholds, threshold_of
+from .engine.evaluator import NIST, OWN, SR_11_7, Evaluator, Options, check_thresholds, threshold_of
 from .judges.agent_evaluation import custom_judge
 from .panel import mode_of
 
@@ -105,7 +105,7 @@ def type_of(name: str, folder: Path, file: Path) -> type[Evaluator]:
 
 def _brought(name: str, file: Path) -> type[Evaluator]:
     """The judge that another package registers in the group `ragassay.judges`. Raises InputError."""
-    theirs = plugin(GROUP, name, Evaluator)
+    theirs = plugin(GROUP, name, Evaluator)  # type: ignore[type-abstract]
     if theirs is None:
         remedy = f"{did_you_mean(name, [*families(), *built_in(), *names_of(GROUP)])}`ragassay judges` lists them"
         raise InputError(f"there is no judge named '{plain(name)}'", file=file, remedy=remedy)
@@ -232,6 +232,16 @@ def brought_judges(file: Path) -> list[Listed]:
 
 
 def _listed(one: Evaluator, package: str = "") -> Listed:
+    criteria = tuple(
+        ListedCriterion(
+            name=criterion.name,
+            lowest=criterion.lowest,
+            highest=None if isinf(criterion.highest) else criterion.highest,
+            lower_is_better=criterion.lower_is_better,
+            threshold=threshold_of(one, criterion),
+        )
+        for criterion in one.criteria
+    )
     return Listed(
         name=one.name,
         family=one.family,
@@ -241,19 +251,9 @@ def _listed(one: Evaluator, package: str = "") -> Listed:
         needs=one.needs,
         asks=one.asks,
         calls=one.calls if one.asks == "judge" else 0.0,
-        criteria=tuple(_criterion(one, criterion) for criterion in one.criteria),
+        criteria=criteria,
         source=one.source or package,
         tags=one.tags,
-    )
-
-
-def _criterion(one: Evaluator, criterion: Criterion) -> ListedCriterion:
-    return ListedCriterion(
-        name=criterion.name,
-        lowest=criterion.lowest,
-        highest=None if isinf(criterion.highest) else criterion.highest,
-        lower_is_better=criterion.lower_is_better,
-        threshold=threshold_of(one, criterion),
     )
 
 
@@ -289,15 +289,12 @@ def markdown_list(judges: Iterable[Listed]) -> str:
                 ", ".join(f"`{c.name}`" for c in one.criteria if scale_of(c) == scale) + f": {scale}"
                 for scale in scales
             )
-            needs = [f"{part} (needed)" if part in one.needs else part for part in (*one.reads, *_unread(one))]
+            parts = dict.fromkeys((*one.reads, *one.needs))
+            needs = [f"{part} (needed)" if part in one.needs else part for part in parts]
             reads = ", ".join(needs).replace("_", " ")
             lines.append(f"| `{one.name}` | {one.of} | {reads} | {given} | {asks_of(one)} | {one.source} |")
         lines.append("")
     return "\n".join(lines)
-
-
-def _unread(one: Listed) -> list[str]:
-    return [need for need in one.needs if need not in one.reads]
 
 
 def coverage(judges: Sequence[Listed]) -> dict[str, list[str]]:

@@ -1,11 +1,12 @@
-"""The panel of a model: the judges that an experiment's `[judge]` calls for, with their prompts."""
+"""The panel of a model: the judges that an experiment's `[judge]` calls for, with their prompts; and what a run says of
+judgments that failed or were passed over."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 from typing import Literal
 
 from ragassay.errors import InputError
@@ -21,8 +22,8 @@ from .engine.cases import ORDERS, Case, GameCase, Judge, ListCase, Order, Passag
 from .engine.evaluator import Evaluator
 from .engine.question import Mode
 from .engine.rounds import units
-from .judges import pairwise, pointwise, relevance
-from .judges import pointwise as answer_correctness
+from .judges import stage_prompt
+from .judges.listwise import Listwise, RelevanceBatch
 from .judges.pairwise import Pairwise, PairwiseByToken, Shown
 from .judges.pointwise import (
     CORRECTNESS,
@@ -34,9 +35,139 @@ from .judges.pointwise import (
     RefusalByToken,
 )
 from .judges.relevance import Relevance, RelevanceByToken, RelevanceByYes
-from .together import listwise
-from .together import listwise as relevance_batch
-from .together.listwise import Listwise, RelevanceBatch
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One judge of relevance, one or more of answers (which share the criteria out), and of games one for each order,
+    or for each presentation of lists.
+
+    batch: who grades several passages at once, where that is wished.
+    """
+
+    mode: Mode
+    relevance: Relevance
+    pointwise: tuple[AnswerJudge, ...]
+    games: Mapping[Order, Pairwise]
+    lists: Mapping[int, Listwise]
+    batch: RelevanceBatch | None = None
+
+    def passages(self, cases: Sequence[QueryCase]) -> tuple[Judge[Assessment], Sequence[Case | PassagesCase]]:
+        """Who grades the passages of the queries, and what it is given at a time."""
+        if self.batch is None:
+            return self.relevance, units(self.relevance, cases)
+        return self.batch, [each for case in cases for each in self.batch.batches(case)]
+
+    @property
+    def judge(self) -> str:
+        """The model, as the records name it."""
+        return self.relevance.judge
+
+    @property
+    def of_games(self) -> tuple[Pairwise | Listwise, ...]:
+        """All judges of games."""
+        return *self.games.values(), *self.lists.values()
+
+    def judge_of(self, case: GameCase | ListCase) -> Pairwise | Listwise:
+        """Who judges this order of a game, or this list."""
+        return self.games[case.first] if isinstance(case, GameCase) else self.lists[case.presentation]
+
+
+def panels_of(workspace: Workspace) -> tuple[Panel, ...]:
+    """One for each model that judges, in the order of the settings. Raises InputError."""
+    return tuple(panel_of(workspace, model) for model in workspace.experiment.judge.models)
+
+
+def as_second(experiment: Experiment) -> Experiment:
+    """The settings by which the second judge is asked: as the others, and about games in pairs whatever these were."""
+    alone = {"model": experiment.judge.second, "panel": (), "second": None, "games": "all"}
+    return experiment.model_copy(update={"judge": experiment.judge.model_copy(update=alone)})
+
+
+def second_panel(workspace: Workspace) -> Panel:
+    """The judges of `judge.second`. Raises InputError."""
+    return panel_of(replace(workspace, experiment=as_second(workspace.experiment)))
+
+
+def panel_of(workspace: Workspace, model: str | None = None) -> Panel:
+    """The judges of one model (default: `judge.model`) with their prompts, the user's own where the settings name them.
+
+    Raises InputError.
+    """
+    settings = workspace.experiment.judge
+    model = model or settings.model
+    setup = Setup(model, judge_mode(workspace.experiment, model))
+    by_token, shown = setup.mode == "probability", shown_in_games(settings)
+    prompt = partial(_prompt, workspace, "_token" if by_token else "")
+    relevance, batch = _relevance(workspace, setup), None
+    if settings.relevance_batch > 1 and not by_token:
+        batched = prompt("relevance_batch", settings.relevance_batch_prompt)
+        batch = RelevanceBatch(relevance, batched, settings.relevance_batch, settings.seed)
+    games: dict[Order, Pairwise] = {}
+    lists: dict[int, Listwise] = {}
+    if settings.listwise:
+        ranked = prompt("listwise", settings.listwise_prompt)
+        for number in range(1, settings.presentations + 1):
+            lists[number] = Listwise(setup, ranked, settings.factors, number, shown)
+    else:
+        kind, played = PairwiseByToken if by_token else Pairwise, prompt("pairwise", settings.games_prompt)
+        games = {first: kind(setup, played, settings.factors, first, shown) for first in ORDERS}
+    return Panel(setup.mode, relevance, _answer_judges(workspace, setup), games, lists, batch)
+
+
+def _relevance(workspace: Workspace, setup: Setup) -> Relevance:
+    """Yes or No is asked by one prompt, whichever of the two sets the others are of."""
+    settings = workspace.experiment.judge
+    if setup.mode != "probability":
+        return Relevance(setup, _prompt(workspace, "", "relevance", settings.relevance_prompt))
+    if settings.relevance_question == "yes-no":
+        prompt = _prompt(workspace, "", "relevance_yes_no", settings.relevance_prompt)
+        return RelevanceByYes(setup, prompt, settings.yes_threshold)
+    return RelevanceByToken(setup, _prompt(workspace, "_token", "relevance", settings.relevance_prompt))
+
+
+def _answer_judges(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, ...]:
+    """RAGElo's criteria in one request, with the intent only by its own prompt, or one by one as tokens; correctness in
+    another."""
+    settings, by_token = workspace.experiment.judge, setup.mode == "probability"
+    prompt = partial(_prompt, workspace, "_token" if by_token else "")
+    judges: list[AnswerJudge] = []
+    if names := tuple(name for name in settings.criteria if name != CORRECTNESS):
+        graded, own = prompt("pointwise", settings.pointwise_prompt), settings.pointwise_prompt
+        if by_token:
+            judges += [PointwiseByToken(setup, graded, name) for name in names]
+        else:
+            judges += [Pointwise(setup, graded, names, intent=not own and settings.prompts == "paper")]
+    if CORRECTNESS in settings.criteria:
+        right = prompt("answer_correctness", settings.correctness_prompt)
+        if by_token:
+            judges += [CorrectnessByToken(setup, right), RefusalByToken(setup, right)]
+        else:
+            judges += [AnswerCorrectness(setup, right)]
+    return tuple(judges)
+
+
+def _prompt(workspace: Workspace, ending: str, name: str, own: str | None) -> Prompt:
+    """The user's own, or ours, in the strict wording where that is wished for and there is one."""
+    ours = stage_prompt(name, strict=workspace.experiment.judge.prompts == "ragassay", ending=ending)
+    return Prompt.load(workspace.prompt_file(own, ours))
+
+
+def shown_in_games(settings: JudgeSettings) -> Shown:
+    """The switches of `[judge]` on what the judge of a game sees."""
+    return Shown(settings.games_passages, settings.games_notes, settings.games_citations, settings.relevant_from)
+
+
+def judge_mode(experiment: Experiment, model: str) -> Mode:
+    """How a model of `[judge]` is asked. Raises InputError where the model or the kind of games cannot be had so."""
+    settings = experiment.judge
+    mode = mode_of("judge", model, settings.mode)
+    if settings.listwise and mode == "probability":
+        raise InputError(
+            f'judge.games is "{settings.games}", and {model} is asked for probabilities: a list is not one token',
+            remedy='set mode = "label" or games = "all" under [judge]',
+        )
+    return mode
 
 
 def mode_of(table: Literal["judge", "evaluate"], model: str, wished: Literal["auto", "label", "probability"]) -> Mode:
@@ -108,178 +239,3 @@ def passed_over(evaluators: Sequence[Evaluator], cases: Sequence[QueryCase]) -> 
             number = "every query" if len(missing) == len(cases) else f"{len(missing)} of {len(cases)} queries"
             notices.append(f"{evaluator.name} passed over {number}: it needs {what}")
     return notices
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One judge of relevance, one or more of answers (which share the criteria out), and of games one for each order,
-    or for each presentation of lists.
-
-    batch: who grades several passages at once, where that is wished.
-    """
-
-    mode: Mode
-    relevance: Relevance
-    pointwise: tuple[AnswerJudge, ...]
-    games: Mapping[Order, Pairwise]
-    lists: Mapping[int, Listwise]
-    batch: RelevanceBatch | None = None
-
-    def passages(self, cases: Sequence[QueryCase]) -> tuple[Judge[Assessment], Sequence[Case | PassagesCase]]:
-        """Who grades the passages of the queries, and what it is given at a time."""
-        if self.batch is None:
-            return self.relevance, units(self.relevance, cases)
-        return self.batch, [each for case in cases for each in self.batch.batches(case)]
-
-    @property
-    def judge(self) -> str:
-        """The model, as the records name it."""
-        return self.relevance.judge
-
-    @property
-    def of_games(self) -> tuple[Pairwise | Listwise, ...]:
-        """All judges of games."""
-        return *self.games.values(), *self.lists.values()
-
-    def judge_of(self, case: GameCase | ListCase) -> Pairwise | Listwise:
-        """Who judges this order of a game, or this list."""
-        return self.games[case.first] if isinstance(case, GameCase) else self.lists[case.presentation]
-
-
-def judge_mode(experiment: Experiment, model: str) -> Mode:
-    """How a model of `[judge]` is asked. Raises InputError where the model or the kind of games cannot be had so."""
-    settings = experiment.judge
-    mode = mode_of("judge", model, settings.mode)
-    if settings.listwise and mode == "probability":
-        raise InputError(
-            f'judge.games is "{settings.games}", and {model} is asked for probabilities: a list is not one token',
-            remedy='set mode = "label" or games = "all" under [judge]',
-        )
-    return mode
-
-
-def panels_of(workspace: Workspace) -> tuple[Panel, ...]:
-    """One for each model that judges, in the order of the settings. Raises InputError."""
-    return tuple(panel_of(workspace, model) for model in workspace.experiment.judge.models)
-
-
-def as_second(experiment: Experiment) -> Experiment:
-    """The settings by which the second judge is asked: as the others, and about games in pairs whatever these were."""
-    alone = {"model": experiment.judge.second, "panel": (), "second": None, "games": "all"}
-    return experiment.model_copy(update={"judge": experiment.judge.model_copy(update=alone)})
-
-
-def second_panel(workspace: Workspace) -> Panel:
-    """The judges of `judge.second`. Raises InputError."""
-    return panel_of(replace(workspace, experiment=as_second(workspace.experiment)))
-
-
-def panel_of(workspace: Workspace, model: str | None = None) -> Panel:
-    """The judges of one model (default: `judge.model`) with their prompts, the user's own where the settings name them.
-
-    Raises InputError.
-    """
-    model = model or workspace.experiment.judge.model
-    setup = Setup(model, judge_mode(workspace.experiment, model))
-    return _token_panel(workspace, setup) if setup.mode == "probability" else _label_panel(workspace, setup)
-
-
-def _label_panel(workspace: Workspace, setup: Setup) -> Panel:
-    settings = workspace.experiment.judge
-    games, lists = _games_and_lists(workspace, setup)
-    labels = _prompt(workspace, settings.relevance_prompt, relevance.DEFAULT_PROMPT, relevance.STRICT_PROMPT)
-    graded = Relevance(setup, labels)
-    return Panel(
-        setup.mode,
-        graded,
-        _label_pointwise(workspace, setup),
-        games,
-        lists,
-        _relevance_batch(workspace, graded) if settings.relevance_batch > 1 else None,
-    )
-
-
-def _games_and_lists(workspace: Workspace, setup: Setup) -> tuple[dict[Order, Pairwise], dict[int, Listwise]]:
-    settings = workspace.experiment.judge
-    factors, shown = settings.factors, shown_in_games(settings)
-    if settings.listwise:
-        prompt = _prompt(workspace, settings.listwise_prompt, listwise.DEFAULT_PROMPT, None)
-        numbers = range(1, settings.presentations + 1)
-        return {}, {number: Listwise(setup, prompt, factors, number, shown) for number in numbers}
-    prompt = _prompt(workspace, settings.games_prompt, pairwise.DEFAULT_PROMPT, pairwise.STRICT_PROMPT)
-    return {first: Pairwise(setup, prompt, factors, first, shown) for first in ORDERS}, {}
-
-
-def _relevance_batch(workspace: Workspace, one: Relevance) -> RelevanceBatch:
-    settings = workspace.experiment.judge
-    paper, strict = relevance_batch.RELEVANCE_BATCH_DEFAULT_PROMPT, relevance_batch.STRICT_PROMPT
-    prompt = _prompt(workspace, settings.relevance_batch_prompt, paper, strict)
-    return RelevanceBatch(one, prompt, settings.relevance_batch, settings.seed)
-
-
-def _label_pointwise(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, ...]:
-    """RAGElo's criteria in one request, with the intent only by its own prompt; correctness in another."""
-    settings = workspace.experiment.judge
-    judges: list[AnswerJudge] = []
-    if names := _graded(settings):
-        own = settings.pointwise_prompt
-        prompt = _prompt(workspace, own, pointwise.DEFAULT_PROMPT, pointwise.STRICT_PROMPT)
-        judges.append(Pointwise(setup, prompt, names, intent=not own and settings.prompts == "paper"))
-    if CORRECTNESS in settings.criteria:
-        prompt = _prompt(
-            workspace, settings.correctness_prompt, answer_correctness.ANSWER_CORRECTNESS_DEFAULT_PROMPT, None
-        )
-        judges.append(AnswerCorrectness(setup, prompt))
-    return tuple(judges)
-
-
-def _token_panel(workspace: Workspace, setup: Setup) -> Panel:
-    settings = workspace.experiment.judge
-    games = _prompt(workspace, settings.games_prompt, pairwise.TOKEN_PROMPT, pairwise.STRICT_TOKEN_PROMPT)
-    return Panel(
-        setup.mode,
-        _token_relevance(workspace, setup),
-        _token_pointwise(workspace, setup),
-        {first: PairwiseByToken(setup, games, settings.factors, first, shown_in_games(settings)) for first in ORDERS},
-        {},
-    )
-
-
-def _token_relevance(workspace: Workspace, setup: Setup) -> Relevance:
-    """Yes or No is asked by one prompt, whichever of the two sets the others are of."""
-    settings = workspace.experiment.judge
-    if settings.relevance_question == "yes-no":
-        prompt = _prompt(workspace, settings.relevance_prompt, relevance.YES_NO_PROMPT, None)
-        return RelevanceByYes(setup, prompt, settings.yes_threshold)
-    prompt = _prompt(workspace, settings.relevance_prompt, relevance.TOKEN_PROMPT, relevance.STRICT_TOKEN_PROMPT)
-    return RelevanceByToken(setup, prompt)
-
-
-def _token_pointwise(workspace: Workspace, setup: Setup) -> tuple[AnswerJudge, ...]:
-    settings = workspace.experiment.judge
-    judges: list[AnswerJudge] = []
-    if names := _graded(settings):
-        prompt = _prompt(workspace, settings.pointwise_prompt, pointwise.TOKEN_PROMPT, pointwise.STRICT_TOKEN_PROMPT)
-        judges += [PointwiseByToken(setup, prompt, name) for name in names]
-    if CORRECTNESS in settings.criteria:
-        prompt = _prompt(
-            workspace, settings.correctness_prompt, answer_correctness.ANSWER_CORRECTNESS_TOKEN_PROMPT, None
-        )
-        judges += [CorrectnessByToken(setup, prompt), RefusalByToken(setup, prompt)]
-    return tuple(judges)
-
-
-def shown_in_games(settings: JudgeSettings) -> Shown:
-    """The switches of `[judge]` on what the judge of a game sees."""
-    return Shown(settings.games_passages, settings.games_notes, settings.games_citations, settings.relevant_from)
-
-
-def _graded(settings: JudgeSettings) -> tuple[str, ...]:
-    """The criteria that are asked for together."""
-    return tuple(name for name in settings.criteria if name != CORRECTNESS)
-
-
-def _prompt(workspace: Workspace, own: str | None, paper: Path, strict: Path | None) -> Prompt:
-    """The user's own, or the one of the set that is wished for; `strict` is None where both sets have the same."""
-    default = strict if strict and workspace.experiment.judge.prompts == "ragassay" else paper
-    return Prompt.load(workspace.prompt_file(own, default))

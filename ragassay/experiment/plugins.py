@@ -6,7 +6,9 @@ looked for only where a name is not ours, so that nothing of another package is 
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pkgutil import walk_packages
 from typing import TypeVar
 
 from ..errors import InputError
@@ -14,6 +16,16 @@ from ..text import listed, plain
 from .own_code import said
 
 T = TypeVar("T")
+
+
+def classes_in(package: str, base: type[T]) -> list[type[T]]:
+    """Ours: what the modules of a package and of those inside it define of a kind, in the order of the files."""
+    found: list[type[T]] = []
+    for module in walk_packages(import_module(package).__path__, f"{package}."):
+        inside = vars(import_module(module.name)).values()
+        kinds = [one for one in inside if isinstance(one, type) and one.__module__ == module.name]
+        found += [one for one in kinds if issubclass(one, base) and one is not base]
+    return found
 
 
 def plugin(group: str, name: str, base: type[T]) -> type[T] | None:

@@ -1,34 +1,134 @@
-"""Answers from anywhere: the layout of a file is told by its columns, and what is not used of it is named."""
+"""Answers from anywhere: the layout of a file is told by its columns, and what is not used of it is named.
+
+A layout is a class of a module of this folder, or another package's by the entry point `ragassay.layouts`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 from ..errors import InputError
+from ..experiment.plugins import classes_in, names_of, plugin, plugins
 from ..text import did_you_mean, listed, plain
-from . import langsmith, langsmith_examples, mlflow_traces, open_rag_eval, openinference
-from .agent_evaluation import AGENT_EVALUATION
-from .deepeval import DEEPEVAL
-from .layout import FIELDS, Given, Layout
-from .ours import OURS
-from .ragas import RAGAS
-from .ragelo import RAGELO
-from .rows import TABLES, header_of, read_rows
-from .trec_rag import TREC_RAG
+from .cells import TABLES, Row, header_of, read_rows
 
-DECLARED = (AGENT_EVALUATION, DEEPEVAL, TREC_RAG, RAGAS, open_rag_eval.QUERIES, OURS, RAGELO)
-"""The layouts of columns, in the order in which a file is held against them."""
-
-TRACES = (openinference, mlflow_traces, langsmith, langsmith_examples, open_rag_eval)
-"""Those of several rows an answer."""
-NAMES = (*(layout.name for layout in DECLARED), *(traces.NAME for traces in TRACES))
-REMEDY = "it needs answer and qid (or query), or the columns of one of: " + "; ".join(
-    [*(layout.title for layout in DECLARED if layout is not RAGELO), *(traces.TITLE for traces in TRACES)]
+FIELDS = frozenset(
+    (
+        *("query_id", "query", "agent", "answer", "passages", "queries", "usage", "latency_s", "error"),
+        *("model", "prompt"),
+        *("contexts", "reference_contexts", "expected_response", "expected_facts", "expected_docs"),
+        *("conditions", "json_schema", "expected_files", "reference_passages", "metadata"),
+    )
 )
-_SHOWN = 8
+"""What a column can become. contexts, reference_contexts: `cells.Context`, what was retrieved and what is right;
+passages, reference_passages: the ids of the same. metadata: what else is told of the query.
+model, prompt: what the answer was made with."""
+
+_IDS_OF = {"contexts": "passages", "reference_contexts": "reference_passages"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: which field it becomes, and how its value is read (raises ValueError with what is wrong)."""
+
+    field: str
+    read: Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Given:
+    """One answer in a file: where it stands, our `FIELDS`, and whether its query_id is another tool's own."""
+
+    row: Row
+    fields: Mapping[str, Any]
+    foreign_ids: bool = False
+
+    @property
+    def line(self) -> int:
+        """Where it is said to stand: the line, or the number in a JSON list."""
+        return self.row.line or self.row.number
+
+
+Columns = Mapping[str, Column]
+Whole = Mapping[str, Callable[[Row, Any, Path], Mapping[str, Any]]]
+
+
+class Layout:
+    """The columns that another tool writes, and which of our fields each becomes.
+
+    `columns` in the order in which they are looked for: of those for one field the first that holds something.
+    needs: sets of columns; a file that has all of one set is of this layout. foreign_ids: whether a query's id is the
+    tool's own, so that queries are told by their texts first. strict: whether a row must have an answer or an error;
+    elsewhere one that has neither is a failure. whole: columns that hold a whole answer, each with its reader: what
+    it says counts where the row's own columns say nothing. several_rows: whether an answer stands in several rows;
+    a file is held against these layouts first.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    needs: ClassVar[Sequence[frozenset[str]]] = ()
+    columns: ClassVar[Columns] = MappingProxyType({})
+    whole: ClassVar[Whole] = MappingProxyType({})
+    foreign_ids: ClassVar[bool] = False
+    strict: ClassVar[bool] = False
+    several_rows: ClassVar[bool] = False
+
+    def fits(self, there: Iterable[str]) -> bool:
+        """Whether a file with these columns is of this layout."""
+        known = set(there)
+        return any(need <= known for need in self.needs)
+
+    def field_of(self, name: str) -> str | None:
+        """Which of our `FIELDS` a column becomes; None where it is not used."""
+        if name in self.columns:
+            return self.columns[name].field
+        return "answer" if name in self.whole else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """The answers in the rows. Raises InputError that names the line and the column."""
+        return [self._given(row, path) for row in rows]
+
+    def _given(self, row: Row, path: Path) -> Given:
+        fields: dict[str, Any] = {}
+        for name, column in self.columns.items():
+            value = row.fields.get(name)
+            if value is None or column.field in fields or (value == "" and column.field not in {"answer", "query"}):
+                continue
+            try:
+                fields[column.field] = column.read(value)
+            except ValueError as error:
+                problem = f"{row.place}'{plain(name)}' {error}"
+                raise InputError(problem, file=path, line=row.line) from None
+        for name, read in self.whole.items():
+            if row.fields.get(name):
+                told = dict(read(row, row.fields[name], path))
+                if "answer" in fields:
+                    told.pop("error", None)
+                fields = told | fields
+        if not self.strict and not {"answer", "error"} & fields.keys():
+            fields["error"] = "no answer is given"
+        for texts, ids in _IDS_OF.items():
+            if texts in fields:
+                fields[texts] = _with_ids(fields[texts], fields.get(ids) or ())
+        return Given(row, fields, self.foreign_ids)
+
+
+def _with_ids(contexts: Sequence[Mapping[str, Any]], ids: Sequence[Any]) -> list[Mapping[str, Any]]:
+    """Texts with the ids that stand beside them, where there is one for each and they have none of their own."""
+    beside = ids if len(ids) == len(contexts) else [None] * len(contexts)
+    pairs = zip(contexts, beside, strict=True)
+    return [one if id is None or one.get("id") else {**one, "id": str(id)} for one, id in pairs]
+
+
+@cache
+def layouts() -> dict[str, Layout]:
+    """Ours by name: the layouts of the modules of this folder."""
+    return {kind.name: kind() for kind in classes_in(__package__, Layout) if "name" in vars(kind)}
 
 
 @dataclass(frozen=True)
@@ -55,8 +155,8 @@ class GivenAnswers:
         left = [plain(name) for name, field in self.columns.items() if field not in fields]
         if not left:
             return []
-        more = [f"{len(left) - _SHOWN} more"] if len(left) > _SHOWN else []
-        names = listed([*left[:_SHOWN], *more])
+        more = [f"{len(left) - 8} more"] if len(left) > 8 else []
+        names = listed([*left[:8], *more])
         return [f"{plain(str(self.path))}: read as {self.layout}; not used: {names}"]
 
 
@@ -68,23 +168,23 @@ def read_given(path: Path, layout: str | None = None) -> GivenAnswers:
     """
     rows = list(read_rows(path))
     columns = list(dict.fromkeys(name for row in rows for name in row.fields))
-    if not rows and path.suffix.lower() in TABLES:
+    table = path.suffix.lower() in TABLES
+    if not rows and table:
         columns = header_of(path)
-    if path.suffix.lower() in TABLES and _fitting(columns) is None:
+    if table and _fitting(columns) is None:
         rows = [row._replace(fields={name.lower(): cell for name, cell in row.fields.items()}) for row in rows]
         columns = [name.lower() for name in columns]
-    if not columns and path.suffix.lower() not in TABLES and (layout is None or layout in NAMES):
+    if not columns and not table and (layout is None or layout in layouts()):
         raise InputError("holds no answer", file=path)
     found = _fitting(columns) if layout is None else _named(layout, columns, path)
     if found is None:
-        line = 1 if path.suffix.lower() in TABLES else rows[0].line
-        raise InputError(f"has the columns {_names(columns)}", file=path, line=line, remedy=REMEDY)
-    if isinstance(found, Layout):
-        given = [found.given(row, path) for row in rows]
-        return GivenAnswers(path, found.name, tuple(given), {name: _field(found, name) for name in columns})
-    spans = found.read(rows, path)
+        titles = "; ".join(one.title for one in layouts().values() if one.title)
+        remedy = f"it needs answer and qid (or query), or the columns of one of: {titles}"
+        raise InputError(
+            f"has the columns {_names(columns)}", file=path, line=1 if table else rows[0].line, remedy=remedy
+        )
     return GivenAnswers(
-        path, found.NAME, tuple(spans), {name: found.FIELD if found.used(name) else None for name in columns}
+        path, found.name, tuple(found.read(rows, path)), {name: found.field_of(name) for name in columns}
     )
 
 
@@ -92,29 +192,25 @@ def _names(columns: Sequence[str]) -> str:
     return ", ".join(plain(name) for name in columns[:12]) or "nothing"
 
 
-def _field(layout: Layout, name: str) -> str | None:
-    if name in layout.columns:
-        return layout.columns[name].field
-    return "answer" if name in layout.whole else None
-
-
-def _fitting(columns: Iterable[str]) -> Any:
+def _fitting(columns: Iterable[str]) -> Layout | None:
+    """The layout of a file with these columns: ours, or else another package's."""
     there = frozenset(columns)
-    return next(
-        (traces for traces in TRACES if traces.fits(there)), next((one for one in DECLARED if one.fits(there)), None)
-    )
+    fitting = [one for one in layouts().values() if one.fits(there)]
+    if fitting:
+        return max(fitting, key=lambda one: one.several_rows)
+    return next((one for kind in plugins("layouts", Layout).values() if (one := kind()).fits(there)), None)
 
 
-def _named(name: str, columns: Sequence[str], path: Path) -> Any:
+def _named(name: str, columns: Sequence[str], path: Path) -> Layout:
     """The layout of this name. Raises InputError where there is none, or the file lacks all that it needs."""
-    layouts: dict[str, Any] = {one.name: one for one in DECLARED} | {one.NAME: one for one in TRACES}
-    if name not in layouts:
-        raise InputError(
-            f"'{plain(name)}' is no layout", remedy=f"{did_you_mean(name, NAMES)}there are {listed(NAMES)}"
-        )
-    found = layouts[name]
-    fits: Callable[[frozenset[str]], bool] = found.fits
-    if not fits(frozenset(columns)):
-        title = found.title if isinstance(found, Layout) else found.TITLE
-        raise InputError(f"has the columns {_names(columns)}", file=path, remedy=f"as {name} it needs {title}")
+    found = layouts().get(name)
+    if found is None:
+        theirs = plugin("layouts", name, Layout)
+        if theirs is None:
+            names = [*layouts(), *names_of("layouts")]
+            problem = f"'{plain(name)}' is no layout"
+            raise InputError(problem, remedy=f"{did_you_mean(name, names)}there are {listed(names)}")
+        found = theirs()
+    if not found.fits(frozenset(columns)):
+        raise InputError(f"has the columns {_names(columns)}", file=path, remedy=f"as {name} it needs {found.title}")
     return found

@@ -20,49 +20,11 @@ from .providers import HOOKS, anthropic_content, rate_limiter, staying_chat_anth
 from .requests import TOP_LOGPROBS, Body, Request, body_of_completion, body_of_reply, json_schema, response_format
 
 if TYPE_CHECKING:
-    from langchain_openai import ChatOpenAI
-
-
-class PlainChatOpenAI(Protocol):
-    """What `plain_chat_openai` makes, besides being a `ChatOpenAI`."""
-
-    def completion(self, messages: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> dict[str, Any]: ...
-
-
-@cache
-def plain_chat_openai() -> type[ChatOpenAI]:
-    """A `ChatOpenAI` that can also be asked for a reply's JSON, for less than half of the time that `invoke` takes.
-
-    What is left out are LangChain's callbacks and messages and the SDK's fitting of request and reply to its types,
-    which together take more than sending and receiving do. Request, connection, time limit and errors are the same.
-    """
-    from langchain_openai import ChatOpenAI
-
-    class PlainChatOpenAI(ChatOpenAI):
-        def completion(self, messages: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> dict[str, Any]:
-            """The reply to (role, text) messages. Raises what the SDK raises, and ValueError where it is no object."""
-            if self.rate_limiter:
-                self.rate_limiter.acquire(blocking=True)
-            payload = self._get_request_payload(list(messages), **options)
-            body = payload | (payload.pop("extra_body", None) or {})
-            reply = self.root_client.post("/chat/completions", body=body, cast_to=object)
-            reply = json.loads(reply) if isinstance(reply, str) else reply  # not said to be JSON
-            if not isinstance(reply, dict):
-                raise ValueError(f"not an object but {type(reply).__name__}: {reply!r:.200}")
-            if reply.get("error"):
-                raise ValueError(reply["error"])
-            return reply
-
-    return PlainChatOpenAI
-
-
-if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
+    from langchain_openai import ChatOpenAI
 
     from .likelihood import EchoServer
     from .local.model import LocalServer
-
-    pass
 
 PROVIDERS = ("openai", "anthropic", "local", "file")
 _KEYS = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
@@ -204,13 +166,44 @@ def _local_options(request: Request) -> dict[str, Any]:
     return options
 
 
+class PlainChatOpenAI(Protocol):
+    """What `plain_chat_openai` makes, besides being a `ChatOpenAI`."""
+
+    def completion(self, messages: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> dict[str, Any]: ...
+
+
+@cache
+def plain_chat_openai() -> type[ChatOpenAI]:
+    """A `ChatOpenAI` that can also be asked for a reply's JSON, for less than half of the time that `invoke` takes.
+
+    What is left out are LangChain's callbacks and messages and the SDK's fitting of request and reply to its types,
+    which together take more than sending and receiving do. Request, connection, time limit and errors are the same.
+    """
+    from langchain_openai import ChatOpenAI
+
+    class PlainChatOpenAI(ChatOpenAI):
+        def completion(self, messages: Sequence[tuple[str, str]], options: Mapping[str, Any]) -> dict[str, Any]:
+            """The reply to (role, text) messages. Raises what the SDK raises, and ValueError where it is no object."""
+            if self.rate_limiter:
+                self.rate_limiter.acquire(blocking=True)
+            payload = self._get_request_payload(list(messages), **options)
+            body = payload | (payload.pop("extra_body", None) or {})
+            reply = self.root_client.post("/chat/completions", body=body, cast_to=object)
+            reply = json.loads(reply) if isinstance(reply, str) else reply  # not said to be JSON
+            if not isinstance(reply, dict):
+                raise ValueError(f"not an object but {type(reply).__name__}: {reply!r:.200}")
+            if reply.get("error"):
+                raise ValueError(reply["error"])
+            return reply
+
+    return PlainChatOpenAI
+
+
 def _openai(
     name: str, settings: ModelSettings, base_url: str | None, key: str | None = None, max_tokens: int | None = None
 ) -> BaseChatModel:
     from openai import DefaultHttpxClient
     from pydantic import SecretStr
-
-    pass
 
     return plain_chat_openai()(
         model=name,

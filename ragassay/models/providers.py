@@ -1,4 +1,7 @@
-"""What a provider's exceptions mean: try again, record an error, or stop because the user must mend something."""
+"""What OpenAI, Anthropic and servers like theirs have in common: clients that go no further than the address they are
+given, how often a model may be asked, what a provider's errors mean, prices, and the prompt caches that make a shared
+beginning cheaper.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,6 @@ from ..experiment.tables import ModelSettings, Price
 from ..prompts import Message
 from ..text import plain, without_keys
 from .requests import Request
-
-
-def rate_limiter(settings: ModelSettings) -> Any:
-    """What keeps a model's requests_per_minute, for several threads; None where it is not set."""
-    from langchain_core.rate_limiters import InMemoryRateLimiter
-
-    if settings.requests_per_minute is None:
-        return None
-    per_second = settings.requests_per_minute / 60
-    return InMemoryRateLimiter(
-        requests_per_second=per_second, check_every_n_seconds=min(0.1, 0.5 / per_second), max_bucket_size=1
-    )
-
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -86,8 +76,16 @@ def staying_chat_anthropic() -> type[ChatAnthropic]:
     return StayingChatAnthropic
 
 
-if TYPE_CHECKING:
-    from openai import OpenAI
+def rate_limiter(settings: ModelSettings) -> Any:
+    """What keeps a model's requests_per_minute, for several threads; None where it is not set."""
+    from langchain_core.rate_limiters import InMemoryRateLimiter
+
+    if settings.requests_per_minute is None:
+        return None
+    per_second = settings.requests_per_minute / 60
+    return InMemoryRateLimiter(
+        requests_per_second=per_second, check_every_n_seconds=min(0.1, 0.5 / per_second), max_bucket_size=1
+    )
 
 
 class JsonServer:
@@ -116,6 +114,68 @@ class JsonServer:
                 self._client = openai_client(self._key, self._base_url, self._settings.timeout_s)
                 self._limiter = rate_limiter(self._settings)
             return self._client
+
+
+_RETRYABLE = {408, 409, 425, 429}
+
+
+def explain(error: Exception, model: str) -> RagassayError | None:
+    """The error of ours that stands for an SDK's exception, or None for one that is not a provider's doing.
+
+    InputError (wrong key, unknown model, no quota left) ends the run, since every further call would fail alike;
+    ProviderError is retried where that may help and else becomes a record's error.
+    """
+    root: BaseException = error
+    while root.__cause__ is not None:  # "Connection refused" rather than "Connection error."
+        root = root.__cause__
+    if isinstance(root, SentOn):
+        return InputError(f"{model}: {root.problem}", remedy=root.remedy)
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int):
+        return of_status(status, _one_line(error), model, _retry_after(error))
+    if isinstance(error, json.JSONDecodeError):
+        return ProviderError("the body of the response is not whole JSON", retryable=True)
+    name = type(error).__name__
+    if "Timeout" in name:
+        return ProviderError("no response within the time limit (timeout_s)", retryable=True, answered=False)
+    package = type(error).__module__.split(".")[0]
+    if package in {"httpx", "httpcore", "httpx2", "httpcore2"} or "Connection" in name or isinstance(error, OSError):
+        said = plain(without_keys(str(root)) or type(error).__name__)[:200]
+        return ProviderError(f"the connection failed ({said})", retryable=True, answered=False)
+    if package in {"openai", "anthropic", "langchain_openai", "langchain_anthropic", "langchain_core", "pydantic"}:
+        malformed = name in {"APIResponseValidationError", "ValidationError", "OutputParserException"}
+        return ProviderError(f"the response cannot be used ({name}: {_one_line(error)})", retryable=malformed)
+    if isinstance(error, (TypeError, KeyError, AttributeError, ValueError, IndexError)):
+        return ProviderError(f"the response is not laid out as expected ({name}: {_one_line(error)})", retryable=True)
+    return None
+
+
+def of_status(status: int, said: str, model: str, retry_after_s: float | None = None) -> RagassayError:
+    """The error of ours for an HTTP status, of a call or of one request in a batch, and what the provider said."""
+    if status in {401, 403}:
+        return InputError(f"{model}: the provider refused the key (status {status})", remedy="check the key")
+    if status == 404:
+        return InputError(f"{model}: the provider does not know this model or address (status 404: {said})")
+    if status == 402 or "insufficient_quota" in said:
+        return InputError(f"{model}: the account has no quota left (status {status})")
+    retryable = status in _RETRYABLE or status >= 500
+    return ProviderError(f"status {status}: {said}", retryable=retryable, retry_after_s=retry_after_s)
+
+
+def _retry_after(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", {})
+    try:
+        return max(0.0, float(headers["retry-after"]))
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _one_line(error: Exception) -> str:
+    """What the error says; with the response's own words where OpenAI's SDK leaves them out."""
+    said, response = str(error), getattr(error, "response", None)
+    if said == f"Error code: {getattr(response, 'status_code', None)}":
+        said = f"{said} - {getattr(response, 'text', '')}"
+    return plain(without_keys(" ".join(said.split())))[:300]
 
 
 BATCH_SHARE = 0.5
@@ -182,13 +242,14 @@ def _listed(provider: str, name: str, inputs: int, outputs: int, cached: int, wr
         return None
 
 
-# OpenAI caches the beginning that prompts share by itself. Anthropic caches up to a mark, bills what it writes there at
-# 1.25 times the input's price and what it reads at a tenth, and passes over a mark on less than 1,024 tokens (more for
-# some models): https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching. The mark is no part of what is
-# asked, so it is not in the reply cache's key.
-
 SHARED_CHARACTERS = 4000
-"""About 1,024 tokens: a shared beginning that is shorter is not cached."""
+"""About 1,024 tokens: a shared beginning that is shorter is not cached.
+
+OpenAI caches the beginning that prompts share by itself. Anthropic caches up to a mark, bills what it writes there at
+1.25 times the input's price and what it reads at a tenth, and passes over a mark on less than 1,024 tokens (more for
+some models): https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching. The mark is no part of what is
+asked, so it is not in the reply cache's key.
+"""
 
 _MARK = {"cache_control": {"type": "ephemeral"}}
 
@@ -250,17 +311,14 @@ def anthropic_content(messages: Sequence[Message], shared: int = 0) -> list[tupl
     for message in messages:
         text = message.content
         if message.role == "system" and text.strip():
-            content.append((message.role, [_block(text) | _MARK]))
+            content.append((message.role, [{"type": "text", "text": text} | _MARK]))
         elif message.role == "user" and 0 < shared < len(text):
-            content.append((message.role, [_block(text[:shared]) | _MARK, _block(text[shared:])]))
+            marked = {"type": "text", "text": text[:shared]} | _MARK
+            content.append((message.role, [marked, {"type": "text", "text": text[shared:]}]))
             shared = 0
         else:
             content.append((message.role, text))
     return content
-
-
-def _block(text: str) -> dict[str, Any]:
-    return {"type": "text", "text": text}
 
 
 def _opening(request: Request) -> tuple[str, str]:
@@ -280,73 +338,3 @@ def _common(one: tuple[str, str], other: tuple[str, str]) -> int:
         low, high = (middle, high) if text[:middle] == other_text[:middle] else (low, middle - 1)
     length = text.rfind("\n", 0, low) + 1
     return length if length >= SHARED_CHARACTERS else 0
-
-
-_RETRYABLE = {408, 409, 425, 429}
-
-
-def explain(error: Exception, model: str) -> RagassayError | None:
-    """The error of ours that stands for an SDK's exception, or None for one that is not a provider's doing.
-
-    InputError (wrong key, unknown model, no quota left) ends the run, since every further call would fail alike;
-    ProviderError is retried where that may help and else becomes a record's error.
-    """
-    root = _root(error)
-    if isinstance(root, SentOn):
-        return InputError(f"{model}: {root.problem}", remedy=root.remedy)
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        return of_status(status, _one_line(error), model, _retry_after(error))
-    if isinstance(error, json.JSONDecodeError):
-        return ProviderError("the body of the response is not whole JSON", retryable=True)
-    name = type(error).__name__
-    if "Timeout" in name:
-        return ProviderError("no response within the time limit (timeout_s)", retryable=True, answered=False)
-    package = type(error).__module__.split(".")[0]
-    if package in {"httpx", "httpcore", "httpx2", "httpcore2"} or "Connection" in name or isinstance(error, OSError):
-        said = plain(without_keys(str(root)) or type(error).__name__)[:200]
-        return ProviderError(f"the connection failed ({said})", retryable=True, answered=False)
-    if package in {"openai", "anthropic", "langchain_openai", "langchain_anthropic", "langchain_core", "pydantic"}:
-        return ProviderError(f"the response cannot be used ({name}: {_one_line(error)})", retryable=_is_malformed(name))
-    if isinstance(error, (TypeError, KeyError, AttributeError, ValueError, IndexError)):
-        return ProviderError(f"the response is not laid out as expected ({name}: {_one_line(error)})", retryable=True)
-    return None
-
-
-def _root(error: BaseException) -> BaseException:
-    """The error that the others were raised from: "Connection refused", not "Connection error."."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
-
-
-def of_status(status: int, said: str, model: str, retry_after_s: float | None = None) -> RagassayError:
-    """The error of ours for an HTTP status, of a call or of one request in a batch, and what the provider said."""
-    if status in {401, 403}:
-        return InputError(f"{model}: the provider refused the key (status {status})", remedy="check the key")
-    if status == 404:
-        return InputError(f"{model}: the provider does not know this model or address (status 404: {said})")
-    if status == 402 or "insufficient_quota" in said:
-        return InputError(f"{model}: the account has no quota left (status {status})")
-    retryable = status in _RETRYABLE or status >= 500
-    return ProviderError(f"status {status}: {said}", retryable=retryable, retry_after_s=retry_after_s)
-
-
-def _is_malformed(name: str) -> bool:
-    return name in {"APIResponseValidationError", "ValidationError", "OutputParserException"}
-
-
-def _retry_after(error: Exception) -> float | None:
-    headers = getattr(getattr(error, "response", None), "headers", {})
-    try:
-        return max(0.0, float(headers["retry-after"]))
-    except (KeyError, ValueError, TypeError):
-        return None
-
-
-def _one_line(error: Exception) -> str:
-    """What the error says; with the response's own words where OpenAI's SDK leaves them out."""
-    said, response = str(error), getattr(error, "response", None)
-    if said == f"Error code: {getattr(response, 'status_code', None)}":
-        said = f"{said} - {getattr(response, 'text', '')}"
-    return plain(without_keys(" ".join(said.split())))[:300]

@@ -10,8 +10,7 @@ from ragassay.errors import InputError
 from ragassay.experiment.variant_settings import AgentSettings
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import check_length
-from ragassay.layouts.answers import read_given
-from ragassay.layouts.layout import Given
+from ragassay.layouts.answers import Given, read_given
 from ragassay.records import Answer, Passage, Query
 from ragassay.text import plain
 

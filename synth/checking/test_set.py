@@ -14,8 +14,7 @@ from typing import Any, Literal
 from ragassay.errors import InputError
 from ragassay.evidence import given_pieces
 from ragassay.files import check_length, read_json, read_qrels, read_text, write_text
-from ragassay.layouts.cells import as_list
-from ragassay.layouts.rows import LISTS, Row, read_rows, table_rows
+from ragassay.layouts.cells import LISTS, Row, as_list, read_rows, table_rows
 from ragassay.queries import original_of
 from ragassay.records import Figure, QuestionsCheck, Record
 from ragassay.text import plain, safe_cell

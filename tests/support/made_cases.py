@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from ragassay.evaluate.judging.catalog import built_in
+from support.judge_bench import ANSWERS, PASSAGES, QUERIES
+from support.loopback.behaviours import Behaviour
+from support.loopback.openai_server import completion
+
+from ragassay.evaluate.judging.catalog import built_in, evaluators_of
 from ragassay.evaluate.judging.engine.cases import AnswerCase, QueryCase, Setup
 from ragassay.evaluate.judging.engine.evaluator import Evaluator
 from ragassay.evaluate.judging.engine.rounds import assess
+from ragassay.experiment.settings import EvaluateSettings
+from ragassay.models.requests import Batch, Reply, Request, read_reply, response_format
 from ragassay.records import Answer, Assessment, Passage, Query
 
 HOSTILE = {
@@ -64,3 +70,35 @@ def judged(evaluator: Evaluator, *cases: QueryCase) -> list[Assessment]:
 def labels(evaluator: Evaluator, *cases: QueryCase) -> dict[str, float | None]:
     """Criterion to label, of one case."""
     return {row.criterion: row.label for row in judged(evaluator, *cases)}
+
+
+class Direct:
+    """A caller that asks `script` as a server would be asked, without one: what comes is read as any reply is."""
+
+    def __init__(self, script: Callable[[dict[str, Any]], Behaviour]) -> None:
+        self.script = script
+        self.bodies: list[dict[str, Any]] = []
+
+    def ask(self, batches: Sequence[Batch]) -> list[list[Reply]]:
+        """A reply to each request."""
+        return [[self._reply(request) for request in batch.requests] for batch in batches]
+
+    def _reply(self, request: Request) -> Reply:
+        body: dict[str, Any] = {"messages": [{"role": one.role, "content": one.content} for one in request.messages]}
+        body |= {"logprobs": True, "top_logprobs": 20} if request.tokens else {}
+        body |= {"response_format": response_format(request)} if request.schema else {}
+        self.bodies.append(body)
+        return read_reply(request, completion(self.script(body), body))
+
+
+def asked_directly(
+    name: str, script: Callable[[dict[str, Any]], Behaviour], mode: Literal["label", "probability"] = "label"
+) -> tuple[list[Assessment], list[dict[str, Any]]]:
+    """What a judge says of the first answer of the bench, and the bodies of what it asked."""
+    query, answer = Query.model_validate(QUERIES[0]), Answer.model_validate(ANSWERS[0])
+    passages = tuple(one for one in map(Passage.model_validate, PASSAGES) if one.id in answer.passages)
+    case = QueryCase(query, passages, (AnswerCase(query, answer, passages),))
+    settings = EvaluateSettings.model_validate({"judges": [name]})
+    evaluators = evaluators_of(settings, Setup("openai:judge", mode), Path("experiment.toml"))
+    caller = Direct(script)
+    return assess(evaluators, [case], caller), caller.bodies  # type: ignore[arg-type]

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragassay.evaluate.from_files.collections.collection import Collection
-from ragassay.evaluate.from_files.collections.ragelo_experiment import by_query
-from ragassay.evaluate.from_files.collections.ragelo_tables import retrieved, swapped
+from ragassay.evaluate.from_files.collections.ragelo import by_query, retrieved, swapped
 from ragassay.files import digest_bytes
 from ragassay.records import Answer, Passage, Query, Usage
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ragassay.errors import InputError
-from ragassay.evaluate.judging.together.listwise import LETTERS
+from ragassay.evaluate.judging.judges.listwise import LETTERS
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
 from ragassay.evaluate.report.queries import place
 from ragassay.evaluate.report.queries import place as place_named

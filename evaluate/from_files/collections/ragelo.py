@@ -1,24 +1,37 @@
-"""RAGElo's files, told by their columns: queries, documents, answers and verdicts as games; and its experiments.
-
-https://github.com/zetaalphavector/RAGElo, docs/examples/notebooks. Its ranking is not taken: `ragassay rate` makes one.
-"""
+"""RAGElo's files, both ways: tables of queries, documents, answers and games, and its experiment in one JSON file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import ValidationError
 
 from ragassay.errors import InputError
-from ragassay.files import Rankings
-from ragassay.layouts.cells import text
-from ragassay.layouts.rows import Row, read_rows
-from ragassay.records import Game
+from ragassay.files import Rankings, first_problem, read_json, write_json
+from ragassay.layouts.cells import Row, read_rows, text
+from ragassay.records import Answer, Game, Passage
 from ragassay.text import listed, plain
 
-from ..rate import read_games
-from .collection import Collection, agent_name
-from .gathered import Gathering
-from .ragelo_experiment import Reading, is_experiment
+from ..rate import AnyonesGame, read_games
+from .collection import Collection, Gathering, agent_name
+from .format import (
+    OF_AGENTS,
+    OF_COST,
+    OF_FAILURES,
+    OF_QUERIES,
+    Format,
+    Losses,
+    answers_of,
+    in_folders,
+    labels,
+    labels_without_text,
+    titles,
+    told_of_passages,
+)
+from .sheets import write_table
 
 KINDS = {
     "games": frozenset(("agent_a", "agent_b")),
@@ -34,60 +47,10 @@ COLUMNS = {
     "answers": ("qid", "agent", "answer", "query"),
     "games": ("qid", "query_id", "agent_a", "agent_b", "answer", "winner", "raw_answer"),
 }
-REMEDY = (
+_KINDS_KNOWN = (
     "RAGElo's are queries (qid, query), documents (did, document, qid, agent), answers (qid, agent, answer) and games "
     "(qid, agent_a, agent_b, answer)"
 )
-
-
-def read(sources: Sequence[Path]) -> Collection:
-    """The collection of the files, or of the `.csv`, `.json` and `.jsonl` files of folders. Raises InputError."""
-    files: dict[str, list[tuple[Path, list[Row]]]] = {kind: [] for kind in KINDS}
-    experiments: list[Path] = []
-    for path in in_folders(sources, (".csv", ".json", ".jsonl")):
-        if is_experiment(path):
-            experiments.append(path)
-            continue
-        rows = list(read_rows(path, REMEDY))
-        there = {name for row in rows for name in row.fields}
-        kind = next((kind for kind, needed in KINDS.items() if needed <= there), None)
-        if kind is None:
-            names = ", ".join(plain(name) for name in sorted(there)[:12]) or "nothing"
-            raise InputError(f"has the columns {names}", file=path, remedy=REMEDY)
-        files[kind].append((path, rows))
-    gathering = Gathering()
-    _name_the_rest(gathering, files)
-    for path, row in _rows(files["queries"]):
-        gathering.query(_cell(row, "qid", path), _text(row, "query", path), path, row.line)
-    rankings = _documents(gathering, files["documents"])
-    for path, row in _rows(files["answers"]):
-        query, agent = _cell(row, "qid", path), _cell(row, "agent", path)
-        if query not in gathering.queries:
-            raise InputError(
-                f"query '{plain(query)}' is in no file of queries", file=path, line=row.line, remedy=REMEDY
-            )
-        found = [id for id, _ in rankings.get(agent_name(agent), {}).get(query, ())]
-        answer = {"query_id": query, "answer": text(row.fields.get("answer") or ""), "passages": found}
-        gathering.answer(agent, answer, path, row.line)
-    games = [game for path, _ in files["games"] for game in _games(gathering, path)]
-    reading = Reading(gathering, rankings, games)
-    for path in experiments:
-        reading.take(path)
-    _compare_agents(gathering, games)
-    return gathering.collection(rankings=rankings, games=tuple(games))
-
-
-def in_folders(sources: Sequence[Path], suffixes: Sequence[str]) -> list[Path]:
-    """The files, and those in folders with one of the suffixes. Raises InputError where there is none."""
-    found = []
-    for source in sources:
-        inside = (
-            [path for path in sorted(source.iterdir()) if path.suffix.lower() in suffixes] if source.is_dir() else []
-        )
-        if source.is_dir() and not inside:
-            raise InputError(f"holds no file with {listed(suffixes)}", file=source)
-        found += inside or [source]
-    return found
 
 
 def _rows(files: Sequence[tuple[Path, list[Row]]]) -> list[tuple[Path, Row]]:
@@ -95,10 +58,10 @@ def _rows(files: Sequence[tuple[Path, list[Row]]]) -> list[tuple[Path, Row]]:
 
 
 def _cell(row: Row, name: str, path: Path) -> str:
-    return _text(row, name, path).strip()
+    return _filled(row, name, path).strip()
 
 
-def _text(row: Row, name: str, path: Path) -> str:
+def _filled(row: Row, name: str, path: Path) -> str:
     try:
         found = text(row.fields.get(name))
     except ValueError as error:
@@ -113,7 +76,7 @@ def _documents(gathering: Gathering, files: Sequence[tuple[Path, list[Row]]]) ->
     order: dict[str, dict[str, list[str]]] = {}
     for path, row in _rows(files):
         passage = gathering.passage(
-            {"id": _cell(row, "did", path), "text": _text(row, "document", path)}, path, row.line
+            {"id": _cell(row, "did", path), "text": _filled(row, "document", path)}, path, row.line
         )
         if agent := str(row.fields.get("agent") or "").strip():
             ranked = order.setdefault(agent_name(agent), {}).setdefault(_cell(row, "qid", path), [])
@@ -151,3 +114,458 @@ def _compare_agents(gathering: Gathering, games: Sequence[Game]) -> None:
     if games and gathering.answers and not played & gathering.answers.keys():
         theirs, ours = listed(sorted(played)[:3]), listed(sorted(gathering.answers)[:3])
         gathering.notes.append(f"no agent of the games ({plain(theirs)}, …) has answers (those are of {ours}, …)")
+
+
+WINNERS = {"a": "A", "b": "B", "tie": "C"}
+GAMES = "pairwise_answers_evaluations.csv"
+
+
+def retrieved(collection: Collection) -> Iterator[tuple[str, str, list[tuple[str, float]]]]:
+    """(agent, query id, passages by falling score): the agent's ranking, or its answer's passages where it has none."""
+    for agent in sorted({*collection.answers, *collection.rankings}):
+        ranked, answers = collection.rankings.get(agent, {}), collection.answers.get(agent, {})
+        for query in dict.fromkeys((*ranked, *answers)):
+            own = answers[query].passages if query in answers else ()
+            yield agent, query, ranked.get(query) or [(id, 1 / rank) for rank, id in enumerate(own, 1)]
+
+
+def _other_passages(collection: Collection) -> int:
+    """Answers whose passages are not those of the agent's ranking for the query."""
+    found = {(agent, query): tuple(id for id, _ in rows) for agent, query, rows in retrieved(collection)}
+    return sum(found[one.agent, one.query_id] != one.passages for one in answers_of(collection))
+
+
+def _without_text(collection: Collection) -> int:
+    return sum(not _text_of(collection, id) for _, _, rows in retrieved(collection) for id, _ in rows)
+
+
+def _blank(collection: Collection) -> int:
+    return sum(not passage.text.strip() for passage in collection.passages.values())
+
+
+def _spaced_reasons(collection: Collection) -> int:
+    return sum((game.reason or "").strip() != (game.reason or "") for game in collection.games)
+
+
+def _other_scores(collection: Collection) -> int:
+    places = [(n, score) for _, _, rows in retrieved(collection) for n, (_, score) in enumerate(rows, 1)]
+    return sum(round(score, 6) != round(1 / n, 6) for n, score in places)
+
+
+def swapped(game: Game, first: Literal["a", "b"]) -> Game:
+    """The same game, told so that this side is the one shown first."""
+    if game.first == first:
+        return game
+    winner: Any = {"a": "b", "b": "a"}.get(game.winner or "", game.winner)
+    probability = None if game.probability is None else 1 - game.probability
+    sides = {"agent_a": game.agent_b, "agent_b": game.agent_a, "place_a": game.place_b, "place_b": game.place_a}
+    return game.model_copy(update={**sides, "first": first, "winner": winner, "probability": probability})
+
+
+def _told_of_games(collection: Collection) -> int:
+    games = collection.games
+    return sum(bool(one.judge) or one.probability is not None or one.presentation is not None for one in games)
+
+
+def _failed_games(collection: Collection) -> int:
+    return sum(game.winner is None for game in collection.games)
+
+
+def check_ids(collection: Collection) -> None:
+    """Raises InputError for an id that RAGElo would change."""
+    for id in (*collection.queries, *collection.passages):
+        if id != id.strip():
+            problem = f"the id '{plain(id)}' has white space at its ends, which RAGElo takes away"
+            raise InputError(problem, remedy="give it another id")
+
+
+def _document_rows(collection: Collection) -> Iterator[Mapping[str, str]]:
+    there = set()
+    for agent, query, rows in retrieved(collection):
+        for id, _ in rows:
+            if text := _text_of(collection, id):
+                there.add(id)
+                yield {"did": id, "document": text, "qid": query, "agent": agent}
+    for id, passage in collection.passages.items():
+        if id not in there and _text_of(collection, id):
+            yield {"did": id, "document": passage.text, "qid": "", "agent": ""}
+
+
+def _text_of(collection: Collection, id: str) -> str:
+    passage: Passage | None = collection.passages.get(id)
+    return passage.text if passage and passage.text.strip() else ""
+
+
+def _game_row(game: Game) -> Mapping[str, str]:
+    return {
+        **{"qid": game.query_id, "agent_a": game.agent_a, "agent_b": game.agent_b},
+        **{"raw_answer": game.reason or "", "answer": WINNERS.get(game.winner or "", "")},
+    }
+
+
+class RageloTables(Format):
+    """RAGElo's tables, as its notebooks have them, told by their columns when they are read; and its experiments.
+
+    https://github.com/zetaalphavector/RAGElo, docs/examples/notebooks: queries.csv, documents.csv, answers.csv and
+    the verdicts of its judge as games. A document has a row for each agent and query that it was retrieved for, in the
+    order of retrieval; of a game the answer shown first is agent_a's. RAGElo's own ranking is not taken: `ragassay
+    rate` makes one.
+    """
+
+    name = "ragelo"
+    title = "RAGElo's tables"
+    loses: ClassVar[Losses] = {
+        **OF_QUERIES,
+        "passages without a text": _blank,
+        "titles of passages": titles,
+        "metadata of passages": told_of_passages,
+        "retrieved passages without their text": _without_text,
+        "passages of answers that are not the ranking's": _other_passages,
+        "scores of rankings": _other_scores,
+        "labels": labels,
+        **OF_FAILURES,
+        **OF_AGENTS,
+        **OF_COST,
+        "judges, probabilities and lists of games": _told_of_games,
+        "why games failed": _failed_games,
+        "white space around reasons of games": _spaced_reasons,
+    }
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """The tables there are. Raises InputError for an id with white space at its ends, which RAGElo takes away."""
+        check_ids(collection)
+        write_table(folder / "queries.csv", [{"qid": one.id, "query": one.text} for one in collection.queries.values()])
+        if rows := list(_document_rows(collection)):
+            write_table(folder / "documents.csv", rows)
+        answers = [
+            {"qid": one.query_id, "agent": one.agent, "answer": one.answer or ""} for one in answers_of(collection)
+        ]
+        if answers:
+            write_table(folder / "answers.csv", answers)
+        if collection.games:
+            write_table(folder / GAMES, [_game_row(swapped(game, "a")) for game in collection.games])
+
+    def read(self, sources: Sequence[Path]) -> Collection:
+        """The collection of the files, or of the `.csv`, `.json` and `.jsonl` files of folders. Raises InputError."""
+        files: dict[str, list[tuple[Path, list[Row]]]] = {kind: [] for kind in KINDS}
+        experiments: list[Path] = []
+        for path in in_folders(sources, (".csv", ".json", ".jsonl")):
+            if is_experiment(path):
+                experiments.append(path)
+                continue
+            rows = list(read_rows(path, _KINDS_KNOWN))
+            there = {name for row in rows for name in row.fields}
+            kind = next((kind for kind, needed in KINDS.items() if needed <= there), None)
+            if kind is None:
+                names = ", ".join(plain(name) for name in sorted(there)[:12]) or "nothing"
+                raise InputError(f"has the columns {names}", file=path, remedy=_KINDS_KNOWN)
+            files[kind].append((path, rows))
+        gathering = Gathering()
+        _name_the_rest(gathering, files)
+        for path, row in _rows(files["queries"]):
+            gathering.query(_cell(row, "qid", path), _filled(row, "query", path), path, row.line)
+        rankings = _documents(gathering, files["documents"])
+        for path, row in _rows(files["answers"]):
+            query, agent = _cell(row, "qid", path), _cell(row, "agent", path)
+            if query not in gathering.queries:
+                raise InputError(
+                    f"query '{plain(query)}' is in no file of queries", file=path, line=row.line, remedy=_KINDS_KNOWN
+                )
+            found = [id for id, _ in rankings.get(agent_name(agent), {}).get(query, ())]
+            answer = {"query_id": query, "answer": text(row.fields.get("answer") or ""), "passages": found}
+            gathering.answer(agent, answer, path, row.line)
+        games = [game for path, _ in files["games"] for game in _games(gathering, path)]
+        reading = Reading(gathering, rankings, games)
+        for path in experiments:
+            reading.take(path)
+        _compare_agents(gathering, games)
+        return gathering.collection(rankings=rankings, games=tuple(games))
+
+
+OURS = "ragassay"
+FILE = "experiment.json"
+_KNOWN = {
+    "query": {"qid", "query", "metadata", "retrieved_docs", "answers", "pairwise_games"},
+    "document": {"qid", "did", "text", "metadata", "retrieved_by", "evaluation"},
+    "answer": {"qid", "agent", "text", "conversation", "metadata"},
+    "game": {"qid", "agent_a_answer", "agent_b_answer", "metadata", "evaluation"},
+    "experiment": {"queries", "experiment_name"},
+}
+_SCORES = ("score", "relevance", "overall")
+
+
+def _strays(collection: Collection) -> int:
+    judged = {id for row in collection.qrels.values() for id in row}
+    ranked = {id for rows in collection.rankings.values() for row in rows.values() for id, _ in row}
+    return len(collection.passages.keys() - judged - ranked)
+
+
+def _ranked_without_text(collection: Collection) -> int:
+    rows = [row for rankings in collection.rankings.values() for row in rankings.values()]
+    return sum(id not in collection.passages for row in rows for id, _ in row)
+
+
+def by_query(collection: Collection) -> list[Game]:
+    """The games of known queries, query by query."""
+    place = {id: number for number, id in enumerate(collection.queries)}
+    return sorted((game for game in collection.games if game.query_id in place), key=lambda one: place[one.query_id])
+
+
+def _moved(collection: Collection) -> int:
+    known = [game for game in collection.games if game.query_id in collection.queries]
+    return sum(one is not other for one, other in zip(by_query(collection), known, strict=True))
+
+
+def _of_unknown(collection: Collection) -> int:
+    games = [game.query_id for game in collection.games]
+    rankings = [query for rows in collection.rankings.values() for query in rows]
+    return sum(query not in collection.queries for query in (*games, *rankings, *collection.qrels))
+
+
+def is_experiment(path: Path) -> bool:
+    """Whether it is a JSON file of one object with queries by id. Raises InputError for what is not JSON."""
+    if path.suffix.lower() != ".json":
+        return False
+    value = read_json(path)
+    return isinstance(value, dict) and isinstance(value.get("queries"), dict)
+
+
+class Reading:
+    """Takes experiments into `gathering`, and what it has no place for into `rankings` and `games`."""
+
+    def __init__(self, gathering: Gathering, rankings: dict[str, Rankings], games: list[Game]) -> None:
+        self.gathering, self.rankings, self.games = gathering, rankings, games
+        self._unused: Counter[str] = Counter()
+
+    def take(self, path: Path) -> None:
+        """Raises InputError for what is not as RAGElo writes it."""
+        self._unused.clear()
+        experiment = read_json(path)
+        self._name_unused("experiment", {k: v for k, v in experiment.items() if v})
+        for id, query in experiment["queries"].items():
+            self._take_query(id, _json_object(query, f"query '{plain(id)}'", path), path)
+        if self._unused:
+            told = listed([f"{plain(name)} ({n})" for name, n in self._unused.items()])
+            self.gathering.notes.append(f"{plain(path.name)}: not used: {told}")
+
+    def _take_query(self, id: str, query: Mapping[str, Any], path: Path) -> None:
+        where = f"query '{plain(id)}'"
+        self._name_unused("query", query)
+        text = query.get("query")
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"{where} has no text", file=path)
+        told = _json_object(query.get("metadata") or {}, f"the metadata of {where}", path)
+        self.gathering.query(id, text, path, None, told)
+        ranked: Rankings = {}
+        for document in _several(query, "retrieved_docs", where, path):
+            self._take_document(id, document, ranked, where, path)
+        for agent, rows in ranked.items():
+            self.rankings.setdefault(agent, {})[id] = sorted(rows, key=lambda row: -row[1])
+        for answer in _several(query, "answers", where, path):
+            self._take_answer(id, answer, where, path)
+        for game in _several(query, "pairwise_games", where, path):
+            self._take_game(id, game, where, path)
+
+    def _take_document(
+        self,
+        query: str,
+        document: Mapping[str, Any],
+        ranked: Rankings,
+        where: str,
+        path: Path,
+    ) -> None:
+        self._name_unused("document", document)
+        told = dict(_json_object(document.get("metadata") or {}, f"the metadata of a document of {where}", path))
+        if not isinstance(document.get("did"), str) or not isinstance(document.get("text"), str):
+            raise InputError(f"a document of {where} has no did or no text", file=path)
+        rest = _ours(told)
+        fields = {"id": document["did"], "text": document["text"], **rest, "metadata": told}
+        passage = self.gathering.passage(fields, path, None)
+        for agent, score in _json_object(document.get("retrieved_by") or {}, f"retrieved_by in {where}", path).items():
+            if not isinstance(score, int | float) or score - score != 0:
+                raise InputError(f"a score in {where} is not a number", file=path)
+            ranked.setdefault(agent_name(agent), []).append((passage, float(score)))
+        label = _label(document.get("evaluation"))
+        if label is not None:
+            self.gathering.qrels.setdefault(query, {})[passage] = label
+        elif document.get("evaluation"):
+            self._unused["evaluations of documents without a whole number"] += 1
+
+    def _take_answer(self, query: str, answer: Mapping[str, Any], where: str, path: Path) -> None:
+        self._name_unused("answer", {name: value for name, value in answer.items() if value})
+        agent, said = answer.get("agent"), answer.get("text")
+        if not isinstance(agent, str):
+            raise InputError(f"an answer to {where} has no agent", file=path)
+        if said is None and isinstance(talk := answer.get("conversation"), list) and talk:
+            said = talk[-1].get("content") if isinstance(talk[-1], Mapping) else None
+        rest = _ours(dict(_json_object(answer.get("metadata") or {}, f"the metadata of an answer to {where}", path)))
+        if isinstance(said, str) and said.strip():
+            rest.pop("error", None)
+        found = [id for id, _ in self.rankings.get(agent_name(agent), {}).get(query, ())]
+        fields = {"passages": found, **rest, "query_id": query, "answer": "" if said is None else said}
+        self.gathering.answer(agent, fields, path, None)
+
+    def _take_game(self, query: str, game: Mapping[str, Any], where: str, path: Path) -> None:
+        self._name_unused("game", game)
+        fields: dict[str, Any] = {"query_id": query, "first": "a"}
+        for side in ("agent_a", "agent_b"):
+            inner = _json_object(game.get(f"{side}_answer"), f"{side}_answer of a game of {where}", path)
+            fields[side] = self.gathering.known_as(str(inner.get("agent") or ""))
+        verdict = _verdict(game.get("evaluation"), where, path)
+        if verdict is None:
+            self._unused["games without an evaluation"] += 1
+            return
+        rest = _ours(dict(_json_object(game.get("metadata") or {}, f"the metadata of a game of {where}", path)))
+        try:
+            made = Game(**AnyonesGame.model_validate({**fields, **verdict}).model_dump())
+            made = swapped(made, "b") if rest.pop("first", "a") == "b" else made
+            same = rest.pop("raw_answer", None) == game["evaluation"].get("raw_answer")
+            self.games.append(Game.model_validate({**made.model_dump(), **(rest if same else {})}))
+        except ValidationError as error:
+            problem = first_problem(error).removeprefix("Value error, ")
+            raise InputError(f"a game of {where}: {problem}", file=path) from None
+
+    def _name_unused(self, kind: str, given: Mapping[str, Any]) -> None:
+        for name in given.keys() - _KNOWN[kind]:
+            self._unused[f"{name} of {kind}"] += 1
+
+
+def _json_object(value: Any, what: str, path: Path) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError(f"{what} is not a JSON object", file=path)
+    return value
+
+
+def _several(query: Mapping[str, Any], name: str, where: str, path: Path) -> list[Mapping[str, Any]]:
+    """The objects of a list, or those of an object by their names."""
+    value = query.get(name) or []
+    found = list(value.values()) if isinstance(value, Mapping) else value
+    if not isinstance(found, list):
+        raise InputError(f"'{name}' of {where} is neither a list nor an object", file=path)
+    return [_json_object(one, f"one of '{name}' of {where}", path) for one in found]
+
+
+def _ours(metadata: dict[str, Any]) -> dict[str, Any]:
+    """What we put there, which is taken out of it."""
+    found = metadata.pop(OURS, None)
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def _label(evaluation: Any) -> int | None:
+    answer = evaluation.get("answer") if isinstance(evaluation, Mapping) else None
+    if isinstance(answer, Mapping):
+        answer = next((answer[name] for name in _SCORES if answer.get(name) is not None), None)
+    try:
+        value = float(answer) if not isinstance(answer, bool) and isinstance(answer, int | float | str) else None
+    except ValueError:
+        return None
+    return int(value) if value is not None and value - value == 0 and value == int(value) else None
+
+
+def _verdict(evaluation: Any, where: str, path: Path) -> dict[str, Any] | None:
+    """winner or error, and the reason; None where the game was not judged."""
+    if not isinstance(evaluation, Mapping):
+        return None
+    answer = evaluation.get("answer")
+    told = answer if isinstance(answer, Mapping) else {"winner": answer}
+    winner, reason = told.get("winner"), told.get("comparison_reasoning") or evaluation.get("raw_answer") or None
+    if winner is None:
+        return {"winner": None, "error": str(evaluation.get("exception") or "no winner is given")}
+    side = {theirs: ours for ours, theirs in WINNERS.items()}.get(str(winner).strip().upper())
+    if side is None:
+        problem = f"the winner of a game of {where} is '{plain(str(winner)[:60])}'"
+        raise InputError(problem, file=path, remedy="it is A, B or C (a tie)")
+    return {"winner": side, "reason": reason if isinstance(reason, str) else None}
+
+
+def _experiment_query(id: str, collection: Collection, games: Sequence[Game]) -> dict[str, Any]:
+    query = collection.queries[id]
+    answers = [rows[id] for _, rows in sorted(collection.answers.items()) if id in rows]
+    return {
+        **{"qid": id, "query": query.text, "metadata": query.metadata or None},
+        "retrieved_docs": {one["did"]: one for one in _ranked_documents(id, collection)},
+        "answers": {one.agent: _experiment_answer(one) for one in answers},
+        "pairwise_games": [_experiment_game(one, collection) for one in games],
+    }
+
+
+def _ranked_documents(query: str, collection: Collection) -> Iterator[dict[str, Any]]:
+    labels = collection.qrels.get(query, {})
+    by: dict[str, dict[str, float]] = {}
+    for agent, rows in sorted(collection.rankings.items()):
+        for id, score in rows.get(query, ()):
+            by.setdefault(id, {})[agent] = score
+    for id in dict.fromkeys((*by, *labels)):
+        if passage := collection.passages.get(id):
+            told = passage.metadata | ({OURS: {"title": passage.title}} if passage.title else {})
+            evaluation = _evaluation(query, labels[id], str(labels[id])) if id in labels else None
+            yield {
+                **{"qid": query, "evaluation": evaluation, "metadata": told or None},
+                **{"did": id, "text": passage.text, "retrieved_by": by.get(id, {})},
+            }
+
+
+def _evaluation(query: str, answer: Any, raw: str | None, exception: str | None = None) -> dict[str, Any]:
+    return {"qid": query, "agent": None, "raw_answer": raw, "answer": answer, "exception": exception}
+
+
+def _experiment_answer(answer: Answer) -> dict[str, Any]:
+    rest = {name: value for name, value in answer.dump().items() if name not in ("query_id", "agent", "answer")}
+    return {
+        **{"qid": answer.query_id, "evaluation": None, "metadata": {OURS: rest}},
+        **{"agent": answer.agent, "text": answer.answer or "", "conversation": None},
+    }
+
+
+def _experiment_game(game: Game, collection: Collection) -> dict[str, Any]:
+    """As it was shown; which of the two is our agent_a stands in the metadata."""
+    shown = swapped(game, "a")
+    said = {"answer_a_analysis": "", "answer_b_analysis": "", "comparison_reasoning": game.reason or ""}
+    winner = WINNERS.get(shown.winner or "")
+    raw = None if winner is None else game.reason or winner
+    verdict = _evaluation(game.query_id, winner and {**said, "winner": winner}, raw, game.error)
+    names = ("first", "judge", "reason", "probability", "presentation", "place_a", "place_b")
+    rest = {name: value for name, value in game.dump().items() if name in names} | {"raw_answer": raw}
+    return {
+        "qid": game.query_id,
+        "evaluation": {**verdict, "agent_a": shown.agent_a, "agent_b": shown.agent_b, "pairwise": True},
+        "metadata": {OURS: rest},
+        "agent_a_answer": _side(shown.agent_a, game.query_id, collection),
+        "agent_b_answer": _side(shown.agent_b, game.query_id, collection),
+    }
+
+
+def _side(agent: str, query: str, collection: Collection) -> dict[str, Any]:
+    found = collection.answers.get(agent, {}).get(query)
+    text = found.answer if found else None
+    none = {"evaluation": None, "metadata": None, "conversation": None}
+    return {"qid": query, "agent": agent, "text": text or "", **none}
+
+
+class RageloExperiment(Format):
+    """RAGElo's experiment in one JSON file, as `Experiment.save` of RAGElo 0.1.10 writes it.
+
+    https://github.com/zetaalphavector/RAGElo, ragelo/types (experiment, query, evaluables, results): queries by id,
+    each with `retrieved_docs`, `answers` and `pairwise_games`, and what the evaluators said as `evaluation`. What it
+    has no field for stands in `metadata`, under `ragassay`, where RAGElo leaves it alone.
+    """
+
+    name = "ragelo-experiment"
+    title = "RAGElo's experiments"
+    source = "ragelo"
+    loses: ClassVar[Losses] = {
+        "places of games among those of other queries": _moved,
+        "passages that nobody ranked or labelled": _strays,
+        "ranked passages without their text": _ranked_without_text,
+        "labels of passages without a text": labels_without_text,
+        "labels, rankings and games of unknown queries": _of_unknown,
+    }
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """experiment.json. Raises InputError for an id that RAGElo would change."""
+        check_ids(collection)
+        games: dict[str, list[Game]] = {}
+        for game in collection.games:
+            games.setdefault(game.query_id, []).append(game)
+        queries = {id: _experiment_query(id, collection, games.get(id, ())) for id in collection.queries}
+        write_json(folder / FILE, {"queries": queries, "experiment_name": OURS, "elo_tournaments": []})

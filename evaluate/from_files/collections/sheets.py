@@ -12,97 +12,156 @@ import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ragassay.errors import InputError
 from ragassay.files import json_line, write_json, write_text
-from ragassay.layouts.agent_evaluation import AGENT_EVALUATION
 from ragassay.layouts.cells import Context
+from ragassay.layouts.tables import AgentEvaluation as Rows
 from ragassay.queries import FROM, link_of
 from ragassay.records import Answer, Passage, Query, Usage
 from ragassay.text import csv_cell, plain
 
-from . import held
 from .collection import Collection
+from .format import (
+    IDS_OF_QUERIES,
+    OF_AGENTS,
+    OF_COST,
+    OF_FAILURES,
+    OF_PLACES,
+    OF_TESTS,
+    Format,
+    Losses,
+    expected_text,
+    grades,
+    labels,
+    labels_without_text,
+    passages,
+    titles,
+    told_besides,
+    told_besides_doc,
+    told_of_passages,
+    told_of_queries,
+    unnamed_passages,
+    unused_passages,
+    usage,
+)
 
 Row = dict[str, Any]
 Make = Callable[[Query, Answer | None, Collection], Row]
 
-_FEWER: held.Losses = {"titles of passages": held.titles, "labels of passages without a text": held.labels_without_text}
-_SHEET: held.Losses = {
-    **held.IDS_OF_QUERIES,
-    "metadata of queries": held.told_of_queries,
-    "passages that nobody names": held.unused_passages,
+_FEWER: Losses = {"titles of passages": titles, "labels of passages without a text": labels_without_text}
+_SHEET: Losses = {
+    **IDS_OF_QUERIES,
+    "metadata of queries": told_of_queries,
+    "passages that nobody names": unused_passages,
     **_FEWER,
-    "metadata of passages": held.told_of_passages,
-    "grades of labels": held.grades,
-    **held.OF_FAILURES,
-    **held.OF_PLACES,
-    **held.OF_AGENTS,
-    **held.OF_COST,
-    **held.OF_TESTS,
-}
-RAGAS_LOSES = _SHEET
-DEEPEVAL_LOSES: held.Losses = {
-    **{name: count for name, count in _SHEET.items() if name != "latencies"},
-    "ids of passages": held.passages,
-}
-AGENT_EVALUATION_LOSES: held.Losses = {
-    "metadata of queries": lambda made: held.told_of_queries(made, besides=("expected_facts", "expected_docs")),
-    "passages that no answer names": held.unnamed_passages,
-    "titles of passages": held.titles,
-    "metadata of passages besides their document": held.told_besides_doc,
-    "labels": held.labels,
-    **held.OF_FAILURES,
-    **held.OF_PLACES,
-    **held.OF_AGENTS,
-    "tokens and costs": held.usage,
-    **held.OF_TESTS,
-}
-CSV_LOSES: held.Losses = {
-    "passages that nobody names": held.unused_passages,
-    **_FEWER,
-    "metadata of passages besides their document": held.told_besides_doc,
-    "grades of labels": held.grades,
-    **held.OF_TESTS,
+    "metadata of passages": told_of_passages,
+    "grades of labels": grades,
+    **OF_FAILURES,
+    **OF_PLACES,
+    **OF_AGENTS,
+    **OF_COST,
+    **OF_TESTS,
 }
 
 
-def write_ragas(collection: Collection, folder: Path) -> None:
-    """AGENT.jsonl, as `EvaluationDataset.from_jsonl` reads it. Raises InputError where two queries have one text."""
-    _check_texts(collection, "Ragas' samples")
-    for name, rows in _files(collection, _ragas):
-        _write_lines(folder / f"{name}.jsonl", rows)
+class Ragas(Format):
+    """Ragas' samples: https://docs.ragas.io, "Evaluation sample"."""
+
+    name = "ragas"
+    title = "Ragas' samples"
+    layouts = ("ragas",)
+    loses: ClassVar[Losses] = _SHEET
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """AGENT.jsonl, as `EvaluationDataset.from_jsonl` reads it. Raises InputError where queries have one text."""
+        _check_texts(collection, "Ragas' samples")
+        for name, rows in _files(collection, _ragas):
+            _write_lines(folder / f"{name}.jsonl", rows)
 
 
-def write_ragas_csv(collection: Collection, folder: Path) -> None:
-    """AGENT.csv, lists as JSON in a cell. Raises InputError where two queries have one text."""
-    _check_texts(collection, "Ragas' samples")
-    for name, rows in _files(collection, _ragas):
-        write_table(folder / f"{name}.csv", rows)
+class RagasCsv(Format):
+    """The same as a table."""
+
+    name = "ragas-csv"
+    title = "Ragas' samples"
+    source = "ragas"
+    loses: ClassVar[Losses] = _SHEET
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """AGENT.csv, lists as JSON in a cell. Raises InputError where two queries have one text."""
+        _check_texts(collection, "Ragas' samples")
+        for name, rows in _files(collection, _ragas):
+            write_table(folder / f"{name}.csv", rows)
 
 
-def write_deepeval(collection: Collection, folder: Path) -> None:
-    """AGENT.json, test cases as `add_test_cases_from_json_file` reads them. Raises InputError as for Ragas."""
-    _check_texts(collection, "DeepEval's test cases")
-    for name, rows in _files(collection, _deepeval):
-        write_json(folder / f"{name}.json", rows)
+class DeepEval(Format):
+    """DeepEval's test cases: https://deepeval.com/docs/evaluation-test-cases."""
+
+    name = "deepeval"
+    title = "DeepEval's test cases"
+    layouts = ("deepeval",)
+    loses: ClassVar[Losses] = {
+        **{name: count for name, count in _SHEET.items() if name != "latencies"},
+        "ids of passages": passages,
+    }
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """AGENT.json, test cases as `add_test_cases_from_json_file` reads them. Raises InputError as for Ragas."""
+        _check_texts(collection, "DeepEval's test cases")
+        for name, rows in _files(collection, _deepeval):
+            write_json(folder / f"{name}.json", rows)
 
 
-def write_agent_evaluation(collection: Collection, folder: Path) -> None:
-    """AGENT.jsonl, the rows that `mlflow.evaluate` takes."""
-    for name, rows in _files(collection, _agent_evaluation):
-        _write_lines(folder / f"{name}.jsonl", rows)
+class AgentEvaluation(Format):
+    """Databricks' rows: https://docs.databricks.com, "Agent Evaluation input schema"."""
+
+    name = "agent-evaluation"
+    title = "Agent Evaluation's rows"
+    layouts = ("agent-evaluation",)
+    loses: ClassVar[Losses] = {
+        "metadata of queries": lambda made: told_of_queries(made, besides=("expected_facts", "expected_docs")),
+        "passages that no answer names": unnamed_passages,
+        "titles of passages": titles,
+        "metadata of passages besides their document": told_besides_doc,
+        "labels": labels,
+        **OF_FAILURES,
+        **OF_PLACES,
+        **OF_AGENTS,
+        "tokens and costs": usage,
+        **OF_TESTS,
+    }
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """AGENT.jsonl, the rows that `mlflow.evaluate` takes."""
+        for name, rows in _files(collection, _agent_evaluation):
+            _write_lines(folder / f"{name}.jsonl", rows)
 
 
-def write_csv(collection: Collection, folder: Path) -> None:
-    """answers.csv of all agents, and queries.csv of the queries that nobody answered; what has parts is JSON."""
-    queries = collection.queries
-    rows = [_ours(queries[id], answer, collection) for own in collection.answers.values() for id, answer in own.items()]
-    if rows:
-        write_table(folder / "answers.csv", rows)
-    if rest := [_ours(query, None, collection) for query in _unanswered(collection)]:
-        write_table(folder / "queries.csv", rest)
+class Csv(Format):
+    """Our own columns as a table; read from files of answers in any layout."""
+
+    name = "csv"
+    title = "a table of answers"
+    loses: ClassVar[Losses] = {
+        "passages that nobody names": unused_passages,
+        **_FEWER,
+        "metadata of passages besides their document": told_besides_doc,
+        "grades of labels": grades,
+        **OF_TESTS,
+    }
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """answers.csv of all agents, and queries.csv of the queries that nobody answered; what has parts is JSON."""
+        queries = collection.queries
+        rows = [
+            _ours(queries[id], answer, collection) for own in collection.answers.values() for id, answer in own.items()
+        ]
+        if rows:
+            write_table(folder / "answers.csv", rows)
+        if rest := [_ours(query, None, collection) for query in _unanswered(collection)]:
+            write_table(folder / "queries.csv", rest)
 
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -158,7 +217,7 @@ def _ragas(query: Query, answer: Answer | None, collection: Collection) -> Row:
         made |= {"response": answer.answer, "retrieved_contexts": [one.text for one in known]}
         made |= {"retrieved_context_ids": [one.id for one in known]}
     right = _right(query, collection)
-    made |= {"reference": held.expected_text(query), "reference_contexts": [one.text for one in right] or None}
+    made |= {"reference": expected_text(query), "reference_contexts": [one.text for one in right] or None}
     return made | {"reference_context_ids": [one.id for one in right] or None}
 
 
@@ -175,7 +234,7 @@ def _deepeval(query: Query, answer: Answer | None, collection: Collection) -> Ro
         made |= {"actual_output": answer.answer, "completion_time": answer.latency_s}
         made |= {"retrieval_context": [one.text for one in _known(answer.passages, collection)]}
     right = [one.text for one in _right(query, collection)]
-    return made | {"expected_output": held.expected_text(query), "context": right or None}
+    return made | {"expected_output": expected_text(query), "context": right or None}
 
 
 def _agent_evaluation(query: Query, answer: Answer | None, collection: Collection) -> Row:
@@ -185,14 +244,14 @@ def _agent_evaluation(query: Query, answer: Answer | None, collection: Collectio
         made |= {"response": answer.answer and _as_text("response", answer.answer), "retrieved_context": context}
         made |= {"agent": answer.agent, "agent/latency_seconds": answer.latency_s}
     facts, docs = (_texts(query.metadata.get(name)) for name in ("expected_facts", "expected_docs"))
-    made |= {"expected_response": held.expected_text(query), "expected_facts": facts}
+    made |= {"expected_response": expected_text(query), "expected_facts": facts}
     made["expected_retrieved_context"] = [{"doc_uri": doc} for doc in docs] if docs else None
     return made
 
 
 def _ours(query: Query, answer: Answer | None, collection: Collection) -> Row:
-    made: Row = {"query_id": query.id, "query": query.text, "expected_response": held.expected_text(query)}
-    made["metadata"] = held.told_besides(query) or None
+    made: Row = {"query_id": query.id, "query": query.text, "expected_response": expected_text(query)}
+    made["metadata"] = told_besides(query) or None
     made["reference_contexts"] = [_context(one, "id", "doc", "text") for one in _right(query, collection)] or None
     if answer is None:
         return made
@@ -224,7 +283,7 @@ def _context(passage: Passage, id: str, doc: str, text: str) -> Context:
 def _as_text(column: str, text: str) -> Any:
     """The text, or a conversation of it where the text would be taken for one."""
     try:
-        if AGENT_EVALUATION.columns[column].read(text) == text:
+        if Rows.columns[column].read(text) == text:
             return text
     except ValueError:
         pass

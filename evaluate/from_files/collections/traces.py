@@ -12,17 +12,32 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from uuid import UUID, uuid5
 
 from ragassay.errors import InputError
 from ragassay.files import digest_bytes, json_line, write_text
 from ragassay.layouts.cells import unpacked
-from ragassay.layouts.spans import OUR_ID
+from ragassay.layouts.traces import OUR_ID
 from ragassay.records import Answer, Passage, Query
 
-from . import held
 from .collection import Collection
+from .format import (
+    OF_AGENTS,
+    OF_PLACES,
+    OF_QUERIES,
+    OF_TESTS,
+    Format,
+    Losses,
+    answers_of,
+    expected_text,
+    labels,
+    titles,
+    told_besides,
+    told_besides_doc,
+    unanswered,
+    unnamed_passages,
+)
 
 _BEGIN = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -36,22 +51,21 @@ def _end(answer: Answer) -> datetime | None:
 
 def _uneven(collection: Collection) -> int:
     """Latencies that are no whole number of microseconds."""
-    given = [answer for answer in held.answers_of(collection) if answer.latency_s is not None]
+    given = [answer for answer in answers_of(collection) if answer.latency_s is not None]
     return sum((end := _end(one)) is None or (end - _BEGIN).total_seconds() != one.latency_s for one in given)
 
 
-_TRACE: held.Losses = {
-    "titles of passages": held.titles,
-    "metadata of passages besides their document": held.told_besides_doc,
-    "passages that no answer names": held.unnamed_passages,
-    **held.OF_PLACES,
-    "labels": held.labels,
+_TRACE: Losses = {
+    "titles of passages": titles,
+    "metadata of passages besides their document": told_besides_doc,
+    "passages that no answer names": unnamed_passages,
+    **OF_PLACES,
+    "labels": labels,
     "parts of microseconds of latencies": _uneven,
-    **held.OF_AGENTS,
-    **held.OF_TESTS,
+    **OF_AGENTS,
+    **OF_TESTS,
 }
-LANGSMITH_LOSES = _TRACE
-SPANS_LOSE: held.Losses = {**held.OF_QUERIES, "queries that nobody answered": held.unanswered, **_TRACE}
+_SPANS: Losses = {**OF_QUERIES, "queries that nobody answered": unanswered, **_TRACE}
 _NAMESPACE = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
 
@@ -78,23 +92,47 @@ class Trace(NamedTuple):
         return _end(self.answer)
 
 
-def write_langsmith(collection: Collection, folder: Path) -> None:
-    """examples.jsonl, the data set, and runs/AGENT.jsonl."""
-    examples = map(_example, collection.queries.values())
-    write_text(folder / "examples.jsonl", "".join(map(json_line, examples)))
-    _write(collection, folder / "runs", _runs)
+class LangSmith(Format):
+    """LangSmith's runs and data sets, told apart by their columns when they are read."""
+
+    name = "langsmith"
+    title = "LangSmith's runs and data sets"
+    layouts = ("langsmith", "langsmith-examples")
+    loses: ClassVar[Losses] = _TRACE
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """examples.jsonl, the data set, and runs/AGENT.jsonl."""
+        examples = map(_example, collection.queries.values())
+        write_text(folder / "examples.jsonl", "".join(map(json_line, examples)))
+        _write(collection, folder / "runs", _runs)
 
 
-def write_phoenix(collection: Collection, folder: Path) -> None:
-    """AGENT.jsonl, the spans that Phoenix' client takes (`log_spans`). Raises InputError where nobody answered."""
-    _check_answered(collection)
-    _write(collection, folder, _spans)
+class Phoenix(Format):
+    """Phoenix' spans (OpenInference)."""
+
+    name = "phoenix"
+    title = "OpenInference's spans"
+    layouts = ("openinference",)
+    loses: ClassVar[Losses] = _SPANS
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """AGENT.jsonl, the spans that Phoenix' client takes (`log_spans`). Raises InputError where nobody answered."""
+        _check_answered(collection)
+        _write(collection, folder, _spans)
 
 
-def write_mlflow(collection: Collection, folder: Path) -> None:
-    """AGENT.jsonl, a trace a line as `Trace.to_json` writes it. Raises InputError where nobody answered."""
-    _check_answered(collection)
-    _write(collection, folder, lambda trace: iter([_mlflow(trace)]))
+class MlflowTraces(Format):
+    """MLflow's traces."""
+
+    name = "mlflow-traces"
+    title = "MLflow's traces"
+    layouts = ("mlflow",)
+    loses: ClassVar[Losses] = _SPANS
+
+    def write(self, collection: Collection, folder: Path) -> None:
+        """AGENT.jsonl, a trace a line as `Trace.to_json` writes it. Raises InputError where nobody answered."""
+        _check_answered(collection)
+        _write(collection, folder, lambda trace: iter([_mlflow(trace)]))
 
 
 def _check_answered(collection: Collection) -> None:
@@ -113,12 +151,12 @@ def _write(collection: Collection, folder: Path, rows: Callable[[Trace], Iterato
 
 
 def _example(query: Query) -> dict[str, Any]:
-    expected = held.expected_text(query)
+    expected = expected_text(query)
     return {
         "id": _example_id(query),
         "inputs": {"question": query.text},
         "outputs": None if expected is None else {"answer": expected},
-        "metadata": {**held.told_besides(query), OUR_ID: query.id},
+        "metadata": {**told_besides(query), OUR_ID: query.id},
     }
 
 

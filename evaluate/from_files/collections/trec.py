@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ragassay.errors import InputError
 from ragassay.files import (
@@ -21,16 +21,26 @@ from ragassay.files import (
     write_run,
     write_text,
 )
-from ragassay.layouts.topics import read_queries_file
-from ragassay.layouts.trec_documents import TrecCollection, is_trec_collection
-from ragassay.layouts.trec_rag import TREC_RAG
+from ragassay.layouts.tables import TrecRag
+from ragassay.layouts.topics import TrecCollection, is_trec_collection, read_queries_file
 from ragassay.records import Answer, Passage
 from ragassay.text import csv_cell, listed, plain
 
 from ...texts.sentences import cited, sentences, without_citations
-from . import held
-from .collection import Collection, agent_name, check_trec_id, check_trec_ids
-from .gathered import Gathering, read_answer_files
+from .collection import Collection, Gathering, agent_name, check_trec_id, check_trec_ids, read_answer_files
+from .format import (
+    OF_AGENTS,
+    OF_COST,
+    OF_QUERIES,
+    Format,
+    Losses,
+    answers_of,
+    failures,
+    games,
+    spaced_passages,
+    spaced_queries,
+    told_of_passages,
+)
 
 REMEDY = (
     "TREC's are topics or lines of id, tab and text; qrels (4 columns); runs (6 columns); documents (<DOC>); "
@@ -39,79 +49,82 @@ REMEDY = (
 _SUFFIXES = (".trec", ".txt", ".tsv", ".qrels", ".run", ".jsonl", ".topics", ".xml", ".sgml")
 
 
-def read(sources: Sequence[Path]) -> Collection:
-    """The collection of the files, or of those in folders and their folders. Raises InputError."""
-    found: dict[str, list[Path]] = {"answers": [], "topics": [], "documents": [], "run": [], "qrels": []}
-    folders = [path for one in sources if one.is_dir() for path in sorted(one.iterdir()) if path.is_dir()]
-    files = [one for one in sources if one.is_file()]
-    inside = [path for one in (*sources, *folders) if one.is_dir() for path in sorted(one.iterdir())]
-    for path in [*files, *(path for path in inside if path.is_file() and path.suffix.lower() in _SUFFIXES)]:
-        found[_kind(path)].append(path)
-    gathering = Gathering()
-    for path in found["topics"]:
-        for query in read_queries_file(path):
-            gathering.query(query.id, query.text, path, None, query.metadata)
-    for path in found["documents"]:
-        for passage in TrecCollection(path):
-            gathering.passage(passage.model_dump(), path, None)
-    for path in found["qrels"]:
-        _add_labels(gathering.qrels, read_qrels(path), path)
-    rankings = _runs(found["run"])
-    answered = read_answer_files(found["answers"], "trec-rag") if found["answers"] else Collection()
-    for query in answered.queries.values():
-        gathering.query(query.id, query.text, found["answers"][0], None)
-    notes = (*gathering.notes, *answered.notes)
-    return gathering.collection(rankings=rankings, answers=answered.answers, notes=notes)
-
-
 def _unlike(collection: Collection) -> int:
     """Answers that are another text when their sentences and citations are put together again."""
-    read = TREC_RAG.columns["answer"].read
-    whole = [answer for answer in held.answers_of(collection) if answer.answer is not None]
+    read = TrecRag.columns["answer"].read
+    whole = [answer for answer in answers_of(collection) if answer.answer is not None]
     return sum(read(rag_row(answer, collection)["answer"]) != answer.answer for answer in whole)
 
 
 def _repeated(collection: Collection) -> int:
     """Answers that name a passage twice."""
-    return sum(len(set(one.passages)) < len(one.passages) for one in held.answers_of(collection))
+    return sum(len(set(one.passages)) < len(one.passages) for one in answers_of(collection))
 
 
-LOSES: held.Losses = {
-    "white space of queries": held.spaced_queries,
-    **held.OF_QUERIES,
-    "white space of passages": held.spaced_passages,
-    "metadata of passages": held.told_of_passages,
-    "answers that failed": held.failures,
-    "what stands in answers besides sentences and citations": _unlike,
-    "repeated passages of answers": _repeated,
-    **held.OF_AGENTS,
-    **held.OF_COST,
-    "games": held.games,
-}
+class Trec(Format):
+    """TREC's files: topics, qrels, runs, documents, and answers as the RAG track takes them."""
 
+    name = "trec"
+    title = "TREC's files"
+    loses: ClassVar[Losses] = {
+        "white space of queries": spaced_queries,
+        **OF_QUERIES,
+        "white space of passages": spaced_passages,
+        "metadata of passages": told_of_passages,
+        "answers that failed": failures,
+        "what stands in answers besides sentences and citations": _unlike,
+        "repeated passages of answers": _repeated,
+        **OF_AGENTS,
+        **OF_COST,
+        "games": games,
+    }
 
-def write(collection: Collection, folder: Path) -> None:
-    """queries.tsv, qrels.trec, documents.trec, runs/AGENT.trec and answers/AGENT.jsonl.
+    def write(self, collection: Collection, folder: Path) -> None:
+        """queries.tsv, qrels.trec, documents.trec, runs/AGENT.trec and answers/AGENT.jsonl.
 
-    Raises InputError for an id with white space.
-    """
-    for id in (*collection.queries, *collection.passages):
-        check_trec_id(id, folder / "queries.tsv" if id in collection.queries else folder / "documents.trec")
-    lines = (f"{q.id}\t{csv_cell(_one_line(q.text))}\n" for q in collection.queries.values())
-    write_text(folder / "queries.tsv", "".join(lines))
-    if collection.qrels:
-        check_trec_ids(collection.qrels, folder / "qrels.trec")
-        write_qrels(folder / "qrels.trec", collection.qrels)
-    for agent, ranking in collection.rankings.items():
-        if not ranking:
-            continue
-        check_trec_ids(ranking, folder / f"{agent}.trec")
-        write_run(folder / "runs" / f"{agent}.trec", ranking, agent)
-    if collection.passages:
-        write_text(folder / "documents.trec", "".join(map(_document, collection.passages.values())))
-    for agent, answers in collection.answers.items():
-        if rows := [rag_row(answer, collection) for answer in answers.values() if answer.answer is not None]:
-            write_text(folder / "answers" / f"{agent}.jsonl", "".join(map(json_line, rows)))
+        Raises InputError for an id with white space.
+        """
+        for id in (*collection.queries, *collection.passages):
+            check_trec_id(id, folder / "queries.tsv" if id in collection.queries else folder / "documents.trec")
+        lines = (f"{q.id}\t{csv_cell(_one_line(q.text))}\n" for q in collection.queries.values())
+        write_text(folder / "queries.tsv", "".join(lines))
+        if collection.qrels:
+            check_trec_ids(collection.qrels, folder / "qrels.trec")
+            write_qrels(folder / "qrels.trec", collection.qrels)
+        for agent, ranking in collection.rankings.items():
+            if not ranking:
+                continue
+            check_trec_ids(ranking, folder / f"{agent}.trec")
+            write_run(folder / "runs" / f"{agent}.trec", ranking, agent)
+        if collection.passages:
+            write_text(folder / "documents.trec", "".join(map(_document, collection.passages.values())))
+        for agent, answers in collection.answers.items():
+            if rows := [rag_row(answer, collection) for answer in answers.values() if answer.answer is not None]:
+                write_text(folder / "answers" / f"{agent}.jsonl", "".join(map(json_line, rows)))
+
+    def read(self, sources: Sequence[Path]) -> Collection:
+        """The collection of the files, or of those in folders and their folders. Raises InputError."""
+        found: dict[str, list[Path]] = {"answers": [], "topics": [], "documents": [], "run": [], "qrels": []}
+        folders = [path for one in sources if one.is_dir() for path in sorted(one.iterdir()) if path.is_dir()]
+        files = [one for one in sources if one.is_file()]
+        inside = [path for one in (*sources, *folders) if one.is_dir() for path in sorted(one.iterdir())]
+        for path in [*files, *(path for path in inside if path.is_file() and path.suffix.lower() in _SUFFIXES)]:
+            found[_kind(path)].append(path)
+        gathering = Gathering()
+        for path in found["topics"]:
+            for query in read_queries_file(path):
+                gathering.query(query.id, query.text, path, None, query.metadata)
+        for path in found["documents"]:
+            for passage in TrecCollection(path):
+                gathering.passage(passage.model_dump(), path, None)
+        for path in found["qrels"]:
+            _add_labels(gathering.qrels, read_qrels(path), path)
+        rankings = _runs(found["run"])
+        answered = read_answer_files(found["answers"], "trec-rag") if found["answers"] else Collection()
+        for query in answered.queries.values():
+            gathering.query(query.id, query.text, found["answers"][0], None)
+        notes = (*gathering.notes, *answered.notes)
+        return gathering.collection(rankings=rankings, answers=answered.answers, notes=notes)
 
 
 def _document(passage: Passage) -> str:

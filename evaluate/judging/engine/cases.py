@@ -1,4 +1,5 @@
-"""What judges are given: a passage, an answer, everything there is on a query, or two answers in one order."""
+"""What judges are given (a passage, an answer, everything there is on a query, two answers in one order, a list), and
+what every judge is."""
 
 from __future__ import annotations
 
@@ -181,23 +182,14 @@ def _unfit(query: Query, problem: str, remedy: str) -> InputError:
 
 def cases_of(material: Material) -> list[QueryCase]:
     """A case for each query, in their order."""
-    return [_case_of(query, material) for query in material.queries]
+    cases = []
+    for query in material.queries:
+        answers = [material.answers[query.id, agent] for agent in material.agents]
+        given = tuple(AnswerCase(query, a, material.known(a.passages)) for a in answers if a.error is None)
+        failed = tuple(answer for answer in answers if answer.error is not None)
+        cases.append(QueryCase(query, material.known(tuple(material.pool(query.id))), given, failed))
+    return cases
 
-
-def _case_of(query: Query, material: Material) -> QueryCase:
-    answers = [material.answers[query.id, agent] for agent in material.agents]
-    return QueryCase(
-        query,
-        material.known(tuple(material.pool(query.id))),
-        tuple(AnswerCase(query, a, material.known(a.passages)) for a in answers if a.error is None),
-        tuple(answer for answer in answers if answer.error is not None),
-    )
-
-
-# `steps` is a generator: it yields lists of requests and is sent the list of their replies, as often as it needs, and
-# returns the records. So `rounds.py` can put the requests of all judges and cases together; an empty list waits for the
-# others, so that what comes next can be worked out for many cases at once. What needs no model is a plain method that
-# returns the records.
 
 Row = TypeVar("Row", bound=Judgment | Game | RankedList)
 StepsTo = Generator[Sequence[Request], Sequence[Reply], Sequence[Row]]
@@ -224,7 +216,13 @@ class Setup:
 
 
 class Judge(ABC, Generic[Row]):
-    """Gives records of one kind. setup: the model that it asks."""
+    """Gives records of one kind. setup: the model that it asks.
+
+    `steps` is a generator: it yields lists of requests and is sent the list of their replies, as often as it needs, and
+    returns the records. So `rounds.py` can put the requests of all judges and cases together; an empty list waits for
+    the others, so that what comes next can be worked out for many cases at once. What needs no model is a plain method
+    that returns the records.
+    """
 
     setup: Setup
 

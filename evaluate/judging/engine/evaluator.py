@@ -1,4 +1,5 @@
-"""An evaluator: one small class with a name, what it judges, its scale, and its steps (`judge.py`) to assessments."""
+"""An evaluator: one small class with a name, what it judges, its scale, and its steps to assessments; what its records
+say, from which label it is good enough, and which parts of NIST AI RMF and SR 11-7 it bears on."""
 
 from __future__ import annotations
 

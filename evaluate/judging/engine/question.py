@@ -92,12 +92,12 @@ def read_value(reply: Reply, schema: type[Any]) -> Any:
     return reply.value
 
 
-# Asked for one token and read as a distribution, a small model judges far better than by the token it would write (as
-# in G-Eval, Liu et al. 2023, arXiv:2303.16634, equation 1: the score is the sum of p(label) times label).
-
-
 class Graded(NamedTuple):
-    """A label as a number, with the reason, or with its probability and the mean label under the distribution."""
+    """A label as a number, with the reason, or with its probability and the mean label under the distribution.
+
+    Asked for one token and read as a distribution, a small model judges far better than by the token it would write (as
+    in G-Eval, Liu et al. 2023, arXiv:2303.16634, equation 1: the score is the sum of p(label) times label).
+    """
 
     label: float
     reason: str | None = None
@@ -180,7 +180,8 @@ class LabelQuestion:
 
         Raises InputError where the prompt names a value that is not given.
         """
-        shown = {"mode": self.mode, "labels": self.labels, "criteria": self.criteria, "examples": self._examples()}
+        examples = tuple(fence("example", "\n".join(f"{k}: {v}" for k, v in one.items())) for one in self.examples)
+        shown = {"mode": self.mode, "labels": self.labels, "criteria": self.criteria, "examples": examples}
         messages = self.prompt.render(shown | dict(values))
         if self.mode == "probability":
             return Request(self._explained(messages), tokens=self.tokens)
@@ -205,6 +206,3 @@ class LabelQuestion:
         *before, last = messages
         told = f"{last.content}\n\nReply with one digit and nothing else: {meaning}."
         return (*before, Message(last.role, told))
-
-    def _examples(self) -> tuple[str, ...]:
-        return tuple(fence("example", "\n".join(f"{k}: {v}" for k, v in example.items())) for example in self.examples)

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from ragassay.models.requests import Reply, Request
+from ragassay.models.requests import Reply
 from ragassay.records import Assessment, Passage
 
 from ...texts.sentences import cited, sentences, without_citations
@@ -84,17 +84,14 @@ class Citations(Evaluator):
     options: CitationOptions
     options_type = CitationOptions
     default_prompt: ClassVar = PROMPTS / "citations.md"
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Ours and theirs: precision, recall and F1, from 0 to 1."""
-        return tuple(Criterion(name) for name in (*OURS, *THEIRS))
+    criteria = tuple(map(Criterion, (*OURS, *THEIRS)))
 
     def steps(self, case: AnswerCase) -> Steps:
         """Which sentences state something, then what their citations are worth."""
         texts = sentences(case.text)
         if not texts:
-            return self._nothing(case, "the answer has no sentence")
+            names = (*OURS, *THEIRS)
+            return records(self, case, dict.fromkeys(names), dict.fromkeys(names, "the answer has no sentence"))
         shown = [without_citations(text) for text in texts]
         which = self.which
         replies = yield which.requests({"query": case.query}, shown)
@@ -105,7 +102,18 @@ class Citations(Evaluator):
         ]
         questions = _questions(said, len(case.answer.passages))
         passages = _passages(case, questions)
-        replies = (yield [self._request(case, said, passages, one) for one in questions]) if questions else []
+        requests = [
+            self.support.request(
+                {
+                    "query": case.query,
+                    "answer": case.text,
+                    "passages": tuple(passages[number] for number in one.numbers),
+                    "sentence": said[one.place].text,
+                }
+            )
+            for one in questions
+        ]
+        replies = (yield requests) if questions else []
         return self._rows(case, said, self._grades(questions, replies))
 
     @cached_property
@@ -119,13 +127,6 @@ class Citations(Evaluator):
         """How far a statement is supported. Raises InputError where the prompt cannot be read."""
         labels = TOKENS if self.setup.mode == "probability" else LABELS
         return LabelQuestion(self.prompt(), labels, self.setup.mode, self.options.criteria, self.options.examples)
-
-    def _request(
-        self, case: AnswerCase, said: Sequence[Statement], passages: Mapping[int, Passage], question: Question
-    ) -> Request:
-        shown = tuple(passages[number] for number in question.numbers)
-        values = {"query": case.query, "answer": case.text, "passages": shown, "sentence": said[question.place].text}
-        return self.support.request(values)
 
     def _grades(self, questions: Sequence[Question], replies: Sequence[Reply]) -> dict[Question, Graded]:
         """Raises JudgeFailed where a reply has none."""
@@ -149,10 +150,6 @@ class Citations(Evaluator):
         nothing = "the answer cites nothing" if stated else "the answer states nothing"
         details = [_detail(i, one, one.within(n), grades) for i, one in stated]
         return records(self, case, values, dict.fromkeys(OURS, nothing), details=details)
-
-    def _nothing(self, case: AnswerCase, why: str) -> list[Assessment]:
-        names = [criterion.name for criterion in self.criteria]
-        return records(self, case, dict.fromkeys(names), dict.fromkeys(names, why))
 
 
 def _questions(said: Sequence[Statement], n: int) -> list[Question]:

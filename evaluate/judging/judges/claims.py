@@ -1,11 +1,9 @@
-"""An answer taken apart into claims: by our sentence rules and the model's word on each, or by the model alone.
-
-One request for an answer either way. What only admits not to know is an abstention; what states nothing is dropped.
-"""
+"""What judges of claims share: many small texts labelled in few requests, an answer taken apart into claims, and the
+quotations that a judge gives as evidence, found again in the passages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple
@@ -154,7 +152,9 @@ class ModelClaims(Strict):
 
 
 def claims_of(case: AnswerCase, split: Split, prompt: Prompt | None) -> Asking:
-    """The claims of an answer, in their order, with the sentences that state nothing.
+    """The claims of an answer, in their order, with the sentences that state nothing; one request for an answer.
+
+    What only admits not to know is an abstention.
 
     split: "sentence", by our rules, and the model marks each sentence; "model", which writes claims that stand by
     themselves; "whole", the answer is one claim and nothing is asked (`prompt` is None), for sets of labelled claims.
@@ -181,19 +181,16 @@ def kinds_schema(count: int) -> type[BaseModel]:
 
     The JSON Schema is the same for every count.
     """
-    kinds: Any = Annotated[tuple[SentenceKind, ...], AfterValidator(_numbered(count))]
-    return create_model(
-        "SentenceKinds", __base__=Strict, __doc__="What each sentence does, in their order.", sentences=(kinds, ...)
-    )
 
-
-def _numbered(count: int) -> Callable[[tuple[SentenceKind, ...]], tuple[SentenceKind, ...]]:
-    def check(kinds: tuple[SentenceKind, ...]) -> tuple[SentenceKind, ...]:
+    def numbered(kinds: tuple[SentenceKind, ...]) -> tuple[SentenceKind, ...]:
         if [kind.number for kind in kinds] != list(range(1, count + 1)):
             raise ValueError(f"it does not take the sentences 1 to {count} in their order, each once")
         return kinds
 
-    return check
+    kinds: Any = Annotated[tuple[SentenceKind, ...], AfterValidator(numbered)]
+    return create_model(
+        "SentenceKinds", __base__=Strict, __doc__="What each sentence does, in their order.", sentences=(kinds, ...)
+    )
 
 
 NOTHING_FOUND = "NOTHING FOUND"

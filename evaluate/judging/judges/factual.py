@@ -1,7 +1,8 @@
-"""Hallucination: how far the retrieved passages entail the answer, by a cross-encoder; 1 is consistent, 0 is not.
+"""Whether an answer is true: to the golden answer, claim by claim (factual correctness), and to the passages.
 
-After the zero-shot form of SummaC (Laban et al. 2022, TACL 10, doi:10.1162/tacl_a_00453, section 3): the answer is cut
-into sentences, each is held against every window of the passages, and the score is
+Hallucination: how far the retrieved passages entail the answer, by a cross-encoder; 1 is consistent, 0 is not. After
+the zero-shot form of SummaC (Laban et al. 2022, TACL 10, doi:10.1162/tacl_a_00453, section 3): the answer is cut into
+sentences, each is held against every window of the passages, and the score is
 
     mean over sentences s of max over windows w of P(w entails s).
 
@@ -41,15 +42,6 @@ from ..engine.question import JudgeFailed, Strict, read_value
 from ..judges import PROMPTS
 from .claims import ItemQuestion, Verdict
 
-# Open RAG Eval, `FactualCorrectnessMetric` in `open_rag_eval/metrics/golden_answer_metrics.py`
-# (https://github.com/vectara/open-rag-eval), after Ragas' metric of the same name: both texts are taken apart into
-# claims, and each claim is entailed by, contradicts, or is neutral to the other text.
-# - factual_precision: the share of the answer's claims that the golden answer entails;
-# - factual_recall: the share of the golden answer's claims that the answer entails;
-# - factual_f1: their harmonic mean.
-# A text that claims nothing has no share; F1 is then 0 if the other share is 0, else no value. There all three are 0 as
-# soon as one of the texts has no claim. Ragas counts the true positives of its recall on the answer's side instead.
-
 LABELS = ("contradicted", "neutral", "entailed")
 SIDES = ("answer", "expected_response")
 
@@ -73,7 +65,17 @@ class FactualOptions(Options):
 
 
 class FactualCorrectness(Evaluator):
-    """Two requests for the claims of the texts, then those that judge them, in batches of ten."""
+    """Two requests for the claims of the texts, then those that judge them, in batches of ten.
+
+    Open RAG Eval, `FactualCorrectnessMetric` in `open_rag_eval/metrics/golden_answer_metrics.py`
+    (https://github.com/vectara/open-rag-eval), after Ragas' metric of the same name: both texts are taken apart into
+    claims, and each claim is entailed by, contradicts, or is neutral to the other text.
+    - factual_precision: the share of the answer's claims that the golden answer entails;
+    - factual_recall: the share of the golden answer's claims that the answer entails;
+    - factual_f1: their harmonic mean.
+    A text that claims nothing has no share; F1 is then 0 if the other share is 0, else no value. There all three are 0
+    as soon as one of the texts has no claim. Ragas counts the true positives of its recall on the answer's side.
+    """
 
     name = "factual_correctness"
     place = 307
@@ -87,16 +89,13 @@ class FactualCorrectness(Evaluator):
     options: FactualOptions
     options_type = FactualOptions
     default_prompt: ClassVar = PROMPTS / "factual_correctness.md"
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Precision, recall and F1, from 0 to 1."""
-        return Criterion("factual_precision"), Criterion("factual_recall"), Criterion("factual_f1")
+    criteria = tuple(map(Criterion, ("factual_precision", "factual_recall", "factual_f1")))
 
     def steps(self, case: AnswerCase) -> Steps:
         """The claims of both texts, then the verdicts on both lists at once."""
         texts = (case.text, expected_response(case.query) or "")
-        sides = self._claims((yield [self._claims_request(case, text) for text in texts]))
+        prompts = [self.claims_prompt.render({"query": case.query, "answer": text}) for text in texts]
+        sides = self._claims((yield [Request(prompt, schema=Claims) for prompt in prompts]))
         question = self.question
         asked = [
             question.requests({"query": case.query, "text": other}, claims)
@@ -117,9 +116,6 @@ class FactualCorrectness(Evaluator):
         """What takes a text apart. Raises InputError where it cannot be read."""
         return own_prompt(self, self.options.claims_prompt, PROMPTS / "factual_claims.md")
 
-    def _claims_request(self, case: AnswerCase, text: str) -> Request:
-        return Request(self.claims_prompt.render({"query": case.query, "answer": text}), schema=Claims)
-
     @staticmethod
     def _claims(replies: Sequence[Reply]) -> list[list[str]]:
         sides = []
@@ -133,7 +129,8 @@ class FactualCorrectness(Evaluator):
     def _rows(
         self, case: AnswerCase, sides: Sequence[Sequence[str]], verdicts: Sequence[Sequence[Verdict]]
     ) -> list[Assessment]:
-        precision, recall = (_entailed(side) for side in verdicts)
+        entailed = [[verdict.label == "entailed" for verdict in side] for side in verdicts]
+        precision, recall = (sum(side) / len(side) if side else None for side in entailed)
         none = {"factual_precision": "the answer makes no claim", "factual_recall": "the golden answer makes no claim"}
         none["factual_f1"] = none["factual_precision" if precision is None else "factual_recall"]
         details = [
@@ -143,10 +140,6 @@ class FactualCorrectness(Evaluator):
         ]
         values = {"factual_precision": precision, "factual_recall": recall, "factual_f1": f1(precision, recall)}
         return records(self, case, values, none, details=details)
-
-
-def _entailed(verdicts: Sequence[Verdict]) -> float | None:
-    return sum(verdict.label == "entailed" for verdict in verdicts) / len(verdicts) if verdicts else None
 
 
 HYPOTHESIS_SHARE = 0.25

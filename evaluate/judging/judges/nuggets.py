@@ -6,7 +6,7 @@ Pradeep et al. 2024 (arXiv:2411.09607), as in the TREC 2024 RAG track, with Open
 2. With each batch the model brings a list of at most 30 nuggets, facts of 1 to 12 words, up to date.
 3. Each nugget is vital or okay, asked in batches of 10. The first 20 are kept, the vital ones before the others.
 4. For each answer, each nugget has support, partial support or none, asked in batches of 10.
-5. The scores are in `nugget_scores`.
+5. The scores are those of `nugget_scores`.
 
 All answers to a query are scored by the same nuggets. Beyond the 30, and with more than 12 words, nuggets are left out,
 which the record's reason says. Without nuggets there is no value, nor for the vital scores without vital ones.
@@ -18,7 +18,7 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
-from typing import Any, ClassVar, Literal, NamedTuple, cast
+from typing import ClassVar, Literal, NamedTuple, cast
 
 from pydantic import Field
 
@@ -32,13 +32,6 @@ from ..engine.question import JudgeFailed, Strict, read_value
 from ..judges import PROMPTS
 from .claims import ItemQuestion, Verdict
 from .relevance import Umbrela
-
-# With s = 1 for a nugget that the answer supports, 0.5 for partial support and 0 for none:
-# - all: the mean of s over all nuggets; vital: over the vital ones;
-# - weighted: (sum of vital s + 0.5 sum of okay s) / (n_vital + 0.5 n_okay);
-# - strict_all, strict_vital, strict_weighted: the same with s = 1 for full support alone.
-# A mean over nothing is None, where castorini/nuggetizer and Open RAG Eval write 0; nor do we count one okay nugget
-# where there is none, as Open RAG Eval's weighted score does.
 
 Importance = Literal["vital", "okay"]
 Assignment = Literal["support", "partial_support", "not_support"]
@@ -55,7 +48,15 @@ class Assigned(NamedTuple):
 
 
 def nugget_scores(nuggets: Sequence[Assigned]) -> dict[str, float | None]:
-    """The SCORES, each from 0 to 1, or None where there is no nugget to score it by."""
+    """The SCORES, each from 0 to 1, or None where there is no nugget to score it by.
+
+    With s = 1 for a nugget that the answer supports, 0.5 for partial support and 0 for none:
+    - all: the mean of s over all nuggets; vital: over the vital ones;
+    - weighted: (sum of vital s + 0.5 sum of okay s) / (n_vital + 0.5 n_okay);
+    - strict_all, strict_vital, strict_weighted: the same with s = 1 for full support alone.
+    A mean over nothing is None, where castorini/nuggetizer and Open RAG Eval write 0; nor do we count one okay nugget
+    where there is none, as Open RAG Eval's weighted score does.
+    """
     return _means(nuggets, SUPPORT) | {
         f"strict_{name}": value for name, value in _means(nuggets, {**SUPPORT, "partial_support": 0.0}).items()
     }
@@ -134,11 +135,7 @@ class Nuggets(Evaluator):
     options: NuggetOptions
     options_type = NuggetOptions
     default_prompt: ClassVar = PROMPTS / "nugget_assignment.md"
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """Six, from 0 to 1."""
-        return tuple(Criterion(f"nuggets_{name}") for name in SCORES)
+    criteria = tuple(Criterion(f"nuggets_{name}") for name in SCORES)
 
     def steps(self, case: QueryCase) -> Steps:
         """Grades, nuggets, importance, then the assignments of all answers at once."""
@@ -182,7 +179,9 @@ class Nuggets(Evaluator):
     ) -> Generator[Sequence[Request], Sequence[Reply], tuple[str, ...]]:
         nuggets: tuple[str, ...] = ()
         often = self.options.iterations
-        batches = _batches(passages) if often is None else [passages] * often
+        size = max(PASSAGES, ceil(len(passages) / ROUNDS))
+        once = [passages[start : start + size] for start in range(0, len(passages), size)]
+        batches = once if often is None else [passages] * often
         for number, batch in enumerate(batches, 1):
             if often is not None and len(nuggets) >= MOST:
                 break
@@ -239,14 +238,12 @@ class Nuggets(Evaluator):
         values = {f"nuggets_{name}": value for name, value in nugget_scores(assigned).items()}
         none = dict.fromkeys(values, made.why_none or "no nugget is vital")
         reason = f"left out for having more than {WORDS} words: {made.too_long}" if made.too_long else None
-        details = [_detail(*pair) for pair in zip(made.nuggets, verdicts, strict=True)]
+        details = []
+        for nugget, verdict in zip(made.nuggets, verdicts, strict=True):
+            said = verdict.detail()
+            detail = {"nugget": nugget.text, "importance": nugget.importance, "assignment": said.pop("label")}
+            details.append(detail | said)
         return records(self, case, values, none, reason=reason, details=details)
-
-
-def _batches(passages: Sequence[Passage]) -> list[Sequence[Passage]]:
-    """At most ROUNDS of them, of PASSAGES each or as many more as it takes."""
-    size = max(PASSAGES, ceil(len(passages) / ROUNDS))
-    return [passages[start : start + size] for start in range(0, len(passages), size)]
 
 
 def _listed(texts: Sequence[str]) -> tuple[str, ...]:
@@ -256,8 +253,3 @@ def _listed(texts: Sequence[str]) -> tuple[str, ...]:
         if text.strip():
             found.setdefault(" ".join(text.casefold().split()), " ".join(text.split()))
     return tuple(found.values())[:MOST]
-
-
-def _detail(nugget: Nugget, verdict: Verdict) -> Mapping[str, Any]:
-    said = verdict.detail()
-    return {"nugget": nugget.text, "importance": nugget.importance, "assignment": said.pop("label"), **said}

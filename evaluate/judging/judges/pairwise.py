@@ -19,12 +19,6 @@ from ...ratings.verdicts import winner_of
 from ...texts.sentences import without_citations
 from ..engine.cases import NOT_JUDGED, Evidence, GameCase, Judge, Order, Setup, StepsTo
 from ..engine.question import Reason, Strict, distribution, read_value
-from . import PROMPTS
-
-DEFAULT_PROMPT = PROMPTS / "pairwise.md"
-TOKEN_PROMPT = PROMPTS / "pairwise_token.md"
-STRICT_PROMPT = PROMPTS / "pairwise_strict.md"
-STRICT_TOKEN_PROMPT = PROMPTS / "pairwise_strict_token.md"
 
 
 @dataclass(frozen=True)
@@ -106,7 +100,8 @@ class Pairwise(Judge[Game]):
         """One request."""
         (reply,) = yield [Request(self.messages(case), schema=PairwiseReply)]
         value: PairwiseReply = read_value(reply, PairwiseReply)
-        return [self.game(case, winner=_winner(value.verdict, case.first), reason=value.reason)]
+        of_first: dict[str, Winner] = {"A": "a", "B": "b"} if case.first == "a" else {"A": "b", "B": "a"}
+        return [self.game(case, winner=of_first.get(value.verdict, "tie"), reason=value.reason)]
 
     def messages(self, case: GameCase) -> tuple[Message, ...]:
         """The prompt with the game in it. Raises InputError where it names something else."""
@@ -160,9 +155,3 @@ def why_unplayed(*answers: Answer) -> str | None:
     """The error of a game of which an answer is not there, or None."""
     errors = [f"{answer.agent}: {answer.error}" for answer in answers if answer.error is not None]
     return NO_ANSWER + "; ".join(errors) if errors else None
-
-
-def _winner(verdict: Literal["A", "B", "C"], first: Order) -> Winner:
-    if verdict == "C":
-        return "tie"
-    return "a" if (verdict == "A") == (first == "a") else "b"

@@ -1,9 +1,10 @@
-"""Pointwise: one answer by itself, on each criterion, 0 to 2: relevance, accuracy, completeness, precision.
+"""One answer by itself: on each criterion of the stage `judge`, 0 to 2 (relevance, accuracy, completeness, precision,
+correctness); how near it is to the golden answer; and whether it answers at all.
 
-As in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783, appendix A.2), the user's intent is worked out
-first, and the answer is held against the passages that were found relevant, with the notes on why. Precision is the
-paper's word for naming the right product; a similar one lies between. By our strict prompts an answer is held against
-the passages that its own agent retrieved.
+The first four are as in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783, appendix A.2), the user's intent
+is worked out first, and the answer is held against the passages that were found relevant, with the notes on why.
+Precision is the paper's word for naming the right product; a similar one lies between. By our strict prompts an answer
+is held against the passages that its own agent retrieved.
 """
 
 from __future__ import annotations
@@ -23,11 +24,6 @@ from ..engine.cases import AnswerCase, QueryCase, Setup, expected_response
 from ..engine.evaluator import Criterion, Evaluator, LabelJudge, Steps
 from ..engine.question import LABELS, Label, Reason, Strict, distribution, likeliest, read_value, yes_or_no
 from ..judges import PROMPTS
-
-DEFAULT_PROMPT = PROMPTS / "pointwise.md"
-TOKEN_PROMPT = PROMPTS / "pointwise_token.md"
-STRICT_PROMPT = PROMPTS / "pointwise_strict.md"
-STRICT_TOKEN_PROMPT = PROMPTS / "pointwise_strict_token.md"
 
 
 class Grade(Strict):
@@ -64,15 +60,12 @@ class AnswerJudge(Evaluator):
 class Pointwise(AnswerJudge):
     """Asks for a reason and a label on every criterion in one request; with `intent` for the user's intent before."""
 
+    batch_label = "pointwise"
+
     def __init__(self, setup: Setup, prompt: Prompt, names: Sequence[str], *, intent: bool = False) -> None:
         super().__init__(setup)
         self.template, self.names = prompt, tuple(names)
         self.schema = reply_schema(names, intent=intent)
-
-    @property
-    def batch_label(self) -> str:
-        """`pointwise`."""
-        return self.name
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -114,14 +107,6 @@ class PointwiseByToken(AnswerJudge):
         return [self.graded(case, likeliest(distribution(reply, LABELS)))]
 
 
-# Accuracy asks whether what an answer says is right, so that one that says nothing, or answers another question, may be
-# accurate. Correctness is held against the passages found relevant to the query, whoever found them, and the golden
-# answer where there is one (`metadata.expected_response`). Whether the answer declines (`refusal`, 1 or 0) is recorded
-# beside it and is no grade. The prompts and the scale are ours.
-
-ANSWER_CORRECTNESS_DEFAULT_PROMPT = PROMPTS / "answer_correctness.md"
-ANSWER_CORRECTNESS_TOKEN_PROMPT = PROMPTS / "answer_correctness_token.md"
-
 CORRECTNESS = "answer_correctness"
 REFUSAL = "refusal"
 _YES_NO = ("Yes", "No")
@@ -136,21 +121,19 @@ class CorrectnessReply(Strict):
 
 
 class AnswerCorrectness(AnswerJudge):
-    """Asks for a reason, whether the answer is a refusal, and the label."""
+    """Asks for a reason, whether the answer is a refusal (1 or 0, recorded beside it and no grade), and the label.
+
+    Accuracy asks whether what an answer says is right, so that one that says nothing, or answers another question, may
+    be accurate. Correctness is held against the passages found relevant to the query, whoever found them, and the
+    golden answer where there is one (`metadata.expected_response`). The prompts and the scale are ours.
+    """
+
+    batch_label = f"pointwise-{CORRECTNESS}"
+    criteria = (Criterion(CORRECTNESS, 0, 2), Criterion(REFUSAL))
 
     def __init__(self, setup: Setup, prompt: Prompt) -> None:
         super().__init__(setup)
         self.template = prompt
-
-    @property
-    def batch_label(self) -> str:
-        """`pointwise-answer_correctness`."""
-        return f"{self.name}-{CORRECTNESS}"
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The label, from 0 to 2, and the refusal, 0 or 1."""
-        return (Criterion(CORRECTNESS, 0, 2), Criterion(REFUSAL))
 
     def values(self, case: AnswerCase) -> dict[str, Any]:
         """With the golden answer, "" where there is none."""
@@ -180,13 +163,10 @@ class CorrectnessByToken(PointwiseByToken):
 class RefusalByToken(CorrectnessByToken):
     """Asks by Yes or No whether the answer is a refusal, which it is where Yes is at least as likely as No."""
 
+    criteria = (Criterion(REFUSAL),)
+
     def __init__(self, setup: Setup, prompt: Prompt) -> None:
         super().__init__(setup, prompt, REFUSAL)
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """One, 0 or 1."""
-        return (Criterion(REFUSAL),)
 
     def steps(self, case: AnswerCase) -> Steps:
         """One request. Raises InputError where the prompt names what it is not given."""
@@ -194,14 +174,13 @@ class RefusalByToken(CorrectnessByToken):
         return [self.graded(case, yes_or_no(distribution(reply, _YES_NO)["Yes"], 0.5, 1))]
 
 
-# As Open RAG Eval's `semantic_similarity` (vectara/open-rag-eval, metrics/golden_answer_metrics.py). The embedding is
-# the experiment's. Both texts are answers, so both get the same prefix, and what is longer than the model reads is
-# embedded
-# in stretches (`evaluate/texts/by_model.py`).
-
-
 class GoldenSimilarity(Evaluator):
-    """Compares each answer with `metadata.expected_response`."""
+    """Compares each answer with `metadata.expected_response`: the cosine of the two.
+
+    As Open RAG Eval's `semantic_similarity` (vectara/open-rag-eval, metrics/golden_answer_metrics.py). The embedding is
+    the experiment's. Both texts are answers, so both get the same prefix, and what is longer than the model reads is
+    embedded in stretches (`evaluate/texts/by_model.py`).
+    """
 
     name = "golden_similarity"
     place = 306
@@ -212,13 +191,8 @@ class GoldenSimilarity(Evaluator):
     asks = "model"
     source = "Open RAG Eval (vectara/open-rag-eval)"
     tags = ("valid and reliable", "outcomes analysis")
-    unit = "answer"
     needs = ("expected_response",)
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The cosine."""
-        return (Criterion(self.name, -1.0, 1.0, threshold=0.75),)
+    criteria = (Criterion(name, -1.0, 1.0, threshold=0.75),)
 
     @property
     def judge(self) -> str:
@@ -247,17 +221,18 @@ def _texts(case: AnswerCase) -> tuple[str, str]:
     return case.text, expected_response(case.query) or ""
 
 
-# Open RAG Eval, `open_rag_eval/metrics/no_answer_metric.py` (https://github.com/vectara/open-rag-eval): whether it is
-# right does not matter, and a part that is answered is enough. Label 1 for yes, 0 for no.
-# - query_answered, as there: over the answers that there are; an agent that failed to give one is counted as failed;
-# - query_answered_strict: over all queries; an agent that failed to give an answer has not answered.
-
 RAW = "query_answered"
 STRICT = "query_answered_strict"
 
 
 class NoAnswer(LabelJudge):
-    """One question for each answer; 1 for an answer and 0 for none."""
+    """One question for each answer; 1 for an answer and 0 for none.
+
+    Open RAG Eval, `open_rag_eval/metrics/no_answer_metric.py` (https://github.com/vectara/open-rag-eval): whether it is
+    right does not matter, and a part that is answered is enough.
+    - query_answered, as there: over the answers that there are; an agent that failed to give one is counted as failed;
+    - query_answered_strict: over all queries; an agent that failed to give an answer has not answered.
+    """
 
     name = "no_answer"
     place = 305
@@ -268,11 +243,7 @@ class NoAnswer(LabelJudge):
     tags = ("valid and reliable", "accountable and transparent", "ongoing monitoring")
     labels = ("no", "yes")
     default_prompt: ClassVar = PROMPTS / "no_answer.md"
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """`query_answered` and `query_answered_strict`: 0 or 1."""
-        return (Criterion(RAW), Criterion(STRICT))
+    criteria = (Criterion(RAW), Criterion(STRICT))
 
     def steps(self, case: AnswerCase) -> Steps:
         """One request for both."""

@@ -1,8 +1,9 @@
-"""Relevance of a pooled passage to the query: 0 not, 1 somewhat, 2 very.
+"""What was retrieved: the relevance of a pooled passage to the query (0 not, 1 somewhat, 2 very), UMBRELA's grades of
+it, and the share of the expected documents.
 
-As in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783, appendix A.1), somewhat is on the topic without the
-full answer; by our strict prompts it is a part of the answer, and the topic alone is nothing. One request for each
-passage. Asked for a reason and a label; for the label as one token; or for Yes or No.
+Relevance is as in RAGElo (Rackauckas, Câmara and Zavrel 2024, arXiv:2406.14783, appendix A.1), somewhat is on the topic
+without the full answer; by our strict prompts it is a part of the answer, and the topic alone is nothing. One request
+for each passage. Asked for a reason and a label; for the label as one token; or for Yes or No.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ from ..engine.evaluator import NO_VALUE, Criterion, Evaluator, LabelJudge, Optio
 from ..engine.question import LABELS, Label, Reason, Strict, distribution, likeliest, read_value, whole, yes_or_no
 from ..judges import PROMPTS
 
-# `retrieval/ground_truth/document_recall` of Databricks' Agent Evaluation: |expected and retrieved| / |expected|, over
-# the documents that the query's `metadata.expected_docs` names, or else the one that the question was made from
-# (`metadata.doc`). A document counts as retrieved where a passage of the agent has its name as id or as `metadata.doc`;
-# an agent that retrieved nothing has found none of them.
-
 
 class DocumentRecall(Evaluator):
-    """The share of the expected documents among all that the agent retrieved, whatever its k."""
+    """The share of the expected documents among all that the agent retrieved, whatever its k.
+
+    `retrieval/ground_truth/document_recall` of Databricks' Agent Evaluation: |expected and retrieved| / |expected|,
+    over the documents that the query's `metadata.expected_docs` names, or else the one that the question was made from
+    (`metadata.doc`). A document counts as retrieved where a passage of the agent has its name as id or as
+    `metadata.doc`; an agent that retrieved nothing has found none of them.
+    """
 
     name = "document_recall"
     place = 207
@@ -41,34 +43,19 @@ class DocumentRecall(Evaluator):
     source = "Databricks Agent Evaluation (MLflow 2)"
     tags = ("valid and reliable", "outcomes analysis")
     needs = ("expected_docs",)
-
-    @property
-    def judge(self) -> str:
-        """The ground truth: nobody judges."""
-        return "expected_docs"
+    judge = "expected_docs"  # the ground truth: nobody judges
 
     def steps(self, case: AnswerCase) -> Sequence[Assessment]:
         """One assessment; `details` says of each expected document whether it was found, and which field names it."""
         expected = expected_docs(case.query)
         if expected is None:
             return [self.fail(case, f"{NO_VALUE}no document is expected")]
-        retrieved = _documents(case)
+        cut_from = (passage.metadata.get("doc") for passage in case.passages)
+        retrieved = frozenset([*case.answer.passages, *(doc for doc in cut_from if isinstance(doc, str))])
         docs = expected.docs
         parts = [{"doc": doc, "found": doc in retrieved, "source": f"metadata.{expected.source}"} for doc in docs]
         return [self.assess(case, sum(doc in retrieved for doc in docs) / len(docs), details=parts)]
 
-
-def _documents(case: AnswerCase) -> frozenset[str]:
-    """Every name of what was retrieved: the passages' ids, and the documents they were cut from."""
-    cut_from = (passage.metadata.get("doc") for passage in case.passages)
-    return frozenset([*case.answer.passages, *(doc for doc in cut_from if isinstance(doc, str))])
-
-
-DEFAULT_PROMPT = PROMPTS / "relevance.md"
-TOKEN_PROMPT = PROMPTS / "relevance_token.md"
-STRICT_PROMPT = PROMPTS / "relevance_strict.md"
-STRICT_TOKEN_PROMPT = PROMPTS / "relevance_strict_token.md"
-YES_NO_PROMPT = PROMPTS / "relevance_yes_no.md"
 
 CRITERION = "relevance"
 VERY_RELEVANT = 2
@@ -87,20 +74,12 @@ class Relevance(Evaluator):
 
     name = CRITERION
     unit = "passage"
+    batch_label = CRITERION
+    criteria = (Criterion(CRITERION, 0, VERY_RELEVANT),)
 
     def __init__(self, setup: Setup, prompt: Prompt) -> None:
         super().__init__(setup)
         self.template = prompt
-
-    @property
-    def batch_label(self) -> str:
-        """`relevance`."""
-        return self.name
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """One, from 0 to 2."""
-        return (Criterion(CRITERION, 0, VERY_RELEVANT),)
 
     def steps(self, case: PassageCase) -> Steps:
         """One request."""
@@ -152,11 +131,6 @@ def qrels_of(judgments: Sequence[Judgment]) -> dict[str, dict[str, int]]:
     return qrels
 
 
-# Two prompts are published with it (castorini/umbrela, `qrel_zeroshot_bing` and `qrel_zeroshot_basic`). "bing", which
-# Open RAG Eval uses, goes by steps: the intent behind the query, how the passage matches it, how trustworthy it is, and
-# last the final grade (after Bing's prompt: Thomas et al. 2024, SIGIR, section 3.2). "basic" asks for an explanation
-# and the grade. A passage is relevant from 2. P@k, AP@k and RR come from the grades.
-
 RELEVANT = 2
 """The lowest grade that counts as relevant."""
 
@@ -180,7 +154,13 @@ class UmbrelaOptions(Options):
 
 
 class Umbrela(LabelJudge):
-    """Grades each passage by itself."""
+    """Grades each passage by itself; P@k, AP@k and RR come from the grades.
+
+    Two prompts are published with it (castorini/umbrela, `qrel_zeroshot_bing` and `qrel_zeroshot_basic`). "bing", which
+    Open RAG Eval uses, goes by steps: the intent behind the query, how the passage matches it, how trustworthy it is,
+    and last the final grade (after Bing's prompt: Thomas et al. 2024, SIGIR, section 3.2). "basic" asks for an
+    explanation and the grade.
+    """
 
     name = "umbrela"
     place = 301
@@ -195,16 +175,12 @@ class Umbrela(LabelJudge):
     options: UmbrelaOptions
     default_prompt: ClassVar = PROMPTS / "umbrela_bing.md"
     ragassay_prompt: ClassVar = PROMPTS / "umbrela_ragassay.md"
+    criteria = (Criterion(name, 0, 3, threshold=RELEVANT),)
 
     @property
     def built_in_prompt(self) -> Path | None:
         """Of the variant; only of "bing" there is a wording of ours."""
         return PROMPTS / "umbrela_basic.md" if self.options.variant == "basic" else super().built_in_prompt
-
-    @property
-    def criteria(self) -> tuple[Criterion, ...]:
-        """The grade, good enough where it is relevant."""
-        return (Criterion(self.name, 0, 3, threshold=RELEVANT),)
 
     def steps(self, case: PassageCase) -> Steps:
         """One request, by steps with "bing"; with "basic" for reason and grade, in mode "probability" for the grade."""

@@ -1,4 +1,5 @@
-"""What the judges of the RAG triad share: graded on whole numbers, from 0 to 3 unless a scale is set.
+"""The RAG triad: context relevance, groundedness and answer relevance, each graded on whole numbers, from 0 to 3 unless
+a scale is set.
 
 TruLens calls the scale `output_space` and the rest `criteria` and `examples`: truera/trulens,
 `src/feedback/trulens/feedback/templates/rag.py`.
@@ -6,7 +7,7 @@ TruLens calls the scale `output_space` and the rest `criteria` and `examples`: t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property, lru_cache
 from statistics import mean
 from typing import Annotated, Any, ClassVar
@@ -14,13 +15,13 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, BaseModel, Field, create_model
 
 from ragassay.files import read_objects
-from ragassay.models.requests import Reply, Request
+from ragassay.models.requests import Reply
 from ragassay.prompts import Prompt
 from ragassay.records import Assessment
 
 from ..engine.cases import AnswerCase, Case
-from ..engine.evaluator import NO_VALUE, Criterion, LabelJudge, Options, Steps, check_passages
-from ..engine.question import Graded, JudgeFailed, LabelQuestion, Reason, Strict, label_type, read_value
+from ..engine.evaluator import NO_VALUE, Criterion, LabelJudge, Options, Steps, check_passages, own_prompt
+from ..engine.question import Graded, JudgeFailed, Reason, Strict, label_type, read_value
 from ..judges import PROMPTS
 from .claims import DEFAULT_PROMPTS, NOTHING_FOUND, Claim, Evidence, Split, claims_of, passage_with, quotations
 
@@ -59,14 +60,13 @@ class TriadJudge(LabelJudge):
         return tuple(str(label) for label in range(lowest, highest + 1))
 
 
-# After TruLens, https://www.trulens.org/getting_started/core_concepts/rag_triad/ ("answer relevance"): refusals,
-# answers that only seem relevant and confident falsehoods get the lowest grade; correctness is not judged beyond that.
-# The
-# passages are not shown. The prompt is ours.
-
-
 class AnswerRelevance(TriadJudge):
-    """Grades each answer, on 0 to 3 unless a scale is set."""
+    """Grades each answer.
+
+    After TruLens, https://www.trulens.org/getting_started/core_concepts/rag_triad/ ("answer relevance"): refusals,
+    answers that only seem relevant and confident falsehoods get the lowest grade; correctness is not judged beyond
+    that. The passages are not shown. The prompt is ours.
+    """
 
     name = "answer_relevance"
     place = 103
@@ -78,20 +78,19 @@ class AnswerRelevance(TriadJudge):
     default_prompt: ClassVar = PROMPTS / "answer_relevance.md"
 
 
-# After TruLens (truera/trulens, `src/feedback/trulens/feedback/templates/rag.py`, `ContextRelevance`): its grades of 0
-# to 3 for questions, search phrases and statements, which are judged as they are given, in our words, and seven
-# examples of our own for what its authors' seven show. 2 and 3 count as relevant, as in its benchmark on TREC-DL:
-# Snowflake
-# 2025, "Benchmarking LLM-as-a-Judge for the RAG Triad Metrics",
-# https://www.snowflake.com/en/engineering-blog/benchmarking-LLM-as-a-judge-RAG-triad-metrics/. With
-# `prompts = "ragassay"` the grades are stricter, of statements above all, which then need evidence.
-
 EXAMPLES = PROMPTS / "context_relevance_examples.jsonl"
 """Seven, of each kind of query and each grade of 0 to 3."""
 
 
 class ContextRelevance(TriadJudge):
-    """Grades each passage by itself; `details` say whether it counts as relevant."""
+    """Grades each passage by itself; `details` say whether it counts as relevant.
+
+    After TruLens (`ContextRelevance`): its grades of 0 to 3 for questions, search phrases and statements, which are
+    judged as they are given, in our words, and seven examples of our own for what its authors' seven show. 2 and 3
+    count as relevant, as in its benchmark on TREC-DL: Snowflake 2025, "Benchmarking LLM-as-a-Judge for the RAG Triad
+    Metrics", https://www.snowflake.com/en/engineering-blog/benchmarking-LLM-as-a-judge-RAG-triad-metrics/. With
+    `prompts = "ragassay"` the grades are stricter, of statements above all, which then need evidence.
+    """
 
     name = "context_relevance"
     place = 101
@@ -132,11 +131,6 @@ def shipped() -> tuple[dict[str, str | int], ...]:
     return tuple(row for _, row in read_objects(EXAMPLES))
 
 
-#     groundedness = (sum over claims of the claim's grade) / (number of claims)
-# After TruLens, https://www.trulens.org/getting_started/core_concepts/rag_triad/ ("groundedness"): the answer is split,
-# what states nothing is dropped, each claim is judged against all passages together, and an admission of not knowing is
-# an abstention that gets the highest grade. The prompts are ours. One request to split, then one for each claim.
-
 ABSTENTION = "ABSTENTION"
 
 Detail = dict[str, Any]
@@ -157,7 +151,14 @@ class GroundednessOptions(TriadOptions):
 
 
 class Groundedness(TriadJudge):
-    """The mean grade over the claims of an answer; the claims are in `details`."""
+    """The mean grade over the claims of an answer; the claims are in `details`.
+
+        groundedness = (sum over claims of the claim's grade) / (number of claims)
+
+    After TruLens, https://www.trulens.org/getting_started/core_concepts/rag_triad/ ("groundedness"): the answer is
+    split, what states nothing is dropped, each claim is judged against all passages together, and an admission of not
+    knowing is an abstention that gets the highest grade. The prompts are ours.
+    """
 
     name = "groundedness"
     place = 102
@@ -175,9 +176,7 @@ class Groundedness(TriadJudge):
     def split_prompt(self) -> Prompt | None:
         """The prompt that splits, or None where nothing is asked. Raises InputError where it cannot be read."""
         default = DEFAULT_PROMPTS.get(self.options.split)
-        if default is None:
-            return None
-        return Prompt.load(self.setup.folder / self.options.split_prompt if self.options.split_prompt else default)
+        return None if default is None else own_prompt(self, self.options.split_prompt, default)
 
     def steps(self, case: AnswerCase) -> Steps:
         """One request that splits the answer, then one for each claim."""
@@ -189,20 +188,21 @@ class Groundedness(TriadJudge):
             return [self._no_value(case, "no retrieved passage to hold the claims against", parts)]
         if all(part.kind == "nothing" for part in parts):
             return [self._no_value(case, "the answer states nothing", parts)]
-        replies = iter((yield [self._ask(question, case, claim) for claim in stated]) if stated else ())
-        return [self._mean(case, [self._detail_of(part, case, replies) for part in parts])]
-
-    def _ask(self, question: LabelQuestion, case: AnswerCase, claim: Claim) -> Request:
-        return question.request({**self.values(case), "claim": claim.text}, schema=claim_schema(self.scale))
-
-    def _detail_of(self, part: Claim, case: AnswerCase, replies: Iterator[Reply]) -> Detail:
-        return self._judged(part, case, next(replies)) if part.kind == "claim" else self._unasked(part)
-
-    def _judged(self, claim: Claim, case: AnswerCase, reply: Reply) -> Detail:
-        try:
-            return _detail(claim) | self._grade(case, reply)
-        except (JudgeFailed, ValueError) as error:
-            return _detail(claim) | {"error": str(error)}
+        values, schema = self.values(case), claim_schema(self.scale)
+        asked = [question.request({**values, "claim": claim.text}, schema=schema) for claim in stated]
+        replies = iter((yield asked) if stated else ())
+        details = []
+        for part in parts:
+            detail = _detail(part)
+            if part.kind == "claim":
+                try:
+                    detail |= self._grade(case, next(replies))
+                except (JudgeFailed, ValueError) as error:
+                    detail |= {"error": str(error)}
+            elif part.kind == "abstention":  # needs no evidence
+                detail |= {"evidence": [ABSTENTION], "label": self.criteria[0].highest}
+            details.append(detail)
+        return [self._mean(case, details)]
 
     def _grade(self, case: AnswerCase, reply: Reply) -> Detail:
         if self.asked.mode == "probability":
@@ -216,12 +216,6 @@ class Groundedness(TriadJudge):
             "reason": value.reason,
             "label": float(value.label),
         }
-
-    def _unasked(self, part: Claim) -> Detail:
-        """What needs no evidence: an abstention has the highest grade, what states nothing has none."""
-        if part.kind == "nothing":
-            return _detail(part)
-        return _detail(part) | {"evidence": [ABSTENTION], "label": self.criteria[0].highest}
 
     def _mean(self, case: AnswerCase, details: Sequence[Detail]) -> Assessment:
         counted = [detail for detail in details if detail["kind"] != "nothing"]

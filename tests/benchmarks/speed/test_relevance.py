@@ -11,7 +11,8 @@ from support.loopback.server import ScriptedServer
 from benchmarks.speed.openai_sdk import in_one_loop, in_threads
 from benchmarks.speed.relevance import Taken, middle, ours, rows
 from ragassay.evaluate.judging.engine.cases import Setup
-from ragassay.evaluate.judging.judges.relevance import DEFAULT_PROMPT, Relevance
+from ragassay.evaluate.judging.judges import PROMPTS
+from ragassay.evaluate.judging.judges.relevance import Relevance
 from ragassay.prompts import Prompt
 
 
@@ -24,7 +25,7 @@ def _key_of_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_sdk_alone_is_sent_the_requests_that_ours_sends():
     from benchmarks.speed.relevance import MODEL, _case
 
-    judge = Relevance(Setup(MODEL), Prompt.load(DEFAULT_PROMPT))
+    judge = Relevance(Setup(MODEL), Prompt.load(PROMPTS / "relevance.md"))
     requests = [judge.request(_case(number)) for number in range(3)]
     with ScriptedServer("openai", [reply({"reason": "It says so.", "label": 1})]) as server:
         for ask in (in_threads, in_one_loop):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ragassay.evaluate.judging.engine.evaluator import Evaluator, Options
 from ragassay.evaluate.measures.measure import Measure
+from ragassay.layouts.answers import Column, Layout
+from ragassay.layouts.cells import text
 
 
 class Bounds(Options):
@@ -40,3 +42,16 @@ class BothFirst(Measure):
     def value(self, labels, others):
         """1 where they are, else 0."""
         return float(list(labels[:2]) == [2, 2])
+
+
+class Helpdesk(Layout):
+    """Answers as our help desk's logs have them."""
+
+    name = "helpdesk"
+    title = "the help desk's: ticket, asked, replied"
+    needs = (frozenset(("asked", "replied")),)
+    columns = {  # noqa: RUF012
+        "ticket": Column("query_id", text),
+        "asked": Column("query", text),
+        "replied": Column("answer", text),
+    }

@@ -17,8 +17,8 @@ from support.scripted_games import AGENTS, coin, finding, guessed, names, play
 from ragassay.evaluate.audit.position import audit_echo, audit_places, audit_position, flips_by_guessing
 from ragassay.evaluate.inputs.clusters import Clusters
 from ragassay.evaluate.judging.engine.cases import ListCase
-from ragassay.evaluate.judging.games.played import sittings, turns
-from ragassay.evaluate.judging.together.listwise import games_of
+from ragassay.evaluate.judging.games import sittings, turns
+from ragassay.evaluate.judging.judges.listwise import games_of
 from ragassay.evaluate.ratings import bradley_terry
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.ratings.win_table import contests

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.judging.games.adaptive import adaptive_meetings
+from ragassay.evaluate.judging.adaptive import adaptive_meetings
 from ragassay.evaluate.ratings.leader import choose, rank_intervals, stand
 from ragassay.evaluate.ratings.points import Points, points_of
 from ragassay.evaluate.ratings.verdicts import SCORES, Verdict

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 from support.json_lines import write_lines
+from support.plugin import plugin as plugin
 
 from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.layouts.answers import NAMES, read_given
+from ragassay.layouts.answers import layouts, read_given
 
 AGENT_EVALUATION = {
     "request_id": "r1",
@@ -211,7 +212,7 @@ def test_each_layout_is_told_by_its_columns(tmp_path: Path, rows, layout, fields
         path.write_text(json.dumps(rows))
     found = read_given(path)
     assert (found.layout, [dict(one.fields) for one in found.answers]) == (layout, [fields])
-    assert layout in NAMES and read_given(path, layout).answers == found.answers
+    assert layout in layouts() and read_given(path, layout).answers == found.answers
 
 
 def test_a_row_with_a_trace_needs_no_response_and_its_own_columns_go_before(tmp_path: Path):
@@ -320,3 +321,23 @@ def test_a_layout_that_is_named_must_be_there_and_fit(tmp_path: Path):
         read_given(path, "raggas")
     with pytest.raises(InputError, match=r"as deepeval it needs DeepEval's"):
         read_given(path, "deepeval")
+
+
+def test_another_packages_layout_is_read_by_its_columns_and_by_its_name(plugin, tmp_path: Path):
+    path = write_lines(tmp_path / "a.jsonl", [{"ticket": "t1", "asked": "How?", "replied": "So."}])
+    plugin.install()
+    for found in (read_given(path), read_given(path, "helpdesk")):
+        assert found.layout == "helpdesk" and found.unused() == []
+        assert found.answers[0].fields == {"query_id": "t1", "query": "How?", "answer": "So."}
+
+
+def test_a_layout_that_nobody_brings_is_said_with_those_that_are_there(plugin, tmp_path: Path):
+    path = write_lines(tmp_path / "a.jsonl", [{"asked": "How?", "replied": "So."}])
+    plugin.install()
+    with pytest.raises(InputError, match="did you mean 'helpdesk'"):
+        read_given(path, "helpdeks")
+    plugin.install("another", layouts={"helpdesk": "ragassay_example:Helpdesk"})
+    with pytest.raises(
+        InputError, match=r"another 1\.0 and ragassay-example 1\.0 each bring a layout named 'helpdesk'"
+    ):
+        read_given(path, "helpdesk")

@@ -8,8 +8,7 @@ import pytest
 
 from ragassay.errors import InputError
 from ragassay.files import read_run
-from ragassay.layouts.topics import read_queries_file
-from ragassay.layouts.trec_documents import TrecCollection
+from ragassay.layouts.topics import TrecCollection, read_queries_file
 from ragassay.retrieval.search import search_files
 
 TREC_8 = """

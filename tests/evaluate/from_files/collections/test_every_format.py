@@ -17,26 +17,24 @@ from support.pages import PAGES
 from support.reduced import reduced
 
 from ragassay.cli import main
-from ragassay.cli.verbs.import_export import FROM, TO
 from ragassay.errors import InputError
 from ragassay.evaluate.from_files.answers import read_cases
 from ragassay.evaluate.from_files.collections.collection import Collection
-from ragassay.evaluate.from_files.collections.formats import FORMATS, READERS
-from ragassay.evaluate.from_files.collections.held import not_held
+from ragassay.evaluate.from_files.collections.format import formats, not_held
 from ragassay.records import Answer, Game, Passage, Query, Usage
 
 
 def written(name: str, made: Collection, folder: Path) -> dict[str, bytes]:
     """Every file of it, by its place."""
-    FORMATS[name].write(made, folder)
+    formats()[name].write(made, folder)
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def read(name: str, folder: Path) -> Collection:
-    return replace(READERS[FORMATS[name].source or name]([folder]), notes=())
+    return replace(formats()[formats()[name].source or name].read([folder]), notes=())
 
 
-@pytest.mark.parametrize("name", sorted(FORMATS))
+@pytest.mark.parametrize("name", sorted(formats()))
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(made=collections())
 def test_what_is_read_again_is_the_same_but_for_what_is_named(name: str, made: Collection):
@@ -47,13 +45,9 @@ def test_what_is_read_again_is_the_same_but_for_what_is_named(name: str, made: C
         again = read(name, first)
         if name == "trec":
             again, made = (replace(one, answers={}) for one in (again, made))
-        assert reduced(again, {}) == reduced(made, FORMATS[name].loses)
+        assert reduced(again, {}) == reduced(made, formats()[name].loses)
         if name != "trec":
             assert written(name, again, second) == files
-
-
-def test_the_command_line_names_every_format():
-    assert set(TO) == {*FORMATS, "mlflow"} and set(FROM) == set(READERS)
 
 
 def test_the_page_says_of_every_format_what_it_cannot_hold():
@@ -62,15 +56,15 @@ def test_the_page_says_of_every_format_what_it_cannot_hold():
             r"^\| `([\w-]+)` \| [^|]+ \| ([^|]+) \|$", PAGES["docs/import-export.md"].split("## Export")[1], re.M
         )
     )
-    assert {name: ", ".join(one.loses) or "nothing" for name, one in FORMATS.items()} == {
-        name: lost for name, lost in table.items() if name in FORMATS
+    assert {name: ", ".join(one.loses) or "nothing" for name, one in formats().items()} == {
+        name: lost for name, lost in table.items() if name in formats()
     }
 
 
 def test_what_is_lost_is_counted_and_what_is_not_there_is_not():
-    assert not_held("X", FORMATS["trec"].loses, Collection()) == []
+    assert not_held("X", formats()["trec"].loses, Collection()) == []
     made = Collection({"q": Query(id="q", text="How?", metadata={"expected_response": "So.", "kind": "x"})})
-    assert not_held("X", FORMATS["trec"].loses, made) == [
+    assert not_held("X", formats()["trec"].loses, made) == [
         "not held by X: expected answers (1) and metadata of queries (1)"
     ]
 
@@ -79,7 +73,7 @@ def test_two_queries_of_one_text_are_refused_where_there_are_no_ids(tmp_path: Pa
     made = Collection({id: Query(id=id, text="How?") for id in "ab"})
     for name in ("ragas", "ragas-csv", "deepeval"):
         with pytest.raises(InputError, match="the queries 'a' and 'b' have one text"):
-            FORMATS[name].write(made, tmp_path / name)
+            formats()[name].write(made, tmp_path / name)
 
 
 ANSWERED = Collection(
@@ -99,7 +93,7 @@ ANSWERED = Collection(
 def test_mlflow_reads_the_traces(tmp_path: Path):
     from mlflow.entities import SpanType, Trace
 
-    FORMATS["mlflow-traces"].write(ANSWERED, tmp_path)
+    formats()["mlflow-traces"].write(ANSWERED, tmp_path)
     trace = Trace.from_json((tmp_path / "a.jsonl").read_text().strip())
     root, retriever, model = trace.data.spans
     assert (root.inputs, root.outputs, root.parent_id) == ({"query": "How?"}, {"answer": "So."}, None)
@@ -112,7 +106,7 @@ def test_mlflow_reads_the_traces(tmp_path: Path):
 def test_langsmith_reads_the_data_set_and_its_runs_name_it(tmp_path: Path):
     from langsmith.schemas import Example, Run
 
-    FORMATS["langsmith"].write(ANSWERED, tmp_path)
+    formats()["langsmith"].write(ANSWERED, tmp_path)
     example = Example(**json.loads((tmp_path / "examples.jsonl").read_text()))
     rows = [json.loads(line) for line in (tmp_path / "runs" / "a.jsonl").read_text().splitlines()]
     root, retriever, model = (Run(**row) for row in rows)
@@ -180,7 +174,7 @@ def ragelo_experiment() -> dict[str, Any]:
 def test_an_experiment_of_ragelo_s_own_is_read(tmp_path: Path):
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(ragelo_experiment()))
-    found = READERS["ragelo"]([path])
+    found = formats()["ragelo"].read([path])
     assert found.queries == {"q1": Query(id="q1", text="How?", metadata={"kind": "x"})}
     assert found.qrels == {"q1": {"d1": 2}} and found.rankings["two"] == {"q1": [("d1", 1.0)]}
     assert found.answers["one"]["q1"] == Answer(query_id="q1", agent="one", answer="one says.", passages=("d1",))
@@ -192,13 +186,13 @@ def test_an_experiment_of_ragelo_s_own_is_read(tmp_path: Path):
 
 def test_a_verdict_that_ragelo_gave_anew_is_not_taken_for_ours(tmp_path: Path):
     game = Game(query_id="q", agent_a="a", agent_b="b", first="b", judge="ours", winner="a", reason="old")
-    FORMATS["ragelo-experiment"].write(replace(ANSWERED, games=(game,)), tmp_path)
+    formats()["ragelo-experiment"].write(replace(ANSWERED, games=(game,)), tmp_path)
     path = tmp_path / "experiment.json"
     saved = json.loads(path.read_text())
     said = saved["queries"]["q"]["pairwise_games"][0]["evaluation"]
     said |= {"raw_answer": "new", "answer": {"winner": "A", "comparison_reasoning": "new"}}
     path.write_text(json.dumps(saved))
-    assert READERS["ragelo"]([path]).games == (
+    assert formats()["ragelo"].read([path]).games == (
         Game(query_id="q", agent_a="a", agent_b="b", first="b", winner="b", reason="new"),
     )
 
@@ -206,7 +200,7 @@ def test_a_verdict_that_ragelo_gave_anew_is_not_taken_for_ours(tmp_path: Path):
 def test_passages_beside_their_ids_keep_them(tmp_path: Path):
     row = {"user_input": "q?", "response": "a", "retrieved_contexts": ["T."], "retrieved_context_ids": ["d7"]}
     (tmp_path / "a.jsonl").write_text(json.dumps(row))
-    found = READERS["ragas"]([tmp_path / "a.jsonl"])
+    found = formats()["ragas"].read([tmp_path / "a.jsonl"])
     assert found.answers["a"]["q1"].passages == ("d7",) and found.passages["d7"].text == "T."
     cases = read_cases([tmp_path / "a.jsonl"], None, None).cases
     assert [(one.id, one.text) for one in cases[0].passages] == [("d7", "T.")]
@@ -216,8 +210,8 @@ def test_topics_and_sheets_without_answers_are_queries(tmp_path: Path):
     topics, asked = tmp_path / "topics.txt", tmp_path / "asked.jsonl"
     topics.write_text("<top>\n<num> Number: 301\n<title> Crime\n</top>\n")
     asked.write_text(json.dumps({"user_input": "q?", "reference": "r"}))
-    assert READERS["trec"]([topics]).queries == {"301": Query(id="301", text="Crime")}
-    found = READERS["ragas"]([asked])
+    assert formats()["trec"].read([topics]).queries == {"301": Query(id="301", text="Crime")}
+    found = formats()["ragas"].read([asked])
     assert found.queries["q1"].metadata == {"expected_response": "r"} and not found.answers
     with pytest.raises(InputError, match="holds no answer"):
         read_cases([asked], None, None)
@@ -225,4 +219,4 @@ def test_topics_and_sheets_without_answers_are_queries(tmp_path: Path):
 
 def test_a_failure_in_csv_keeps_why(tmp_path: Path):
     (tmp_path / "a.csv").write_text("query,answer,error\nq?,,down\n")
-    assert READERS["csv"]([tmp_path / "a.csv"]).answers["a"]["q1"].error == "down"
+    assert formats()["csv"].read([tmp_path / "a.csv"]).answers["a"]["q1"].error == "down"

@@ -13,11 +13,11 @@ from support.made_collections import collections
 from support.reduced import reduced
 
 from ragassay.errors import InputError
-from ragassay.evaluate.from_files.collections import beir, huggingface, mlflow_run, trec
-from ragassay.evaluate.from_files.collections.collection import Collection, read_folder, write_folder
-from ragassay.evaluate.from_files.collections.gathered import read_answer_files
-from ragassay.evaluate.from_files.collections.held import not_held
-from ragassay.evaluate.from_files.collections.trec import rag_row
+from ragassay.evaluate.from_files.collections import mlflow_run
+from ragassay.evaluate.from_files.collections.collection import Collection, read_answer_files, read_folder, write_folder
+from ragassay.evaluate.from_files.collections.data_sets import Beir, HuggingFace
+from ragassay.evaluate.from_files.collections.format import not_held
+from ragassay.evaluate.from_files.collections.trec import Trec, rag_row
 from ragassay.records import Answer, Passage, Query
 
 
@@ -34,9 +34,9 @@ def test_trec_holds_answers_by_sentence(tmp_path: Path):
         "r": Answer(query_id="r", agent="a", answer=None, error="down"),
     }
     made = Collection({id: Query(id=id, text=f"{id}?") for id in answers}, answers={"a": answers})
-    trec.write(made, tmp_path)
-    assert trec.read([tmp_path]).answers == {"a": {"q": answers["q"]}}
-    assert not_held("TREC's files", trec.LOSES, made) == ["not held by TREC's files: answers that failed (1)"]
+    Trec().write(made, tmp_path)
+    assert Trec().read([tmp_path]).answers == {"a": {"q": answers["q"]}}
+    assert not_held("TREC's files", Trec.loses, made) == ["not held by TREC's files: answers that failed (1)"]
 
 
 @pytest.mark.parametrize(
@@ -44,11 +44,11 @@ def test_trec_holds_answers_by_sentence(tmp_path: Path):
 )
 def test_no_query_in_trec_s_table_is_a_formula_and_each_comes_back(tmp_path: Path, text: str):
     made = Collection({"q": Query(id="q", text=text)})
-    trec.write(made, tmp_path)
+    Trec().write(made, tmp_path)
     cell = (tmp_path / "queries.tsv").read_text().rstrip("\n").split("\t")[1]
     assert not cell.startswith(tuple("=+-@＝＋－＠"))
     assert cell == text or cell == f"'{text}"
-    assert trec.read([tmp_path]).queries["q"].text == text
+    assert Trec().read([tmp_path]).queries["q"].text == text
 
 
 def test_citations_of_trec_s_answers_come_back():
@@ -67,7 +67,9 @@ def test_citations_of_trec_s_answers_come_back():
 def test_hugging_face_s_card_names_each_table(tmp_path: Path):
     passages = {"p": Passage(id="p", text="=cmd()")}
     answers = {"a": {"q": Answer(query_id="q", agent="a", answer="<script>", passages=("p",))}}
-    huggingface.write(Collection({"q": Query(id="q", text="How?", metadata={"x": 1})}, passages, {}, answers), tmp_path)
+    HuggingFace().write(
+        Collection({"q": Query(id="q", text="How?", metadata={"x": 1})}, passages, {}, answers), tmp_path
+    )
     card = (tmp_path / "README.md").read_text()
     tables = {path.stem for path in tmp_path.glob("*.jsonl")}
     assert tables == {"queries", "corpus", "answers"}
@@ -79,7 +81,7 @@ def test_hugging_face_s_card_names_each_table(tmp_path: Path):
 
 def test_an_id_with_white_space_is_refused_where_the_format_has_none(tmp_path: Path):
     made = Collection({"a b": Query(id="a b", text="How?")}, {}, {"a b": {"p": 1}})
-    for write in (beir.write, trec.write):
+    for write in (Beir().write, Trec().write):
         with pytest.raises(InputError, match="the id 'a b' has white space, which"):
             write(made, tmp_path)
 

@@ -1,59 +1,90 @@
-"""Evaluators that prepare: once, with all their cases, after the models have replied; what they raise is on record."""
+"""From which label on is good enough: three quarters of the scale, half of yes and no, by direction, or as set."""
 
 from __future__ import annotations
 
-import textwrap
+from math import inf
+from pathlib import Path
 
 import pytest
 
-MODULE = """
-    from pathlib import Path
-    from ragassay.evaluate.judging.engine.evaluator import Evaluator
-    from ragassay.errors import InputError
+from ragassay.errors import InputError
+from ragassay.evaluate.judging.catalog import built_in
+from ragassay.evaluate.judging.engine.cases import Setup
+from ragassay.evaluate.judging.engine.evaluator import (
+    Criterion,
+    Evaluator,
+    check_thresholds,
+    good_enough,
+    threshold_of,
+    thresholds_of,
+)
 
-    class Length(Evaluator):
-        name = "length"
-
-        def prepare(self, cases):
-            with Path("seen.txt").open("a") as stream:
-                stream.write(" ".join(case.query.id for case in cases) + "\\n")
-            {fault}
-            self.longest = max(len(case.text) for case in cases)
-
-        def steps(self, case):
-            return [self.assess(case, len(case.text) / self.longest)]
-"""
+SETUP = Setup("openai:j")
 
 
-@pytest.fixture
-def judge(bench, monkeypatch, request):
-    """A function that judges by `length`, whose module is named after the test, with a fault of its preparation."""
-    monkeypatch.chdir(bench.folder)
-    name = "own_" + "".join(letter for letter in request.node.name if letter.isalnum())
+class Own(Evaluator):
+    name = "own"
+    given = Criterion("own")
 
-    def judge(fault: str = "pass", with_: str = "", more: tuple[str, ...] = ()):
-        (bench.folder / f"{name}.py").write_text(textwrap.dedent(MODULE).format(fault=fault))
-        return bench.judge(f"{name}:Length{with_}", *more)
+    @property
+    def criteria(self) -> tuple[Criterion, ...]:
+        return (self.given, Criterion("second"))
 
-    return judge
-
-
-def test_it_sees_every_case_once_before_the_first_is_judged(judge, bench) -> None:
-    assert [row.label for row in judge()] == [26 / 28, 1.0]
-    assert (bench.folder / "seen.txt").read_text() == "q1 q2\n"
+    def steps(self, case):
+        return []
 
 
-def test_a_preparation_that_fails_is_an_error_record_for_each_case(judge, bench) -> None:
-    rows = judge("raise ValueError('no room')")
-    assert bench.status == 0
-    assert [row.error for row in rows] == ["the judge could not be prepared (ValueError: no room)"] * 2
+def own(criterion: Criterion) -> Own:
+    made = Own(SETUP)
+    made.given = criterion  # type: ignore[misc]
+    return made
 
 
-def test_what_the_user_can_mend_stops_the_run(judge, bench, capsys) -> None:
-    assert judge("raise InputError('the folder is empty')") == [] and bench.status == 2
-    assert "the folder is empty" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("criterion", "threshold"),
+    [
+        (Criterion("own"), 0.75),
+        (Criterion("own", 0, 4), 3.0),
+        (Criterion("own", -1, 1), 0.5),
+        (Criterion("own", lower_is_better=True), 0.25),
+        (Criterion("own", 0, 4, lower_is_better=True), 1.0),
+        (Criterion("own", threshold=0.6), 0.6),
+        (Criterion("own", 0, inf, lower_is_better=True), None),
+    ],
+)
+def test_the_default_is_three_quarters_of_the_way_to_the_good_end(criterion, threshold):
+    assert threshold_of(own(criterion), criterion) == threshold
 
 
-def test_nothing_is_prepared_while_replies_are_missing(judge, bench) -> None:
-    assert judge(with_=",umbrela", more=("--model", "file:judge")) == []
-    assert bench.status == 3 and not (bench.folder / "seen.txt").exists()
+def test_yes_and_no_is_a_half_and_every_judge_of_ours_has_one():
+    assert thresholds_of([built_in()["correctness"](SETUP)]) == {"correctness": 0.5}
+    assert thresholds_of([built_in()["umbrela"](SETUP)]) == {"umbrela": 2.0}
+    for kind in built_in().values():
+        for criterion in kind(SETUP).criteria:
+            label = threshold_of(kind(SETUP), criterion)
+            assert label is None or criterion.lowest <= label <= criterion.highest
+
+
+def test_the_users_goes_before_and_the_evaluators_name_stands_for_all_its_criteria():
+    one = own(Criterion("own", threshold=0.6))
+    assert thresholds_of([one], {"own": 0.2}) == {"own": 0.2, "second": 0.2}
+    assert thresholds_of([one], {"own": 0.2, "second": 0.9}) == {"own": 0.2, "second": 0.9}
+
+
+def test_the_threshold_itself_is_good_enough_either_way():
+    assert good_enough(0.5, 0.5, lower_is_better=False) and good_enough(0.5, 0.5, lower_is_better=True)
+    assert not good_enough(0.4, 0.5, lower_is_better=False) and not good_enough(0.6, 0.5, lower_is_better=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"owm": 0.5}, "[evaluate.thresholds] names 'owm', which no judge in evaluate.judges gives"),
+        ({"second": 1.5}, "[evaluate.thresholds] second is 1.5"),
+        ({"second": float("nan")}, "[evaluate.thresholds] second is nan"),
+    ],
+)
+def test_a_name_that_nobody_gives_and_a_label_that_is_not_on_the_scale_are_refused(given, said):
+    with pytest.raises(InputError) as error:
+        check_thresholds([own(Criterion("own"))], given, Path("experiment.toml"))
+    assert said in str(error.value)

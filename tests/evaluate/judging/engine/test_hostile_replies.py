@@ -1,12 +1,15 @@
-"""What a judge may say instead of a label: it is asked again once, and then there is an error record, never a label."""
+"""What a judge may say instead of a label: there is an error record then, never a label.
+
+That it is asked again once is the caller's: `tests/ragassay/calls`."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from support.judge_bench import ANSWERS, kind_reply
+from support.judge_bench import kind_reply
 from support.loopback.behaviours import Behaviour, refusal, reply, truncated
+from support.made_cases import asked_directly
 
 from ragassay.evaluate.judging.catalog import built_in
 
@@ -50,59 +53,29 @@ OFF_THE_SCALE = {
 }
 
 
-def _schema_name(body):
+def kind(body):
+    return reply(kind_reply(body))
+
+
+def schema_name(body):
     return body["response_format"]["json_schema"]["name"]
 
 
-@pytest.fixture
-def phases(bench):
-    """The names of the schemas that a judge asks for, when all replies fit."""
-
-    def find(name):
-        bench.judge(name, answers=ANSWERS[:1])
-        return list(dict.fromkeys(_schema_name(request.body) for request in bench.server.requests))
-
-    return find
-
-
-def _judge_with(bench, name, phase, hostile):
-    """The judgments when every reply of one phase is hostile, and how often each distinct case of it was asked."""
-    asked = []
-
-    def script(number, body):
-        if _schema_name(body) != phase:
-            return reply(kind_reply(body))
-        asked.append(body["messages"])
-        return hostile(body)
-
-    bench.server.script = script
-    (bench.folder / "again").mkdir(exist_ok=True)
-    work = bench.folder / "again" / f"{name}-{len(list((bench.folder / 'again').iterdir()))}"
-    return bench.judge(name, "--work", str(work), answers=ANSWERS[:1]), asked
+def with_one_phase(name, phase, hostile):
+    """The records when every reply of one phase is hostile, and whether the phase was reached."""
+    rows, asked = asked_directly(name, lambda body: hostile(body) if schema_name(body) == phase else kind(body))
+    return rows, any(schema_name(body) == phase for body in asked)
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_with_kind_replies_every_record_has_a_label(bench, name):
-    assert all(row.error is None for row in bench.judge(name) if row.query_id == "q1")
-
-
-@pytest.mark.parametrize("name", ASKING)
-def test_what_does_not_parse_is_asked_again_once_and_is_then_an_error(bench, phases, name):
-    for phase in phases(name):
-        for kind, behaviour in HOSTILE.items():
-            rows, asked = _judge_with(bench, name, phase, lambda body, behaviour=behaviour: behaviour)
-            about_q1 = [row for row in rows if row.query_id == "q1"]
-            if not asked:
-                continue
-            assert about_q1 and all(row.label is None and row.error for row in about_q1), (phase, kind)
-            first = [messages for messages in asked if len(messages) == 2]
-            assert len(asked) == 2 * len(first), (phase, kind)
-
-
-@pytest.mark.parametrize("name", ASKING)
-def test_a_label_off_the_scale_is_an_error(bench, phases, name):
-    for phase in phases(name):
-        for kind, new in OFF_THE_SCALE.items():
+def test_a_reply_that_does_not_parse_or_is_off_the_scale_is_an_error(name):
+    rows, asked = asked_directly(name, kind)
+    assert rows and all(row.error is None for row in rows), "kind replies give labels"
+    for phase in dict.fromkeys(map(schema_name, asked)):
+        for said, behaviour in HOSTILE.items():
+            rows, reached = with_one_phase(name, phase, lambda body, behaviour=behaviour: behaviour)
+            assert reached and rows and all(row.label is None and row.error for row in rows), (phase, said)
+        for said, new in OFF_THE_SCALE.items():
             spoilt = []
 
             def respond(body, new=new, spoilt=spoilt):
@@ -111,6 +84,5 @@ def test_a_label_off_the_scale_is_an_error(bench, phases, name):
                 spoilt.append(changed != whole)
                 return reply(json.dumps(changed))
 
-            rows, _ = _judge_with(bench, name, phase, respond)
-            if any(spoilt):
-                assert all(row.label is None for row in rows if row.query_id == "q1"), (phase, kind)
+            rows, _ = with_one_phase(name, phase, respond)
+            assert not any(spoilt) or all(row.label is None for row in rows), (phase, said)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from support.judge_bench import kind_reply
 from support.loopback.behaviours import reply, token_probabilities
+from support.made_cases import asked_directly
 
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.catalog import built_in
@@ -25,43 +26,30 @@ ASKING = [name for name in built_in() if name in JUDGED - BY_SCHEMA - EMBEDS]
 SHARES = {"0": 0.1, "1": 0.1, "2": 0.3, "3": 0.1, "no": 0.1, "yes": 0.3}
 
 
-@pytest.mark.parametrize("name", ASKING)
-def test_labels_come_from_the_probabilities_of_single_tokens(bench, name):
-    asked = []
-
-    def script(number, body):
-        if "logprobs" not in body:
-            return reply(kind_reply(body))
-        asked.append(body)
-        return token_probabilities(SHARES)
-
-    bench.server.script = script
-    rows = bench.judge(name, "--mode", "probability")
-    about_q1 = [row for row in rows if row.query_id == "q1"]
-    assert about_q1 and all(row.error is None for row in about_q1)
-    assert asked and all(body["max_completion_tokens"] == 1 for body in asked)
-
-
-@pytest.mark.parametrize("name", ["context_relevance", "answer_relevance", "umbrela"])
-def test_a_grade_has_its_probability_and_the_mean_grade(bench, name):
-    bench.server.script = lambda number, body: token_probabilities(SHARES)
-    row = bench.judge(name, "--mode", "probability")[0]
-    # Of 0 to 3 the mass is .1, .1, .3, .1 of .6 together: the likeliest is 2, the mean (.1 + .6 + .3) / .6.
-    assert (row.label, row.probability, row.expected) == (2, pytest.approx(0.5), pytest.approx(1 / 0.6))
-
-
-@pytest.mark.parametrize("name", ["safety", "correctness", "no_answer"])
-def test_a_yes_has_its_probability(bench, name):
-    bench.server.script = lambda number, body: token_probabilities(SHARES)
-    row = bench.judge(name, "--mode", "probability")[0]
-    assert (row.label, row.probability, row.expected) == (1, pytest.approx(0.75), pytest.approx(0.75))
+def in_tokens(said):
+    """Texts as ever, and these words as the single tokens."""
+    return lambda body: said if "logprobs" in body else reply(kind_reply(body))
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_without_log_probabilities_there_is_an_error_and_no_label(bench, name):
-    bench.server.script = lambda number, body: reply(kind_reply(body) if "logprobs" not in body else "2")
-    rows = [row for row in bench.judge(name, "--mode", "probability") if row.query_id == "q1"]
-    assert rows and all(row.label is None and row.error for row in rows)
+def test_labels_come_from_the_probabilities_of_single_tokens(name):
+    rows, asked = asked_directly(name, in_tokens(token_probabilities(SHARES)), "probability")
+    assert rows and all(row.error is None for row in rows) and any("logprobs" in body for body in asked)
+    rows, _ = asked_directly(name, in_tokens(reply("2")), "probability")
+    assert rows and all(row.label is None and row.error for row in rows), "without log-probabilities an error"
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "probability", "expected"),
+    [
+        # Of 0 to 3 the mass is .1, .1, .3, .1 of .6 together: the likeliest is 2, the mean (.1 + .6 + .3) / .6.
+        *((name, 2, 0.5, 1 / 0.6) for name in ("context_relevance", "answer_relevance", "umbrela")),
+        *((name, 1, 0.75, 0.75) for name in ("safety", "correctness", "no_answer")),
+    ],
+)
+def test_a_label_has_its_probability_and_the_mean_stands_beside_it(name, label, probability, expected):
+    row = asked_directly(name, in_tokens(token_probabilities(SHARES)), "probability")[0][0]
+    assert (row.label, row.probability, row.expected) == (label, pytest.approx(probability), pytest.approx(expected))
 
 
 def own(*labels):

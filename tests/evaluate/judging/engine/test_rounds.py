@@ -1,32 +1,13 @@
-"""Evaluators over files: what is owed is there, whatever the model says."""
+"""Evaluators over files: what is owed is there, whatever the model says; those that prepare see all cases once."""
 
 from __future__ import annotations
 
 import json
+import textwrap
 
 import pytest
 from support.judge_bench import ANSWERS
-from support.loopback.behaviours import reply, token_probabilities
-
-
-def grade(final):
-    return reply(
-        json.dumps({"intent": "To know.", "match": 2, "trustworthiness": 3, "reason": "So it is.", "final": final})
-    )
-
-
-def test_a_grade_is_recorded_with_its_reason_and_score(bench):
-    bench.server.script = lambda number, body: grade(2)
-    rows = bench.judge("umbrela")
-    assert bench.status == 0
-    assert [(row.query_id, row.subject, row.label) for row in rows] == [
-        ("q1", "p1", 2),
-        ("q1", "p2", 2),
-        ("q2", "p3", 2),
-    ]
-    assert {(row.criterion, row.judge, row.reason) for row in rows} == {("umbrela", "openai:judge", "So it is.")}
-    assert rows[0].score == pytest.approx(2 / 3)
-    assert rows[0].details == ({"intent": "To know.", "match": 2, "trustworthiness": 3},)
+from support.loopback.behaviours import reply
 
 
 def test_a_second_run_asks_nothing(bench):
@@ -34,12 +15,6 @@ def test_a_second_run_asks_nothing(bench):
     asked = len(bench.server.requests)
     assert bench.judge("umbrela") == first
     assert len(bench.server.requests) == asked == 3
-
-
-def test_the_mode_of_probabilities_gives_the_likeliest_grade_and_the_mean(bench):
-    bench.server.script = lambda number, body: token_probabilities({"0": 0.1, "1": 0.2, "2": 0.3, "3": 0.4})
-    row = bench.judge("umbrela", "--mode", "probability")[0]
-    assert (row.label, row.probability, row.expected) == (3, pytest.approx(0.4), pytest.approx(2.0))
 
 
 def test_an_agent_that_did_not_answer_owes_an_error_record(bench):
@@ -52,3 +27,56 @@ def test_an_agent_that_did_not_answer_owes_an_error_record(bench):
         ("q1", 1, None),
         ("q2", None, "no answer to judge: the agent's file has no answer"),
     ]
+
+
+MODULE = """
+    from pathlib import Path
+    from ragassay.evaluate.judging.engine.evaluator import Evaluator
+    from ragassay.errors import InputError
+
+    class Length(Evaluator):
+        name = "length"
+
+        def prepare(self, cases):
+            with Path("seen.txt").open("a") as stream:
+                stream.write(" ".join(case.query.id for case in cases) + "\\n")
+            {fault}
+            self.longest = max(len(case.text) for case in cases)
+
+        def steps(self, case):
+            return [self.assess(case, len(case.text) / self.longest)]
+"""
+
+
+@pytest.fixture
+def judge(bench, monkeypatch, request):
+    """A function that judges by `length`, whose module is named after the test, with a fault of its preparation."""
+    monkeypatch.chdir(bench.folder)
+    name = "own_" + "".join(letter for letter in request.node.name if letter.isalnum())
+
+    def judge(fault: str = "pass", with_: str = "", more: tuple[str, ...] = ()):
+        (bench.folder / f"{name}.py").write_text(textwrap.dedent(MODULE).format(fault=fault))
+        return bench.judge(f"{name}:Length{with_}", *more)
+
+    return judge
+
+
+def test_it_sees_every_case_once_before_the_first_is_judged(judge, bench) -> None:
+    assert [row.label for row in judge()] == [26 / 28, 1.0]
+    assert (bench.folder / "seen.txt").read_text() == "q1 q2\n"
+
+
+def test_a_preparation_that_fails_is_an_error_record_for_each_case(judge, bench) -> None:
+    rows = judge("raise ValueError('no room')")
+    assert bench.status == 0
+    assert [row.error for row in rows] == ["the judge could not be prepared (ValueError: no room)"] * 2
+
+
+def test_what_the_user_can_mend_stops_the_run(judge, bench, capsys) -> None:
+    assert judge("raise InputError('the folder is empty')") == [] and bench.status == 2
+    assert "the folder is empty" in capsys.readouterr().err
+
+
+def test_nothing_is_prepared_while_replies_are_missing(judge, bench) -> None:
+    assert judge(with_=",umbrela", more=("--model", "file:judge")) == []
+    assert bench.status == 3 and not (bench.folder / "seen.txt").exists()

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from support.judge_bench import ANSWERS
-from support.loopback.behaviours import reply, token_probabilities
+from support.loopback.behaviours import reply
 
 OF_ANSWERS = ("relevance_to_query", "agent_groundedness", "safety", "correctness", "context_sufficiency")
 ALL = (*OF_ANSWERS, "chunk_relevance")
@@ -29,13 +29,6 @@ def test_yes_is_1_and_no_is_0_with_the_reason(bench, name, word, label):
     subjects = ["p1", "p2", "p3"] if name == "chunk_relevance" else ["ours", "ours"]
     assert [row.subject for row in rows] == subjects
     assert {(row.criterion, row.label, row.score, row.reason) for row in rows} == {(name, label, label, "So it is.")}
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_in_mode_probability_the_label_is_the_likelier_word(bench, name):
-    bench.server.script = lambda number, body: token_probabilities({"yes": 0.7, "no": 0.3})
-    row = bench.judge(name, "--mode", "probability")[0]
-    assert (row.label, row.probability, row.expected) == (1, pytest.approx(0.7), pytest.approx(0.7))
 
 
 @pytest.mark.parametrize(

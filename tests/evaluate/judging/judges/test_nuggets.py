@@ -1,14 +1,20 @@
-"""AutoNuggetizer over HTTP: nuggets once a query, scores for each answer, worked by hand from the definition."""
+"""AutoNuggetizer: nuggets once a query, scores for each answer, worked by hand from the definition.
+
+The scores of 301 topics that others computed are checked by benchmarks/judges/nugget_scores.py.
+"""
 
 from __future__ import annotations
 
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support import judge_bench
 from support.item_replies import between, fields_of, items, script, verdicts
-from support.judge_bench import ANSWERS
 from support.loopback.behaviours import refusal, reply
+
+from ragassay.evaluate.judging.judges.nuggets import SCORES, Assigned, nugget_scores
 
 UMBRELA = "intent,match,trustworthiness,reason,final"
 NUGGETS = "nuggets"
@@ -240,9 +246,51 @@ def test_the_prompts_of_the_user_take_the_place_of_ours(bench):
     assert {"Mine: make.", "Mine: weigh."} < systems
 
 
-def test_a_second_run_asks_nothing(bench):
-    bench.server.script = script({UMBRELA: lambda t: grade(2), NUGGETS: lambda t: {"nuggets": TEXTS}, LABELS: labels})
-    first = bench.judge("nuggets", answers=ANSWERS)
-    n = len(bench.server.requests)
-    assert bench.judge("nuggets", answers=ANSWERS) == first
-    assert len(bench.server.requests) == n
+assigned = st.builds(
+    Assigned,
+    st.sampled_from(["vital", "okay"]),
+    st.sampled_from(["support", "partial_support", "not_support"]),
+)
+
+
+def test_the_formulas_by_hand():
+    """Vital 1, 0.5, 0, 0; okay 1, 0.5: all 3/6, vital 1.5/4, weighted (1.5 + 0.75)/(4 + 1)."""
+    marks = ["support", "partial_support", "not_support", "not_support"]
+    nuggets = [Assigned("vital", mark) for mark in marks] + [Assigned("okay", mark) for mark in marks[:2]]
+    assert nugget_scores(nuggets) == pytest.approx(
+        {
+            "all": 3 / 6,
+            "vital": 1.5 / 4,
+            "weighted": 2.25 / 5,
+            "strict_all": 2 / 6,
+            "strict_vital": 1 / 4,
+            "strict_weighted": 1.5 / 5,
+        }
+    )
+
+
+def test_a_nugget_without_importance_counts_in_all_alone():
+    scores = nugget_scores([Assigned("vital", "support"), Assigned(None, "not_support")])
+    assert scores["all"] == 0.5
+    assert scores["vital"] == scores["weighted"] == 1
+
+
+def test_nothing_has_no_score():
+    assert nugget_scores([]) == dict.fromkeys(SCORES)
+    scores = nugget_scores([Assigned("okay", "partial_support")])
+    assert (scores["vital"], scores["strict_vital"], scores["weighted"], scores["strict_weighted"]) == (
+        None,
+        None,
+        0.5,
+        0,
+    )
+
+
+@given(st.lists(assigned, min_size=1))
+def test_scores_are_shares_and_strict_is_never_more(nuggets):
+    scores = nugget_scores(nuggets)
+    for name in ("all", "vital", "weighted"):
+        strict, loose = scores[f"strict_{name}"], scores[name]
+        assert (strict is None) == (loose is None)
+        assert loose is None or 0 <= strict <= loose <= 1
+    assert set(scores) == set(SCORES)

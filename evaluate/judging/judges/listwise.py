@@ -1,8 +1,9 @@
-"""Lists: the answers of several agents to a query ranked together, best first, with ties.
+"""Several at once: the answers of agents to a query ranked together, best first, with ties; passages graded together.
 
-The judge sees what it sees of a pair (`pairwise.py`), the answers under letters and never with their agents' names,
-answers that are the same once. What a list says of each pair of agents in it is that pair's game in this presentation.
-A list without a usable order is an error of exactly the pairs that were put to the judge. The prompt is ours.
+Of lists the judge sees what it sees of a pair (`pairwise.py`), the answers under letters and never with their agents'
+names, answers that are the same once. What a list says of each pair of agents in it is that pair's game in this
+presentation. A list without a usable order is an error of exactly the pairs that were put to the judge. The prompt is
+ours.
 """
 
 from __future__ import annotations
@@ -23,11 +24,8 @@ from ragassay.records import IDENTICAL, Answer, Assessment, Game, RankedList, Wi
 from ..engine.cases import NOT_JUDGED, Judge, ListCase, Order, PassageCase, PassagesCase, QueryCase, Setup, StepsTo
 from ..engine.evaluator import Steps
 from ..engine.question import JudgeFailed, Label, Reason, Strict, check_each_once, read_value
-from ..judges import PROMPTS
-from ..judges.pairwise import Shown, why_unplayed
-from ..judges.relevance import Relevance, RelevanceReply
-
-DEFAULT_PROMPT = PROMPTS / "listwise.md"
+from .pairwise import Shown, why_unplayed
+from .relevance import Relevance, RelevanceReply
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -159,14 +157,6 @@ def _winner(ranked: RankedList, a: str, b: str) -> Winner | None:
     return "tie" if ranks[a] == ranks[b] else "a" if ranks[a] < ranks[b] else "b"
 
 
-# The passages stand in a seeded order, which depends on the seed, the query's id and the passages' ids alone, in
-# batches of nearly the same size. Where the judge twice gives a batch no usable reply, its passages are asked about one
-# by one.
-
-RELEVANCE_BATCH_DEFAULT_PROMPT = PROMPTS / "relevance_batch.md"
-STRICT_PROMPT = PROMPTS / "relevance_batch_strict.md"
-
-
 @lru_cache(maxsize=64)
 def batch_schema(n: int) -> type[BaseModel]:
     """The reply on `n` passages: number, reason and label of each, every number from 1 to n exactly once."""
@@ -184,7 +174,12 @@ def batch_schema(n: int) -> type[BaseModel]:
 
 
 class RelevanceBatch(Judge[Assessment]):
-    """Asks for a reason and a label of each of up to `size` passages; about a single one it asks as `one` does."""
+    """Asks for a reason and a label of each of up to `size` passages; about a single one it asks as `one` does.
+
+    The passages stand in a seeded order, which depends on the seed, the query's id and the passages' ids alone, in
+    batches of nearly the same size. Where the judge twice gives a batch no usable reply, its passages are asked about
+    one by one.
+    """
 
     def __init__(self, one: Relevance, prompt: Prompt, size: int, seed: int) -> None:
         self.setup, self.one, self.template, self.size, self.seed = one.setup, one, prompt, size, seed
@@ -218,16 +213,14 @@ class RelevanceBatch(Judge[Assessment]):
             if reply.error is None:
                 grades: Any = read_value(reply, schema)
                 by_number = {grade.number: grade for grade in grades.grades}
-                return [self._graded(each, by_number[number]) for number, each in enumerate(case.single, 1)]
+                graded = [(each, by_number[number]) for number, each in enumerate(case.single, 1)]
+                return [self.one.assess(each, grade.label, reason=grade.reason) for each, grade in graded]
         replies = yield [self.one.request(each) for each in case.single]
         return [self._read(each, reply) for each, reply in zip(case.single, replies, strict=True)]
 
     def messages(self, case: PassagesCase) -> tuple[Message, ...]:
         """The prompt with the query and the passages in it. Raises InputError where it names something else."""
         return self.template.render({"query": case.query, "passages": case.passages})
-
-    def _graded(self, case: PassageCase, grade: Any) -> Assessment:
-        return self.one.assess(case, grade.label, reason=grade.reason)
 
     def _read(self, case: PassageCase, reply: Reply) -> Assessment:
         try:

@@ -39,10 +39,10 @@ from ragassay.arrays import Floats, Ints, Truths
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.records import Game
 
-from ...inputs.clusters import Clusters, source_clusters
-from ...inputs.findings import Material
-from ...ratings.verdicts import SCORES, panel_verdicts, verdicts
-from ..engine.cases import GameCase, ListCase
+from ..inputs.clusters import Clusters, source_clusters
+from ..inputs.findings import Material
+from ..ratings.verdicts import SCORES, panel_verdicts, verdicts
+from .engine.cases import GameCase, ListCase
 
 BATCH_SHARE = 0.1
 """Of all queries, a batch."""
@@ -322,10 +322,12 @@ def chosen(cases: Sequence[GameCase], material: Material, settings: JudgeSetting
         games[_meeting(case)].append(case)
 
     def scores(meetings: Sequence[Meeting]) -> list[float | None]:
+        """The first agents', by both orders together, of several judges by the majority; None where one failed."""
         rows: dict[Meeting, list[Game]] = defaultdict(list)
         for row in play([case for meeting in meetings for case in games[meeting]]):
             rows[row.query_id, (row.agent_a, row.agent_b)].append(row)
-        return [_score(rows[meeting], settings.models) for meeting in meetings]
+        one_each = [panel_verdicts(verdicts(rows[meeting]), settings.models) for meeting in meetings]
+        return [None if one.winner is None else SCORES[one.winner] for [one] in one_each]
 
     met = adaptive_meetings(
         material.agents,
@@ -341,13 +343,6 @@ def chosen(cases: Sequence[GameCase], material: Material, settings: JudgeSetting
 
 def _meeting(case: GameCase) -> Meeting:
     return case.query.id, (case.a.agent, case.b.agent)
-
-
-def _score(rows: Sequence[Game], judges: Sequence[str]) -> float | None:
-    """The first agent's score by both orders together, of several judges by the majority; None where one failed."""
-    [one] = panel_verdicts(verdicts(rows), judges)
-    winner = one.winner
-    return None if winner is None else SCORES[winner]
 
 
 PlayLists = Callable[[Sequence[ListCase]], Sequence[Game]]

@@ -1,4 +1,6 @@
-"""The games of an experiment: every pair of answers in both orders, in one drawn for it, or those of adaptive play."""
+"""The games of an experiment: every pair of answers in both orders, in one drawn for it, or those of adaptive play; or
+lists of answers, ranked together: who sits in which (blocks), in which place (seats), and what each says of its pairs.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +16,17 @@ from typing import Any
 from ragassay.calls.caller import Caller
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.files import digest_json
-from ragassay.records import Assessment, Game, Query, RankedList
+from ragassay.records import Assessment, Game, RankedList
 
-from ...inputs.findings import Material
-from ..asked_again import relevant_by_wave
-from ..engine.cases import ORDERS, AnswerCase, Evidence, GameCase, Judge, KnownRelevant, ListCase, Order
-from ..engine.evaluator import Evaluator
-from ..engine.rounds import complete, judged
-from ..judges.pairwise import Shown
-from ..panel import Panel, shown_in_games
-from ..together.listwise import games_of
+from ..inputs.findings import Material
 from .adaptive import all_pairs, chosen, chosen_lists
-
-# A query's row is of a Williams square (Williams, Australian Journal of Scientific Research A 2, 1949; of an odd number
-# of agents two squares), by the query's place in a seeded order of all. So over the queries each agent stands equally
-# often in each place and each pair equally often in either order, as nearly as their number allows. An even
-# presentation is the one before it from the last place to the first; the next odd one is another row.
+from .asked_again import relevant_by_wave
+from .engine.cases import ORDERS, AnswerCase, GameCase, Judge, KnownRelevant, ListCase, Order
+from .engine.evaluator import Evaluator
+from .engine.rounds import complete, judged
+from .judges.listwise import games_of
+from .judges.pairwise import Shown
+from .panel import Panel, shown_in_games
 
 MOST_SEATS = 8
 """Answers in one list, at most."""
@@ -55,7 +52,10 @@ def turns(queries: Sequence[str], seed: str) -> dict[str, int]:
 def sittings(agents: Sequence[str], turn: int, presentations: int) -> list[Sitting]:
     """The lists of agents on one query, in the order of their presentations.
 
-    turn: of the query. Over the turns the first of `agents` is where the first row has its 0, and so on.
+    A query's row is of a Williams square, by its turn: its place in a seeded order of all. So over the queries each
+    agent stands equally often in each place and each pair equally often in either order, as nearly as their number
+    allows. An even presentation is the one before it from the last place to the first; the next odd one is another row.
+    Over the turns the first of `agents` is where the first row has its 0, and so on.
     """
     rows = williams(len(agents))
     return [
@@ -67,21 +67,13 @@ def sittings(agents: Sequence[str], turn: int, presentations: int) -> list[Sitti
 def williams(n: int) -> list[tuple[int, ...]]:
     """Rows of the numbers below `n`, n of them, or 2 n where it is odd; the reverse of a row stands half of them on.
 
-    Each number stands equally often in each place, and equally often right behind each other one.
+    Each number stands equally often in each place, and equally often right behind each other one (Williams, Australian
+    Journal of Scientific Research A 2, 1949; of an odd number two squares).
     """
     zigzag = [(place + 1) // 2 if place % 2 else (n - place // 2) % n for place in range(n)]
     square = [tuple((number + row) % n for number in zigzag) for row in range(n)]
     return square if n % 2 == 0 else [*square, *(row[::-1] for row in square)]
 
-
-# Up to eight agents sit in one list. More are split into groups of at most four, drawn anew for each query, and every
-# two groups are a block: a balanced incomplete block design of the groups, blocks of two (Cochran and Cox, Experimental
-# Designs, 1957, chapter 11), in which each group is put in its place; of the agents it is a singular group divisible
-# design (Bose and Connor, Annals of Mathematical Statistics 23, 1952). Two agents of different groups meet in one
-# block, two of a group in every block of it, of which one, drawn, is the pair's home: its game is taken from there
-# alone.
-# Agents that join later sit with anchors, agents of the waves before in turn, and only pairs with one of them are taken
-# from such a list.
 
 GROUP = MOST_SEATS // 2
 
@@ -103,7 +95,16 @@ class Block:
 @dataclass(frozen=True)
 class Plan:
     """Who meets whom over the queries. waves: the agents in the order in which they joined. anchors: how many of those
-    before an agent that joins later meets on a query. It hangs on the names and the seed alone."""
+    before an agent that joins later meets on a query. It hangs on the names and the seed alone.
+
+    Up to eight agents sit in one list. More are split into groups of at most four, drawn anew for each query, and every
+    two groups are a block: a balanced incomplete block design of the groups, blocks of two (Cochran and Cox,
+    Experimental Designs, 1957, chapter 11), in which each group is put in its place; of the agents it is a singular
+    group divisible design (Bose and Connor, Annals of Mathematical Statistics 23, 1952). Two agents of different groups
+    meet in one block, two of a group in every block of it, of which one, drawn, is the pair's home: its game is taken
+    from there alone. Agents that join later sit with anchors, agents of the waves before in turn, and only pairs with
+    one of them are taken from such a list.
+    """
 
     waves: Sequence[Sequence[str]]
     queries: Sequence[str]
@@ -188,6 +189,27 @@ def _pairs(names: Sequence[str]) -> frozenset[Pair]:
 Beside = Sequence[tuple[Evaluator, Sequence[AnswerCase]]]
 """Judges of answers, each with the answers it judges."""
 
+Given = Sequence[tuple[Judge[Any], Sequence[Any]]]
+
+
+class _Rounds:
+    """What judges of games are asked round by round, with what is asked beside it in the first round."""
+
+    def __init__(self, caller: Caller, beside: Beside) -> None:
+        self.caller, self.waiting = caller, beside
+        self.answers: list[Assessment] = []
+        self.made: list[Any] = []
+
+    def ask(self, given: Given) -> list[Any]:
+        """What the judges of games say. Raises what the caller raises."""
+        n = len(self.waiting)
+        parts = judged([*self.waiting, *given], self.caller)
+        self.waiting = ()
+        self.answers += [row for part in parts[:n] for row in part]
+        made = [row for part in parts[n:] for row in part]
+        self.made += made
+        return made
+
 
 @dataclass(frozen=True)
 class Played:
@@ -216,28 +238,19 @@ def play_pairs(
     cases: Sequence[GameCase] = list(game_cases(material, relevant))
     if settings.orders == 1:
         cases = [case for case in cases if case.first == _drawn(case, settings.seed)]
-    rows: list[Game] = []
-    answers: list[Assessment] = []
-    waiting: list[tuple[Judge[Any], Sequence[Any]]] = list(beside)
+    rounds = _Rounds(caller, beside)
 
     def play(some: Sequence[GameCase]) -> list[Game]:
-        asked: list[tuple[Judge[Any], Sequence[Any]]] = [*waiting]
-        for panel in panels:
-            asked += [(panel.games[first], [case for case in some if case.first == first]) for first in ORDERS]
-        parts = judged(asked, caller)
-        answers.extend(row for part in parts[: len(waiting)] for row in part)
-        made = [row for part in parts[len(waiting) :] for row in part]
-        waiting.clear()
-        rows.extend(made)
-        return made
+        by_order = {first: [case for case in some if case.first == first] for first in ORDERS}
+        return rounds.ask([(panel.games[first], by_order[first]) for panel in panels for first in ORDERS])
 
     if settings.games == "adaptive":
         cases = chosen(cases, material, settings, play)
-    if settings.games == "all" or waiting:  # a single agent plays nothing
+    if settings.games == "all" or rounds.waiting:  # a single agent plays nothing
         play(cases)
     owed = [row for case in cases for panel in panels for row in panel.games[case.first].owed(case)]
     unsettled = [case for case in cases if panels[0].games[case.first].settled(case) is None]
-    return Played(complete(owed, rows), answers, unsettled)
+    return Played(complete(owed, rounds.made), rounds.answers, unsettled)
 
 
 def _drawn(case: GameCase, seed: int) -> Order:
@@ -258,8 +271,6 @@ def game_cases(material: Material, relevant: KnownRelevant) -> Iterator[GameCase
                 yield GameCase(query, *answers, first, shown)
 
 
-# says of its pairs.
-
 AGAIN = 100
 """By how much the sample numbers of lists in the same order differ; those of repeats lie between."""
 
@@ -277,29 +288,20 @@ def play_lists(
     beside: what is asked in the first round together with the lists. Raises what the caller raises, and InputError.
     """
     cases: Sequence[ListCase] = list(list_cases(material, relevant, settings))
-    lists: list[RankedList] = []
-    answers: list[Assessment] = []
-    waiting: list[tuple[Judge[Any], Sequence[Any]]] = list(beside)
+    rounds = _Rounds(caller, beside)
 
     def play(some: Sequence[ListCase]) -> list[Game]:
-        asked: list[tuple[Judge[Any], Sequence[Any]]] = [*waiting]
-        for panel in panels:
-            for number, judge in panel.lists.items():
-                asked.append((judge, [case for case in some if case.asked and case.presentation == number]))
-        parts = judged(asked, caller)
-        answers.extend(row for part in parts[: len(waiting)] for row in part)
-        made = [row for part in parts[len(waiting) :] for row in part]
-        waiting.clear()
-        lists.extend(made)
-        return _games(some, made, panels)
+        to_rank = [case for case in some if case.asked]
+        by_judge = [(judge, number) for panel in panels for number, judge in panel.lists.items()]
+        given = [(judge, [case for case in to_rank if case.presentation == number]) for judge, number in by_judge]
+        return _games(some, rounds.ask(given), panels)
 
     if settings.games == "listwise-adaptive":
         cases = chosen_lists(cases, material, settings, play)
-    if settings.games == "listwise" or waiting:  # a single agent plays nothing
+    if settings.games == "listwise" or rounds.waiting:  # a single agent plays nothing
         play(cases)
-    return Played(
-        _games(cases, lists, panels), answers, [case for case in cases if case.asked], _complete(cases, lists, panels)
-    )
+    games, lists = _games(cases, rounds.made, panels), _complete(cases, rounds.made, panels)
+    return Played(games, rounds.answers, [case for case in cases if case.asked], lists)
 
 
 def _complete(cases: Sequence[ListCase], made: Sequence[RankedList], panels: Sequence[Panel]) -> list[RankedList]:
@@ -326,24 +328,15 @@ def list_cases(material: Material, relevant: KnownRelevant, settings: JudgeSetti
     for query in material.queries:
         blocks = plan.blocks(query.id)
         for number, block in enumerate(blocks):
-            case = _case(query, block, material, known[block.wave].get(query.id, ()))
+            answers = tuple(material.answers[query.id, agent] for agent in material.agents if agent in block.agents)
+            case = ListCase(query, answers, (), 1, known[block.wave].get(query.id, ()))
             if len(blocks) > 1:
                 case = replace(case, pairs=block.pairs, block=number + 1)
-            yield from _presented(case, sittings(block.agents, turn[query.id] + number, settings.presentations), shown)
-
-
-def _case(query: Query, block: Block, material: Material, known: tuple[Evidence, ...]) -> ListCase:
-    answers = tuple(material.answers[query.id, agent] for agent in material.agents if agent in block.agents)
-    return ListCase(query, answers, (), 1, known)
-
-
-def _presented(case: ListCase, sittings: Sequence[Sitting], shown: Shown) -> Iterator[ListCase]:
-    """A block's list in each of its presentations."""
-    earlier = Counter[tuple[tuple[str, ...], ...]]()
-    for sitting in sittings:
-        order = _order(case, sitting, shown)
-        yield replace(case, shown=order, presentation=sitting.presentation, sample=AGAIN * earlier[order])
-        earlier[order] += 1
+            earlier = Counter[tuple[tuple[str, ...], ...]]()
+            for sitting in sittings(block.agents, turn[query.id] + number, settings.presentations):
+                order = _order(case, sitting, shown)
+                yield replace(case, shown=order, presentation=sitting.presentation, sample=AGAIN * earlier[order])
+                earlier[order] += 1
 
 
 def _order(case: ListCase, sitting: Sitting, shown: Shown) -> tuple[tuple[str, ...], ...]:

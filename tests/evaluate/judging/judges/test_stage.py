@@ -1,18 +1,25 @@
-"""What a judge makes of replies, the good and the hostile. A reply that does not fit is an error, never a label."""
+"""The judges of the stage `judge`: what they make of replies, the good and the hostile, and of token probabilities.
+
+A reply that does not fit is an error, never a label. Expected values of probabilities: G-Eval's equation 1, the sum of
+p(label) x label.
+"""
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.scripted_judge import records_of, request_of
 
 from ragassay.evaluate.judging.engine.cases import AnswerCase, Evidence, GameCase, PassageCase, Setup
 from ragassay.evaluate.judging.judges import PROMPTS, pairwise, pointwise, relevance
-from ragassay.evaluate.judging.judges import pointwise as answer_correctness
+from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.experiment.tables import JudgeSettings
 from ragassay.models.requests import Reply, read_reply
 from ragassay.prompts import Prompt
@@ -29,7 +36,7 @@ def answer(agent, text):
 
 
 def relevance_case():
-    judge = relevance.Relevance(SETUP, Prompt.load(relevance.DEFAULT_PROMPT))
+    judge = relevance.Relevance(SETUP, Prompt.load(PROMPTS / "relevance.md"))
     return judge, PassageCase(QUERY, PASSAGE)
 
 
@@ -38,24 +45,22 @@ INTENT = {"intent": "To know which header to include."}
 
 
 def pointwise_case(criteria=CRITERIA, text="util/delay.h", passage=PASSAGE):
-    judge = pointwise.Pointwise(SETUP, Prompt.load(pointwise.DEFAULT_PROMPT), criteria, intent=True)
+    judge = pointwise.Pointwise(SETUP, Prompt.load(PROMPTS / "pointwise.md"), criteria, intent=True)
     return judge, AnswerCase(QUERY, answer("bm25-rag", text), (), (Evidence(passage, "It names the header."),))
 
 
 def strict_pointwise_case(criteria=CRITERIA, text="util/delay.h", passage=PASSAGE):
-    judge = pointwise.Pointwise(SETUP, Prompt.load(pointwise.STRICT_PROMPT), criteria)
+    judge = pointwise.Pointwise(SETUP, Prompt.load(PROMPTS / "pointwise_strict.md"), criteria)
     return judge, AnswerCase(QUERY, answer("bm25-rag", text), (passage,))
 
 
 def correctness_case(query=QUERY, text="util/delay.h", evidence=EVIDENCE):
-    judge = answer_correctness.AnswerCorrectness(
-        SETUP, Prompt.load(answer_correctness.ANSWER_CORRECTNESS_DEFAULT_PROMPT)
-    )
+    judge = pointwise.AnswerCorrectness(SETUP, Prompt.load(PROMPTS / "answer_correctness.md"))
     return judge, AnswerCase(query, answer("bm25-rag", text), (), evidence)
 
 
 def pairwise_case(first):
-    judge = pairwise.Pairwise(SETUP, Prompt.load(pairwise.DEFAULT_PROMPT), ("correctness",), first)
+    judge = pairwise.Pairwise(SETUP, Prompt.load(PROMPTS / "pairwise.md"), ("correctness",), first)
     case = GameCase(QUERY, answer("bm25-rag", "ALPHA"), answer("knn-rag", "BETA"), first, EVIDENCE)
     return judge, case
 
@@ -225,7 +230,7 @@ def test_a_game_shows_its_answers_in_its_order_without_names(first):
     assert text.index("It names the header.") < min(text.index("ALPHA"), text.index("BETA"))
 
 
-SCHEMAS = [relevance.RelevanceReply, pointwise.Grade, pairwise.PairwiseReply, answer_correctness.CorrectnessReply]
+SCHEMAS = [relevance.RelevanceReply, pointwise.Grade, pairwise.PairwiseReply, pointwise.CorrectnessReply]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
@@ -322,7 +327,7 @@ def labels_of(system):
     return dict(re.findall(r"^- (\d), (.*?)(?=^- |\n\n)", system, re.MULTILINE | re.DOTALL))
 
 
-@pytest.mark.parametrize("path", [relevance.DEFAULT_PROMPT, relevance.TOKEN_PROMPT], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [PROMPTS / "relevance.md", PROMPTS / "relevance_token.md"], ids=lambda path: path.name)
 def test_somewhat_relevant_is_on_the_topic_without_the_full_answer(path):
     said = {label: " ".join(text.split()) for label, text in labels_of(Prompt.load(path).system).items()}
     assert list(said) == ["0", "1", "2"]
@@ -332,11 +337,11 @@ def test_somewhat_relevant_is_on_the_topic_without_the_full_answer(path):
 
 
 def test_by_strict_prompts_the_topic_alone_is_not_relevant():
-    said = " ".join(labels_of(Prompt.load(relevance.STRICT_PROMPT).system)["0"].split())
+    said = " ".join(labels_of(Prompt.load(PROMPTS / "relevance_strict.md").system)["0"].split())
     assert "about the same subject" in said and "is not enough" in said
 
 
-@pytest.mark.parametrize("path", [pointwise.DEFAULT_PROMPT, pointwise.TOKEN_PROMPT], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [PROMPTS / "pointwise.md", PROMPTS / "pointwise_token.md"], ids=lambda path: path.name)
 def test_the_scales_of_an_answer_are_the_paper_s(path):
     values = {"criteria": CRITERIA, "criterion": "precision", "evidence": (), "query": QUERY, "answer": "?"}
     system = " ".join(Prompt.load(path).render(values)[0].content.split())
@@ -350,7 +355,7 @@ def test_the_scales_of_an_answer_are_the_paper_s(path):
     assert "similar product" in one and "exactly the product" in two
 
 
-@pytest.mark.parametrize("path", [pairwise.DEFAULT_PROMPT, pairwise.TOKEN_PROMPT], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [PROMPTS / "pairwise.md", PROMPTS / "pairwise_token.md"], ids=lambda path: path.name)
 def test_a_game_is_judged_by_all_factors_of_the_paper(path):
     factors = JudgeSettings(model="file:j").factors
     assert factors == (
@@ -381,7 +386,7 @@ def test_the_switches_say_what_a_game_shows(path, passages, notes):
 def test_citations_are_shown_or_not_and_code_is_no_citation():
     a, b = answer("x", "It is in `port[1]` [1][2]. So it is [3]."), answer("y", "It is in `port[1]`. So it is.")
     case = GameCase(QUERY, a, b, "a", EVIDENCE)
-    prompt = Prompt.load(pairwise.DEFAULT_PROMPT)
+    prompt = Prompt.load(PROMPTS / "pairwise.md")
     kept = pairwise.Pairwise(SETUP, prompt, ("depth",), "a")
     assert "[1][2]. So it is [3]." in asked_of(kept, case)
     assert "square brackets" in request_of(kept, case).messages[0].content
@@ -439,7 +444,7 @@ def test_the_schemas_are_pinned_since_a_change_throws_paid_replies_away():
         "properties": {"intent": {"title": "Intent", "type": "string"}, "accuracy": {"$ref": "#/$defs/Grade"}},
         "required": ["intent", "accuracy"],
     }
-    assert answer_correctness.CorrectnessReply.model_json_schema() == common | {
+    assert pointwise.CorrectnessReply.model_json_schema() == common | {
         "title": "CorrectnessReply",
         "description": "One sentence on why, whether the answer is a refusal, then the label.",
         "properties": {
@@ -449,3 +454,123 @@ def test_the_schemas_are_pinned_since_a_change_throws_paid_replies_away():
         },
         "required": ["reason", "refusal", "label"],
     }
+
+
+SETUP_BY_TOKEN = Setup("local:m", "probability")
+CASE = PassageCase(QUERY, Passage(id="p1", text="util/delay.h declares it."))
+TOKEN_JUDGE = relevance.RelevanceByToken(SETUP_BY_TOKEN, Prompt.load(PROMPTS / "relevance_token.md"))
+
+
+def yes_no_judge(threshold):
+    return relevance.RelevanceByYes(SETUP_BY_TOKEN, Prompt.load(PROMPTS / "relevance_yes_no.md"), threshold)
+
+
+def pairing(first):
+    a, b = (Answer(query_id="q1", agent=agent, answer=f"of {agent}") for agent in ("x", "y"))
+    return GameCase(QUERY, a, b, first, ())
+
+
+def game(first, p_of_place_a):
+    judge = pairwise.PairwiseByToken(SETUP_BY_TOKEN, Prompt.load(PROMPTS / "pairwise_token.md"), ("depth",), first)
+    [row] = records_of(judge, pairing(first), Reply(probabilities={"A": p_of_place_a, "B": 1 - p_of_place_a}))
+    return row
+
+
+def test_the_label_is_the_likeliest_and_the_expected_value_stands_beside_it():
+    [row] = records_of(TOKEN_JUDGE, CASE, Reply(probabilities={"0": 0.2, "1": 0.3, "2": 0.5}))
+    assert (row.label, row.probability) == (2, 0.5)
+    assert row.expected == pytest.approx(1.3)
+    assert row.reason is None
+
+
+def test_of_equally_likely_labels_the_lowest():
+    [row] = records_of(TOKEN_JUDGE, CASE, Reply(probabilities={"2": 0.4, "1": 0.4 + 1e-12, "0": 0.2 - 1e-12}))
+    assert row.label == 1
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=3, max_size=3))
+def test_any_distribution_gives_a_label_on_the_scale(weights):
+    p = {token: w / math.fsum(weights) for token, w in zip("012", weights, strict=True)}
+    [row] = records_of(TOKEN_JUDGE, CASE, Reply(probabilities=p))
+    assert row.label in {0, 1, 2} and 1 / 3 - 1e-9 <= row.probability <= 1
+    assert 0 <= row.expected <= 2 + 1e-9 and row.expected == pytest.approx(p["1"] + 2 * p["2"])
+
+
+@pytest.mark.parametrize(
+    "probabilities",
+    [
+        {},
+        {"2": 1.0},
+        {"0": 0.5, "1": 0.5, "2": 0.5},
+        {"0": math.nan, "1": 0.5, "2": 0.5},
+        {"0": -0.5, "1": 1.0, "2": 0.5},
+        {"0": 0.0, "1": 0.0, "2": 0.0},
+        {"Yes": 0.5, "No": 0.5},
+    ],
+    ids=str,
+)
+def test_what_is_no_distribution_over_the_labels_is_an_error(probabilities):
+    [row] = records_of(TOKEN_JUDGE, CASE, Reply(probabilities=probabilities))
+    assert row.label is None and row.error
+
+
+@pytest.mark.parametrize(
+    ("p_yes", "threshold", "label", "probability"),
+    [(0.7, 0.5, 2, 0.7), (0.5, 0.5, 2, 0.5), (0.3, 0.5, 0, 0.7), (0.7, 0.8, 0, 0.3), (0.9, 0.8, 2, 0.9)],
+)
+def test_yes_or_no_by_the_threshold_of_the_settings(p_yes, threshold, label, probability):
+    [row] = records_of(yes_no_judge(threshold), CASE, Reply(probabilities={"Yes": p_yes, "No": 1 - p_yes}))
+    assert row.label == label
+    assert row.probability == pytest.approx(probability) and row.expected == pytest.approx(2 * p_yes)
+
+
+def test_criteria_are_asked_one_by_one_with_the_criterion_last():
+    prompt = Prompt.load(PROMPTS / "pointwise_token.md")
+    evidence = (Evidence(CASE.passage, None),)
+    case = AnswerCase(QUERY, Answer(query_id="q1", agent="x", answer="util/delay.h"), (), evidence)
+    texts = []
+    for criterion in ("accuracy", "precision"):
+        judge = pointwise.PointwiseByToken(SETUP_BY_TOKEN, prompt, criterion)
+        request = request_of(judge, case)
+        assert request.tokens == ("0", "1", "2") and request.schema is None
+        texts.append(request.messages)
+        [row] = records_of(judge, case, Reply(probabilities={"0": 0.1, "1": 0.8, "2": 0.1}))
+        assert (row.criterion, row.label, row.subject) == (criterion, 1, "x")
+    assert texts[0][0] == texts[1][0]  # what the requests share stands first
+    shared = texts[0][1].content.index("Grade the accuracy")
+    assert texts[0][1].content[:shared] == texts[1][1].content[:shared]
+
+
+def test_whether_it_is_a_refusal_is_asked_by_yes_or_no_behind_what_both_share():
+    prompt = Prompt.load(PROMPTS / "answer_correctness_token.md")
+    answered = Answer(query_id="q1", agent="x", answer="I could not find it.")
+    case = AnswerCase(QUERY, answered, (), (Evidence(CASE.passage, None),))
+    label, refusal = (
+        pointwise.CorrectnessByToken(SETUP_BY_TOKEN, prompt),
+        pointwise.RefusalByToken(SETUP_BY_TOKEN, prompt),
+    )
+    first, second = (request_of(judge, case) for judge in (label, refusal))
+    assert first.tokens == ("0", "1", "2") and second.tokens == ("Yes", "No")
+    shared = first.messages[1].content.index("Does the user get")
+    assert first.messages[0] == second.messages[0]
+    assert first.messages[1].content[:shared] == second.messages[1].content[:shared]
+    [row] = records_of(refusal, case, Reply(probabilities={"Yes": 0.8, "No": 0.2}))
+    assert (row.criterion, row.label, row.probability, row.expected) == ("refusal", 1, 0.8, 0.8)
+    [row] = records_of(refusal, case, Reply(probabilities={"Yes": 0.4, "No": 0.6}))
+    assert (row.label, row.probability, row.expected) == (0, 0.6, 0.4)
+    [row] = records_of(refusal, case, Reply(error="timed out"))
+    assert row.label is None and row.error == "timed out"
+
+
+def test_a_game_keeps_the_probability_of_agent_a_in_both_orders():
+    assert (game("a", 0.8).winner, game("a", 0.8).probability) == ("a", 0.8)
+    assert game("b", 0.8).winner == "b" and game("b", 0.8).probability == pytest.approx(0.2)
+    assert game("a", 0.5).winner == "tie"
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_a_judge_that_only_sees_places_is_averaged_away(p_first, p_other):
+    [fair] = verdicts([game("a", p_first), game("b", p_first)])
+    assert fair.winner == "tie"
+    [verdict] = verdicts([game("a", p_first), game("b", p_other)])
+    assert verdict.probability == pytest.approx((p_first + 1 - p_other) / 2)

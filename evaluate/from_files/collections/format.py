@@ -1,18 +1,84 @@
-"""What a collection has that a format may not hold: each has a name and is counted, so that a loss is named."""
+"""A format of collections, both ways, and what it cannot hold: each part has a name and is counted, so that a loss is
+named. A format is a class of a module of this folder, or another package's by the entry point `ragassay.exports`.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
 
+from ragassay.errors import InputError
+from ragassay.experiment.plugins import classes_in, plugin
 from ragassay.records import Answer, Query, Usage
 from ragassay.text import listed, plain
 
-from .collection import Collection
+from .collection import Collection, read_answer_files
 
 Count = Callable[[Collection], int]
 Losses = Mapping[str, Count]
 """What a format cannot hold: the name of a part to how many of it a collection has."""
+
+
+class Format(ABC):
+    """title: what messages call it. source: the `--from` that reads what it writes, its own name where None.
+
+    loses: part by part, what it cannot hold of a collection; that and nothing else is another when it is read again.
+    layouts: of the files of answers that it is read from, those in folders and their folders too; any where empty.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    source: ClassVar[str | None] = None
+    loses: ClassVar[Losses] = MappingProxyType({})
+    layouts: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def write(self, collection: Collection, folder: Path) -> None:
+        """Write the collection into the folder. Raises InputError for what the format cannot have."""
+
+    def read(self, sources: Sequence[Path]) -> Collection:
+        """The collection of files or folders. Raises InputError."""
+        suffixes = (".jsonl", ".json", ".csv", ".tsv")
+
+        def has_files(folder: Path) -> bool:
+            return any(path.suffix.lower() in suffixes for path in folder.iterdir())
+
+        inner = [path for one in sources if one.is_dir() for path in sorted(one.iterdir()) if path.is_dir()]
+        here = [one for one in sources if not one.is_dir() or has_files(one)]
+        files = in_folders([*here, *filter(has_files, inner)] or sources, suffixes)
+        return read_answer_files(files, *self.layouts)
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """Ours by name: what `--to` takes; `--from` takes those without a `source`."""
+    return {kind.name: kind() for kind in classes_in(__package__, Format) if "name" in vars(kind)}
+
+
+def format_named(name: str) -> Format:
+    """Ours or another package's. Raises InputError where there is none of this name."""
+    theirs = None if name in formats() else plugin("exports", name, Format)
+    if name not in formats() and theirs is None:
+        raise InputError(f"'{plain(name)}' is no format", remedy=f"there are {listed(list(formats()))}")
+    return theirs() if theirs else formats()[name]
+
+
+def in_folders(sources: Sequence[Path], suffixes: Sequence[str]) -> list[Path]:
+    """The files, and those in folders with one of the suffixes. Raises InputError where there is none."""
+    found = []
+    for source in sources:
+        inside = (
+            [path for path in sorted(source.iterdir()) if path.suffix.lower() in suffixes] if source.is_dir() else []
+        )
+        if source.is_dir() and not inside:
+            raise InputError(f"holds no file with {listed(suffixes)}", file=source)
+        found += inside or [source]
+    return found
+
 
 EXPECTED = "expected_response"
 

@@ -1,0 +1,264 @@
+"""Layouts of a row an answer, in the order in which a file is held against them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ..errors import InputError
+from .answers import Column, Columns, Layout, Whole
+from .cells import Row, as_list, contexts, number, said, text, texts, unpacked
+from .traces import MlflowTraces
+
+
+def _doc_uris(value: Any) -> list[str]:
+    found = [one.get("doc_uri") if isinstance(one, dict) else None for one in as_list(value)]
+    if not all(isinstance(one, str) for one in found):
+        raise ValueError("has a document without its doc_uri")
+    return [str(one) for one in found]
+
+
+def _answered(value: Any) -> str:
+    """A text as it stands, though it be JSON: an answer may be. A conversation that was written into a cell is read."""
+    found = unpacked(value)
+    chat = isinstance(found, dict) and bool({"messages", "choices"} & found.keys())
+    return value if isinstance(value, str) and not chat else said(value)
+
+
+def _of_trace(row: Row, value: Any, path: Path) -> Mapping[str, Any]:
+    """What a trace tells besides the query. Raises InputError with the line."""
+    found = unpacked(value)
+    if not isinstance(found, Mapping) or not MlflowTraces().fits(found):
+        remedy = "give it as `Trace.to_json` writes it, with info and data"
+        raise InputError(f"{row.place}'trace' is no MLflow trace", file=path, line=row.line, remedy=remedy)
+    (given,) = MlflowTraces().read([row._replace(fields=found)], path)
+    return {name: told for name, told in given.fields.items() if name not in {"query", "query_id", "agent"}}
+
+
+class AgentEvaluation(Layout):
+    """Databricks Agent Evaluation's rows: request, response, retrieved_context[].content, expected_facts.
+
+    https://docs.databricks.com, "Agent Evaluation input schema" (MLflow 2); our own export has the same columns. A
+    request or a response may be a text, a conversation (`messages`) or a chat completion (`choices`). A row with an
+    MLflow trace (`trace`: a JSON text, or the object) needs neither response nor retrieved_context.
+    """
+
+    name = "agent-evaluation"
+    title = "Databricks Agent Evaluation's: request, response or trace, retrieved_context, expected_response or _facts"
+    needs = tuple(
+        frozenset(("request", beside))
+        for beside in ("response", "retrieved_context", "expected_response", "expected_facts", "trace")
+    )
+    whole: ClassVar[Whole] = {"trace": _of_trace}
+    columns: ClassVar[Columns] = {
+        "request_id": Column("query_id", text),
+        "request": Column("query", said),
+        "response": Column("answer", _answered),
+        "retrieved_context": Column("contexts", contexts),
+        "expected_retrieved_context": Column("expected_docs", _doc_uris),
+        "expected_response": Column("expected_response", text),
+        "expected_facts": Column("expected_facts", texts),
+        "agent": Column("agent", text),
+        "agent/latency_seconds": Column("latency_s", number),
+    }
+    foreign_ids = True
+
+
+class DeepEval(Layout):
+    """DeepEval's test cases, and data sets that `EvaluationDataset.save_as` writes.
+
+    https://deepeval.com/docs/evaluation-test-cases (LLMTestCase).
+    """
+
+    name = "deepeval"
+    title = "DeepEval's: input, actual_output, retrieval_context, expected_output"
+    needs = tuple(
+        frozenset(("input", beside))
+        for beside in ("actual_output", "actualOutput", "expected_output", "expectedOutput")
+    )
+    columns: ClassVar[Columns] = {
+        "input": Column("query", text),
+        "actual_output": Column("answer", text),
+        "actualOutput": Column("answer", text),
+        "retrieval_context": Column("contexts", contexts),
+        "retrievalContext": Column("contexts", contexts),
+        "expected_output": Column("expected_response", text),
+        "expectedOutput": Column("expected_response", text),
+        "context": Column("reference_contexts", contexts),
+        "completion_time": Column("latency_s", number),
+        "completionTime": Column("latency_s", number),
+        "agent": Column("agent", text),
+    }
+
+
+def _ids(value: Any) -> list[str]:
+    return [text(one) for one in as_list(value)]
+
+
+def _sentences(value: Any) -> str:
+    """The sentences, each with its citations in brackets before its last stop."""
+    said = []
+    for one in as_list(value):
+        if not isinstance(one, dict) or not isinstance(one.get("text"), str):
+            raise ValueError("has a sentence without its text")
+        numbers = one.get("citations") or []
+        if not isinstance(numbers, list) or not all(type(n) is int and n >= 0 for n in numbers):
+            raise ValueError("has citations that are no places in references, from 0")
+        said.append(_with(one["text"].strip(), "".join(f"[{number + 1}]" for number in numbers)))
+    whole = "".join(said[:1])
+    for before, one in pairwise(said):  # a space between; a line's end where either has lines of its own, as code has
+        whole += ("" if not before else "\n" if "\n" in before or "\n" in one else " ") + one
+    return whole
+
+
+def _with(sentence: str, marks: str) -> str:
+    if not marks:
+        return sentence
+    bare = sentence.rstrip(".!?。！？")
+    return f"{bare} {marks}{sentence[len(bare) :]}"
+
+
+class TrecRag(Layout):
+    """Answers as TREC's RAG track takes them (2024).
+
+    https://trec-rag.github.io, "TREC 2024 RAG: output format": citations are places in `references`, from 0. In our
+    answers they are numbers in brackets, from 1.
+    """
+
+    name = "trec-rag"
+    title = "TREC RAG's: topic_id, topic, run_id, references, answer[{text, citations}]"
+    needs = (frozenset(("topic_id", "answer")),)
+    columns: ClassVar[Columns] = {
+        "topic_id": Column("query_id", text),
+        "topic": Column("query", text),
+        "run_id": Column("agent", text),
+        "references": Column("passages", _ids),
+        "answer": Column("answer", _sentences),
+    }
+
+
+def _first(value: Any) -> str:
+    found = texts(value)
+    if not found:
+        raise ValueError("is an empty list")
+    return found[0]
+
+
+class Ragas(Layout):
+    """Ragas' samples: user_input, response, …; before version 0.2 question to ground_truth.
+
+    https://docs.ragas.io, "Evaluation sample" (SingleTurnSample).
+    """
+
+    name = "ragas"
+    title = "Ragas': user_input, response, retrieved_contexts, reference"
+    needs = (
+        frozenset(("user_input", "response")),
+        frozenset(("user_input", "reference")),
+        frozenset(("user_input", "reference_contexts")),
+        *(frozenset(("question", "answer", name)) for name in ("contexts", "ground_truth", "ground_truths")),
+    )
+    columns: ClassVar[Columns] = {
+        "user_input": Column("query", text),
+        "question": Column("query", text),
+        "response": Column("answer", text),
+        "answer": Column("answer", text),
+        "retrieved_contexts": Column("contexts", contexts),
+        "contexts": Column("contexts", contexts),
+        "retrieved_context_ids": Column("passages", _ids),
+        "reference": Column("expected_response", text),
+        "ground_truth": Column("expected_response", text),
+        "ground_truths": Column("expected_response", _first),
+        "reference_contexts": Column("reference_contexts", contexts),
+        "reference_context_ids": Column("reference_passages", _ids),
+        "agent": Column("agent", text),
+    }
+
+
+class OpenRagEvalQueries(Layout):
+    """Open RAG Eval's queries, without answers."""
+
+    name = "open-rag-eval-queries"
+    title = "Open RAG Eval's queries: query_id, query, expected_answer"
+    needs = (frozenset(("query", "expected_answer")),)
+    columns: ClassVar[Columns] = {
+        "query_id": Column("query_id", text),
+        "query": Column("query", text),
+        "expected_answer": Column("expected_response", text),
+    }
+    foreign_ids = True
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _list(value: Any) -> Any:
+    return list(as_list(value)) if isinstance(value, str) else value
+
+
+def _object(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        raise ValueError("is not JSON") from None
+
+
+def _told(value: Any) -> Any:
+    found = _object(value)
+    if not isinstance(found, dict):
+        raise ValueError("is not a JSON object")
+    return found
+
+
+class Ours(Layout):
+    """Our own answers, with their passages named by id or written out (`contexts`), in JSON Lines, JSON or CSV."""
+
+    name = "ragassay"
+    title = "ragassay's: query_id (or query), answer, and agent, passages or contexts, usage, latency_s, error"
+    needs = (frozenset(("query_id",)), frozenset(("query", "answer")))
+    columns: ClassVar[Columns] = {
+        **{
+            name: Column(name, _as_it_is)
+            for name in ("query_id", "query", "agent", "answer", "error", "model", "prompt")
+        },
+        **{
+            name: Column(name, _list)
+            for name in ("passages", "queries", "expected_docs", "expected_facts", "expected_files")
+        },
+        "expected_response": Column("expected_response", _as_it_is),
+        "conditions": Column("conditions", _as_it_is),
+        "json_schema": Column("json_schema", _object),
+        "usage": Column("usage", _object),
+        "latency_s": Column("latency_s", _as_it_is),
+        "contexts": Column("contexts", contexts),
+        "reference_contexts": Column("reference_contexts", contexts),
+        "metadata": Column("metadata", _told),
+    }
+    strict = True
+
+
+class Ragelo(Layout):
+    """RAGElo's answers: a table of qid (or the query's text), agent and answer, or the same as JSON.
+
+    https://github.com/zetaalphavector/RAGElo, docs/examples: queries.csv, documents.csv, answers.csv.
+    """
+
+    name = "ragelo"
+    title = "RAGElo's: qid (or query), agent, answer"
+    needs = (frozenset(("qid", "answer")), frozenset(("question", "answer")))
+    columns: ClassVar[Columns] = {
+        "qid": Column("query_id", text),
+        "query_id": Column("query_id", text),
+        "query": Column("query", text),
+        "question": Column("query", text),
+        "agent": Column("agent", text),
+        "answer": Column("answer", text),
+        "text": Column("answer", text),
+    }
+    foreign_ids = True

@@ -1,0 +1,485 @@
+"""Layouts of several rows an answer: traces, of which the root has the question and the answer, and Open RAG Eval's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from .answers import Given, Layout
+from .cells import Row, contexts, said, unpacked
+
+OUR_ID = "ragassay_query_id"
+"""In the metadata of what we write: the query's id, for which traces and data sets of others have no place."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """One step of a trace, whoever recorded it. seconds: how long it took; None where that is not told.
+
+    query_id: of the query that the trace answers, where it names one.
+    """
+
+    row: Row
+    trace: str
+    id: str
+    parent: str | None
+    kind: str
+    inputs: Any = None
+    outputs: Any = None
+    documents: Any = None
+    query_id: str | None = None
+    error: str | None = None
+    seconds: float | None = None
+    usage: Mapping[str, Any] | None = None
+
+
+def answers_of(spans: Iterable[Span], path: Path) -> list[Given]:
+    """An answer for each trace, in the order of their first spans.
+
+    The last retriever that another one does not hold counts, and tokens of models are added up. Raises InputError with
+    the line for a trace without a root, without a question, or with what cannot be read.
+    """
+    traces: dict[str, list[Span]] = {}
+    for span in spans:
+        traces.setdefault(span.trace, []).append(span)
+    return [_answer(trace, path) for trace in traces.values()]
+
+
+def _answer(trace: Sequence[Span], path: Path) -> Given:
+    ids = {span.id for span in trace}
+    roots = [span for span in trace if span.parent not in ids]
+    if len(roots) != 1:
+        first = trace[0]
+        problem = f"{first.row.place}the trace has {len(roots)} spans without a parent in the file"
+        raise InputError(problem, file=path, line=first.row.line, remedy="give whole traces, all spans of each")
+    root = roots[0]
+    fields: dict[str, Any] = {"query": _read("input", root, said, root.inputs, path)}
+    if root.query_id is not None:
+        fields["query_id"] = root.query_id
+    if root.error is None and root.outputs not in (None, ""):
+        fields["answer"] = _read("output", root, said, root.outputs, path)
+    else:
+        fields["error"] = root.error or "the trace has no output"
+    retrievers = [span for span in trace if span.kind == "RETRIEVER" and span.documents is not None]
+    if retrievers:
+        last = retrievers[-1]
+        fields["contexts"] = _read("documents", last, contexts, last.documents, path)
+    if root.seconds is not None:
+        fields["latency_s"] = root.seconds
+    if used := _usage(trace):
+        fields["usage"] = used
+    return Given(root.row, fields, foreign_ids=True)
+
+
+def our_id(metadata: Any) -> str | None:
+    """The id of the query that `metadata`, an object or the JSON of one, has of us."""
+    told = unpacked(metadata)
+    found = told.get(OUR_ID) if isinstance(told, Mapping) else None
+    return found if isinstance(found, str) and found else None
+
+
+def _read(what: str, span: Span, read: Any, value: Any, path: Path) -> Any:
+    try:
+        return read(value)
+    except ValueError as error:
+        problem = f"{span.row.place}the span's {what} {error}"
+        raise InputError(problem, file=path, line=span.row.line) from None
+
+
+def _usage(trace: Sequence[Span]) -> dict[str, Any]:
+    """The sums over the model's spans; what one of them does not tell is not known of the trace."""
+    told = [span.usage or {} for span in trace if span.kind in {"LLM", "CHAT_MODEL"}]
+    names = ("input_tokens", "output_tokens", "cost_usd")
+    whole = [name for name in names if told and all(_is_number(one.get(name)) for one in told)]
+    return {name: sum(one[name] for one in told) for name in whole}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+class OpenInference(Layout):
+    """OpenInference spans, as Arize Phoenix and OpenTelemetry write them: a span a row, attributes flat or nested.
+
+    https://github.com/Arize-ai/openinference, "Semantic conventions": openinference.span.kind, input.value,
+    output.value, retrieval.documents.N.document.content, llm.token_count.prompt. Those of a data frame have the columns
+    `context.trace_id`, `attributes.…`.
+    """
+
+    name = "openinference"
+    title = "OpenInference spans: context, span_kind, parent_id, attributes (Phoenix)"
+    several_rows = True
+
+    def fits(self, there: Iterable[str]) -> bool:
+        known = set(there)
+        return {"context", "attributes"} <= known or "context.trace_id" in known
+
+    def field_of(self, name: str) -> str | None:
+        return "answer" if name.split(".", 1)[0] in _SPAN else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """An answer for each trace. Raises InputError with the line."""
+        return answers_of(_openinference_spans(rows, path), path)
+
+
+_SPAN = frozenset(
+    (
+        *("id", "name", "context", "span_kind", "parent_id", "start_time", "end_time", "status_code"),
+        *("status_message", "status", "attributes", "events", "kind"),
+    )
+)
+_DEEPEST = 12
+
+
+def _openinference_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
+    for row in rows:
+        span = nested(row.fields)
+        context, attributes = _object(span.get("context")), _object(span.get("attributes"))
+        if not isinstance(context.get("trace_id"), str) or not isinstance(context.get("span_id"), str):
+            raise InputError(f"{row.place}has no context.trace_id and span_id", file=path, line=row.line)
+        kind = span.get("span_kind") or _at(attributes, "openinference", "span", "kind") or ""
+        status = span.get("status_code") or _at(span, "status", "status_code") or ""
+        message = span.get("status_message") or _at(span, "status", "description")
+        failed = str(status).upper() == "ERROR"
+        yield Span(
+            row=row,
+            trace=context["trace_id"],
+            id=context["span_id"],
+            parent=span.get("parent_id") or None,
+            kind=str(kind).upper(),
+            inputs=_at(attributes, "input", "value"),
+            outputs=_at(attributes, "output", "value"),
+            documents=_at(attributes, "retrieval", "documents"),
+            query_id=our_id(attributes.get("metadata")),
+            error=str(message or "the trace failed") if failed else None,
+            seconds=seconds_between(span.get("start_time"), span.get("end_time")),
+            usage={
+                "input_tokens": _at(attributes, "llm", "token_count", "prompt"),
+                "output_tokens": _at(attributes, "llm", "token_count", "completion"),
+                "cost_usd": _at(attributes, "llm", "cost", "total"),
+            },
+        )
+
+
+def nested(flat: Mapping[str, Any], depth: int = 0) -> dict[str, Any]:
+    """`{"a.b.0.c": 1}` as `{"a": {"b": [{"c": 1}]}}`, to a depth of twelve objects; names that are not dotted stay."""
+    tree: dict[str, Any] = {}
+    for name, value in flat.items():
+        parts = name.split(".")[:_DEEPEST]
+        place = tree
+        for part in parts[:-1]:
+            inner = place.setdefault(part, {})
+            place = inner if isinstance(inner, dict) else place.setdefault(f"{part}.", {})
+        inside = nested(value, depth + 1) if isinstance(value, Mapping) and depth < _DEEPEST else value
+        known = place.get(parts[-1])
+        place[parts[-1]] = {**known, **inside} if isinstance(known, dict) and isinstance(inside, dict) else inside
+    return {name: _as_lists(value) for name, value in tree.items()}
+
+
+def _as_lists(value: Any, depth: int = 0) -> Any:
+    """An object whose names count from 0 as a list."""
+    if not isinstance(value, dict) or depth > 2 * _DEEPEST:
+        return value
+    made = {name: _as_lists(inner, depth + 1) for name, inner in value.items()}
+    return [made[name] for name in sorted(made, key=int)] if made and all(n.isdecimal() for n in made) else made
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _at(value: Any, *names: str) -> Any:
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def seconds_between(start: Any, end: Any) -> float | None:
+    """Between two times in ISO 8601; None where one is missing or they are the wrong way round."""
+    try:
+        taken = (datetime.fromisoformat(str(end)) - datetime.fromisoformat(str(start))).total_seconds()
+    except (ValueError, TypeError):
+        return None
+    return taken if taken >= 0 else None
+
+
+class MlflowTraces(Layout):
+    """MLflow traces as JSON (`Trace.to_json`): info, and data with spans whose attributes are JSON in texts.
+
+    https://mlflow.org/docs, "Trace data model": mlflow.spanType, mlflow.spanInputs, mlflow.spanOutputs,
+    mlflow.chat.tokenUsage. A file has one trace, a list of them, or one a line.
+    """
+
+    name = "mlflow"
+    title = "MLflow traces: info and data.spans"
+    several_rows = True
+
+    def fits(self, there: Iterable[str]) -> bool:
+        return {"info", "data"} <= set(there)
+
+    def field_of(self, name: str) -> str | None:
+        return "answer" if name in {"info", "data"} else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """An answer for each trace. Raises InputError with the line."""
+        return answers_of(_mlflow_spans(rows, path), path)
+
+
+def _mlflow_spans(rows: Sequence[Row], path: Path) -> Iterator[Span]:
+    for row in rows:
+        data = row.fields.get("data")
+        spans = data.get("spans") if isinstance(data, Mapping) else None
+        if not isinstance(spans, list) or not spans or not all(isinstance(span, Mapping) for span in spans):
+            raise InputError(f"{row.place}the trace has no spans (data.spans)", file=path, line=row.line)
+        info = row.fields.get("info")
+        told = info if isinstance(info, Mapping) else {}
+        query_id = our_id(told.get("trace_metadata")) or our_id(told.get("request_metadata"))
+        for span in spans:
+            yield _mlflow_span(row, span, query_id)
+
+
+def _mlflow_span(row: Row, span: Mapping[str, Any], query_id: str | None) -> Span:
+    attributes = span.get("attributes")
+    told = {name: _decoded(value) for name, value in attributes.items()} if isinstance(attributes, Mapping) else {}
+    context = span.get("context")
+    id = span.get("span_id") or (context.get("span_id") if isinstance(context, Mapping) else None)
+    kind, outputs = str(told.get("mlflow.spanType") or "").upper(), told.get("mlflow.spanOutputs")
+    usage = told.get("mlflow.chat.tokenUsage")
+    return Span(
+        row=row,
+        trace=str(row.number),
+        id=str(id),
+        parent=span.get("parent_span_id") or span.get("parent_id") or None,
+        kind=kind,
+        inputs=told.get("mlflow.spanInputs"),
+        outputs=outputs,
+        documents=outputs if kind == "RETRIEVER" else None,
+        query_id=query_id,
+        error=_mlflow_error(span),
+        seconds=_mlflow_seconds(span),
+        usage=usage if isinstance(usage, Mapping) else None,
+    )
+
+
+def _decoded(value: Any) -> Any:
+    """What an attribute holds: JSON in a text, such as `"\\"RETRIEVER\\""`."""
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return unpacked(value)
+
+
+def _mlflow_error(span: Mapping[str, Any]) -> str | None:
+    status = span.get("status")
+    code = status.get("code") if isinstance(status, Mapping) else span.get("status_code", status)
+    message = status.get("message") if isinstance(status, Mapping) else span.get("status_message")
+    return str(message or "the trace failed") if "ERROR" in str(code or "").upper() else None
+
+
+def _mlflow_seconds(span: Mapping[str, Any]) -> float | None:
+    for start, end in (("start_time_unix_nano", "end_time_unix_nano"), ("start_time", "end_time")):
+        begun, ended = span.get(start), span.get(end)
+        if isinstance(begun, int) and isinstance(ended, int) and ended >= begun:
+            return (ended - begun) / 1e9
+    return None
+
+
+class LangSmith(Layout):
+    """LangSmith's runs, a run a row: run_type, inputs, outputs, parent_run_id, trace_id, tokens and cost.
+
+    https://docs.langchain.com/langsmith/run-data-format; `Client.list_runs` gives the same fields.
+    """
+
+    name = "langsmith"
+    title = "LangSmith's runs: id, trace_id, parent_run_id, run_type, inputs, outputs"
+    several_rows = True
+
+    def fits(self, there: Iterable[str]) -> bool:
+        return {"run_type", "inputs"} <= set(there)
+
+    def field_of(self, name: str) -> str | None:
+        return "answer" if name in _RUN else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """An answer for each trace. Raises InputError with the line."""
+        return answers_of(_langsmith_runs(rows, path), path)
+
+
+_RUN = frozenset(
+    (
+        *("id", "trace_id", "parent_run_id", "run_type", "inputs", "outputs", "error", "start_time", "end_time"),
+        *("name", "status", "dotted_order", "prompt_tokens", "completion_tokens", "total_cost"),
+        *("reference_example_id", "extra"),
+    )
+)
+
+
+def _langsmith_runs(rows: Sequence[Row], path: Path) -> Iterator[Span]:
+    for row in rows:
+        run = row.fields
+        if not isinstance(run.get("id"), str):
+            raise InputError(f"{row.place}the run has no id", file=path, line=row.line)
+        outputs, kind = unpacked(run.get("outputs")), str(run.get("run_type")).upper()
+        yield Span(
+            row=row,
+            trace=str(run.get("trace_id") or run["id"]),
+            id=run["id"],
+            parent=run.get("parent_run_id") or None,
+            kind=kind,
+            inputs=run.get("inputs"),
+            outputs=outputs,
+            documents=_langsmith_documents(outputs) if kind == "RETRIEVER" else None,
+            query_id=_langsmith_query_id(run),
+            error=str(run["error"]) if run.get("error") else None,
+            seconds=seconds_between(run.get("start_time"), run.get("end_time")),
+            usage={
+                "input_tokens": run.get("prompt_tokens"),
+                "output_tokens": run.get("completion_tokens"),
+                "cost_usd": run.get("total_cost"),
+            },
+        )
+
+
+def _langsmith_query_id(run: Mapping[str, Any]) -> str | None:
+    """Ours where we wrote it, else the id of the example that the run was made for."""
+    extra, example = unpacked(run.get("extra")), run.get("reference_example_id")
+    ours = our_id(extra.get("metadata")) if isinstance(extra, Mapping) else None
+    return ours or (str(example) if example else None)
+
+
+def _langsmith_documents(outputs: Any) -> Any:
+    """A retriever's documents stand under `documents` or `output`, or are the outputs."""
+    if not isinstance(outputs, Mapping):
+        return outputs
+    return next((outputs[name] for name in ("documents", "output") if isinstance(outputs.get(name), list)), None)
+
+
+class LangSmithExamples(Layout):
+    """LangSmith's data sets, an example a row: inputs, outputs (what is expected) and metadata; no answers of a system.
+
+    https://docs.langchain.com/langsmith/example-data-format. In JSON Lines or JSON the fields are objects; in CSV they
+    are JSON in a cell, or a column each (`inputs.question`).
+    """
+
+    name = "langsmith-examples"
+    title = "LangSmith's examples: id, inputs, outputs, metadata"
+    several_rows = True
+
+    def fits(self, there: Iterable[str]) -> bool:
+        known = set(there)
+        return {"inputs", "outputs"} <= {name.split(".", 1)[0] for name in known} and "run_type" not in known
+
+    def field_of(self, name: str) -> str | None:
+        return "query" if name.split(".", 1)[0] in {"id", "inputs", "outputs", "metadata"} else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """A query for each example, with what is expected. Raises InputError with the line."""
+        return list(_examples(rows, path))
+
+
+def _examples(rows: Sequence[Row], path: Path) -> Iterator[Given]:
+    for row in rows:
+        flat = any(name.startswith(("inputs.", "outputs.")) for name in row.fields)
+        example = nested(row.fields) if flat else row.fields
+        told = unpacked(example.get("metadata"))
+        told = dict(told) if isinstance(told, Mapping) else {}
+        fields: dict[str, Any] = {"query_id": told.pop(OUR_ID, None) or example.get("id") or None}
+        fields["query"] = _langsmith_said("inputs", example.get("inputs"), row, path)
+        if unpacked(example.get("outputs")) not in (None, "", {}, []):
+            fields["expected_response"] = _langsmith_said("outputs", example.get("outputs"), row, path)
+        yield Given(row, fields | ({"metadata": told} if told else {}))
+
+
+def _langsmith_said(what: str, value: Any, row: Row, path: Path) -> str:
+    try:
+        return said(value)
+    except ValueError as error:
+        raise InputError(f"{row.place}'{what}' {error}", file=path, line=row.line) from None
+
+
+class OpenRagEval(Layout):
+    """Open RAG Eval's answers.csv: a row for each passage of each run of a query, the answer in the first that has one.
+
+    https://github.com/vectara/open-rag-eval, `rag_results_loader.py`. An answer cites by `passage_id`, such as [2]; in
+    ours [2] is the second passage. The answers of further runs are those of an agent `run-2`, …: each is judged by
+    itself.
+    """
+
+    name = "open-rag-eval"
+    title = "Open RAG Eval's: query_id, query, query_run, passage_id, passage, generated_answer"
+    several_rows = True
+
+    def fits(self, there: Iterable[str]) -> bool:
+        return {"query", "generated_answer"} <= set(there)
+
+    def field_of(self, name: str) -> str | None:
+        return "answer" if name in _OPEN_RAG_EVAL else None
+
+    def read(self, rows: Sequence[Row], path: Path) -> list[Given]:
+        """An answer for each query and run, in the order of their first rows. Raises InputError with the line."""
+        runs: dict[tuple[str, str], list[Row]] = {}
+        for row in rows:
+            runs.setdefault(
+                (_cell(row, "query_id") or _query_text(row, path), _cell(row, "query_run") or "1"), []
+            ).append(row)
+        return [_answer_of_run(run, group, path) for (_, run), group in runs.items()]
+
+
+_OPEN_RAG_EVAL = frozenset(
+    ("query_id", "query", "query_run", "passage_id", "passage", "generated_answer", "expected_answer")
+)
+_OPEN_RAG_EVAL_FAILED = {"NO_ANSWER": "no answer is given (NO_ANSWER)", "API_ERROR": "the API failed (API_ERROR)"}
+_CITES = re.compile(r"\[\s*\d{1,4}(?:\s*,\s*\d{1,4})*\s*\]")
+
+
+def _answer_of_run(run: str, rows: Sequence[Row], path: Path) -> Given:
+    first = rows[0]
+    fields: dict[str, Any] = {"query": _query_text(first, path)}
+    if id := _cell(first, "query_id"):
+        fields["query_id"] = id
+    number = run.removesuffix(".0")  # as pandas writes a column with gaps
+    if number != "1":
+        fields["agent"] = f"run-{number}"
+    if expected := next((said for row in rows if (said := _cell(row, "expected_answer"))), None):
+        fields["expected_response"] = expected
+    shown = [row for row in rows if _cell(row, "passage")]
+    fields["contexts"] = [{"text": _cell(row, "passage")} for row in shown]
+    answer = next((said for row in rows if (said := _cell(row, "generated_answer"))), None)
+    if answer is None or answer in _OPEN_RAG_EVAL_FAILED:
+        fields["error"] = _OPEN_RAG_EVAL_FAILED.get(answer or "", "no answer is given")
+    else:
+        fields["answer"] = _by_place(answer, [_cell(row, "passage_id") for row in shown])
+    return Given(first, fields, foreign_ids=True)
+
+
+def _query_text(row: Row, path: Path) -> str:
+    if not (found := _cell(row, "query")):
+        raise InputError(f"{row.place}has no query", file=path, line=row.line)
+    return found
+
+
+def _cell(row: Row, name: str) -> str:
+    value = row.fields.get(name)
+    return "" if value is None else str(value).strip()
+
+
+def _by_place(answer: str, ids: Sequence[str]) -> str:
+    """The answer with the places of the passages in place of their ids, where these are numbers; none's is beyond."""
+    numbers = [int(id.strip("[] ")) if id.strip("[] ").isdecimal() else None for id in ids]
+    if None in numbers or numbers == list(range(1, len(ids) + 1)):
+        return answer
+    places: Mapping[int | None, int] = {number: place for place, number in enumerate(numbers, 1)}
+
+    def told(found: re.Match[str]) -> str:
+        cited = [int(number) for number in re.findall(r"\d+", found[0])]
+        return "".join(f"[{places.get(number, len(ids) + number)}]" for number in cited)
+
+    return _CITES.sub(told, answer)
