@@ -24,7 +24,7 @@ GAP = 3
 """Cells of a terminal between two columns."""
 
 _LONGEST_UNBROKEN, _LEAST_FOLDED, _NARROWEST = 24, 12, 16
-_NUMBER = re.compile(r"[~−-]?[\d.,]+%?|–|")
+_NUMBER = re.compile(r"(?:[~−-]|< )?[\d.,]+%?|–|")
 _MARKS = re.compile(r"([\\`*_\[\]<>|~&#$])")
 NO_COLOUR = 11
 
@@ -120,8 +120,10 @@ class Table:
         return at > 0 and (figures or self.columns[at].numbers or all(map(_NUMBER.fullmatch, map(str, cells))))
 
     def _n(self, at: int) -> str:
-        """How many values each of the column's figures is taken over, where that is the same; else ''."""
-        given = {one.n if isinstance(one, Cell) else "" for one in self.cells(at)}
+        """How many values each figure of the column is taken over, where that is the same; else ''."""
+        given = {
+            one.n if isinstance(one, Cell) else "" for one in self.cells(at) if not isinstance(one, Cell) or one.value
+        }
         return given.pop() if len(given) == 1 else ""
 
     def _empty(self, at: int) -> str:
@@ -143,7 +145,7 @@ class Table:
         for at in kept:
             css_of = f' class="{"num" if self._is_right(at) else "words"}"' if at else ""
             small = f" <small>{_text(self._n(at))}</small>" if self._n(at) and not n else ""
-            heads.append(f'<th scope="col"{css_of}>{_text(self.columns[at].name)}{small}</th>')
+            heads.append(f'<th scope="col"{css_of}>{html_of(self.columns[at].name, colours or {})}{small}</th>')
         body = "\n".join(f"<tr{self._html_of(row, kept, colours or {})}</tr>" for row in self.rows)
         parts = [
             f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(self.caption)}">',
@@ -178,7 +180,7 @@ class Table:
             if at and isinstance(cell, Cell):
                 css.insert(0, "fig")
             elif at and self._is_right(at):
-                css += ["num"] if any(map(str.isdigit, cell)) else ["num", "no"]
+                css += ["num"] if any(map(str.isdigit, str(cell))) else ["num", "no"]
             title = f' title="{_text(cell.help)}"' if isinstance(cell, Cell) and cell.help else ""
             given = f' class="{" ".join(css)}"' if css else ""
             made.append(f"<{tag}{given}{title}>{html_of(cell, colours, self._n(at), bare=not at)}</{tag[:2]}>")
@@ -298,21 +300,22 @@ class Table:
         return [0, *kept]
 
 
-def html_of(content: Content, colours: Mapping[str, int], n: str = "", *, bare: bool = False) -> str:
+def html_of(content: Content, colours: Mapping[str, int], n: str = "", *, bare: bool = False) -> Markup:
     """What stands in a cell: the value, below it what belongs to it. n: what the heading says already; bare: the value
     in plain letters."""
     if isinstance(content, Markup):
         return content
     if isinstance(content, Agent):
-        return f'<span class="ag c{colours.get(content, NO_COLOUR)}">{_text(content)}</span>'
+        colour = colours.get(content, NO_COLOUR)
+        return Markup(f'<span class="ag c{colour}">{_text(content)}</span>')  # noqa: S704
     if not isinstance(content, Cell):
-        return _text(content)
+        return Markup(_text(content))  # noqa: S704
     counts = [_text(content.n)] if content.n and content.n != n else []
     counts += [f"<em>{_text(content.failed)}</em>"] if content.failed else []
     small = [_text(content.interval)] if content.interval else []
     small += [" ".join(counts)] if counts else []
     below = "".join(f"<i>{line}</i>" for line in (*small, *map(_text, content.more)))
-    return (_text(content.value) if bare else value_of(content)) + below
+    return Markup((_text(content.value) if bare else str(value_of(content))) + below)  # noqa: S704
 
 
 def value_of(cell: Cell) -> Markup:

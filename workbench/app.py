@@ -1,4 +1,9 @@
-"""The application: every view's routes behind the guard, for the results folders that are served."""
+"""The application: every view's routes behind the guard, for the results folders that are served.
+
+A page of another site can make a browser send requests to this machine. So the name in `Host` must be one that the
+server was started for (a name that only resolves to this machine is refused: DNS rebinding), and a request that writes
+must come from our origin and carry the token that only our pages hold.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +31,12 @@ from ragassay.evaluate.report import TEMPLATES
 from ragassay.text import one_line
 
 from .aside import Ahead, Aside
-from .asked import HERE, Bench, render
+from .asked import HERE, Bench, render, templates_of
 from .index.build import Keeper
 from .kept import Kept
 from .pages.pictures import Library
-from .views import compare, decision, labels, page, progress, queries, query, test_set
+from .views import views
 from .views.progress import StatesOf
-
-# A page of another site can make a browser send requests to this machine. So the name in `Host` must be one that the
-# server was started for (a name that only resolves to this machine is refused: DNS rebinding), and a request that
-# writes must come from our origin and carry the token that only our pages hold.
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 WRITE_HEADER = "x-ragassay-write"
@@ -130,26 +131,25 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-VIEWS = (decision, queries, query, page, compare, labels, test_set, progress)
-"""The modules whose `ROUTES` are served, below `/NAME/`."""
-
-
 def make_app(benches: Mapping[str, Bench], access: Access, states: StatesOf | None = None) -> Starlette:
     """The application that serves `benches` to whom `access` lets in. states: says how far a run is."""
+    served = views()
     routes = [
         Route("/", _first),
         *(Route(f"/static/{name}", _report_css) for name in ("report.css", "screening.css")),
         Mount("/static", StaticFiles(directory=HERE / "static")),
         *(
-            Route(f"/{{bench}}{path}", endpoint, methods=methods)
-            for view in VIEWS
-            for path, endpoint, methods in view.ROUTES
+            Route(f"/{{bench}}{path}", given, methods=list(methods))
+            for view in served
+            for path, given, methods in view.routes
         ),
     ]
     guard = [Middleware(Guard, access=access), Middleware(GZipMiddleware, minimum_size=2000)]
     handlers = {HTTPException: _not_there, InputError: _unusable, sqlite3.Error: _damaged, OSError: _unreadable}
     app = Starlette(routes=routes, middleware=guard, exception_handlers=handlers, lifespan=_lifespan)
     kept = Kept()
+    app.state.menu = [(one.name, one.title) for one in served if one.title]
+    app.state.templates = templates_of([one.templates for one in served if one.templates])
     app.state.benches, app.state.access, app.state.kept = dict(benches), access, kept
     app.state.keeper, app.state.library = Keeper(kept), Library(kept)
     app.state.aside, app.state.states = Aside(), states

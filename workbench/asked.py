@@ -1,4 +1,4 @@
-"""What a request names: the results folder, its index, a query; each checked, or there is no such page."""
+"""What a request asks for, each part checked, and the page that answers it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse
 
 from ragassay.evaluate.report import TEMPLATES
-from ragassay.evaluate.report.environment import environment
+from ragassay.evaluate.report.plots import environment
 from ragassay.evaluate.report.wording import dollars, measure_help, measure_name, only_alone
 from ragassay.experiment.workspace import Workspace
 from ragassay.text import one_line, safe_cell
@@ -107,23 +107,12 @@ HERE = Path(__file__).parent
 WAITS, WAITING = "x-ragassay-waits", "waiting.html.j2"
 """The header with which a page that waits for the index asks whether it is there, and that page."""
 
-VIEWS = (
-    ("decision", "Decision"),
-    ("queries", "Queries"),
-    ("compare", "Compare runs"),
-    ("test-set", "Test set"),
-    ("labels", "Label"),
-    ("progress", "Run"),
-)
-"""The last part of a view's address, and what the navigation calls it."""
 
-
-@cache
-def templates() -> Environment:
-    """The report's environment with the workbench's templates before the report's."""
+def templates_of(theirs: Sequence[Path] = ()) -> Environment:
+    """The report's environment with the workbench's templates before the report's, and other packages' after them."""
     made = environment()
-    made.loader = FileSystemLoader([HERE / "templates", TEMPLATES])
-    made.globals |= {"views": VIEWS, "measure_name": measure_name, "measure_help": measure_help}
+    made.loader = FileSystemLoader([HERE / "templates", TEMPLATES, *theirs])
+    made.globals |= {"measure_name": measure_name, "measure_help": measure_help}
     made.globals |= {"only_alone": only_alone, "dollars": dollars}
     made.globals |= {"from_json": json.loads, "to_text": partial(json.dumps, ensure_ascii=False)}
     return made
@@ -145,12 +134,18 @@ def render(
     given = {
         "bench": bench,
         "benches": state.benches,
+        "views": state.menu,
         "write": state.access.write,
         "path": request.url.path,
         "waits": WAITS,
     }
-    text = templates().get_template(template).render(given | context)
+    text = state.templates.get_template(template).render(given | context)
     return HTMLResponse(text, status, headers={"vary": "HX-Request"})
+
+
+def waiting(request: Request, bench: Bench, of: Bench | None = None) -> HTMLResponse:
+    """The page that waits for an index, of `bench` or another; it says why there is none where it cannot be made."""
+    return render(request, WAITING, bench, error=request.app.state.keeper.error(of or bench))
 
 
 MOST = 2000

@@ -30,26 +30,31 @@ from ragassay.evaluate.human_labels.sheet import (
 )
 from ragassay.evaluate.inputs.clusters import Clusters, source_clusters
 from ragassay.evaluate.inputs.labels import GAME, Label, read_labels
-from ragassay.evaluate.report.plots import Scale, axis_labels, scale, whisker
-from ragassay.evaluate.report.tables import CorrectedRow, corrected_tables
-from ragassay.evaluate.report.wording import Kind, kind_of, measure_help, measure_name, number
+from ragassay.evaluate.report.plots import axis_labels, scale, whisker
+from ragassay.evaluate.report.tables import corrected_cell, kind_corrected, labels_needed
+from ragassay.evaluate.report.wording import Kind, measure_help, measure_name, number
 from ragassay.evaluate.results import AmongJudges, CorrectedFigure, Corrections
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Figure, Query
+from ragassay.table import Cell
 
 from .index.read import Index
 
 
 @dataclass(frozen=True)
 class AgentShown:
-    """An agent on a measure. judged, corrected: plots. half: half the corrected interval's width in words, and half
-    that of the labels before, which says whether it tightens; '' where there is none.
+    """An agent on a measure. judged, corrected: plots; cell: the corrected figure in words. needed: how many labels a
+    narrow interval takes. half: half the corrected interval's width in words, and half that of the labels before, which
+    says whether it tightens; '' where there is none.
     """
 
-    row: CorrectedRow
+    agent: str
     judged: Markup
     corrected: Markup
+    cell: Cell
+    n_labels: int
+    needed: str
     half: str
     before: str
 
@@ -66,40 +71,35 @@ class MeasureShown:
     @property
     def told(self) -> bool:
         """Whether the labels correct it for any agent."""
-        return any(not one.row.corrected.why for one in self.agents)
+        return any(not one.cell.why for one in self.agents)
 
 
 def measures_shown(corrected: Corrections, before: Corrections | None) -> tuple[MeasureShown, ...]:
     """The means by measure, in the figures' order; before: what fewer labels said."""
-    means = [figure for figure in corrected.figures if figure.other is None]
-    rows = {(row.measure, row.agent): row for row in corrected_tables(corrected)[0][1]}
+    by_measure: dict[str, list[CorrectedFigure]] = {}
+    for figure in corrected.figures:
+        if figure.other is None:
+            by_measure.setdefault(figure.measure, []).append(figure)
     old = {(f.measure, f.agent): f.corrected for f in (before.figures if before else ()) if f.other is None}
-    return tuple(
-        _measure(name, [figure for figure in means if figure.measure == name], rows, old)
-        for name in dict.fromkeys(figure.measure for figure in means)
-    )
-
-
-def _measure(
-    name: str,
-    figures: list[CorrectedFigure],
-    rows: dict[tuple[str, str], CorrectedRow],
-    old: dict[tuple[str, str], Figure],
-) -> MeasureShown:
-    axis = scale([each for figure in figures for each in (figure.judged, figure.corrected)])
-    kind: Kind = "mean" if kind_of(name) == "number" else kind_of(name)
-    agents = tuple(_agent(f, rows[name, f.agent], old.get((name, f.agent)), axis, kind) for f in figures)
-    return MeasureShown(measure_name(name), measure_help(name), agents, axis_labels(axis, kind))
-
-
-def _agent(figure: CorrectedFigure, row: CorrectedRow, old: Figure | None, axis: Scale, kind: Kind) -> AgentShown:
-    return AgentShown(
-        row,
-        whisker(figure.judged, axis, 11, f"{figure.agent}, as judged", kind),
-        whisker(figure.corrected, axis, 0, f"{figure.agent}, as corrected", kind),
-        _half(figure.corrected, kind),
-        _half(old, kind),
-    )
+    made = []
+    for name, figures in by_measure.items():
+        axis = scale([each for figure in figures for each in (figure.judged, figure.corrected)])
+        kind = kind_corrected(figures[0])
+        agents = tuple(
+            AgentShown(
+                figure.agent,
+                whisker(figure.judged, axis, 11, f"{figure.agent}, as judged", kind),
+                whisker(figure.corrected, axis, 0, f"{figure.agent}, as corrected", kind),
+                corrected_cell(figure),
+                figure.n_labels,
+                labels_needed(figure),
+                _half(figure.corrected, kind),
+                _half(old.get((name, figure.agent)), kind),
+            )
+            for figure in figures
+        )
+        made.append(MeasureShown(measure_name(name), measure_help(name), agents, axis_labels(axis, kind)))
+    return tuple(made)
 
 
 def _half(figure: Figure | None, kind: Kind) -> str:

@@ -7,7 +7,7 @@ failed are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlencode
@@ -16,7 +16,6 @@ import numpy as np
 
 from ragassay.arrays import Floats, Ints, Truths
 from ragassay.evaluate.inputs.clusters import Clusters
-from ragassay.evaluate.report.plots import COLOURS
 from ragassay.evaluate.results import POINTS, Comparison
 from ragassay.evaluate.statistics.clustered import NO_SPREAD, Range, interval
 from ragassay.evaluate.statistics.ladder import FEWEST_SECTIONS, holm_from_leader
@@ -27,12 +26,6 @@ from ragassay.text import one_line
 
 from .asked import MOST, written
 from .index.read import FACETS, Index, Measure
-
-
-def colours_of(agents: Iterable[str]) -> dict[str, int]:
-    """Agent to the number of its colour, in the order of their names; after the last comes the first again."""
-    return {name: place % COLOURS for place, name in enumerate(sorted(agents))}
-
 
 THIRDS = ("short", "middle", "long")
 """Of the questions by their words, a third each as far as like lengths allow."""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ragassay.errors import InputError
@@ -18,10 +17,9 @@ from ragassay.records import Figure
 from ragassay.text import did_you_mean, one_line, plain
 
 from ..results import Box, Results
-from . import TEMPLATES
 from .page import read_results
-from .plots import COLOURS, Scale, axis_labels, scale
-from .wording import Kind, kind_of, measure_help, measure_name, number, shown
+from .plots import COLOURS, Scale, axis_labels, environment, line, percent, scale, svg
+from .wording import MISSING, Kind, kind_of, measure_help, measure_name, number, shown
 
 
 @dataclass(frozen=True)
@@ -88,16 +86,9 @@ def page(runs: Sequence[Run], measures: Sequence[str] = ()) -> str:
         raise InputError(
             f"no run has the measure '{plain(unknown[0])}'", remedy=f"{did_you_mean(unknown[0], known)}there are {have}"
         )
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     panels = [_panel(runs, measure) for measure in (dict.fromkeys(measures) or known)]
     names = [one_line(run.name) for run in runs]
-    return environment.get_template("plot.html.j2").render(panels=panels, runs=names, title=" · ".join(names))
+    return environment().get_template("plot.html.j2").render(panels=panels, runs=names, title=" · ".join(names))
 
 
 def _panel(runs: Sequence[Run], measure: str) -> Panel:
@@ -123,7 +114,6 @@ def _axis(boxes: Sequence[Box]) -> Scale:
 
 def _row(run: Run, agent: str, box: Box, axis: Scale, colour: int, kind: Kind) -> Row:
     mean = shown(box.mean, kind)
-    median = "–" if box.median is None else number(box.median, kind)
     name = f"{one_line(run.name)}, {one_line(agent)}"
     return Row(
         run=one_line(run.name),
@@ -132,7 +122,7 @@ def _row(run: Run, agent: str, box: Box, axis: Scale, colour: int, kind: Kind) -
         plot=box_plot(box, axis, colour, name, kind),
         mean=mean.value,
         interval=mean.interval,
-        median=median,
+        median=MISSING if box.median is None else number(box.median, kind),
         n=f"{box.n:,}",
         failed=f"{box.n_failed:,} failed" if box.n_failed else "",
     )
@@ -150,9 +140,7 @@ def box_plot(box: Box, axis: Scale, colour: int, label: str, kind: Kind) -> Mark
     if box.mean.value is not None:
         words += f", mean {number(box.mean.value, kind)}"
         parts += _mean(box.mean, axis)
-    inside = "".join(parts)
-    css = f"plot c{colour % COLOURS}"
-    return Markup(f'<svg class="{css}" role="img" aria-label="{escape(words)}">{inside}</svg>')  # noqa: S704
+    return svg(f"plot c{colour % COLOURS}", words, parts)
 
 
 def _tukey(box: Box, axis: Scale, kind: Kind) -> list[str]:
@@ -163,12 +151,12 @@ def _tukey(box: Box, axis: Scale, kind: Kind) -> list[str]:
         _line("wh", box.low_whisker, box.q1, 35, 35, axis),
         _line("wh", box.q3, box.high_whisker, 35, 35, axis),
         *(_line("wh", end, end, 22, 48, axis) for end in (box.low_whisker, box.high_whisker)),
-        f'<rect class="box" x="{_pc(left)}" y="12%" width="{_pc(right - left)}" height="46%"/>',
+        f'<rect class="box" x="{percent(left)}" y="12%" width="{percent(right - left)}" height="46%"/>',
         _line("median", box.median, box.median, 12, 58, axis),
     ]
     for value in box.outliers:
         title = f"<title>{escape(number(value, kind))}</title>"
-        parts.append(f'<circle class="out" cx="{_pc(axis.percent(value))}" cy="35%" r="3">{title}</circle>')
+        parts.append(f'<circle class="out" cx="{percent(axis.percent(value))}" cy="35%" r="3">{title}</circle>')
     return parts
 
 
@@ -178,14 +166,9 @@ def _mean(mean: Figure, axis: Scale) -> list[str]:
         parts.append(_line("ci", mean.ci_low, mean.ci_high, 80, 80, axis))
         parts += [_line("ci", end, end, 72, 88, axis) for end in (mean.ci_low, mean.ci_high)]
     if mean.value is not None:
-        parts.append(f'<circle class="mean" cx="{_pc(axis.percent(mean.value))}" cy="80%" r="4"/>')
+        parts.append(f'<circle class="mean" cx="{percent(axis.percent(mean.value))}" cy="80%" r="4"/>')
     return parts
 
 
 def _line(css: str, one: float, other: float, y1: float, y2: float, axis: Scale) -> str:
-    x1, x2 = _pc(axis.percent(one)), _pc(axis.percent(other))
-    return f'<line class="{css}" x1="{x1}" x2="{x2}" y1="{_pc(y1)}" y2="{_pc(y2)}"/>'
-
-
-def _pc(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") + "%"
+    return line(css, axis.percent(one), axis.percent(other), y1, y2)

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragassay.records import Figure
+from ragassay.table import Agent, Cell, Column, Group, Row, Table
 from ragassay.text import one_line
 
 from ..ratings.leader import named
-from ..results import POINTS, Audit, AuditFinding, Insight, Problem, Results
+from ..results import POINTS, Audit, AuditFinding, Problem, Results
 from .judge import SIGNIFICANT, finding_shown
 from .plots import Scale, scale
 from .tables import scale_words, way
-from .wording import MISSING, Kind, Shown, kind_of, number, shown
+from .wording import MISSING, Kind, kind_of, number, shown
 
 COSTS = {"cost_usd": "cost", "latency_s": "latency"}
 """What an answer takes, of which less is better, and what the sheet calls it."""
@@ -24,8 +25,8 @@ class FrontRow:
     """An agent on the front, or behind it: `beaten_by` is at least as good in every respect and better in one."""
 
     agent: str
-    quality: Shown
-    takes: list[Shown]
+    quality: Cell
+    takes: list[Cell]
     beaten_by: str | None
 
 
@@ -44,7 +45,7 @@ class Brief:
     """One line of the judge's audit; `value` is None where it has none to show."""
 
     name: str
-    value: Shown | None
+    value: Cell | None
     said: str
 
 
@@ -54,12 +55,17 @@ def front(results: Results) -> Front:
     rated = [agent for agent in results.agents if (f := ratings.get(agent)) is not None and f.value is not None]
     counted = [key for key in COSTS if rated and all(_value(results, agent, key) is not None for agent in rated)]
     points = {agent: _point(results, ratings, agent, counted) for agent in rated}
+
+    def behind(agent: str, other: str) -> bool:
+        mine, theirs = points[agent], points[other]
+        return mine != theirs and all(its >= own for own, its in zip(mine, theirs, strict=True))
+
     rows = [
         FrontRow(
             agent,
             shown(ratings[agent], "points"),
-            [_taken(results, agent, key) for key in counted],
-            next((other for other in rated if _dominates(points[other], points[agent])), None),
+            [shown(results.answers[agent][key], "usd" if key == "cost_usd" else "seconds") for key in counted],
+            next((other for other in rated if behind(agent, other)), None),
         )
         for agent in rated
     ]
@@ -67,10 +73,6 @@ def front(results: Results) -> Front:
     if results.verdict.untold:
         said += " Points are taken as they are: agents that are not told apart may change places."
     return Front("Points", [COSTS[key] for key in counted], rows, said)
-
-
-def _taken(results: Results, agent: str, key: str) -> Shown:
-    return shown(results.answers[agent][key], "usd" if key == "cost_usd" else "seconds")
 
 
 def _value(results: Results, agent: str, key: str) -> float | None:
@@ -82,10 +84,6 @@ def _point(results: Results, ratings: Mapping[str, Figure], agent: str, counted:
     """The agent's values, turned so that more is better; rounded, so that the last bit decides nothing."""
     costs = (-(_value(results, agent, key) or 0.0) for key in counted)
     return tuple(round(value, 6) for value in (ratings[agent].value or 0.0, *costs))
-
-
-def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one != other and all(mine >= theirs for mine, theirs in zip(one, other, strict=True))
 
 
 def _front_sentence(best: Sequence[str], counted: Sequence[str]) -> str:
@@ -186,16 +184,18 @@ def judge_in_brief(audit: Audit | None) -> list[Brief]:
     found = {(finding.key, finding.subject): finding for finding in audit.findings}
     by_key = {finding.key: finding for finding in audit.findings}
     again = found.get(("repeat_consistency", "games")) or by_key.get("repeat_consistency")
+    calls = sum(row.failed.n for row in audit.failures)
+    failed = sum(round((row.failed.value or 0.0) * row.failed.n) for row in audit.failures)
     return [
         Brief("Winner changes with the order", _shown(by_key.get("flip_rate")), _order(by_key)),
         Brief("Same verdict when asked again", _shown(again), "" if again else "not asked (judge.repeats)"),
         Brief("Longer answer wins", _shown(by_key.get("longer_wins")), _length(by_key.get("length_effect"))),
         Brief("Its own model family", None, _family(by_key)),
-        Brief("Failed replies", None, _failures(audit)),
+        Brief("Failed replies", None, f"{failed:,} of {calls:,} calls" if calls else "no calls are on record"),
     ]
 
 
-def _shown(finding: AuditFinding | None) -> Shown | None:
+def _shown(finding: AuditFinding | None) -> Cell | None:
     return finding_shown(finding) if finding is not None and finding.figure.value is not None else None
 
 
@@ -238,12 +238,6 @@ def _quantity(share: Figure) -> str:
     return {0.0: "none", 1.0: "all"}.get(share.value, number(share.value, "share"))
 
 
-def _failures(audit: Audit) -> str:
-    calls = sum(row.failed.n for row in audit.failures)
-    failed = sum(round((row.failed.value or 0.0) * row.failed.n) for row in audit.failures)
-    return f"{failed:,} of {calls:,} calls" if calls else "no calls are on record"
-
-
 OTHERS = "others"
 """The family of evaluators of which the file does not say one."""
 
@@ -252,44 +246,28 @@ UNFOLDED = 6
 
 
 @dataclass(frozen=True)
-class Place:
-    """An agent on a board. place: from 1, equal means share one; a dash without a mean. problem: '' where none is."""
-
-    place: str
-    agent: str
-    mean: Shown
-    passed: Shown
-    problem: str
-
-
-@dataclass(frozen=True)
-class Board:
-    """One criterion. about: its scale, its direction and its threshold."""
-
-    name: str
-    about: str
-    places: list[Place]
-
-
-@dataclass(frozen=True)
 class Family:
-    """The boards of the evaluators of one family; n_problems: agents beyond a threshold, over all of them."""
+    """The boards of the evaluators of one family, a group of rows each; n_problems: agents beyond a threshold, over all
+    of them."""
 
     name: str
-    boards: list[Board]
+    table: Table
+    n_boards: int
     n_problems: int
 
 
 def families(results: Results) -> list[Family]:
     """Every family in the order of the file. What is worked out from a criterion (P, AP, RR) has no board."""
-    boards: dict[str, list[Board]] = {}
+    named: dict[str, list[str]] = {}
     for name in _criteria(results):
-        family = results.evaluator_families.get(results.evaluators[name], OTHERS)
-        boards.setdefault(family, []).append(_board(results, name))
-    return [
-        Family(family, some, sum(bool(place.problem) for one in some for place in one.places))
-        for family, some in boards.items()
-    ]
+        named.setdefault(results.evaluator_families.get(results.evaluators[name], OTHERS), []).append(name)
+    beyond = [one.criterion for one in results.problems if one.kind == "beyond_threshold"]
+    columns = [Column("Agent"), Column("Place", numbers=True), Column("Mean"), Column("Good enough"), Column("Problem")]
+    made = []
+    for family, names in named.items():
+        table = Table(f"Leaderboards of {family}", columns, [row for name in names for row in _board(results, name)])
+        made.append(Family(family, table, len(names), sum(beyond.count(name) for name in names)))
+    return made
 
 
 def are_few(results: Results) -> bool:
@@ -301,53 +279,30 @@ def _criteria(results: Results) -> list[str]:
     return [name for name in results.evaluators if "(" not in name]
 
 
-def _board(results: Results, name: str) -> Board:
-    lower = name in results.lower_is_better
+def _board(results: Results, name: str) -> list[Row]:
+    """A criterion with its scale, direction and threshold, and its agents: equal means share a place."""
+    lower, limit = name in results.lower_is_better, results.thresholds.get(name)
     given = {agent: results.evaluations[agent].get(name) for agent in results.agents if agent in results.evaluations}
     known = {agent: one.value for agent, one in given.items() if one is not None and one.value is not None}
     order = sorted(known, key=lambda agent: known[agent] if lower else -known[agent])
     ahead = {a: 1 + sum((v < known[a]) if lower else (v > known[a]) for v in known.values()) for a in order}
-    problems = {one.agent: one for one in _beyond(results) if one.criterion == name}
-    return Board(
-        name=one_line(name).replace("_", " "),
-        about=_about(results, name),
-        places=[
-            Place(
-                place=str(ahead.get(agent, MISSING)),
-                agent=agent,
-                mean=shown(given.get(agent), kind_of(name)),
-                passed=_passed(results, agent, name),
-                problem=_problem(problems.get(agent), lower=lower),
+    problems = {one.agent: one for one in results.problems if one.kind == "beyond_threshold" and one.criterion == name}
+    enough = "; no threshold" if limit is None else f"; good enough {'up to' if lower else 'from'} {limit:g}"
+    about = scale_words(*results.evaluation_scales[name]) + way(results, name) + enough
+    rows: list[Row] = [Group(name.replace("_", " "), about)]
+    for agent in [*order, *(one for one in results.agents if one not in known)]:
+        shares, problem = results.threshold_shares.get(agent, {}).get(name), problems.get(agent)
+        sure = "beyond chance" if problem and problem.sure else "perhaps by chance"
+        rows.append(
+            (
+                Agent(agent),
+                str(ahead.get(agent, MISSING)),
+                shown(given.get(agent), kind_of(name)),
+                shown(shares.passed if shares else None, "share", "no threshold"),
+                f"{'above' if lower else 'below'} its threshold, {sure}" if problem else "",
             )
-            for agent in [*order, *(one for one in results.agents if one not in known)]
-        ],
-    )
-
-
-def _beyond(results: Results) -> list[Problem]:
-    return [one for one in results.problems if one.kind == "beyond_threshold"]
-
-
-def _about(results: Results, name: str) -> str:
-    """`0 to 1, lower is better; good enough up to 0.25`."""
-    scale = scale_words(*results.evaluation_scales[name]) + way(results, name)
-    if name not in results.thresholds:
-        return f"{scale}; no threshold"
-    side = "up to" if name in results.lower_is_better else "from"
-    return f"{scale}; good enough {side} {results.thresholds[name]:g}"
-
-
-def _passed(results: Results, agent: str, name: str) -> Shown:
-    shares = results.threshold_shares.get(agent, {}).get(name)
-    return shown(shares.passed if shares else None, "share", "no threshold")
-
-
-def _problem(problem: Problem | None, *, lower: bool) -> str:
-    if problem is None:
-        return ""
-    return (
-        f"{'above' if lower else 'below'} its threshold{', beyond chance' if problem.sure else ', perhaps by chance'}"
-    )
+        )
+    return rows
 
 
 MOST = 12
@@ -368,14 +323,10 @@ def problem_lines(results: Results) -> list[str]:
 
 def insight_lines(results: Results) -> list[str]:
     """Agents told from all others, then what was not tested, then what chance may have brought about."""
-    return [one_line(one.sentence) for one in sorted(results.insights, key=_rank)]
+    return [one_line(one.sentence) for one in sorted(results.insights, key=lambda one: _RANK[one.told_apart])]
 
 
 _RANK = {True: 0, None: 1, False: 2}
-
-
-def _rank(one: Insight) -> int:
-    return _RANK[one.told_apart]
 
 
 def told_lines(results: Results) -> list[str]:
@@ -389,7 +340,7 @@ def told_lines(results: Results) -> list[str]:
     some += insights[: room - len(some)]
     n_problems = sum(line.startswith("problem") for line in some)
     left = len(problems) - n_problems, len(insights) - (len(some) - n_problems)
-    more = [_counted(n, what) for n, what in zip(left, ("problem", "insight"), strict=True) if n]
+    more = [f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in zip(left, ("problem", "insight"), strict=True) if n]
     return [*some, f"and {' and '.join(more)} more: report.html, under Evaluators"]
 
 
@@ -408,7 +359,3 @@ def _together(results: Results, some: Sequence[Problem]) -> str:
         f"{one_line(first.criterion)} is {side} its threshold{limit} for {len(some)} of {len(results.agents)} agents, "
         f"{how}; the worst is {one_line(worst.agent)}, {worst.figure.value:.3g} (n {worst.figure.n})."
     )
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -1,24 +1,39 @@
-"""The report's section on two kinds of queries: whether written and real ones put the agents in the same order."""
+"""What the page says of the judge: its audit, a panel's judges side by side, what has no label, and models by prompts.
+
+Also whether the queries that models wrote put the agents in the same order as real ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from ragassay.records import Figure
+from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import listed, one_line
 
 from ..inputs.labels import GAME
-from ..results import AgentPool, AmongJudges, Audit, AuditFinding, Bounds, ModelByPrompt, OrdersCompared, Results
+from ..results import (
+    AgentPool,
+    AmongJudges,
+    Audit,
+    AuditFinding,
+    Bounds,
+    JudgeOfPanel,
+    ModelByPrompt,
+    OrdersCompared,
+    PanelOfJudges,
+    Results,
+)
 from .wording import (
     MISSING,
     Kind,
-    Shown,
     kind_of,
     kind_of_difference,
     measure_help,
     measure_name,
     number,
+    p_words,
     shown,
     telling_criterion,
 )
@@ -42,55 +57,47 @@ _NAMES = {
 }
 
 
-@dataclass(frozen=True)
-class AuditRow:
-    """A finding in words. `fair` and `p` are '' where there is none; `grave` says that it could change the winner."""
-
-    name: str
-    figure: Shown
-    fair: str
-    p: str
-    said: str
-    grave: bool
-
-
-@dataclass(frozen=True)
-class PoolColumn:
-    """A measure as far as labels leave it open: for each agent its range, and the same had it not contributed."""
-
-    name: str
-    help: str
-    cells: dict[str, tuple[str, str]]
+def audited(audit: Audit, caption: str = "Audit of the judge") -> Table:
+    """A row for each finding, what a fair judge would have, and what it means for the ranking."""
+    rows: list[Row] = []
+    for one in audit.findings:
+        name = _NAMES.get(one.key, one.key.replace("_", " ")).format(one.subject or "first")
+        rows.append(
+            (
+                f"{name}: {one.subject}" if one.key == "repeat_consistency" else name,
+                finding_shown(one),
+                "" if one.fair is None else number(one.fair, _kind(one)),
+                "" if one.p is None else p_words(one.p),
+                one.sentence,
+            )
+        )
+    columns = ("What", "Figure", "Fair", "p", "What it means for the ranking")
+    return Table(caption, [Column(name, numbers=name in ("Fair", "p")) for name in columns], rows)
 
 
-def audit_name(finding: AuditFinding) -> str:
-    """What the report calls a finding."""
-    name = _NAMES.get(finding.key, finding.key.replace("_", " ")).format(finding.subject or "first")
-    return f"{name}: {finding.subject}" if finding.key == "repeat_consistency" else name
-
-
-def finding_shown(finding: AuditFinding) -> Shown:
-    """Its figure in words."""
-    return shown(finding.figure, _kind(finding), "nothing to compute it from" if not finding.figure.n else "")
+def finding_shown(finding: AuditFinding) -> Cell:
+    """Its figure in words; one that could change the winner stands out."""
+    made = shown(finding.figure, _kind(finding), "" if finding.figure.n else "nothing to compute it from")
+    return replace(made, css="grave") if finding.warning is not None else made
 
 
 def _kind(finding: AuditFinding) -> Kind:
     return "mean" if finding.key in ("length_effect", "place_trend") else "share"
 
 
-def audit_rows(audit: Audit | None) -> list[AuditRow]:
-    """A row for each finding."""
-    return [
-        AuditRow(
-            name=audit_name(finding),
-            figure=finding_shown(finding),
-            fair="" if finding.fair is None else f"{number(finding.fair, _kind(finding))}",
-            p="" if finding.p is None else "< 0.001" if finding.p < 0.001 else f"{finding.p:.3f}",
-            said=finding.sentence,
-            grave=finding.warning is not None,
+def failed_calls(audit: Audit) -> Table:
+    """By stage and model, the share of the calls that failed, and how many of them were refused."""
+    rows: list[Row] = [
+        (
+            row.stage,
+            row.model,
+            shown(row.failed, "share"),
+            "not on record" if row.n_refused is None else f"{row.n_refused:,}",
         )
-        for finding in (audit.findings if audit else ())
+        for row in audit.failures
     ]
+    columns = [Column("Stage"), Column("Model"), Column("Calls that failed"), Column("Of them refused", numbers=True)]
+    return Table("Failed replies", columns, rows)
 
 
 def length_plots(results: Results) -> list[tuple[str, dict[str, Figure]]]:
@@ -101,17 +108,19 @@ def length_plots(results: Results) -> list[tuple[str, dict[str, Figure]]]:
     return [("By the verdicts", length.plain), ("With length held equal", length.controlled)]
 
 
-def pool_columns(pools: Mapping[str, AgentPool], agents: Sequence[str]) -> list[PoolColumn]:
-    """For each measure, the range that unjudged passages leave; first as it is, then had the agent not contributed."""
-    measures = list(dict.fromkeys(m for agent in agents if agent in pools for m in pools[agent].bounds))
-    return [
-        PoolColumn(
-            measure_name(m),
-            measure_help(m),
-            {a: (_range(pools[a].bounds[m]), _range(pools[a].left_out[m])) for a in agents if a in pools},
-        )
-        for m in measures
-    ]
+def pooled(pools: Mapping[str, AgentPool], agents: Sequence[str], k: object) -> Table:
+    """Of each agent what has a label, and of each measure the range that unjudged passages leave: as it is, and had the
+    agent not contributed."""
+    there = [agent for agent in agents if agent in pools]
+    measures = list(dict.fromkeys(m for agent in there for m in pools[agent].bounds))
+    columns = [Column("Agent"), Column(f"judged@{k}"), Column("Found by it alone")]
+    columns += [Column(measure_name(m), measure_help(m)) for m in measures]
+    rows: list[Row] = []
+    for agent in there:
+        pool = pools[agent]
+        ranges = (Cell(_range(pool.bounds[m]), more=(f"without it {_range(pool.left_out[m])}",)) for m in measures)
+        rows.append((Agent(agent), shown(pool.judged, "share"), Cell(f"{pool.n_unique:,}"), *ranges))
+    return Table("Unjudged passages", columns, rows)
 
 
 def _range(bounds: Bounds) -> str:
@@ -130,28 +139,7 @@ STEPS = 5
 """Of colour, the last of the best cells."""
 
 
-@dataclass(frozen=True)
-class GridCell:
-    """A mean in words, of the answers of `agents`.
-
-    tone: from 0 (the worst of the cells) to `STEPS` - 1; None without a value.
-    """
-
-    mean: Shown
-    tone: int | None
-    agents: str
-
-
-@dataclass(frozen=True)
-class Grid:
-    """One measure. rows: model to a cell for each of `prompts`; None where no agent answers so."""
-
-    measure: str
-    prompts: list[str]
-    rows: list[tuple[str, list[GridCell | None]]]
-
-
-def grids(results: Results) -> list[Grid]:
+def grids(results: Results) -> list[Table]:
     """A grid of each measure, the one that tells agents apart first; none without two models and two prompts."""
     crossed = results.models_by_prompts
     names = list(dict.fromkeys(name for one in crossed for name in one.means))
@@ -165,109 +153,87 @@ def grids(results: Results) -> list[Grid]:
 
 def grid(
     measure: str, crossed: Sequence[ModelByPrompt], means: Sequence[Figure | None], *, lower_is_better: bool
-) -> Grid:
-    """means: of each of `crossed`, None where it has no values of the measure."""
+) -> Table:
+    """A row a model, a column a prompt, the cells in `STEPS` shades from the worst to the best.
+
+    means: of each of `crossed`, None where it has no values of the measure.
+    """
     known = [one.value for one in means if one is not None and one.value is not None]
-    ends = (min(known, default=0.0), max(known, default=0.0))
-    cells: Mapping[tuple[str, str], GridCell] = {
-        (one.model, one.prompt): GridCell(
-            shown(mean, kind_of(measure)),
-            _tone(mean.value if mean else None, ends, lower_is_better=lower_is_better),
-            ", ".join(map(one_line, one.agents)),
-        )
-        for one, mean in zip(crossed, means, strict=True)
-    }
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    cells: dict[tuple[str, str], Cell] = {}
+    for one, mean in zip(crossed, means, strict=True):
+        made = replace(shown(mean, kind_of(measure)), help=", ".join(map(one_line, one.agents)))
+        if mean is not None and mean.value is not None:
+            share = (mean.value - low) / (high - low) if high > low else 0.5
+            made = replace(made, css=f"tone t{round((STEPS - 1) * (1 - share if lower_is_better else share))}")
+        cells[one.model, one.prompt] = made
     prompts = list(dict.fromkeys(one.prompt for one in crossed))
-    models = list(dict.fromkeys(one.model for one in crossed))
-    rows = [(one_line(model), [cells.get((model, prompt)) for prompt in prompts]) for model in models]
-    return Grid(measure_name(measure), [_cut(prompt) for prompt in prompts], rows)
-
-
-def _tone(value: float | None, ends: tuple[float, float], *, lower_is_better: bool) -> int | None:
-    if value is None:
-        return None
-    low, high = ends
-    share = (value - low) / (high - low) if high > low else 0.5
-    return round((STEPS - 1) * (1 - share if lower_is_better else share))
-
-
-def _cut(name: str) -> str:
-    line = one_line(name)
-    return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"
+    nobody = Cell("", css="self")
+    rows: list[Row] = [
+        (model, *(cells.get((model, prompt), nobody) for prompt in prompts))
+        for model in dict.fromkeys(one.model for one in crossed)
+    ]
+    heads = [name if len(name) <= LONGEST else f"{name[:LONGEST]}…" for name in map(one_line, prompts)]
+    name = measure_name(measure)
+    return Table(f"Models by prompts: {name}", [Column(name), *map(Column, heads)], rows)
 
 
 SPLIT = "not_unanimous"
 ALPHA = "krippendorff_alpha(ordinal)"
 
 
-@dataclass(frozen=True)
-class JudgeRow:
-    """A judge of a panel in words; `leads` names the agents that lead by its verdicts alone."""
-
-    judge: str
-    leads: str
-    agrees: Shown
-    failed: Shown
-    audit: list[AuditRow]
-
-
-@dataclass(frozen=True)
-class DisagreementRow:
-    """How far the judges disagree on one criterion, by name."""
-
-    name: str
-    split: Shown
-    alpha: Shown
-
-
-def judge_rows(results: Results) -> list[JudgeRow]:
-    """A row for each judge of a panel; none where one judge judged."""
-    return [
-        JudgeRow(
-            judge=one_line(one.judge),
-            leads=listed([one_line(agent) for agent in one.leaders]) or "none",
-            agrees=shown(one.agrees, "share"),
-            failed=shown(one.failed, "share"),
-            audit=audit_rows(one.audit),
+def judges(panel: PanelOfJudges) -> Table:
+    """A row for each judge of a panel."""
+    rows: list[Row] = [
+        (
+            one.judge,
+            _leads(one),
+            shown(one.agrees, "share"),
+            shown(one.failed, "share"),
         )
-        for one in (results.panel.judges if results.panel else ())
+        for one in panel.judges
     ]
+    columns = ("Judge", "Leads by its verdicts", "Same verdict as the panel", "Labels failed")
+    return Table("Judges side by side", [Column(name) for name in columns], rows)
 
 
-def disagreement_rows(results: Results) -> list[DisagreementRow]:
-    """A row for passages, for each criterion of answers, and for games."""
-    return [_row(found) for found in (results.panel.disagreement if results.panel else ())]
+def _leads(one: JudgeOfPanel) -> str:
+    return listed([one_line(agent) for agent in one.leaders]) or "none"
+
+
+def disagreement(panel: PanelOfJudges) -> Table:
+    """How far the judges disagree on passages, on each criterion of answers, and on games."""
+    rows: list[Row] = [
+        (
+            {GAME: "winner of a game", "passages": "relevance of a passage"}.get(one.criterion)
+            or measure_name(one.criterion),
+            _split(one),
+            shown(one.figures.get(ALPHA), "mean", one.undefined.get(ALPHA, "")),
+        )
+        for one in panel.disagreement
+    ]
+    alike = Column("Not of one mind", "the share of things to which not all judges gave the same label")
+    return Table("Disagreement of the judges", [Column("Criterion"), alike, Column("Krippendorff’s α")], rows)
 
 
 def panel_lines(results: Results) -> list[str]:
     """One line of plain text, for the terminal."""
     if results.panel is None:
         return []
-    games = next((row for row in disagreement_rows(results) if row.name == _name(GAME)), None)
-    split = f"; not of one mind on {games.split.value} {games.split.interval} of the games".rstrip() if games else ""
-    by_judge = (f"{row.judge} {row.leads}" for row in judge_rows(results))
+    games = next((_split(row) for row in results.panel.disagreement if row.criterion == GAME), None)
+    split = f"; not of one mind on {games.value} {games.interval} of the games".rstrip() if games else ""
+    by_judge = (f"{one_line(one.judge)} {_leads(one)}" for one in results.panel.judges)
     n = len(results.panel.judges)
     return [f"{n} judges, figures by their majority{split}; leading by each: {', '.join(by_judge)}"]
 
 
-def split_of(results: Results) -> dict[str, Shown]:
+def split_of(results: Results) -> dict[str, Cell]:
     """By criterion, what stands beside its figures: the share of things on which the judges are not unanimous."""
-    return {found.criterion: _row(found).split for found in (results.panel.disagreement if results.panel else ())}
+    return {found.criterion: _split(found) for found in (results.panel.disagreement if results.panel else ())}
 
 
-def _row(found: AmongJudges) -> DisagreementRow:
-    split, alpha = found.figures.get(SPLIT), found.figures.get(ALPHA)
-    return DisagreementRow(
-        _name(found.criterion),
-        shown(split, "share", found.undefined.get(SPLIT, "")),
-        shown(alpha, "mean", found.undefined.get(ALPHA, "")),
-    )
-
-
-def _name(criterion: str) -> str:
-    return {GAME: "winner of a game", "passages": "relevance of a passage"}.get(criterion) or one_line(
-        measure_name(criterion)
-    )
+def _split(found: AmongJudges) -> Cell:
+    return shown(found.figures.get(SPLIT), "share", found.undefined.get(SPLIT, ""))
 
 
 FEW = 50
@@ -275,30 +241,27 @@ FEW = 50
 1.2 wide with 36 of each kind, 0.7 with 100 (`benchmarks/coverage/sources.py`)."""
 
 
-@dataclass(frozen=True)
-class OrderRow:
-    """An agent's place in each order, "" where it has none, and its mean there."""
-
-    agent: str
-    places: tuple[str, str]
-    means: tuple[Shown, Shown]
-
-
-@dataclass(frozen=True)
-class OrdersShown:
-    """One measure: its name, the agents in the real queries' order, and the comparison in a sentence."""
-
-    measure: str
-    said: str
-    rows: list[OrderRow]
-
-
-def orders_shown(results: Results) -> list[OrdersShown]:
-    """A table for each measure; none where all queries are of one kind."""
-    return [
-        OrdersShown(measure_name(one.measure), _sentence(one), _rows(one))
-        for one in (results.sources.measures if results.sources else ())
-    ]
+def orders_shown(results: Results) -> list[tuple[str, str, Table]]:
+    """(measure, the comparison in a sentence, the agents' places and means in the real queries' order) for each
+    measure; none where all queries are of one kind."""
+    made = []
+    for one in results.sources.measures if results.sources else ():
+        name, kind = measure_name(one.measure), kind_of_difference(one.measure)
+        rows: list[Row] = [
+            (
+                Agent(agent),
+                *(
+                    cell
+                    for order in (one.real, one.written)
+                    for cell in (Cell(_places(order).get(agent, MISSING)), shown(order.get(agent), kind))
+                ),
+            )
+            for agent in dict.fromkeys((*one.real, *one.written))
+        ]
+        columns = ("Agent", "Place, real", "Mean, real", "Place, written", "Mean, written")
+        caption = f"Orders by real and by written queries: {name}"
+        made.append((name, _sentence(one), Table(caption, [Column(name) for name in columns], rows)))
+    return made
 
 
 def caution(results: Results) -> str:
@@ -324,19 +287,17 @@ def orders_lines(results: Results) -> list[str]:
     measures = results.sources.measures if results.sources else ()
     if not measures:
         return []
-    said = [f"{_named(one)} {_same(one)}" for one in measures if one.n_decided]
-    if left := [_named(one) for one in measures if not one.n_decided]:
+    said, left = [], []
+    for one in measures:
+        name = one_line(measure_name(one.measure))
+        against = f", {len(one.contradicted):,} the other way" if one.contradicted else ""
+        if one.n_decided:
+            said.append(f"{name} {one.n_same:,} of {one.n_decided:,}{against}")
+        else:
+            left.append(name)
+    if left:
         said.append(f"none decided by {listed(left)}")
     return [f"pairs that real queries decide, and written ones the same way: {'; '.join(said)}"]
-
-
-def _named(one: OrdersCompared) -> str:
-    return one_line(measure_name(one.measure))
-
-
-def _same(one: OrdersCompared) -> str:
-    against = f", {len(one.contradicted):,} the other way" if one.contradicted else ""
-    return f"{one.n_same:,} of {one.n_decided:,}{against}"
 
 
 def _sentence(one: OrdersCompared) -> str:
@@ -354,7 +315,7 @@ def _leaders(one: OrdersCompared) -> str:
     real, written = (listed([one_line(name) for name in best]) for best in (one.best_real, one.best_written))
     if one.best_real == one.best_written:
         return f"the same agent leads, {real}" if len(one.best_real) == 1 else f"the same agents lead, {real}"
-    loss = shown(one.figures["loss"], _sources_kind(one.measure))
+    loss = shown(one.figures["loss"], kind_of_difference(one.measure))
     lost = f"choosing by the written ones loses {loss.value} {loss.interval}".strip()
     return f"the real queries put {real} first, the written ones {written}; {lost} by the real ones"
 
@@ -365,27 +326,12 @@ def _pairs(one: OrdersCompared) -> str:
     same, left, against = (count or "none" for count in (one.n_same, one.n_open, len(one.contradicted)))
     said = f"of {_count(one.n_decided)} that the real ones decide, the written ones decide {same} the same way, "
     said += f"leave {left} open and contradict {against}"
-    return said + (f" ({', '.join(map(_contradicted, one.contradicted))})" if one.contradicted else "")
+    pairs = ", ".join(f"{one_line(better)} over {one_line(worse)}" for better, worse in one.contradicted)
+    return said + (f" ({pairs})" if pairs else "")
 
 
 def _count(n: int) -> str:
     return f"{n:,} {'pair' if n == 1 else 'pairs'}"
-
-
-def _contradicted(pair: tuple[str, str]) -> str:
-    return f"{one_line(pair[0])} over {one_line(pair[1])}"
-
-
-def _rows(one: OrdersCompared) -> list[OrderRow]:
-    places, kind = (_places(one.real), _places(one.written)), _sources_kind(one.measure)
-    return [
-        OrderRow(
-            agent,
-            (places[0].get(agent, ""), places[1].get(agent, "")),
-            (shown(one.real.get(agent), kind), shown(one.written.get(agent), kind)),
-        )
-        for agent in dict.fromkeys((*one.real, *one.written))
-    ]
 
 
 def _places(order: Mapping[str, Figure]) -> dict[str, str]:
@@ -394,7 +340,3 @@ def _places(order: Mapping[str, Figure]) -> dict[str, str]:
     return {
         agent: number(1 + sum(other > value for other in known.values()), "number") for agent, value in known.items()
     }
-
-
-def _sources_kind(measure: str) -> Kind:
-    return kind_of_difference(measure)

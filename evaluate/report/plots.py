@@ -1,21 +1,49 @@
-"""The report's plots: inline SVG a table row high, in percent of the row's width, so that text beside it stays text.
+"""What pages are drawn with: the templates' environment, and inline SVG.
 
-Every function gives safe markup: numbers are formatted here, texts are escaped. Colours are CSS classes (`c0`, `l2`).
+Plots are a table row high and in percent of the row's width, so that text beside them stays text. Every function gives
+safe markup: numbers are formatted here, texts are escaped. Colours are CSS classes (`c0`, `l2`, `h8`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import ceil, floor, log10
+from math import ceil, cos, floor, log10, pi, sin
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from ragassay.records import Figure
+from ragassay.table import NO_COLOUR, html_of, value_of
+from ragassay.text import one_line, untrusted
 
-from .wording import Kind, number
+from . import TEMPLATES
+from .wording import Kind, interval, number, shown
+
+
+def environment() -> Environment:
+    """With what all pages word and draw figures by; every text that a template prints is untrusted: control and
+    direction characters are made visible, and it is escaped unless it is markup already."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else untrusted(value),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    drawn = {"whisker": whisker, "axis_labels": axis_labels, "bar": bar, "stacked": stacked, "scale": scale}
+    made.globals |= drawn | {"shown": shown, "number": number, "interval": interval, "one_line": one_line}
+    made.globals |= {"value": value_of, "html_of": html_of, "no_colour": NO_COLOUR}
+    return made
+
 
 COLOURS = 12
+
+
+def colours_of(agents: Iterable[str]) -> dict[str, int]:
+    """Agent to the number of its colour, in the order of their names; after the last comes the first again."""
+    return {name: place % COLOURS for place, name in enumerate(sorted(agents))}
 
 
 @dataclass(frozen=True)
@@ -57,7 +85,7 @@ def whisker(
     css: a class in place of the colour's. band: how far to either side of 0 the ground is shaded.
     """
     ends = axis.percent(-band), axis.percent(band)
-    shaded = f'<rect class="band" x="{_pc(ends[0])}" y="0" width="{_pc(ends[1] - ends[0])}" height="100%"/>'
+    shaded = f'<rect class="band" x="{percent(ends[0])}" y="0" width="{percent(ends[1] - ends[0])}" height="100%"/>'
     parts = [*([shaded] if band else []), _grid(axis)]
     words = f"{label}: no value"
     if figure is not None and figure.value is not None:
@@ -65,10 +93,10 @@ def whisker(
         if figure.ci_low is not None and figure.ci_high is not None:
             low, high = axis.percent(figure.ci_low), axis.percent(figure.ci_high)
             words += f", interval {number(figure.ci_low, kind)} to {number(figure.ci_high, kind)}"
-            parts.append(_line("wh", low, high, 50, 50))
-            parts += [_line("wh", end, end, 32, 68) for end in (low, high)]
-        parts.append(f'<circle class="dot" cx="{_pc(axis.percent(figure.value))}" cy="50%" r="5.5"/>')
-    return _svg(f"plot {css or f'c{colour % COLOURS}'}", words, parts)
+            parts.append(line("wh", low, high, 50, 50))
+            parts += [line("wh", end, end, 32, 68) for end in (low, high)]
+        parts.append(f'<circle class="dot" cx="{percent(axis.percent(figure.value))}" cy="50%" r="5.5"/>')
+    return svg(f"plot {css or f'c{colour % COLOURS}'}", words, parts)
 
 
 def axis_labels(axis: Scale, kind: Kind) -> Markup:
@@ -76,11 +104,11 @@ def axis_labels(axis: Scale, kind: Kind) -> Markup:
     anchors = ["start", *["middle"] * (len(axis.ticks) - 2), "end"]
     classes = ["end", *["mid"] * (len(axis.ticks) - 2), "end"]
     texts = [
-        f'<text class="{css}" x="{_pc(axis.percent(tick))}" y="12" text-anchor="{anchor}">'
+        f'<text class="{css}" x="{percent(axis.percent(tick))}" y="12" text-anchor="{anchor}">'
         f"{escape(number(tick, kind))}</text>"
         for tick, anchor, css in zip(axis.ticks, anchors, classes, strict=True)
     ]
-    return _svg("ticks", "axis", texts)
+    return svg("ticks", "axis", texts)
 
 
 def bar(share: float, colour: int, label: str) -> Markup:
@@ -88,8 +116,8 @@ def bar(share: float, colour: int, label: str) -> Markup:
     width = min(max(share, 0.0), 1.0) * 100
     words = f"{label}: {number(share, 'share')}"
     whole = '<rect class="bed" x="0" y="25%" width="100%" height="50%" rx="3"/>'
-    part = f'<rect class="bar" x="0" y="25%" width="{_pc(width)}" height="50%" rx="3"/>'
-    return _svg(f"plot c{colour % COLOURS}", words, [whole, part])
+    part = f'<rect class="bar" x="0" y="25%" width="{percent(width)}" height="50%" rx="3"/>'
+    return svg(f"plot c{colour % COLOURS}", words, [whole, part])
 
 
 def stacked(counts: Sequence[tuple[str, str, int]], label: str) -> Markup:
@@ -100,24 +128,193 @@ def stacked(counts: Sequence[tuple[str, str, int]], label: str) -> Markup:
         width = 100 * count / total if total else 0.0
         if count:
             title = f"<title>{escape(f'{name}: {count:,} of {total:,}')}</title>"
-            parts.append(f'<rect class="{css}" x="{_pc(at)}" y="15%" width="{_pc(width)}" height="70%">{title}</rect>')
+            parts.append(
+                f'<rect class="{css}" x="{percent(at)}" y="15%" width="{percent(width)}" height="70%">{title}</rect>'
+            )
         at += width
     words = f"{label}: " + ", ".join(f"{name} {count:,}" for name, _, count in counts)
-    return _svg("plot stack", words, parts)
+    return svg("plot stack", words, parts)
+
+
+HEAT_ROW = 26
+"""Pixels of a row of a heat map."""
+SHADES = 9
+"""Of a heat map, the last of the best cells."""
+_LEFT_WHITE = 0.08
+"""Below each row of a heat map, of a cell's height."""
+
+
+@dataclass(frozen=True)
+class HeatColumn:
+    """shares: for each row from 0, the worst, to 1, the best; None where there is no value. href and title: where the
+    column leads, and what it says of itself."""
+
+    shares: tuple[float | None, ...]
+    href: str = ""
+    title: str = ""
+
+
+def heat_map(columns: Sequence[HeatColumn], label: str) -> Markup:
+    """Cells from worst to best in `SHADES` shades. Those of a shade are one path, in a column that leads somewhere or
+    in all others together, so that 200 queries of 6 agents take some 15 kB."""
+    linked = [_heat_link(one, at) for at, one in enumerate(columns) if one.href]
+    cells = _heat_cells((at, one) for at, one in enumerate(columns) if not one.href)
+    rows = len(columns[0].shares) if columns else 0
+    given = f'height="{HEAT_ROW * rows}" viewBox="0 0 {len(columns)} {rows}" preserveAspectRatio="none"'
+    return svg("heatmap", label, [cells, *linked], f'role="{"group" if linked else "img"}" {given}')
+
+
+def _heat_link(one: HeatColumn, at: int) -> str:
+    title = f"<title>{escape(one.title)}</title>"
+    return f'<a href="{escape(one.href)}" tabindex="-1">{title}{_heat_cells([(at, one)])}</a>'
+
+
+def _heat_cells(columns: Iterable[tuple[int, HeatColumn]]) -> str:
+    paths: dict[str, list[str]] = {}
+    for right, column in columns:
+        for down, share in enumerate(column.shares):
+            shade = "hx" if share is None else f"h{round(min(max(share, 0.0), 1.0) * (SHADES - 1))}"
+            paths.setdefault(shade, []).append(f"M{right} {down}h1v{1 - _LEFT_WHITE:g}h-1z")
+    return "".join(f'<path class="{shade}" d="{"".join(paths[shade])}"/>' for shade in sorted(paths))
+
+
+HEIGHT, TOP, BOTTOM = 330, 26, 292
+"""Of a front, in pixels, and where the highest and the lowest tick of quality stand."""
+_LEFT, _RIGHT, _ROOM_FOR_NAMES = 5.0, 95.0, 7.0
+"""Percent of the width."""
+_WIDTH = 440
+"""In pixels: what badges are kept apart at. On a wider picture they have more room."""
+_BADGE = 9
+_MANY_TICKS = 7
+_SPAN_OF_LOG = 5.0
+
+
+@dataclass(frozen=True)
+class Dot:
+    """What stands on a front: a cost and a quality, each with its interval where that is drawn.
+
+    css: classes of the mark; badge: in a circle beside it; name: written beside it.
+    """
+
+    cost: Figure
+    quality: Figure
+    title: str
+    css: str
+    badge: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """A cost, by its logarithm where it spans much, up to `right` percent of the width."""
+
+    scale: Scale
+    log: bool
+    right: float
+
+    def at(self, value: float) -> str:
+        """In percent of the width."""
+        share = self.scale.percent(log10(value) if self.log else value) / 100
+        return percent(_LEFT + (self.right - _LEFT) * share)
+
+
+def scatter(dots: Sequence[Dot], label: str, words: Callable[[float], str], quality: Kind) -> Markup:
+    """Quality upwards against a cost to the right; every dot has a value of both. words: of a round cost."""
+    up = scale([one.quality for one in dots])
+    axis, ticks = _axis_of([one.cost for one in dots], _RIGHT - _ROOM_FOR_NAMES * any(one.name for one in dots))
+    places = [(axis.at(one.cost.value or 0.0), _y(one.quality.value or 0.0, up)) for one in dots]
+    parts = []
+    for tick in up.ticks:
+        parts.append(f'<line class="grid" x1="0" x2="100%" y1="{_y(tick, up)}" y2="{_y(tick, up)}"/>')
+        parts.append(
+            f'<text class="tick" x="0" y="{round(_y(tick, up) - 4, 1)}">{escape(number(tick, quality))}</text>'
+        )
+    for place, tick in enumerate(ticks):
+        x, odd = axis.at(tick), " odd" if place % 2 else ""
+        parts.append(f'<line class="grid" x1="{x}" x2="{x}" y1="{BOTTOM + 8}" y2="{BOTTOM + 14}"/>')
+        text = escape(words(tick))
+        parts.append(f'<text class="tick{odd}" x="{x}" y="{BOTTOM + 28}" text-anchor="middle">{text}</text>')
+    parts += [_mark(one, *at, axis, up) for one, at in zip(dots, places, strict=True)]
+    return svg("scatter", label, [*parts, *_badges(dots, places)])
+
+
+def _axis_of(costs: Sequence[Figure], right: float) -> tuple[_Axis, Sequence[float]]:
+    """The axis and its round ticks."""
+    ends = [end for one in costs for end in (one.value, one.ci_low, one.ci_high) if end is not None]
+    low, high = min(ends), max(ends)
+    if low <= 0 or high / low < _SPAN_OF_LOG:
+        straight = scale(costs, 4)
+        return _Axis(straight, log=False, right=right), straight.ticks
+    steps = (1.0, 2.0, 5.0)
+    ticks = [step * 10.0**power for power in range(floor(log10(low)), ceil(log10(high)) + 1) for step in steps]
+    first = max((at for at, tick in enumerate(ticks) if tick <= low), default=0)
+    last = next((at for at, tick in enumerate(ticks) if tick >= high), len(ticks) - 1)
+    kept = ticks[first : last + 1]
+    shown = kept if len(kept) <= _MANY_TICKS else [tick for tick in kept if f"{tick:e}".startswith("1.0")]
+    return _Axis(Scale(log10(kept[0]), log10(kept[-1]), ()), log=True, right=right), shown
+
+
+def _mark(one: Dot, x: str, y: float, axis: _Axis, up: Scale) -> str:
+    """The interval below the mark, and its name."""
+    parts = [f'<g class="{one.css}"><title>{escape(one.title)}</title>']
+    cost, quality = one.cost, one.quality
+    if cost.ci_low is not None and cost.ci_high is not None:
+        parts.append(f'<line class="ci" x1="{axis.at(cost.ci_low)}" x2="{axis.at(cost.ci_high)}" y1="{y}" y2="{y}"/>')
+    if quality.ci_low is not None and quality.ci_high is not None:
+        ends = f'y1="{_y(quality.ci_low, up)}" y2="{_y(quality.ci_high, up)}"'
+        parts.append(f'<line class="ci" x1="{x}" x2="{x}" {ends}/>')
+    parts.append(f'<circle class="dot" cx="{x}" cy="{y}" r="{6 if one.name else 4}"/>')
+    if one.name:
+        parts.append(f'<svg class="name" x="{x}" y="{y}"><text x="9" y="-7">{escape(one.name)}</text></svg>')
+    return "".join([*parts, "</g>"])
+
+
+def _badges(dots: Sequence[Dot], places: Sequence[tuple[str, float]]) -> list[str]:
+    """Beside their marks, each where it covers no other badge and no mark that has one."""
+    badged = [(one, x, y) for one, (x, y) in zip(dots, places, strict=True) if one.badge]
+    taken, parts = [(float(x[:-1]) * _WIDTH / 100, y) for _, x, y in badged], []
+    for (one, x, y), (left, _) in zip(badged, list(taken), strict=True):
+        dx, dy = next((each for each in _OFFSETS if _free(left + each[0], y + each[1], taken)), _OFFSETS[0])
+        taken.append((left + dx, y + dy))
+        parts.append(
+            f'<svg class="badge{" base" if one.badge == "B" else ""}" x="{x}" y="{y}">'
+            f'<line x1="0" y1="0" x2="{dx}" y2="{dy}"/><circle cx="{dx}" cy="{dy}" r="{_BADGE}"/>'
+            f'<text x="{dx}" y="{round(dy + 4, 1)}" text-anchor="middle">{escape(one.badge)}</text></svg>'
+        )
+    return parts
+
+
+_OFFSETS = [
+    (round(radius * cos(pi * turn / 6), 1), round(-radius * sin(pi * turn / 6), 1))
+    for radius in (20, 34, 48, 64, 82)
+    for turn in (1, 3, 5, 2, 4, 0, 6, 11, 7, 10, 8, 9)
+]
+
+
+def _free(x: float, y: float, taken: Sequence[tuple[float, float]]) -> bool:
+    inside = _BADGE <= x <= _WIDTH - _BADGE and _BADGE <= y <= BOTTOM
+    return inside and all((x - a) ** 2 + (y - b) ** 2 >= (2 * _BADGE - 1) ** 2 for a, b in taken)
+
+
+def _y(value: float, up: Scale) -> float:
+    return round(BOTTOM - (BOTTOM - TOP) * up.percent(value) / 100, 1)
 
 
 def _grid(axis: Scale) -> str:
-    return "".join(_line("zero" if tick == 0 else "grid", x := axis.percent(tick), x, 0, 100) for tick in axis.ticks)
+    return "".join(line("zero" if tick == 0 else "grid", x := axis.percent(tick), x, 0, 100) for tick in axis.ticks)
 
 
-def _line(css: str, x1: float, x2: float, y1: float, y2: float) -> str:
-    return f'<line class="{css}" x1="{_pc(x1)}" x2="{_pc(x2)}" y1="{_pc(y1)}" y2="{_pc(y2)}"/>'
+def line(css: str, x1: float, x2: float, y1: float, y2: float) -> str:
+    """Between two points in percent of the plot."""
+    return f'<line class="{css}" x1="{percent(x1)}" x2="{percent(x2)}" y1="{percent(y1)}" y2="{percent(y2)}"/>'
 
 
-def _svg(css: str, label: str, parts: Sequence[str]) -> Markup:
+def svg(css: str, label: str, parts: Sequence[str], given: str = 'role="img"') -> Markup:
+    """The whole picture; label: what it says to those who cannot see it."""
     inside = "".join(parts)
-    return Markup(f'<svg class="{css}" role="img" aria-label="{escape(label)}">{inside}</svg>')  # noqa: S704
+    return Markup(f'<svg class="{css}" {given} aria-label="{escape(label)}">{inside}</svg>')  # noqa: S704
 
 
-def _pc(value: float) -> str:
+def percent(value: float) -> str:
+    """`12.5%`, in two digits at most."""
     return f"{value:.2f}".rstrip("0").rstrip(".") + "%"

@@ -1,34 +1,263 @@
-"""The report's tables: figures turned into columns of words, one row an agent."""
+"""The report's tables, a row an agent or a measure, and the lines of the terminal that say the same in short."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ragassay.records import Figure, LedgerRow, StageUsage
+from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import one_line
 
 from ..inputs.labels import GAME
 from ..measures.by_labels import LEVELS
-from ..results import POINTS, CorrectedFigure, Corrections, Figures, JudgeAgreement, PairedTest, Results
+from ..results import POINTS, CorrectedFigure, Corrections, Figures, JudgeAgreement, PairedTest, Perturbed, Results
 from .wording import (
     MISSING,
     Kind,
-    Shown,
     kind_of,
     kind_of_difference,
     measure_help,
     measure_name,
     number,
     only_alone,
+    p_words,
+    share_of,
     shown,
     telling_criterion,
 )
 
-SHOWN = {
+Part = tuple[Column, Mapping[str, Cell]]
+"""A column, and a cell of it for each agent."""
+
+
+def by_agent(caption: str, agents: Sequence[str], parts: Sequence[Part]) -> Table:
+    """A row an agent."""
+    rows: list[Row] = [(Agent(agent), *(cells[agent] for _, cells in parts)) for agent in agents]
+    return Table(caption, [Column("Agent"), *(column for column, _ in parts)], rows)
+
+
+def measures(figures: Figures, agents: Sequence[str]) -> list[Part]:
+    """A column for each measure that any agent has, in the order of the file."""
+    keys = dict.fromkeys(key for agent in agents for key in figures.get(agent, {}))
+    return [_measure(key, figures, agents) for key in keys]
+
+
+def _measure(key: str, figures: Figures, agents: Sequence[str]) -> Part:
+    name = measure_name(key)
+    heading = name if name.startswith("nDCG") else name[:1].upper() + name[1:]
+    return _named(
+        heading, kind_of(key), {a: row[key] for a, row in figures.items() if key in row}, agents, measure_help(key)
+    )
+
+
+def _named(
+    name: str, kind: Kind, figures: Mapping[str, Figure], agents: Sequence[str], text: str, absent: str = ""
+) -> Part:
+    return Column(name, text), {agent: shown(figures.get(agent), kind, absent) for agent in agents}
+
+
+def ranking(results: Results) -> Table:
+    """The first table: points and strength, then of each other table the one figure that sums an agent up."""
+    agents, note = results.agents, results.bradley_terry_note or ""
+    parts = [
+        _named("Points", "points", results.points, agents, measure_help(POINTS)),
+        _named("Bradley–Terry", "rating", results.bradley_terry, agents, _RATING_HELP["bt"], note),
+    ]
+    found = list(dict.fromkeys(key for agent in agents for key in results.retrieval.get(agent, {})))
+    whole_list = next((key for key in found if key.startswith("nDCG")), next(iter(found), None))
+    telling = ((results.pointwise, telling_criterion(results)), (results.retrieval, whole_list))
+    parts += [_measure(key, figures, agents) for figures, key in telling if key is not None]
+    return by_agent("Ranking", agents, [*parts, _measure("answered", results.answers, agents)])
+
+
+def other_ratings(results: Results) -> Table:
+    """What other tools rank by: Elo, and the share of games won."""
+    parts = [
+        _named("Elo", "rating", results.elo, results.agents, _RATING_HELP["elo"]),
+        _named("Games won", "share", results.win_rate, results.agents, _WIN_HELP),
+    ]
+    return by_agent("Elo and games won", results.agents, parts)
+
+
+def answering(results: Results) -> Table:
+    """What answering took, and where that was asked the share of the answers that are refusals."""
+    parts = measures(results.answers, results.agents)
+    if results.refusals:
+        text = "share of the answers that decline, or say that nothing was found, and answer no part of the question"
+        parts.append(_named("Refusals", "share", results.refusals, results.agents, text))
+    return by_agent("Answering", results.agents, parts)
+
+
+def failures_at_bottom(results: Results) -> Table | None:
+    """With answers that failed as the worst there are: how many, then the figures of games, answers and retrieval."""
+    low, agents = results.failures_at_bottom, results.agents
+    if low is None:
+        return None
+    failed = {agent: Cell(f"{low.failed.get(agent, 0):,}") for agent in agents}
+    parts = [
+        (Column("Failed", "answers that failed, counted here as the worst"), failed),
+        _named("Bradley–Terry", "rating", low.bradley_terry, agents, _RATING_HELP["bt"]),
+        _named("Games won", "share", low.win_rate, agents, "a failed answer loses to each that did not fail"),
+        *measures(low.pointwise, agents),
+        *measures(low.retrieval, agents),
+    ]
+    return by_agent("With failures at the bottom", agents, parts)
+
+
+_WIN_HELP = "share of its games an agent won; ties are no wins; failed: no verdict, for want of either answer too"
+_RATING_HELP = {
+    "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",
+    "elo": "Elo rating: the mean of many tournaments with the games in random order; only differences mean something",
+}
+
+
+def evaluator_tables(results: Results) -> list[tuple[str, Table]]:
+    """(title, table): one of all evaluators that give one number, without a title, then one for each that gives more,
+    in the order of the file."""
+    names_of: dict[str, list[str]] = {}
+    for name, evaluator in results.evaluators.items():
+        names_of.setdefault(evaluator, []).append(name)
+    single = [names[0] for names in names_of.values() if len(names) == 1]
+    parts = {"": [_evaluated(results, name, name) for name in single]} if single else {}
+    for evaluator, names in names_of.items():
+        if len(names) > 1:
+            short = [_SHORT.sub(r"\1", name.removeprefix(f"{evaluator}.")) for name in names]
+            parts[evaluator] = [_evaluated(results, *pair) for pair in zip(names, short, strict=True)]
+    classes = {
+        agent: {name: figure for name, figure in row.items() if "(" not in name}
+        for agent, row in (results.classification or {}).items()
+    }
+    if classes:
+        parts["classes, over the whole run"] = measures(classes, results.agents)
+    return [(title, by_agent(title or "Evaluators", results.agents, some)) for title, some in parts.items()]
+
+
+_SHORT = re.compile(r"^(P|AP|RR)\(rel=2\)(?=@)")
+"""The threshold is the same for all of a table, and is said in each heading's title."""
+
+
+def _evaluated(results: Results, name: str, heading: str) -> Part:
+    """One measure of the evaluators', its heading without underscores."""
+    column, cells = _measure(name, results.evaluations, results.agents)
+    title = f"{name}, {scale_words(*results.evaluation_scales[name])}{way(results, name)}: the mean over queries"
+    shown_as = f"{heading.replace('_', ' ')}{' ↓' if name in results.lower_is_better else ''}"
+    return replace(column, name=shown_as, help=title), cells
+
+
+def scale_words(low: float, high: float | None) -> str:
+    """`0 to 3`, or `0 and up`."""
+    return f"{low:g} and up" if high is None else f"{low:g} to {high:g}"
+
+
+def way(results: Results, name: str) -> str:
+    """`, lower is better` of what it is so of."""
+    return ", lower is better" if name in results.lower_is_better else ""
+
+
+def by_threshold(results: Results) -> Table:
+    """A row for each criterion and agent, by criterion: passed, failed, what the failed fail of, replies not read."""
+    rows: list[Row] = []
+    for name in dict.fromkeys(name for named in results.threshold_shares.values() for name in named):
+        sign = "≤" if name in results.lower_is_better else "≥"
+        side = f"{sign} {results.thresholds[name]:g}" if name in results.thresholds else "no threshold"
+        for agent in results.agents:
+            if (one := results.threshold_shares.get(agent, {}).get(name)) is not None:
+                failures = (one.retrieval_failures, one.generation_failures, one.unexplained_failures)
+                figures = (one.passed, one.failed, *failures, one.parse_failures)
+                cells = (shown(figure, "share", "does not apply") for figure in figures)
+                rows.append((Agent(agent), f"{name.replace('_', ' ')} ({side})", *cells))
+    parts = ("Passed", "Failed", "Retrieval failures", "Generation failures", "Unexplained", "Not read")
+    return Table("By threshold", [Column(name) for name in ("Agent", "Criterion", *parts)], rows)
+
+
+def tags(results: Results) -> Table:
+    """Each tag with its evaluators in words."""
+    rows: list[Row] = [(tag, ", ".join(names) or "none") for tag, names in results.evaluator_tags.items()]
+    return Table("NIST AI RMF and SR 11-7", [Column("Tag"), Column("Evaluators")], rows)
+
+
+def pass_or_fail(results: Results) -> Table:
+    """Agent Evaluation's verdicts: the share that passes, and the root causes of the others."""
+    rows: list[Row] = []
+    for agent in results.agents:
+        if (one := (results.pass_or_fail or {}).get(agent)) is not None:
+            causes = ", ".join(f"{cause.replace('_', ' ')} {count}" for cause, count in one.root_causes.items())
+            rows.append((Agent(agent), shown(one.passed, "share"), causes or MISSING))
+    return Table("Pass or fail", [Column("Agent"), Column("Passed"), Column("Root causes of the others")], rows)
+
+
+def flips(found: Perturbed) -> Table:
+    """Of each agent, criterion and perturbation: what flipped, and what is good no more."""
+    rows: list[Row] = [
+        (
+            Agent(agent),
+            criterion,
+            f"{'to' if criterion in found.lower_is_better else 'from'} {found.thresholds[criterion]:g}",
+            kind,
+            share_of(figure),
+            share_of(found.worse[agent][criterion][kind]),
+            f"{figure.n:,}",
+            f"{figure.n_failed:,}",
+        )
+        for agent, by_criterion in found.flips.items()
+        for criterion, kinds in by_criterion.items()
+        for kind, figure in kinds.items()
+    ]
+    words = ("Agent", "Criterion", "Good enough", "Perturbation")
+    numbers = ("Flipped", "Good no more", "Pairs", "Without a label")
+    columns = [*(Column(name) for name in words), *(Column(name, numbers=True) for name in numbers)]
+    return Table("Flips by agent, criterion and perturbation", columns, rows)
+
+
+@dataclass(frozen=True)
+class Count:
+    """One stacked bar: (name, CSS class, count) for each label and for what failed; `agents` all have these."""
+
+    agents: tuple[str, ...]
+    parts: list[tuple[str, str, int]]
+    mean: Cell
+
+
+def label_counts(results: Results, criterion: str) -> list[Count]:
+    """How often each agent's answers got each label of a criterion, and how many judgments failed.
+
+    Agents with the same counts and mean share a row.
+    """
+    rows: dict[tuple[Any, ...], tuple[str, ...]] = {}
+    for agent in results.agents:
+        figure = results.pointwise.get(agent, {}).get(criterion)
+        counts = results.pointwise_labels.get(agent, {}).get(criterion, {})
+        same = tuple(label_parts(counts, figure.n_failed if figure else 0)), shown(figure, "mean")
+        rows[same] = (*rows.get(same, ()), agent)
+    return [Count(agents, list(parts), mean) for (parts, mean), agents in rows.items()]
+
+
+FAILED = "failed"
+
+
+def label_parts(counts: Mapping[str, int], n_failed: int) -> list[tuple[str, str, int]]:
+    """Label counts in the labels' order, then the failures, each with its name and CSS class."""
+    names = sorted({*counts, *LEVELS} - {FAILED}, key=lambda label: (float(label), label))
+    shades = (min(max(round(float(label)), 0), 2) for label in names)
+    parts = [(label_name(name), f"l{shade}", counts.get(name, 0)) for name, shade in zip(names, shades, strict=True)]
+    return [*parts, (FAILED, "lf", counts.get(FAILED, n_failed))]
+
+
+def label_name(label: str | float) -> str:
+    """`2`, or the label as it stands where it is not a whole number."""
+    return f"{float(label):g}"
+
+
+def criteria(results: Results) -> list[str]:
+    """Every criterion that an agent was judged by, in the order of the file."""
+    return list(dict.fromkeys(key for agent in results.agents for key in results.pointwise.get(agent, {})))
+
+
+AGREEMENT = {
     "kappa": "κ",
     "kappa(quadratic)": "κ, quadratic weights",
     "krippendorff_alpha(ordinal)": "Krippendorff’s α",
@@ -40,18 +269,21 @@ SHOWN = {
 }
 
 
-@dataclass(frozen=True)
-class AgreementRow:
-    """One criterion, by name; `figures` in the order of `SHOWN`, each with its p in words, "" where it has none."""
+def agreement(found: Sequence[JudgeAgreement], other: str = "people") -> Table:
+    """Of the judge with people, or with `other`: a row a criterion."""
+    heads = {name: said.replace("people", other) for name, said in AGREEMENT.items()}
+    rows: list[Row] = []
+    for one in found:
+        figures = [shown(one.figures[name], "mean", one.undefined.get(name, "")) for name in heads]
+        tested = tuple(f"p of {said} {p_words(one.p[name])}" for name, said in heads.items() if name in one.p)
+        missing = f"{one.n_missing:,} failed" if one.n_missing else ""
+        rows.append((_criterion(one), *figures, Cell(f"{one.n_pairs:,}", failed=missing, more=tested)))
+    columns = [Column(name) for name in ("Criterion", *heads.values(), "Labels")]
+    return Table(f"Agreement of the judge and {other}", columns, rows)
 
-    criterion: str
-    figures: list[tuple[Shown, str]]
-    n: str
 
-
-def agreement_rows(corrected: Corrections | None) -> list[AgreementRow]:
-    """A row a criterion; none where nothing was labelled that the judge labelled."""
-    return [_row(found) for found in (corrected.agreement if corrected else ())]
+def _criterion(found: JudgeAgreement) -> str:
+    return "winner of a game" if found.criterion == GAME else one_line(measure_name(found.criterion))
 
 
 def agreement_lines(results: Results) -> list[str]:
@@ -60,76 +292,74 @@ def agreement_lines(results: Results) -> list[str]:
     for found in results.corrected.agreement if results.corrected else ():
         words = shown(found.figures["kappa(quadratic)"], "mean", found.undefined.get("kappa(quadratic)", ""))
         value = f"{words.value} {words.interval}".strip()
-        lines.append(f"judge and people, {_name(found.criterion)}: kappa (quadratic) {value}, {found.n_pairs:,} labels")
+        lines.append(f"judge and people, {_criterion(found)}: kappa (quadratic) {value}, {found.n_pairs:,} labels")
     return lines
 
 
-def _row(found: JudgeAgreement) -> AgreementRow:
-    figures = [
-        (shown(found.figures[name], "mean", found.undefined.get(name, "")), _p(found.p.get(name))) for name in SHOWN
+def corrected_means(corrected: Corrections) -> Table:
+    """Each agent's means as judged and as the labels correct them."""
+    figures = [figure for figure in corrected.figures if figure.other is None]
+    columns = [
+        *(Column(name) for name in ("Measure", "Agent", "As judged", "Corrected")),
+        Column("Labels", "of a ranking measure queries with every passage labelled"),
+        Column(
+            "Labels for ±5%", "labels for an interval of plus or minus a twentieth of the scale, by those there are"
+        ),
     ]
-    missing = f", {found.n_missing:,} failed" if found.n_missing else ""
-    return AgreementRow(_name(found.criterion), figures, f"{found.n_pairs:,}{missing}")
+    rows: list[Row] = [
+        (*_corrected(figure, Agent(figure.agent)), labels_needed(figure) or MISSING) for figure in figures
+    ]
+    return Table("Means, corrected", columns, rows)
 
 
-def _name(criterion: str) -> str:
-    return "winner of a game" if criterion == GAME else one_line(measure_name(criterion))
-
-
-def _p(p: float | None) -> str:
-    return "" if p is None else "below 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-NAMED = 3
-"""How many pairs that can be told apart are named; more are counted."""
-
-
-@dataclass(frozen=True)
-class CorrectedRow:
-    """A mean (`other` None) or a difference, twice; `verdict` and `p` (Holm's) of a difference that was tested.
-
-    alone: how the interval may leave out 0 where the verdict does not, or ''.
-    """
-
-    measure: str
-    agent: str
-    other: str | None
-    judged: Shown
-    corrected: Shown
-    n_labels: int
-    note: str
-    needed: str
-    verdict: str
-    p: str
-    alone: str
-
-
-def corrected_tables(corrected: Corrections | None) -> list[tuple[str, list[CorrectedRow]]]:
-    """(title, rows): the means, then the differences between agents; nothing where nothing was labelled."""
-    figures = corrected.figures if corrected else ()
+def corrected_differences(corrected: Corrections) -> Table:
+    """The same of the differences between agents, with the verdict of each that was tested."""
+    figures = [figure for figure in corrected.figures if figure.other is not None]
     tested = Counter(figure.measure for figure in figures if figure.p_holm is not None)
-    rows = [_corrected_row(figure, tested[figure.measure]) for figure in figures]
-    return [
-        ("Means", [row for row in rows if row.other is None]),
-        ("Differences between agents", [row for row in rows if row.other is not None]),
+    rows: list[Row] = []
+    for figure in figures:
+        told, more = (
+            figure.verdict in ("better", "worse"),
+            [] if figure.p_holm is None else [f"p {p_words(figure.p_holm)}"],
+        )
+        if figure.verdict and (alone := only_alone(figure.corrected, told, tested[figure.measure])):
+            more.append(alone)
+        verdict = Cell(figure.verdict or MISSING, more=tuple(more))
+        rows.append((*_corrected(figure, f"{figure.agent} less {figure.other}"), verdict))
+    columns = [
+        *(Column(name) for name in ("Measure", "Agents", "As judged", "Corrected")),
+        Column("Labels", "of a ranking measure queries with every passage labelled by both agents"),
+        Column("Verdict", "at 5%, Holm-corrected over the pairs of agents on the measure"),
     ]
+    return Table("Differences between agents, corrected", columns, rows)
 
 
-def _corrected_row(figure: CorrectedFigure, n_tested: int) -> CorrectedRow:
-    kind: Kind = "mean" if kind_of(figure.measure) == "number" else kind_of(figure.measure)
-    return CorrectedRow(
-        measure=figure.measure,
-        agent=figure.agent,
-        other=figure.other,
-        judged=shown(figure.judged, kind),
-        corrected=shown(figure.corrected, kind, figure.note or ""),
-        n_labels=figure.n_labels,
-        note=figure.note or "",
-        needed=_needed(figure.needed),
-        verdict=figure.verdict or "",
-        p="" if figure.p_holm is None else "below 0.001" if figure.p_holm < 0.001 else f"{figure.p_holm:.3f}",
-        alone=only_alone(figure.corrected, figure.verdict in ("better", "worse"), n_tested) if figure.verdict else "",
-    )
+def _corrected(figure: CorrectedFigure, who: str) -> tuple[Cell | str, ...]:
+    measure = Cell(measure_name(figure.measure), help=measure_help(figure.measure))
+    labels = Cell(f"{figure.n_labels:,}", more=(figure.note,) if figure.note else ())
+    return (measure, who, shown(figure.judged, kind_corrected(figure)), corrected_cell(figure), labels)
+
+
+def kind_corrected(figure: CorrectedFigure) -> Kind:
+    """How it is printed; tokens too are of the labels' mean."""
+    kind = kind_of(figure.measure)
+    return "mean" if kind == "number" else kind
+
+
+def corrected_cell(figure: CorrectedFigure) -> Cell:
+    """The corrected figure in words."""
+    return shown(figure.corrected, kind_corrected(figure), figure.note or "")
+
+
+def labels_needed(figure: CorrectedFigure) -> str:
+    """`about 120 (80 to 200)`; an end that labels on every query would not reach is said so."""
+    needed = figure.needed
+    if needed is None:
+        return ""
+    if needed.value is None:
+        return "more queries than these"
+    ends = (f"{end:,.0f}" if end is not None else "all and more" for end in (needed.ci_low, needed.ci_high))
+    return f"about {needed.value:,.0f} ({' to '.join(ends)})"
 
 
 def second_line(results: Results) -> list[str]:
@@ -142,6 +372,10 @@ def second_line(results: Results) -> list[str]:
     pairs = sum(row.verdict is not None for row in n)
     asked = f"{one_line(second.judge)} asked about {second.n_asked:,} things{failed}"
     return [f"second judge {asked}; as it corrects them, {told:,} of {pairs:,} differences are told apart"]
+
+
+NAMED = 3
+"""How many pairs that can be told apart are named; more are counted."""
 
 
 def corrected_verdicts(results: Results) -> list[tuple[str, str]]:
@@ -169,315 +403,85 @@ def _told(rows: Sequence[CorrectedFigure]) -> str:
     return "; ".join([*said, pairs] if level else said)
 
 
-def _needed(figure: Figure | None) -> str:
-    """`about 120 (80 to 200)`; an end that labels on every query would not reach is said so."""
-    if figure is None:
-        return ""
-    ends = (f"{end:,.0f}" if end is not None else "all and more" for end in (figure.ci_low, figure.ci_high))
-    if figure.value is None:
-        return "more queries than these"
-    return f"about {figure.value:,.0f} ({' to '.join(ends)})"
-
-
-FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column: its heading, what it means, and a cell for each agent."""
-
-    name: str
-    help: str
-    cells: dict[str, Shown]
-
-    @property
-    def n(self) -> str:
-        """How many values each of the cells is taken over, where that is the same; else ''."""
-        given = {cell.n for cell in self.cells.values()}
-        return given.pop() if len(given) == 1 else ""
-
-    @property
-    def empty(self) -> str:
-        """Why no agent has a value, where that is the same for all and nothing failed; else ''."""
-        reasons = {cell.why for cell in self.cells.values()}
-        failed = any(cell.failed for cell in self.cells.values())
-        return reasons.pop() if len(reasons) == 1 and not failed else ""
-
-
-@dataclass(frozen=True)
-class Count:
-    """One stacked bar: (name, CSS class, count) for each label and for what failed; `agents` all have these."""
-
-    agents: tuple[str, ...]
-    parts: list[tuple[str, str, int]]
-    mean: Shown
-
-
-@dataclass(frozen=True)
-class TestRow:
-    """A paired t-test in words; `names` are the agents."""
-
-    measure: str
-    names: tuple[str, str]
-    difference: Shown
-    t: str
-    df: str
-    p: str
-
-
-@dataclass(frozen=True)
-class UsageRow:
-    """What one stage used of one model, in words; numbers that were not measured say so."""
-
-    stage: str
-    model: str
-    calls: str
-    failed: int
-    unmeasured: int
-    input_tokens: str
-    output_tokens: str
-    cost: str
-
-
-@dataclass(frozen=True)
-class EvaluatorTable:
-    """The measures of one evaluator: a column each, with the ends of its scale."""
-
-    title: str
-    columns: list[Column]
-
-
-def evaluator_tables(results: Results) -> list[EvaluatorTable]:
-    """A table of all evaluators that give one number, then one for each that gives more, in the order of the file."""
-    measures: dict[str, list[str]] = {}
-    for name, evaluator in results.evaluators.items():
-        measures.setdefault(evaluator, []).append(name)
-    single = [names[0] for names in measures.values() if len(names) == 1]
-    tables = [EvaluatorTable("", [_evaluated(results, name, name) for name in single])] if single else []
-    for evaluator, names in measures.items():
-        if len(names) > 1:
-            shown = [_evaluated(results, name, _SHORT.sub(r"\1", name.removeprefix(f"{evaluator}."))) for name in names]
-            tables.append(EvaluatorTable(evaluator, shown))
-    classes = {
-        agent: {name: figure for name, figure in row.items() if "(" not in name}
-        for agent, row in (results.classification or {}).items()
-    }
-    of_run = [EvaluatorTable("classes, over the whole run", columns(classes, results.agents))] if classes else []
-    return tables + of_run
-
-
-_SHORT = re.compile(r"^(P|AP|RR)\(rel=2\)(?=@)")
-"""The threshold is the same for all of a table, and is said in each heading's title."""
-
-
-def _evaluated(results: Results, name: str, heading: str) -> Column:
-    """One measure of the evaluators', its heading without underscores."""
-    low, high = results.evaluation_scales[name]
-    own = {agent: row.get(name) for agent, row in results.evaluations.items()}
-    title = f"{name}, {scale_words(low, high)}{way(results, name)}: the mean over queries"
-    shown_as = f"{heading.replace('_', ' ')}{' ↓' if name in results.lower_is_better else ''}"
-    return replace(_column(name, own, results.agents), name=shown_as, help=title)
-
-
-def scale_words(low: float, high: float | None) -> str:
-    """`0 to 3`, or `0 and up`."""
-    return f"{low:g} and up" if high is None else f"{low:g} to {high:g}"
-
-
-def way(results: Results, name: str) -> str:
-    """`, lower is better` of what it is so of."""
-    return ", lower is better" if name in results.lower_is_better else ""
-
-
-def columns(figures: Figures, agents: Sequence[str]) -> list[Column]:
-    """A column for each measure that any agent has, in the order of the file."""
-    keys = list(dict.fromkeys(key for agent in agents for key in figures.get(agent, {})))
-    return [_column(key, {agent: row.get(key) for agent, row in figures.items()}, agents) for key in keys]
-
-
-def ranking_columns(results: Results) -> list[Column]:
-    """The first table: points and strength, then of each other table the one figure that sums an agent up."""
-    agents, note = results.agents, results.bradley_terry_note or ""
-    table = [
-        _named("Points", "points", results.points, agents, _POINTS_HELP),
-        _named("Bradley–Terry", "rating", results.bradley_terry, agents, _RATING_HELP["bt"], note),
-    ]
-    for figures, key in (
-        (results.pointwise, telling_criterion(results)),
-        (results.retrieval, _whole_list(results)),
-        (results.answers, "answered"),
-    ):
-        if key is not None:
-            table.append(_column(key, {agent: row.get(key) for agent, row in figures.items()}, agents))
-    return table
-
-
-def elo_columns(results: Results) -> list[Column]:
-    """What other tools rank by: Elo, and the share of games won."""
-    return [
-        _named("Elo", "rating", results.elo, results.agents, _RATING_HELP["elo"]),
-        _named("Games won", "share", results.win_rate, results.agents, _WIN_HELP),
-    ]
-
-
-def _whole_list(results: Results) -> str | None:
-    """The measure of retrieval that is of all that was found, or the first there is."""
-    keys = list(dict.fromkeys(key for agent in results.agents for key in results.retrieval.get(agent, {})))
-    return next((key for key in keys if key.startswith("nDCG")), next(iter(keys), None))
-
-
-def answer_columns(results: Results) -> list[Column]:
-    """What answering took, and where that was asked the share of the answers that are refusals."""
-    table = columns(results.answers, results.agents)
-    if not results.refusals:
-        return table
-    text = "share of the answers that decline, or say that nothing was found, and answer no part of the question"
-    return [*table, _named("Refusals", "share", results.refusals, results.agents, text)]
-
-
-def bottom_columns(results: Results) -> list[Column]:
-    """With answers that failed as the worst there are: how many, then the figures of games, answers and retrieval."""
-    low, agents = results.failures_at_bottom, results.agents
-    if low is None:
-        return []
-    failed = {agent: Shown(f"{low.failed.get(agent, 0):,}", "", "", "") for agent in agents}
-    return [
-        Column("Failed", "answers that failed, counted here as the worst", failed),
-        _named("Bradley–Terry", "rating", low.bradley_terry, agents, _RATING_HELP["bt"]),
-        _named("Games won", "share", low.win_rate, agents, "a failed answer loses to each that did not fail"),
-        *columns(low.pointwise, agents),
-        *columns(low.retrieval, agents),
-    ]
-
-
-_POINTS_HELP = measure_help(POINTS)
-_WIN_HELP = "share of its games an agent won; ties are no wins; failed: no verdict, for want of either answer too"
-_RATING_HELP = {
-    "bt": "Bradley–Terry strength in Elo points: what makes the games likeliest; only differences mean something",
-    "elo": "Elo rating: the mean of many tournaments with the games in random order; only differences mean something",
-}
-
-
-def _column(key: str, figures: Mapping[str, Figure | None], agents: Sequence[str]) -> Column:
-    kind = kind_of(key)
-    name, text = measure_name(key), measure_help(key)
-    return Column(name if name.startswith("nDCG") else name[:1].upper() + name[1:], text, _cells(figures, agents, kind))
-
-
-def _named(
-    name: str, kind: Kind, figures: Mapping[str, Figure], agents: Sequence[str], text: str, absent: str = ""
-) -> Column:
-    return Column(name, text, _cells(figures, agents, kind, absent))
-
-
-def _cells(
-    figures: Mapping[str, Figure | None], agents: Sequence[str], kind: Kind, absent: str = ""
-) -> dict[str, Shown]:
-    return {agent: shown(figures.get(agent), kind, absent) for agent in agents}
-
-
-def label_counts(results: Results, criterion: str) -> list[Count]:
-    """How often each agent's answers got each label of a criterion, and how many judgments failed.
-
-    Agents with the same counts and mean share a row.
-    """
-    rows: dict[tuple[Any, ...], tuple[str, ...]] = {}
-    for agent in results.agents:
-        figure = results.pointwise.get(agent, {}).get(criterion)
-        counts = results.pointwise_labels.get(agent, {}).get(criterion, {})
-        same = tuple(label_parts(counts, figure.n_failed if figure else 0)), shown(figure, "mean")
-        rows[same] = (*rows.get(same, ()), agent)
-    return [Count(agents, list(parts), mean) for (parts, mean), agents in rows.items()]
-
-
-def label_parts(counts: Mapping[str, int], n_failed: int) -> list[tuple[str, str, int]]:
-    """Label counts in the labels' order, then the failures, each with its name and CSS class."""
-    names = sorted({*counts, *LEVELS} - {FAILED}, key=lambda label: (float(label), label))
-    parts = [(label_name(label), f"l{_shade(label)}", counts.get(label, 0)) for label in names]
-    return [*parts, (FAILED, "lf", counts.get(FAILED, n_failed))]
-
-
-def label_name(label: str | float) -> str:
-    """`2`, or the label as it stands where it is not a whole number."""
-    return f"{float(label):g}"
-
-
-def _shade(label: str) -> int:
-    return min(max(round(float(label)), 0), 2)
-
-
-def criteria(results: Results) -> list[str]:
-    """Every criterion that an agent was judged by, in the order of the file."""
-    return list(dict.fromkeys(key for agent in results.agents for key in results.pointwise.get(agent, {})))
-
-
-def test_rows(tests: Iterable[PairedTest]) -> list[TestRow]:
+def t_tests(tests: Sequence[PairedTest]) -> Table:
     """The paired t-tests; a statistic that is not defined is a dash."""
-    return [
-        TestRow(
-            measure=measure_name(test.measure),
-            names=(test.agent_a, test.agent_b),
-            difference=shown(test.difference, kind_of_difference(test.measure)),
-            t=MISSING if test.t is None else number(test.t, "mean"),
-            df=MISSING if test.df is None else f"{test.df}",
-            p=MISSING if test.p is None else "< 0.001" if test.p < 0.001 else f"{test.p:.3f}",
+    rows: list[Row] = [
+        (
+            measure_name(test.measure),
+            Agent(test.agent_a),
+            Agent(test.agent_b),
+            shown(test.difference, kind_of_difference(test.measure)),
+            MISSING if test.t is None else number(test.t, "mean"),
+            MISSING if test.df is None else f"{test.df}",
+            p_words(test.p),
         )
         for test in tests
     ]
-
-
-def ledger_totals(rows: Sequence[LedgerRow]) -> list[LedgerRow]:
-    """The ledger summed over documents, one row a model."""
-    counted = [field for field in LedgerRow.model_fields if field not in {"model", "doc"}]
-    return [
-        LedgerRow.model_validate(
-            {"model": model, "doc": "all"}
-            | {field: sum(getattr(row, field) for row in rows if row.model == model) for field in counted}
-        )
-        for model in dict.fromkeys(row.model for row in rows)
-    ]
-
-
-def usage_rows(rows: Iterable[StageUsage]) -> list[UsageRow]:
-    """Usage by stage and model."""
-    return [
-        UsageRow(
-            stage=row.stage,
-            model=row.model,
-            calls=f"{row.calls:,}",
-            failed=row.n_failed,
-            unmeasured=row.n_unmeasured,
-            input_tokens=_measured(row.input_tokens),
-            output_tokens=_measured(row.output_tokens),
-            cost=_cost(row.cost_usd),
-        )
-        for row in rows
-    ]
-
-
-def usage_total(rows: Sequence[StageUsage]) -> UsageRow:
-    """The sum over what was measured; nothing measured is not measured, not nothing."""
-
-    def total(values: list[int | None]) -> str:
-        known = [value for value in values if value is not None]
-        return _measured(sum(known) if known else None)
-
-    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
-    return UsageRow(
-        stage="all",
-        model="",
-        calls=f"{sum(row.calls for row in rows):,}",
-        failed=sum(row.n_failed for row in rows),
-        unmeasured=sum(row.n_unmeasured for row in rows),
-        input_tokens=total([row.input_tokens for row in rows]),
-        output_tokens=total([row.output_tokens for row in rows]),
-        cost=_cost(sum(costs) if costs else None),
+    numbers = (Column(name, numbers=True) for name in ("t", "df", "p, two-sided"))
+    words = (Column(name) for name in ("Measure", "First", "Second", "Mean difference"))
+    undefined = any(test.p is None for test in tests)
+    notes = (
+        [f"{MISSING} where a test is not defined: too few pairs, or all differences are equal."] if undefined else []
     )
+    notes.append(
+        f"Many tests are made here, and none is corrected for that: of {len(rows)} tests without any real difference, "
+        f"about {len(rows) / 20:.1f} would show p below 0.05."
+    )
+    return Table("Paired t-tests", [*words, *numbers], rows, notes)
 
 
-def _measured(count: int | None) -> str:
+def ledger(rows: Sequence[LedgerRow], *, by_document: bool) -> Table:
+    """Where the questions come from, by model, or by model and document."""
+    uneven = any(row.unwritten or row.extra for row in rows)
+    named = {"asked": "Asked for", "written": "Written"}
+    named |= {"extra": "Beyond", "unwritten": "Short"} if uneven else {}
+    named |= {"failed": "Failed", "kept": "Kept", "rejected": "Rejected", "sampled": "In the test set"}
+    groups: dict[tuple[str, ...], list[LedgerRow]] = {}
+    for row in rows:
+        groups.setdefault((row.model, row.doc) if by_document else (row.model,), []).append(row)
+    columns = [Column(name) for name in ("Model", *(("Document",) if by_document else ()), *named.values())]
+    made = [(*key, *(f"{sum(getattr(row, f) for row in some):,}" for f in named)) for key, some in groups.items()]
+    return Table("Question ledger", columns, made)
+
+
+def usage(rows: Sequence[StageUsage]) -> Table:
+    """Usage by stage and model, and in all."""
+    total = usage_total(rows)
+    lines: list[Row] = [
+        (one.stage, one.model, _calls(one), *map(_counted, (one.input_tokens, one.output_tokens)), cost_words(one))
+        for one in (*rows, total)
+    ]
+    names = ("Calls", "Input tokens", "Output tokens", "Cost")
+    notes = []
+    if total.n_unmeasured:
+        notes = [
+            f"{total.n_unmeasured:,} of {total.calls:,} calls came without usage or without a known price; "
+            "the sums are over the others."
+        ]
+    columns = [Column("Stage"), Column("Model"), *(Column(name, numbers=True) for name in names)]
+    return Table("Usage and cost", columns, lines, notes)
+
+
+def _calls(row: StageUsage) -> Cell:
+    return Cell(f"{row.calls:,}", failed=f"{row.n_failed:,} failed" if row.n_failed else "")
+
+
+def _counted(count: int | None) -> str:
     return "not measured" if count is None else f"{count:,}"
 
 
-def _cost(cost_usd: float | None) -> str:
-    return "not measured" if cost_usd is None else number(cost_usd, "usd")
+def cost_words(row: StageUsage) -> str:
+    """`$0.0123`, or that it was not measured."""
+    return "not measured" if row.cost_usd is None else number(row.cost_usd, "usd")
+
+
+def usage_total(rows: Sequence[StageUsage]) -> StageUsage:
+    """The sum over what was measured; nothing measured is not measured, not nothing."""
+
+    def total(field: str) -> Any:
+        known = [value for row in rows if (value := getattr(row, field)) is not None]
+        return sum(known) if known else None
+
+    counts = {field: total(field) or 0 for field in ("calls", "n_failed", "n_unmeasured")}
+    measured = {field: total(field) for field in ("input_tokens", "output_tokens", "cost_usd")}
+    return StageUsage(stage="all", model="", **counts, **measured)

@@ -1,14 +1,14 @@
-"""How the report and the terminal word what they show: figures, measures, labels, and untrusted text."""
+"""How the report and the terminal word what they show: figures, measures and labels."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import inf
 from statistics import pstdev
 from typing import Literal
 
 from ragassay.records import Figure
+from ragassay.table import Cell
 from ragassay.text import one_line
 
 from ..measures.by_labels import LEVELS
@@ -65,17 +65,6 @@ _DIGITS: dict[Kind, int] = {
 _MEASURE = re.compile(r"(?P<name>[A-Za-z_]+)(?:\(rel=(?P<rel>\d)\))?(?:@(?P<k>\d+))?")
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A figure in words. Where there is no value, `value` is a dash and `why` the reason. Others may be ''."""
-
-    value: str
-    interval: str
-    n: str
-    failed: str
-    why: str = ""
-
-
 def number(value: float, kind: Kind) -> str:
     """A value as the report prints it: `62.5%`, `0.412`, `1,042`, `2.5 s`, `$0.0123`; never a minus zero."""
     digits = _DIGITS.get(kind, 0)
@@ -116,14 +105,19 @@ def interval(figure: Figure, kind: Kind) -> str:
     return f"[{', '.join(ends)}]"
 
 
-def shown(figure: Figure | None, kind: Kind, absent: str = "") -> Shown:
+def shown(figure: Figure | None, kind: Kind, absent: str = "") -> Cell:
     """A figure in words; `absent` is the reason to give where there is none."""
     if figure is None:
-        return Shown(MISSING, "", "", "", absent or "not computed for this agent")
-    failed = f"{figure.n_failed:,} failed" if figure.n_failed else ""
+        return Cell(MISSING, why=absent or "not computed for this agent")
+    n, failed = f"n {figure.n:,}", f"{figure.n_failed:,} failed" if figure.n_failed else ""
     if figure.value is None:
-        return Shown(MISSING, "", f"n {figure.n:,}", failed, why_missing(figure, absent))
-    return Shown(number(figure.value, kind), interval(figure, kind), f"n {figure.n:,}", failed)
+        return Cell(MISSING, "", n, failed, why_missing(figure, absent), figure=figure)
+    return Cell(number(figure.value, kind), interval(figure, kind), n, failed, figure=figure)
+
+
+def p_words(p: float | None) -> str:
+    """In three digits; a dash where it is not defined."""
+    return MISSING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def only_alone(figure: Figure, told: bool, n_together: int, what: str = "pairs") -> str:

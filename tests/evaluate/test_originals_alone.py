@@ -17,7 +17,7 @@ from ragassay.evaluate.compare import compare, corrected_so_far
 from ragassay.evaluate.from_files.gate import gate, markdown
 from ragassay.evaluate.human_labels.sheet import draw_into
 from ragassay.evaluate.inputs.labels import Label, write_labels
-from ragassay.evaluate.report.page import heat_map
+from ragassay.evaluate.report.page import by_question
 from ragassay.evaluate.report.queries import read_evidence
 from ragassay.evaluate.screening.screen import screen
 from ragassay.experiment.reading import load_experiment
@@ -89,7 +89,7 @@ def _label(query: str) -> Label:
 
 
 def test_the_reports_heat_map_and_the_workbenchs_figures(two: tuple[Workspace, Workspace]) -> None:
-    maps = [heat_map(read_evidence(one, AGENTS), AGENTS) for one in two]
+    maps = [by_question(read_evidence(one, AGENTS), AGENTS) for one in two]
     assert maps[0] == maps[1] is not None
     indexes = []
     for one in two:

@@ -27,11 +27,8 @@ import numpy as np
 
 from ragassay.cores import why_ended
 from ragassay.errors import InputError
-from ragassay.evaluate.figures.pass_or_fail import read_judged
 from ragassay.evaluate.figures.values import read_values, scale_of
 from ragassay.evaluate.inputs.clusters import source_clusters, writer
-from ragassay.evaluate.judging.catalog import experiment_evaluators
-from ragassay.evaluate.judging.judges.agent_evaluation import FAMILY
 from ragassay.evaluate.ratings.verdicts import verdicts
 from ragassay.evaluate.report.page import read_results
 from ragassay.evidence import place_of
@@ -244,6 +241,10 @@ def _causes(workspace: Workspace, place: Mapping[str, int], agents: Sequence[str
     """(query, agent, root cause) of each answer that fails by Agent Evaluation; none where that took no part."""
     if not (workspace.figures.exists() and workspace.experiment.evaluates and workspace.judgments.exists()):
         return
+    from ragassay.evaluate.figures.pass_or_fail import read_judged
+    from ragassay.evaluate.judging.catalog import experiment_evaluators
+    from ragassay.evaluate.judging.judges.agent_evaluation import FAMILY
+
     if not any(evaluator.family == FAMILY for evaluator in experiment_evaluators(workspace)):
         return
     try:

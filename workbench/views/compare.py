@@ -5,20 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import numpy as np
+from markupsafe import Markup
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ragassay.evaluate.report import plots
-from ragassay.evaluate.report.wording import kind_of
+from ragassay.evaluate.report.plots import Scale, colours_of, scale
+from ragassay.evaluate.report.wording import MISSING, kind_of, measure_name, number, only_alone, shown
 from ragassay.evaluate.results import POINTS
 from ragassay.evaluate.statistics.clustered import interval
 from ragassay.evaluate.statistics.resamples import rounded
@@ -26,13 +27,15 @@ from ragassay.evidence import Span, merged
 from ragassay.experiment.workspace import Workspace
 from ragassay.files import read_records
 from ragassay.records import Figure, Page
+from ragassay.table import Agent, Cell, Column, Row, Table
 from ragassay.text import listed, one_line
 
-from ..asked import Bench, bench_of, is_part, render
+from ..asked import Bench, bench_of, is_part, render, waiting
 from ..index.read import Index
-from ..look import TestSet, colours_of, test_set
+from ..look import TestSet, test_set
 from ..moved import (
     Changes,
+    Differs,
     Moved,
     SameQueries,
     changes_of,
@@ -42,6 +45,7 @@ from ..moved import (
     same_queries,
     settings_of,
 )
+from . import View
 
 # Passages are held against each other by document and character offsets, so that other chunking compares. Offsets count
 # in a document's text as it was read: a document that the runs read otherwise is not compared.
@@ -192,7 +196,7 @@ class Against:
     queries: TestSet
     rows: tuple[Moved, ...]
     chosen: tuple[Moved, ...]
-    axis: plots.Scale
+    axis: Scale
     changes: Changes | None
     common: dict[int, float]
     handed: bool
@@ -218,7 +222,7 @@ def show(request: Request) -> Response:
     for one in (bench, *others):
         index = request.app.state.keeper.index(one)
         if index is None:
-            return render(request, "waiting.html.j2", bench, error=request.app.state.keeper.error(one))
+            return waiting(request, bench, one)
         indexes.append(index)
     given = _context(bench, others, indexes[0], indexes[1:], request)
     return render(request, "compare.html.j2", bench, others=others, **given)
@@ -241,9 +245,9 @@ def _context(
         _against(bench, other, (first, index), rows, measure, agent, start, judged)
         for other, index, rows in zip(others, rest, tables, strict=True)
     ]
-    names = sorted(first.agents)
+    address = partial(_address, bench.name, [one.name for one in others], measure=measure, agent=agent)
     return {
-        "settings": settings,
+        "settings": _settings_table(settings, [one.name for one in (bench, *others)]),
         "runs": runs,
         "measures": measures,
         "measure": measure,
@@ -252,10 +256,11 @@ def _context(
         "agent": agent,
         "start": start,
         "at_once": AT_ONCE,
-        "here": test_set(first),
-        "kinds": kind_of,
-        "address": partial(_address, bench.name, [one.name for one in others], measure=measure, agent=agent),
-        "colour": colours_of(names),
+        "figures": [_figures_table(bench, run, address) for run in runs],
+        "changed": [_changes_table(bench, test_set(first), run, measure, start) for run in runs],
+        "told_words": told_words,
+        "address": address,
+        "colour": colours_of(first.agents),
     }
 
 
@@ -263,6 +268,46 @@ def _address(first: str, others: Sequence[str], measure: str, agent: str, start:
     """Of this view with another measure, agent, or start of the list."""
     given = [*(("with", name) for name in others), ("measure", measure), ("agent", agent)]
     return f"/{first}/compare?{urlencode([*given, ('from', start)] if start else given)}"
+
+
+def _settings_table(settings: Sequence[Differs], runs: Sequence[str]) -> Table:
+    """The settings that are not the same in all runs."""
+    said = {None: "not there", "null": "not set"}
+    rows = [(row.name, *(said.get(value, value or "") for value in row.values)) for row in settings]
+    return Table("Settings that differ", [Column(name) for name in ("Setting", *runs)], rows)
+
+
+def told_words(row: Moved, n_tested: int) -> Cell:
+    """Whether the figure moved; `n_tested` were corrected together."""
+    words = {"better": "▲ better", "worse": "▼ worse"}.get(row.said, row.said)
+    alone = only_alone(row.difference, False, n_tested, "figures") if row.said == "not told apart" else ""
+    return Cell(words, more=(alone,) if alone else (), css="undecided")
+
+
+def _figures_table(bench: Bench, run: Against, address: Callable[..., str]) -> Table:
+    """All figures of two runs; each measure leads to its own page."""
+    rows: list[Row] = []
+    for row in run.rows:
+        name, kind = row.measure.name, kind_of(row.measure.name)
+        link = Markup('<a href="{}">{}</a>').format(address(measure=name, agent=row.agent), measure_name(name))
+        figures = (shown(one, kind) for one in (row.before, row.after, row.difference))
+        rows.append((link, Agent(row.agent), *figures, told_words(row, run.n_tested)))
+    names = ("Measure", "Agent", bench.name, run.bench.name, "Difference", "It is")
+    return Table("All figures", [Column(name) for name in names], rows)
+
+
+def _changes_table(bench: Bench, here: TestSet, run: Against, measure: str, start: int) -> Table:
+    """The queries that changed most, `AT_ONCE` from `start` on; each value leads to the query in its run."""
+    rows: list[Row] = []
+    kind, link = kind_of(measure), Markup('<a href="/{}/queries/{}">{}</a>')
+    for row in run.changes.rows[start : start + AT_ONCE] if run.changes else ():
+        before = link.format(bench.name, quote(here.ids[row.before]), number(row.values[0], kind))
+        after = link.format(run.bench.name, quote(run.queries.ids[row.after]), number(row.values[1], kind))
+        by = f"{'+' if row.by > 0 else ''}{number(row.by, kind)}{' flipped' if row.flipped else ''}"
+        same = number(run.common[row.before], "share") if row.before in run.common else MISSING
+        rows.append((here.texts[row.before], before, after, by, same))
+    names = ("Query", bench.name, run.bench.name, "Change", "Same text handed over")
+    return Table("Queries that changed", [Column(name, numbers=name != "Query") for name in names], rows)
 
 
 def _usual(measures: Sequence[str]) -> str:
@@ -294,7 +339,7 @@ def _against(
         test_set(after),
         rows,
         chosen,
-        plots.scale([*(row.difference for row in chosen), Figure(value=0.0, n=0)], 4),
+        scale([*(row.difference for row in chosen), Figure(value=0.0, n=0)], 4),
         changes,
         common_text(before, after, agent, shown, texts),
         some and agent in after.agents,
@@ -342,7 +387,7 @@ def show_handed(request: Request) -> Response:
         raise HTTPException(404)
     before, after = (request.app.state.keeper.index(one) for one in (bench, other))
     if before is None or after is None:
-        return render(request, "waiting.html.j2", bench, error=None)
+        return waiting(request, bench, bench if before is None else other)
     agent = request.query_params.get("agent", "")
     if agent not in before.agents or agent not in after.agents:
         raise HTTPException(404)
@@ -351,4 +396,8 @@ def show_handed(request: Request) -> Response:
     return render(request, template, bench, over=over, agent=agent, other=other)
 
 
-ROUTES = (("/compare", show, ["GET"]), ("/compare/handed", show_handed, ["GET"]))
+class CompareRuns(View):
+    """Several runs beside each other."""
+
+    name, title, order = "compare", "Compare runs", 30
+    routes = (("/compare", show, ["GET"]), ("/compare/handed", show_handed, ["GET"]))

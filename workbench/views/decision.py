@@ -4,37 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import Response
 
 from ragassay.arrays import Floats
-from ragassay.evaluate.report import plots
 from ragassay.evaluate.report.decision import front, lead_axis, lead_rows, to_decide
-from ragassay.evaluate.report.judge import Grid, grid
+from ragassay.evaluate.report.judge import grid
 from ragassay.evaluate.report.page import read_results
-from ragassay.evaluate.report.plots import COLOURS, Scale, scale
+from ragassay.evaluate.report.plots import Dot, HeatColumn, Scale, colours_of, heat_map, scale, scatter
 from ragassay.evaluate.report.screening import read_screen, screening_shown
 from ragassay.evaluate.report.wording import Kind, beside_the_verdict, confidence, kind_of, number
 from ragassay.evaluate.results import POINTS, ModelByPrompt, Results
 from ragassay.evaluate.statistics.clustered import Range, interval
 from ragassay.evaluate.statistics.resamples import rounded
 from ragassay.records import Figure
+from ragassay.table import Cell, Table
 from ragassay.text import one_line
 
-from ..asked import Bench, bench_of, index_of, is_part, render
+from ..asked import Bench, bench_of, index_of, is_part, render, waiting
 from ..index.read import Index, Measure
-from ..look import NAMED, Look, Slice, TestSet, Wanted, choices, colours_of, listing, look, test_set
-
-TOP, BOTTOM, HEIGHT = 16, 250, 286
-LEFT, RIGHT = 8.0, 88.0
-"""Percent; to the right of it is room for names."""
+from ..look import NAMED, Look, Slice, TestSet, Wanted, choices, listing, look, test_set
+from . import View
 
 _COSTS: tuple[tuple[str, str, Kind], ...] = (
     ("cost_usd", "cost of an answer", "usd"),
@@ -42,85 +39,35 @@ _COSTS: tuple[tuple[str, str, Kind], ...] = (
 )
 
 
-def front_pictures(
-    results: Results, ratings: Mapping[str, Figure], on_front: Sequence[str], colour: Mapping[str, int]
-) -> list[tuple[str, Markup]]:
-    """(title, picture) for cost and for latency, each where every rated agent has it. ratings: the quality."""
-    rated = [agent for agent in results.agents if (f := ratings.get(agent)) is not None and f.value is not None]
+def front_pictures(results: Results, on_front: Sequence[str]) -> list[tuple[str, Markup]]:
+    """(title, picture) of the points by cost and by latency, each where every agent with points has it."""
+    colour, rated = colours_of(results.agents), {}
+    for agent in results.agents:
+        if (quality := results.points.get(agent)) is not None and quality.value is not None:
+            rated[agent] = quality
     made = []
     for key, name, kind in _COSTS:
-        costs = {agent: results.answers.get(agent, {}).get(key) for agent in rated}
-        known = {agent: one for agent, one in costs.items() if one is not None and one.value is not None}
-        if rated and len(known) == len(rated):
-            points = {agent: (known[agent], ratings[agent]) for agent in rated}
-            made.append((f"Points by {name}", _picture(f"Points by {name}", points, kind, on_front, colour)))
+        dots, told = [], []
+        for agent, quality in rated.items():
+            cost = results.answers.get(agent, {}).get(key)
+            if cost is None or cost.value is None:
+                break
+            words = number(quality.value or 0.0, "points"), number(cost.value, kind)
+            told.append(f"{one_line(agent)} {words[0]} at {words[1]}")
+            css = f"c{colour[agent]}{'' if agent in on_front else ' behind'}"
+            title = f"{one_line(agent)}: {', '.join(words)}"
+            dots.append(Dot(cost, quality, title, css, name=one_line(agent)[:24]))
+        if rated and len(dots) == len(rated):
+            title = f"Points by {name}"
+            words_of = partial(number, kind=kind)
+            made.append((title, scatter(dots, f"{title}: {'; '.join(told)}", words_of, "points")))
     return made
-
-
-def _picture(
-    title: str,
-    points: Mapping[str, tuple[Figure, Figure]],
-    kind: Kind,
-    on_front: Sequence[str],
-    colour: Mapping[str, int],
-) -> Markup:
-    across, up = scale([x for x, _ in points.values()], 4), scale([y for _, y in points.values()])
-    parts = [*_grid(across, up, kind)]
-    for agent, (x, y) in points.items():
-        parts.append(_mark(agent, x, y, across, up, kind, agent in on_front, colour.get(agent, 11)))
-    told = "; ".join(
-        f"{one_line(agent)} {number(y.value or 0.0, 'points')} at {number(x.value or 0.0, kind)}"
-        for agent, (x, y) in points.items()
-    )
-    label, inside = escape(f"{title}: {told}"), "".join(parts)
-    return Markup(f'<svg class="frontplot" height="{HEIGHT}" role="img" aria-label="{label}">{inside}</svg>')  # noqa: S704
-
-
-def _x(value: float, axis: Scale) -> str:
-    return f"{LEFT + (RIGHT - LEFT) * axis.percent(value) / 100:.2f}%"
-
-
-def _y(value: float, axis: Scale) -> float:
-    return round(BOTTOM - (BOTTOM - TOP) * axis.percent(value) / 100, 1)
-
-
-def _grid(across: Scale, up: Scale, kind: Kind) -> list[str]:
-    parts = []
-    for tick in up.ticks:
-        y = _y(tick, up)
-        parts.append(f'<line class="grid" x1="0" x2="100%" y1="{y}" y2="{y}"/>')
-        parts.append(f'<text class="tick" x="0" y="{y - 4}">{escape(number(tick, "points"))}</text>')
-    for place, tick in enumerate(across.ticks):
-        css = "tick odd" if place % 2 else "tick"
-        text = escape(number(tick, kind))
-        parts.append(f'<text class="{css}" x="{_x(tick, across)}" y="{BOTTOM + 24}" text-anchor="middle">{text}</text>')
-    return parts
-
-
-def _mark(agent: str, x: Figure, y: Figure, across: Scale, up: Scale, kind: Kind, on_front: bool, colour: int) -> str:
-    at, height = _x(x.value or 0.0, across), _y(y.value or 0.0, up)
-    name = escape(one_line(agent)[:24])
-    title = escape(f"{one_line(agent)}: {number(y.value or 0.0, 'points')}, {number(x.value or 0.0, kind)}")
-    parts = [f'<g class="c{colour % COLOURS}{"" if on_front else " behind"}"><title>{title}</title>']
-    if x.ci_low is not None and x.ci_high is not None:
-        ends = f'x1="{_x(x.ci_low, across)}" x2="{_x(x.ci_high, across)}"'
-        parts.append(f'<line class="wh" {ends} y1="{height}" y2="{height}"/>')
-    if y.ci_low is not None and y.ci_high is not None:
-        ends = f'y1="{_y(y.ci_low, up)}" y2="{_y(y.ci_high, up)}"'
-        parts.append(f'<line class="wh" x1="{at}" x2="{at}" {ends}/>')
-    parts.append(f'<circle class="dot" cx="{at}" cy="{height}" r="6"/>')
-    parts.append(f'<svg class="name" x="{at}" y="{height}"><text x="9" y="-7">{name}</text></svg></g>')
-    return "".join(parts)
 
 
 ONE_BY_ONE = 150
 """Queries up to which each has a column of its own."""
 
 BINS = 120
-ROW = 26
-"""Pixels."""
-LEVELS = 9
-"""Shades, the darkest the best."""
 
 
 @dataclass(frozen=True)
@@ -160,48 +107,34 @@ def shaded_over(measure: Measure, columns: Sequence[Column]) -> Measure:
     return replace(measure, high=float(known.max()) if len(known) else measure.low)
 
 
-def heat_map(
+def heat_picture(
     bench: str, agents: Sequence[str], columns: Sequence[Column], measure: Measure, ids: Sequence[str]
 ) -> Markup:
-    """The picture; a column is a link to its query or to the list of its queries. ids: of all queries, by place."""
-    width = 100 / max(1, len(columns))
-    parts = [_column(bench, agents, one, at * width, width, measure, ids) for at, one in enumerate(columns)]
-    label = escape(f"{len(agents)} agents by {sum(len(one.places) for one in columns)} queries, the worst first")
-    height = ROW * len(agents)
-    inside = "".join(parts)
-    return Markup(f'<svg class="heatmap" height="{height}" role="group" aria-label="{label}">{inside}</svg>')  # noqa: S704
+    """The picture; a column leads to its query or to the list of its queries. ids: of all queries, by place."""
+    kind, drawn = kind_of(measure.name), []
+    for one in columns:
+        single = len(one.places) == 1
+        what = one_line(ids[one.places[0]]) if single else f"{len(one.places)} queries"
+        told = [
+            f"{one_line(agent)} {'no value' if np.isnan(value) else number(float(value), kind)}"
+            for agent, value in zip(agents, one.values, strict=True)
+        ]
+        href = f"/{bench}/queries/{quote(ids[one.places[0]])}" if single else listing(bench, sorted(one.places))
+        shares = tuple(_share(float(value), measure) for value in one.values)
+        drawn.append(HeatColumn(shares, href, f"{what}: {', '.join(told)}"))
+    n = sum(len(one.places) for one in columns)
+    return heat_map(drawn, f"{len(agents)} agents by {n} queries, the worst first")
 
 
-def _column(
-    bench: str, agents: Sequence[str], one: Column, x: float, width: float, measure: Measure, ids: Sequence[str]
-) -> str:
-    single = len(one.places) == 1
-    href = f"/{bench}/queries/{quote(ids[one.places[0]])}" if single else listing(bench, sorted(one.places))
-    what = one_line(ids[one.places[0]]) if single else f"{len(one.places)} queries"
-    kind = kind_of(measure.name)
-    told = [
-        f"{one_line(agent)} {'no value' if np.isnan(value) else number(float(value), kind)}"
-        for agent, value in zip(agents, one.values, strict=True)
-    ]
-    title = escape(f"{what}: {', '.join(told)}")
-    cells = "".join(
-        f'<rect class="{_shade(float(value), measure)}" x="{x:.3f}%" y="{ROW * row}" '
-        f'width="{width + 0.02:.3f}%" height="{ROW - 2}"/>'
-        for row, value in enumerate(one.values)
-    )
-    return f'<a href="{escape(href)}" tabindex="-1"><title>{title}</title>{cells}</a>'
-
-
-def _shade(value: float, measure: Measure) -> str:
-    """`h0` to `h8`, by where the value lies between the ends of its scale; `hx` where there is none."""
+def _share(value: float, measure: Measure) -> float | None:
+    """Where it lies between the worst and the best end of its scale; None where there is no value or no such scale."""
     if np.isnan(value) or measure.high <= measure.low:
-        return "hx"
+        return None
     share = (value - measure.low) / (measure.high - measure.low)
-    share = 1 - share if measure.lower_is_better else share
-    return f"h{round(min(max(share, 0.0), 1.0) * (LEVELS - 1))}"
+    return 1 - share if measure.lower_is_better else share
 
 
-def crossed_look(index: Index, results: Results, found: Look) -> Grid | None:
+def crossed_look(index: Index, results: Results, found: Look) -> Table | None:
     """None where the agents do not answer by two models and two prompts."""
     if not results.models_by_prompts:
         return None
@@ -235,13 +168,13 @@ def show(request: Request) -> Response:
         return render(request, "said.html.j2", bench, said="There are no figures yet: the run has not come to compare.")
     index = index_of(request)
     if index is None:
-        return render(request, "waiting.html.j2", bench, error=request.app.state.keeper.error(bench))
+        return waiting(request, bench)
     r = results_of(bench)
-    given: dict[str, Any] = {"r": r, "colour": colours(r), "confidence": confidence(r)}
+    given: dict[str, Any] = {"r": r, "colour": colours_of(r.agents), "confidence": confidence(r)}
     given |= _looked(bench, index, r, request.query_params)
     if is_part(request):
         return render(request, "decision_look.html.j2", bench, **given)
-    return render(request, "decision.html.j2", bench, **given, **_decided(r), **_pictures(bench, r))
+    return render(request, "decision.html.j2", bench, **given, **_decided(bench, r))
 
 
 def results_of(bench: Bench) -> Results:
@@ -254,11 +187,6 @@ def results_of(bench: Bench) -> Results:
 def _results(path: Path, changed_ns: int) -> Results:
     del changed_ns
     return read_results(path)
-
-
-def colours(results: Results) -> dict[str, int]:
-    """Agent to its colour, that of the report."""
-    return colours_of(results.agents)
 
 
 def wanted_of(bench: Bench, index: Index, results: Results, params: Mapping[str, str]) -> Wanted | None:
@@ -285,7 +213,7 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
     if wanted is None:
         return {"look": None}
     found = look(index, wanted)
-    gaps = plots.scale([*(row.difference for row in found.against), Figure(value=0.0, n=0)], 4)
+    gaps = scale([*(row.difference for row in found.against), Figure(value=0.0, n=0)], 4)
     columns = index.column(wanted.measure)
     agents = list(found.means)
     values = np.array([columns[agent][list(found.places)] for agent in agents])
@@ -300,10 +228,9 @@ def _looked(bench: Bench, index: Index, results: Results, params: Mapping[str, s
         "measures": _menu(index, results),
         "kind": kind_of(wanted.measure),
         "gaps": gaps,
-        "ends": plots.scale(list(found.means.values())),
-        "heat": heat_map(bench.name, agents, heat, shades, queries.ids) if found.places else None,
+        "ends": scale(list(found.means.values())),
+        "heat": heat_picture(bench.name, agents, heat, shades, queries.ids) if found.places else None,
         "shades": shades,
-        "heat_row": ROW,
         "crossed": crossed_look(index, results, found) if found.places else None,
         "n_columns": len(heat),
         "worst": [place for column in heat for place in column.places][:NAMED],
@@ -343,47 +270,39 @@ def _notes(found: Look, wanted: Wanted) -> list[str]:
     return said
 
 
-def _decided(results: Results) -> dict[str, Any]:
-    lead = lead_rows(results)
+def _decided(bench: Bench, results: Results) -> dict[str, Any]:
+    """What the report's first page says, and its pictures."""
+    lead, sheet, screen = lead_rows(results), front(results), bench.workspace.screen
+    last = max(2, len(results.agents))
     return {
         "beside": beside_the_verdict(results.verdict),
         "lead": lead,
         "lead_axis": lead_axis(lead),
         "to_decide": to_decide(results),
-    }
-
-
-def _pictures(bench: Bench, results: Results) -> dict[str, Any]:
-    sheet = front(results)
-    best = [row.agent for row in sheet.rows if row.beaten_by is None]
-    workspace = bench.workspace
-    screened = workspace.screen.exists()
-    return {
         "front": sheet,
-        "front_pictures": front_pictures(results, results.points, best, colours(results)),
+        "front_pictures": front_pictures(results, [row.agent for row in sheet.rows if row.beaten_by is None]),
         "ranks": _ranks(results),
-        "ranks_axis": _places_axis(len(results.agents)),
-        "screening": screening_shown(read_screen(workspace.screen)) if screened else None,
+        "ranks_axis": Scale(1.0, float(last), tuple(map(float, range(1, last + 1, 1 + last // 12)))),
+        "screening": screening_shown(read_screen(screen)) if screen.exists() else None,
     }
 
 
-def _places_axis(n: int) -> plots.Scale:
-    """From first to last, with at most a dozen whole ticks."""
-    last = max(2, n)
-    return plots.Scale(1.0, float(last), tuple(map(float, range(1, last + 1, 1 + last // 12))))
-
-
-def _ranks(results: Results) -> list[tuple[str, Figure]]:
-    """Agent to its rank with its interval, where it has one."""
+def _ranks(results: Results) -> list[tuple[str, Figure, Cell, str]]:
+    """Agent, rank, and the rank with its interval in words, where it has one."""
     if results.rating_detail is None:
         return []
     found = []
     for place, agent in enumerate(results.agents, 1):
         if agent in results.rating_detail.ranks:
             low, high = results.rating_detail.ranks[agent]
-            ends = {"ci_low": float(min(low, place)), "ci_high": float(max(high, place))}
-            found.append((agent, Figure(value=float(place), n=results.points[agent].n, **ends)))
+            ends = min(low, place), max(high, place)
+            rank = Figure(value=place, n=results.points[agent].n, ci_low=ends[0], ci_high=ends[1])
+            found.append((agent, rank, Cell(f"{place}", f"{ends[0]:g} to {ends[1]:g}"), ""))
     return found
 
 
-ROUTES = (("/decision", show, ["GET"]),)
+class Decision(View):
+    """Decision."""
+
+    name, title, order = "decision", "Decision", 10
+    routes = (("/decision", show, ["GET"]),)

@@ -13,11 +13,12 @@ from starlette.responses import Response
 
 from ragassay.evaluate.human_labels.frame import KINDS
 from ragassay.evaluate.human_labels.sheet import Said, known_sheets, read_said, say, settle, standing
-from ragassay.evaluate.report.tables import corrected_tables
+from ragassay.evaluate.report.plots import colours_of
+from ragassay.evaluate.report.tables import corrected_differences
 
-from ..asked import PERSON, Bench, bench_of, form_of, index_of, is_part, person_of, render, why_no_name
+from ..asked import PERSON, Bench, bench_of, form_of, index_of, is_part, person_of, render, waiting, why_no_name
 from ..labelling import Working, draw, items_of, measures_shown, people_say, shown, stamp_of
-from ..look import colours_of
+from . import View
 
 MOST = 5000
 """Labels of one sheet that are drawn here at most."""
@@ -130,12 +131,12 @@ def _next(
     kept, since the person had spoken of the item in another window."""
     index = index_of(request)
     if index is None:
-        return render(request, "waiting.html.j2", bench, error=request.app.state.keeper.error(bench))
+        return waiting(request, bench)
     working = Working(bench.workspace, sheet, who)
-    waiting = working.open_items(again=again)
+    open_items = working.open_items(again=again)
     named = working.named(first) if first else None
     one, n_gone = None, 0
-    for item in ([named] if named else []) + waiting:
+    for item in ([named] if named else []) + open_items:
         one = shown(item, index)
         if one is not None:
             break
@@ -186,7 +187,7 @@ def _figures(request: Request, bench: Bench, sheets: list[dict[str, Any]]) -> di
         "error": told.error,
         "through": through,
         "measures": measures_shown(corrected, before) if corrected else (),
-        "tables": corrected_tables(corrected),
+        "differences": corrected_differences(corrected) if corrected else (),
         "colour": colours_of(bench.workspace.experiment.agent_names()),
     }
 
@@ -195,12 +196,16 @@ def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
-ROUTES = (
-    ("/labels", show_home, ["GET"]),
-    ("/labels/figures", show_figures, ["GET"]),
-    ("/labels/who", take_name, ["POST"]),
-    ("/labels/draw", draw_sheet, ["POST"]),
-    ("/labels/{sheet}", show_sheet, ["GET"]),
-    ("/labels/{sheet}/say", take_label, ["POST"]),
-    ("/labels/{sheet}/undo", take_back, ["POST"]),
-)
+class Labels(View):
+    """Labels by people."""
+
+    name, title, order = "labels", "Label", 50
+    routes = (
+        ("/labels", show_home, ["GET"]),
+        ("/labels/figures", show_figures, ["GET"]),
+        ("/labels/who", take_name, ["POST"]),
+        ("/labels/draw", draw_sheet, ["POST"]),
+        ("/labels/{sheet}", show_sheet, ["GET"]),
+        ("/labels/{sheet}/say", take_label, ["POST"]),
+        ("/labels/{sheet}/undo", take_back, ["POST"]),
+    )

@@ -16,6 +16,7 @@ from ..index.read import Index
 from ..pages.pictures import Library, Picture
 from ..pages.place import Placed
 from ..pages.texts import DocumentPages, Piece, Stretch, evidence_in, stretch_of_passage
+from . import View
 
 AT_ONCE = 3
 """Pages that are shown under one another, where a passage runs over several."""
@@ -179,7 +180,11 @@ def _asked(request: Request) -> dict[str, str]:
     return {name: value for name, value in request.query_params.items() if name in ("passage", "query", "start", "end")}
 
 
-ROUTES = (
-    ("/page/{doc:path}/{page}", show, ["GET"]),
-    ("/picture/{page}/{doc:path}", picture, ["GET"]),
-)
+class DocumentPage(View):
+    """A page of a document, and its picture."""
+
+    name, title, order = "page", "", 22
+    routes = (
+        ("/page/{doc:path}/{page}", show, ["GET"]),
+        ("/picture/{page}/{doc:path}", picture, ["GET"]),
+    )

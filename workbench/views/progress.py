@@ -15,6 +15,7 @@ from ragassay.records import OWN_SYSTEM, StageUsage
 
 from ..asked import bench_of, is_part, render
 from ..index.read import Index
+from . import View
 
 
 @dataclass(frozen=True)
@@ -102,4 +103,8 @@ def _errors(index: Index) -> list[tuple[str, int, list[tuple[str, int]]]]:
     return found
 
 
-ROUTES = (("/progress", show, ["GET"]),)
+class Progress(View):
+    """How far a run is."""
+
+    name, title, order = "progress", "Run", 60
+    routes = (("/progress", show, ["GET"]),)

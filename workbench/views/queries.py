@@ -16,8 +16,9 @@ from starlette.responses import Response
 
 from ragassay.arrays import Floats
 
-from ..asked import bench_of, index_of, is_part, read, render
+from ..asked import bench_of, index_of, is_part, read, render, waiting
 from ..index.read import FACETS, Asked, Index, Measure, Order
+from . import View
 
 Sort = Literal[Order, "worth", "spread"]
 """Also by the values of a measure: worst first, or the agents farthest apart."""
@@ -221,7 +222,7 @@ def show(request: Request) -> Response:
     """The page; the list alone, or its rows from `from` on, where htmx asks."""
     bench, index = bench_of(request), index_of(request)
     if index is None:
-        return render(request, "waiting.html.j2", bench, error=request.app.state.keeper.error(bench))
+        return waiting(request, bench)
     listing, given = listing_of(request.query_params), request.query_params.get("from", "0")
     found = places(index, listing)
     first = int(given) if given.isdecimal() and len(given) < 10 else 0
@@ -264,4 +265,8 @@ def _answers(index: Index, found: tuple[int, ...]) -> dict[int, list[str]]:
     return texts
 
 
-ROUTES = (("/queries", show, ["GET"]),)
+class Queries(View):
+    """The list of queries."""
+
+    name, title, order = "queries", "Queries", 20
+    routes = (("/queries", show, ["GET"]),)

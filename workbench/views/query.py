@@ -16,16 +16,17 @@ from starlette.responses import Response
 from ragassay.errors import InputError
 from ragassay.evaluate.judging.judges.listwise import LETTERS
 from ragassay.evaluate.ratings.verdicts import Verdict, verdicts
+from ragassay.evaluate.report.plots import colours_of
 from ragassay.evaluate.report.queries import place
 from ragassay.evaluate.report.queries import place as place_named
 from ragassay.evaluate.texts.sentences import CITATION
 from ragassay.records import Game
 
-from ..asked import Bench, bench_of, index_of, render
+from ..asked import Bench, bench_of, index_of, render, waiting
 from ..index.read import Index
-from ..look import colours_of
 from ..pages.pictures import Library
 from ..pages.texts import documents_of, evidence_in
+from . import View
 from .queries import listing_of, marked, measure_of, places, row_of, values_of
 
 SHORTEST = 3
@@ -320,7 +321,7 @@ def show(request: Request) -> Response:
     """The page of a query, by its id; what the list was asked for goes along, for the next and the previous."""
     bench, index = bench_of(request), index_of(request)
     if index is None:
-        return render(request, "waiting.html.j2", bench, error=request.app.state.keeper.error(bench))
+        return waiting(request, bench)
     place = index.place_of(request.path_params["query"])
     if place is None:
         raise HTTPException(404)
@@ -427,4 +428,8 @@ def _evidence(library: Library, bench: Bench, query: Mapping[str, Any]) -> list[
     return found
 
 
-ROUTES = (("/queries/{query:path}", show, ["GET"]),)
+class QueryPage(View):
+    """One query, which the list leads to."""
+
+    name, title, order = "query", "", 21
+    routes = (("/queries/{query:path}", show, ["GET"]),)

@@ -24,6 +24,7 @@ from ragassay.queries import Action, Edit, add_edit, id_of_rejected, original_of
 from ragassay.text import one_line
 
 from ..asked import bench_of, form_of, is_part, person_of, render
+from . import View
 
 Which = Literal["set", "perturbed", "pool", "rejected", "decided"]
 WHICH: tuple[Which, ...] = ("set", "perturbed", "pool", "rejected", "decided")
@@ -309,4 +310,8 @@ def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
-ROUTES = (("/test-set", show, ["GET"]), ("/test-set/decide", decide, ["POST"]))
+class TestSetView(View):
+    """The test set, and decisions on its questions."""
+
+    name, title, order = "test-set", "Test set", 40
+    routes = (("/test-set", show, ["GET"]), ("/test-set/decide", decide, ["POST"]))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from rich.console import Console
 from support.made_up_results.page import Page
 from support.made_up_results.workspace import make_workspace
 
-from ragassay.evaluate.report.decision import front, judge_in_brief, lead_axis, lead_rows, to_decide
-from ragassay.evaluate.report.page import read_results, report, verdict_matrices
+from ragassay.evaluate.report.decision import families, front, judge_in_brief, lead_axis, lead_rows, to_decide
+from ragassay.evaluate.report.page import read_results, render, report, verdict_matrices
+from ragassay.evaluate.report.queries import read_evidence
+from ragassay.evaluate.report.terminal import ranked_table
 from ragassay.evaluate.results import (
     NOT_DISTINGUISHABLE,
     AgentPool,
@@ -17,12 +22,16 @@ from ragassay.evaluate.results import (
     Choice,
     Comparison,
     FailedReplies,
+    Insight,
     LeftOut,
     LengthControl,
     NeededQueries,
+    Problem,
     Results,
+    ThresholdShares,
 )
 from ragassay.records import Figure
+from ragassay.table import Group
 
 SIX = ("a", "b", "c", "d", "e", "f")
 
@@ -104,9 +113,12 @@ def test_a_pair_whose_interval_leaves_out_0_and_that_is_not_told_apart_says_so_o
     level = pair("b", "c", NOT_DISTINGUISHABLE)
     (matrix,) = verdict_matrices(made(SIX[:3], (3, 2, 1), comparisons=(beyond, better, level)))
     cells = {
-        (a, b): cell for a, row in zip("abc", matrix.rows, strict=True) for b, cell in zip("abc", row, strict=True)
+        (a, b): cell
+        for a, row in zip("abc", matrix.table.rows, strict=True)
+        for b, cell in zip("abc", row[1:], strict=True)
     }
-    assert {key for key, cell in cells.items() if cell and cell.alone} == {("a", "b"), ("b", "a")}
+    assert {key for key, cell in cells.items() if "only by itself" in cell.more} == {("a", "b"), ("b", "a")}
+    assert cells["a", "c"].value[0] == "▲" and cells["c", "a"].value[:2] == "▼ "
 
 
 def leading(**more):
@@ -204,3 +216,132 @@ def test_the_page_opens_with_the_sheet_and_has_audit_and_pool(tmp_path):
     assert "0.250 to 0.750" in page.text
     assert "without it 0.100 to 0.900" in page.text
     assert page.of("audit", "judge")[0].cells[-1].strip() == "2"
+
+
+FAMILIES = {"looping": "eval-studio-form", "perplexity": "eval-studio-likelihood", "toxicity": "eval-studio-safety"}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory):
+    return make_workspace(tmp_path_factory.mktemp("run"), hostile=False)
+
+
+def figure(value: float | None, n: int = 20, n_failed: int = 0) -> Figure:
+    ends = (None, None) if value is None else (value - 0.1, value + 0.1)
+    return Figure(value=value, n=n, n_failed=n_failed, ci_low=ends[0], ci_high=ends[1])
+
+
+def problem(agent: str, name: str, *, sure: bool | None) -> Problem:
+    said = f"{agent}: {name} is beyond its threshold."
+    return Problem(kind="beyond_threshold", agent=agent, criterion=name, figure=figure(0.9), sure=sure, sentence=said)
+
+
+def insight(at: int, *, told_apart: bool | None) -> Insight:
+    said = f"Insight {at} ({told_apart})."
+    return Insight(kind="best", subject="a", measure="m", figure=figure(0.5), told_apart=told_apart, sentence=said)
+
+
+def with_evaluators(results: Results, **more: object) -> Results:
+    """Toxicity from 0 to 1 with little good, perplexity without an end; the last agent has no value of either."""
+    values = [0.5, 0.1, 0.5, *[0.2] * (len(results.agents) - 4), None]
+    given = {
+        agent: {
+            "toxicity": figure(value, 0 if value is None else 17, 20 if value is None else 3),
+            "perplexity": figure(None if value is None else 100 * value),
+            "toxicity.P(rel=2)@5": figure(value),
+        }
+        for agent, value in zip(results.agents, values, strict=True)
+    }
+    passed = {agent: {"toxicity": ThresholdShares(passed=figure(0.75), failed=figure(0.25))} for agent in given}
+    update: dict[str, object] = {
+        "evaluations": given,
+        "evaluation_scales": {"toxicity": (0.0, 1.0), "perplexity": (1.0, None), "toxicity.P(rel=2)@5": (0.0, 1.0)},
+        "evaluators": {"toxicity": "toxicity", "perplexity": "perplexity", "toxicity.P(rel=2)@5": "toxicity"},
+        "evaluator_families": FAMILIES,
+        "lower_is_better": ("toxicity", "perplexity"),
+        "thresholds": {"toxicity": 0.25},
+        "threshold_shares": passed,
+        "problems": (problem(results.agents[0], "toxicity", sure=True),),
+    }
+    return results.model_copy(update=update | more)
+
+
+def test_agents_stand_in_the_order_of_their_means_by_direction_and_equals_share_a_place(workspace):
+    results = with_evaluators(read_results(workspace.figures))
+    head, *rows = families(results)[0].table.rows
+    first, second, third, *others, last = results.agents
+    assert [row[0] for row in rows] == [second, *others, first, third, last]
+    two = str(2 + len(others))
+    assert [row[1] for row in rows] == ["1", *["2"] * len(others), two, two, "–"]
+    assert head == Group("toxicity", "0 to 1, lower is better; good enough up to 0.25")
+    assert rows[0][2].value == "0.100" and rows[0][2].failed == "3 failed"
+    assert [row[4] for row in rows if row[4]] == ["above its threshold, beyond chance"]
+    assert rows[-1][2].why == "no value: all 20 failed"
+
+
+def test_a_board_a_criterion_in_families_and_none_of_what_is_worked_out_from_it(workspace):
+    found = families(with_evaluators(read_results(workspace.figures)))
+    assert [(one.name, one.table.rows[0].name, one.n_boards, one.n_problems) for one in found] == [
+        ("eval-studio-safety", "toxicity", 1, 1),
+        ("eval-studio-likelihood", "perplexity", 1, 0),
+    ]
+    head, *rows = found[1].table.rows
+    assert head.about == "1 and up, lower is better; no threshold"
+    assert {row[3].why for row in rows} == {"no threshold"}
+
+
+@pytest.mark.parametrize(("n", "open_"), [(2, True), (40, False)])
+def test_few_boards_stand_open_and_many_are_folded(workspace, n, open_):
+    results = with_evaluators(read_results(workspace.figures))
+    names = [f"criterion_{i}" for i in range(n)]
+    results = results.model_copy(
+        update={
+            "evaluations": {agent: {name: figure(0.5) for name in names} for agent in results.agents},
+            "evaluation_scales": dict.fromkeys(names, (0.0, 1.0)),
+            "evaluators": {name: name for name in names},
+        }
+    )
+    page = render(results, read_evidence(workspace, results.agents), 5)
+    assert page.count('<details class="more boards" open>') == open_ and page.count('class="more boards"') == 1
+    assert f"others: {n} criteria" in page
+
+
+def told(results: Results) -> list[str]:
+    stream = io.StringIO()
+    Console(file=stream, width=200).print(ranked_table(results))
+    return [one.strip() for one in stream.getvalue().splitlines() if one.startswith(("problem:", "insight:", "and "))]
+
+
+def test_the_terminal_tells_what_is_sure_first_in_twelve_lines_and_how_much_more_there_is(workspace):
+    results = with_evaluators(
+        read_results(workspace.figures),
+        problems=tuple(problem("a1", f"c{i}", sure=i % 2 == 1) for i in range(10)),
+        insights=tuple(insight(i, told_apart=(True, None, False)[i % 3]) for i in range(9)),
+    )
+    lines = told(results)
+    assert len(lines) == 12
+    assert lines[:7] == [f"problem: a1: c{i} is beyond its threshold." for i in (1, 3, 5, 7, 9, 0, 2)]
+    kept = [(0, True), (3, True), (6, True), (1, None)]
+    assert lines[7:11] == [f"insight: Insight {i} ({one})." for i, one in kept]
+    assert lines[11] == "and 3 problems and 5 insights more: report.html, under Evaluators"
+
+
+def test_agents_with_one_problem_share_a_line_that_names_the_worst(workspace):
+    results = read_results(workspace.figures)
+    some = [problem(agent, "toxicity", sure=True) for agent in results.agents[:3]]
+    some[1] = some[1].model_copy(update={"figure": figure(0.95)})
+    lines = told(with_evaluators(results, problems=(*some, problem(results.agents[3], "toxicity", sure=False))))
+    assert lines == [
+        f"problem: toxicity is above its threshold of 0.25 for 3 of {len(results.agents)} agents, beyond chance; the "
+        f"worst is {results.agents[1]}, 0.95 (n 20).",
+        f"problem: {results.agents[3]}: toxicity is beyond its threshold.",
+    ]
+
+
+def test_few_are_told_whole_and_none_of_them_nothing(workspace):
+    results = read_results(workspace.figures)
+    assert told(results) == []
+    assert told(with_evaluators(results, insights=(insight(1, told_apart=None),))) == [
+        f"problem: {results.agents[0]}: toxicity is beyond its threshold.",
+        "insight: Insight 1 (None).",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -14,14 +15,18 @@ from support.made_up_results.page import Page, Row
 from support.made_up_results.texts import AGENTS, CRITERIA, LONG_WORD, TOLD
 from support.made_up_results.workspace import make_workspace
 from support.places import ROOT
+from support.results_folder import judgment
+from support.validity_corpus import make_validity_corpus
 
+from ragassay.cli import main
 from ragassay.errors import InputError
-from ragassay.evaluate.report.page import kinds_line, read_results, render, report
-from ragassay.evaluate.report.queries import read_evidence
+from ragassay.evaluate.report.page import by_question, kinds_line, read_results, read_validity, render, report
+from ragassay.evaluate.report.queries import Evidence, read_evidence
 from ragassay.evaluate.report.wording import telling_criterion
-from ragassay.evaluate.results import Results
+from ragassay.evaluate.results import PARTS, Results
+from ragassay.experiment.reading import load_experiment
 from ragassay.experiment.workspace import Workspace
-from ragassay.files import read_json, read_records, write_json, write_records
+from ragassay.files import digest_file, read_json, read_records, write_json, write_records
 from ragassay.records import Figure, Judgment, Query, QuestionsCheck
 
 
@@ -198,7 +203,7 @@ def test_the_win_matrix_and_the_position_bias(page: Page, results: Results) -> N
 def test_every_t_test_is_there(page: Page, results: Results) -> None:
     rows = [row for row in page.rows if row.section == "tests"][1:]
     for row, test in zip(rows, results.tests, strict=True):
-        assert not unsaid(row.cells[3], test.difference, 3)
+        assert not unsaid(row.said[3], test.difference, 3)
         assert [row.cells[1].strip(), row.cells[2].strip()] == [test.agent_a, test.agent_b]
         p = "–" if test.p is None else "< 0.001" if test.p < 0.001 else f"{test.p:.3f}"
         assert row.cells[6].strip() == p
@@ -363,4 +368,94 @@ def test_pages_that_look_wrong_are_shown_with_their_share_and_only_where_there_a
     shown = html[html.index('<section id="suspicious">') :]
     shown = shown[: shown.index("</section>")]
     assert "4 of 8" in shown and "50%" in shown and "<script>" not in shown
-    assert [page for page in range(9) if f'<td class="fig">{page}</td>' in shown] == [2, 3, 5]
+    assert [page for page in range(9) if f'<td class="num">{page}</td>' in shown] == [2, 3, 5]
+
+
+def evidence(labels: dict[tuple[str, str], float | None]) -> Evidence:
+    queries = [Query(_id=q, text="?") for q in dict.fromkeys(q for q, _ in labels)]
+    rows = {key: [judgment(*key, "accuracy", label), judgment(*key, "refusal", 1)] for key, label in labels.items()}
+    return Evidence(queries, {}, {}, {}, {}, {}, rows, {}, [])
+
+
+def test_questions_stand_from_hardest_to_easiest_in_shades():
+    labels = {("q1", "a"): 2, ("q2", "a"): 0, ("q1", "b"): 1, ("q2", "b"): None}
+    found = by_question(evidence(labels), ["a", "b"])
+    assert found and (found.hardest, found.easiest) == (("q2", "0.00"), ("q1", "0.75"))
+    drawn = dict(re.findall(r'class="(h\w)" d="(.*?)"', found.picture))
+    assert {shade: path.split("h")[0] for shade, path in drawn.items()} == {
+        "h0": "M0 0",
+        "h8": "M1 0",
+        "h4": "M1 1",
+        "hx": "M0 1",
+    }
+    assert found.n_failed == 1
+
+
+def test_it_is_small_and_holds_every_cell_once():
+    labels = {(f"q{i}", f"a{j}"): (i * j) % 3 for i in range(200) for j in range(6)}
+    found = by_question(evidence(labels), [f"a{j}" for j in range(6)])
+    assert found and len(found.picture) < 60_000
+    assert sorted(set(re.findall(r"M\d+ \d+", found.picture))) == sorted(
+        f"M{i} {j}" for i in range(200) for j in range(6)
+    )
+
+
+def test_hostile_names_are_text(tmp_path):
+    made = make_workspace(tmp_path)
+    found = by_question(read_evidence(made, AGENTS), AGENTS)
+    assert found and "<script" not in found.picture and by_question(evidence({("q1", "a"): 1}), ["a"]) is None
+
+
+NOTHING = {"said": [], "warnings": [], "abstained": None}
+
+
+def with_validity(root: Path, digest: str | None = None, **parts: object) -> Workspace:
+    folder = make_workspace(root)
+    queries = digest_file(folder.queries) if digest is None else digest
+    found = dict.fromkeys(PARTS, NOTHING) | parts | {"queries": queries, "n_written": 3}
+    folder.validity.write_text(json.dumps(found))
+    return folder
+
+
+def test_warnings_come_first_and_a_part_says_one_line(tmp_path: Path):
+    folder = with_validity(
+        tmp_path,
+        leak={"said": ["No <b>word</b> is shared.", "More."], "warnings": [], "abstained": None},
+        authors=NOTHING | {"warnings": ["a favours bm25.", "b favours knn."], "said": ["Two wrote."]},
+        people=NOTHING | {"abstained": "Nobody asked.", "figures": {"new": 1}},
+    )
+    lines = read_validity(folder)
+    assert [(line.part, line.warning) for line in lines][:2] == [("authors", True), ("leak", False)]
+    assert [line.said for line in lines if line.said] == [
+        "a favours bm25. b favours knn.",
+        "No <b>word</b> is shared.",
+        "Not said: Nobody asked.",
+    ]
+    report(folder)
+    page = folder.report.read_text()
+    assert 'href="validity.html"' in page and "Authors, a warning:" in page
+    assert "No &lt;b&gt;word&lt;/b&gt; is shared." in page and "<b>word</b>" not in page
+
+
+def test_without_it_or_of_other_queries_the_report_is_as_it_was(tmp_path: Path):
+    folder = make_workspace(tmp_path / "one")
+    report(folder)
+    without = folder.report.read_text()
+    other = with_validity(tmp_path / "two", digest="0" * 64)
+    report(other)
+    assert other.report.read_text() == without and 'id="validity"' not in without
+
+
+def test_another_layout_is_said_with_its_file(tmp_path: Path):
+    folder = make_workspace(tmp_path)
+    folder.validity.write_text("{}")
+    with pytest.raises(InputError, match=r"validity\.json"):
+        read_validity(folder)
+
+
+def test_what_ragassay_validity_writes_is_what_the_report_reads(tmp_path: Path):
+    corpus, results = make_validity_corpus(tmp_path, "leak")
+    assert main(["validity", str(corpus), "--results", str(results)]) == 0
+    lines = read_validity(Workspace(corpus, results, load_experiment(corpus / "experiment.toml")))
+    assert {line.part for line in lines} == set(PARTS)
+    assert lines[0].warning and "copied from their evidence" in lines[0].said

@@ -84,4 +84,4 @@ def test_the_front_of_a_screening_is_shown(tmp_path: Path):
     write_json(workspace.screen, made_up_screen().dump())
     with browsing(workspace) as client:
         page = client.get("/results/decision").text
-    assert page.count('class="scatter"') == 2 and "The screening before" in page
+    assert page.count('class="scatter"') == 4 and "The screening before" in page
